@@ -1,0 +1,50 @@
+# Everything here creates its own virtual environment in .venv with plain python3 and pip.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test check lint types imports coverage bench docs clean
+
+help:  ## List the commands
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+install: $(STAMP)  ## Create .venv and install Sfumato with its development tools
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $@
+
+demo: $(STAMP)  ## Anonymise the bundled sample and verify the release
+	$(BIN)/sfumato demo
+
+test: $(STAMP)  ## Run the tests and the examples in the docs
+	$(BIN)/python -m pytest -q -n 2
+
+lint: $(STAMP)  ## Check formatting and style
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(STAMP)  ## Check static types
+	$(BIN)/mypy
+
+imports: $(STAMP)  ## Check that imports point downwards
+	$(BIN)/lint-imports
+
+coverage: $(STAMP)  ## Run the tests with branch coverage and its floors
+	$(BIN)/python -m pytest -q -n 2 --cov --cov-report=
+	$(BIN)/coverage report --fail-under=90
+
+check: lint types imports test docs  ## Everything CI runs
+
+bench: $(STAMP)  ## Run the benchmarks and rewrite their table
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
+	$(BIN)/python -m benchmarks
+
+docs: $(STAMP)  ## Rewrite the generated reference pages and check them
+	$(BIN)/python -m docs.generate --check
+
+clean:  ## Remove the environment and caches
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

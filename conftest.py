@@ -1,0 +1,22 @@
+"""Shared names for doctests and the one hypothesis profile."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "default",
+    deadline=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.register_profile("long", parent=settings.get_profile("default"), max_examples=2000)
+settings.load_profile("default")
+
+
+@pytest.fixture(autouse=True)
+def _doctest_names(doctest_namespace):
+    from tests.builders import classes_of
+
+    doctest_namespace["np"] = np
+    doctest_namespace["classes_of"] = classes_of

@@ -1,0 +1,215 @@
+"""Equivalence classes: their sizes and the sensitive values inside them."""
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+
+from sfumato.counts import Column, FrequencySet, group
+from sfumato.errors import PolicyError, UnknownColumnError
+from sfumato.hierarchy.base import Ladder
+from sfumato.typing import IntArray, Value
+
+MISSING = -1
+"""The code of a missing sensitive value."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class SensitiveColumn:
+    """What models may ask of a sensitive column apart from the counts.
+
+    `values` holds the known values in order; code -1 is missing. `ladder` is the
+    column's hierarchy if it has one (for hierarchical distances).
+    """
+
+    name: str
+    values: tuple[Value, ...]
+    ladder: Ladder | None = None
+    _memo: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+
+    def derived(self, key: Hashable, build: Callable[["SensitiveColumn"], T]) -> T:
+        """Compute something about the values once and keep it (category codes, weights)."""
+        if key not in self._memo:
+            self._memo[key] = build(self)
+        result: T = self._memo[key]
+        return result
+
+
+@dataclass(frozen=True, eq=False)
+class ValueCounts:
+    """How many rows hold each value in each class: one entry per pair that occurs.
+
+    Entries are sorted by class, then value; every class has at least one entry.
+    """
+
+    column: SensitiveColumn
+    class_id: IntArray
+    value: IntArray
+    """Code of the value, `MISSING` for none."""
+
+    rows: IntArray
+    reference: IntArray
+    """Rows of each value in the whole table, the missing ones last: what classes are compared with."""
+
+    @cached_property
+    def starts(self) -> IntArray:
+        """Where each class's entries begin."""
+        return np.flatnonzero(np.diff(self.class_id, prepend=-1))
+
+    @cached_property
+    def known(self) -> "KnownCounts":
+        """The entries without the missing values, and each class's number of known rows."""
+        keep = self.value != MISSING
+        class_id, value, rows = self.class_id[keep], self.value[keep], self.rows[keep]
+        totals = np.bincount(class_id, weights=rows, minlength=len(self.starts)).astype(np.int64)
+        return KnownCounts(class_id, value, rows, totals)
+
+
+@dataclass(frozen=True, eq=False)
+class KnownCounts:
+    """Value counts without missing values; a class may have no entry at all."""
+
+    class_id: IntArray
+    value: IntArray
+    rows: IntArray
+    totals: IntArray
+    """Rows with a known value, per class."""
+
+
+@dataclass(frozen=True, eq=False)
+class EquivalenceClasses:
+    """The classes of a table as models see them: counts and nothing else.
+
+    Example:
+        >>> classes = classes_of([("A", "flu"), ("A", "gout"), ("B", "flu")], column="disease")
+        >>> classes.sizes.tolist(), classes.counts_of("disease").rows.tolist()
+        ([2, 1], [1, 1, 1])
+    """
+
+    sizes: IntArray
+    sensitive: Mapping[str, ValueCounts] = field(default_factory=dict)
+    population: IntArray | None = None
+    """How many people of the population table fall into each class, if one was given."""
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    @cached_property
+    def total(self) -> int:
+        """How many rows there are."""
+        return int(self.sizes.sum())
+
+    def counts_of(self, column: str) -> ValueCounts:
+        """Give the value counts of a sensitive column, or refuse with the nearest name."""
+        if column not in self.sensitive:
+            raise UnknownColumnError(column, self.sensitive, where="the sensitive columns")
+        return self.sensitive[column]
+
+    def population_sizes(self) -> IntArray:
+        """Give the population's class sizes, or refuse if there is no population."""
+        if self.population is None:
+            raise PolicyError(
+                "this model compares the table with a population and none was given. "
+                "Name one in the policy: population: people.csv"
+            )
+        return self.population
+
+    def merged(self, into: IntArray) -> "EquivalenceClasses":
+        """Merge classes: class i becomes part of class `into[i]` (numbers without gaps)."""
+        n = int(into.max()) + 1 if len(into) else 0
+
+        def add(per_class: IntArray) -> IntArray:
+            return np.bincount(into, weights=per_class, minlength=n).astype(np.int64)
+
+        sensitive = {
+            name: merge_counts(counts, into[counts.class_id])
+            for name, counts in self.sensitive.items()
+        }
+        population = None if self.population is None else add(self.population)
+        return EquivalenceClasses(add(self.sizes), sensitive, population)
+
+    def kept(self, keep: np.ndarray, *, own_reference: bool = False) -> "EquivalenceClasses":
+        """Leave out the classes where `keep` is false.
+
+        With `own_reference` the remaining rows become what classes are compared with.
+        """
+        number = np.cumsum(keep) - 1
+        sensitive = {}
+        for name, counts in self.sensitive.items():
+            entries = keep[counts.class_id]
+            value, rows = counts.value[entries], counts.rows[entries]
+            reference = counts.reference
+            if own_reference:
+                reference = reference_of(value, rows, len(counts.column.values))
+            sensitive[name] = ValueCounts(
+                counts.column, number[counts.class_id[entries]], value, rows, reference
+            )
+        population = None if self.population is None else self.population[keep]
+        return EquivalenceClasses(self.sizes[keep], sensitive, population)
+
+
+def reference_of(value: IntArray, rows: IntArray, n_values: int) -> IntArray:
+    """Count the rows of each value over all classes, the missing ones last.
+
+    >>> reference_of(np.array([0, -1, 0]), np.array([2, 1, 3]), 2).tolist()
+    [5, 0, 1]
+    """
+    code = np.where(value == MISSING, n_values, value)
+    return np.bincount(code, weights=rows, minlength=n_values + 1).astype(np.int64)
+
+
+def merge_counts(counts: ValueCounts, class_id: IntArray) -> ValueCounts:
+    """Add up entries that now share class and value."""
+    width = len(counts.column.values) + 1
+    groups = group([class_id, counts.value + 1], [int(class_id.max(initial=0)) + 1, width])
+    rows = np.bincount(groups.of_item, weights=counts.rows, minlength=groups.n).astype(np.int64)
+    return ValueCounts(
+        counts.column, class_id[groups.first], counts.value[groups.first], rows, counts.reference
+    )
+
+
+def sensitive_column(column: Column, ladder: Ladder | None = None) -> SensitiveColumn:
+    """Describe a counted column to the models."""
+    return SensitiveColumn(column.name, column.known, ladder)
+
+
+def classes_from(
+    counts: FrequencySet,
+    quasi_identifiers: tuple[str, ...],
+    sensitive: Mapping[str, SensitiveColumn] | tuple[str, ...] = (),
+) -> EquivalenceClasses:
+    """Group a frequency set by its quasi-identifiers as they are, without generalising.
+
+    >>> f = FrequencySet.from_rows(["sex", "ill"], [("f", "flu"), ("f", None), ("m", "flu")])
+    >>> classes_from(f, ("sex",), ("ill",)).counts_of("ill").value.tolist()
+    [-1, 0, 0]
+    """
+    positions = [counts.index(name) for name in quasi_identifiers]
+    sizes = [len(counts.columns[p].values) for p in positions]
+    groups = group([counts.codes[p] for p in positions], sizes, n=len(counts))
+    class_sizes = np.bincount(groups.of_item, weights=counts.rows, minlength=groups.n)
+    described = (
+        sensitive
+        if isinstance(sensitive, Mapping)
+        else {name: sensitive_column(counts.column(name)) for name in sensitive}
+    )
+    tables = {}
+    for name, column in described.items():
+        value = sensitive_codes(counts, name)
+        reference = reference_of(value, counts.rows, len(column.values))
+        raw = ValueCounts(column, groups.of_item, value, counts.rows, reference)
+        tables[name] = merge_counts(raw, groups.of_item)
+    return EquivalenceClasses(class_sizes.astype(np.int64), tables)
+
+
+def sensitive_codes(counts: FrequencySet, name: str) -> IntArray:
+    """Give a column's codes with missing as `MISSING`."""
+    column = counts.column(name)
+    codes = counts.codes_of(name).astype(np.int64)
+    if column.missing >= 0:
+        codes[codes == column.missing] = MISSING
+    return codes

@@ -1,0 +1,190 @@
+"""Frequency sets: every distinct combination of values, and how many rows have it.
+
+`SELECT columns, COUNT(*) … GROUP BY columns`, as integer codes. Everything Sfumato
+decides, it decides on these.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from sfumato.errors import UnknownColumnError
+from sfumato.text import in_order, is_missing
+from sfumato.typing import CodeArray, IntArray, Value
+
+_WIDEST_KEY = 2**62
+"""Packed keys stay below this, so that no product of dictionary sizes overflows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column's name and its dictionary: the distinct values, in order, missing last.
+
+    >>> Column("age", (25, 40, None)).missing
+    2
+    """
+
+    name: str
+    values: tuple[Value, ...]
+
+    @cached_property
+    def missing(self) -> int:
+        """The code of the missing value, or -1 if none is missing."""
+        return len(self.values) - 1 if self.values and self.values[-1] is None else -1
+
+    @property
+    def known(self) -> tuple[Value, ...]:
+        """The values without the missing one."""
+        return self.values if self.missing < 0 else self.values[:-1]
+
+
+class Groups(NamedTuple):
+    """Which group each item is in, and one item of each group."""
+
+    of_item: IntArray
+    first: IntArray
+
+    @property
+    def n(self) -> int:
+        """How many groups there are."""
+        return len(self.first)
+
+
+def group(codes: Sequence[np.ndarray], sizes: Sequence[int], *, n: int | None = None) -> Groups:
+    """Number the distinct tuples of codes, in lexicographic order, however wide they are.
+
+    Args:
+        codes: One array of codes per column, the most significant first.
+        sizes: How many codes each column can have.
+        n: Number of items; needed only when there are no columns.
+
+    >>> groups = group([np.array([1, 0, 1]), np.array([0, 2, 0])], [2, 3])
+    >>> groups.of_item.tolist(), groups.first.tolist()
+    ([1, 0, 1], [1, 0])
+    """
+    items = len(codes[0]) if codes else int(n or 0)
+    key: IntArray = np.zeros(items, dtype=np.int64)
+    width = 1
+    for column, size in zip(codes, sizes, strict=True):
+        if width * max(size, 1) >= _WIDEST_KEY:
+            distinct, key = np.unique(key, return_inverse=True)
+            width = len(distinct)
+        key = key * size + column
+        width *= max(size, 1)
+    _, first, of_item = np.unique(key, return_index=True, return_inverse=True)
+    return Groups(of_item, first)
+
+
+@dataclass(frozen=True, eq=False)
+class FrequencySet:
+    """Distinct combinations with the number of rows that have them.
+
+    The combinations are in lexicographic order of their codes and each dictionary is
+    in the order of `sfumato.text.in_order`, so equal tables give equal frequency sets
+    whatever engine counted them.
+
+    Example:
+        >>> f = FrequencySet.from_rows(["sex", "age"], [("f", 30), ("m", 30), ("f", 30)])
+        >>> f.codes.tolist(), f.rows.tolist()
+        ([[0, 1], [0, 0]], [2, 1])
+        >>> f.project(["age"]).rows.tolist()
+        [3]
+    """
+
+    columns: tuple[Column, ...]
+    codes: CodeArray
+    """`codes[c, i]`: the value of column c in combination i."""
+
+    rows: IntArray
+    """How many rows have combination i."""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @cached_property
+    def total(self) -> int:
+        """How many rows were counted."""
+        return int(self.rows.sum())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The column names in order."""
+        return tuple(column.name for column in self.columns)
+
+    def index(self, name: str) -> int:
+        """Find a column's position, or refuse with the nearest name."""
+        try:
+            return self.names.index(name)
+        except ValueError:
+            raise UnknownColumnError(name, self.names) from None
+
+    def column(self, name: str) -> Column:
+        """Find a column by name."""
+        return self.columns[self.index(name)]
+
+    def codes_of(self, name: str) -> CodeArray:
+        """Give the codes of one column."""
+        codes: CodeArray = self.codes[self.index(name)]
+        return codes
+
+    def value_counts(self, name: str) -> IntArray:
+        """Count the rows of each value of one column, by code."""
+        position = self.index(name)
+        sums = np.bincount(
+            self.codes[position], weights=self.rows, minlength=len(self.columns[position].values)
+        )
+        return sums.astype(np.int64)
+
+    def project(self, names: Sequence[str]) -> "FrequencySet":
+        """Count over fewer columns (the subset's frequency set, without the rows)."""
+        positions = [self.index(name) for name in names]
+        columns = tuple(self.columns[p] for p in positions)
+        groups = group(
+            [self.codes[p] for p in positions], [len(c.values) for c in columns], n=len(self)
+        )
+        rows = np.bincount(groups.of_item, weights=self.rows, minlength=groups.n).astype(np.int64)
+        return FrequencySet(columns, self.codes[positions][:, groups.first], rows)
+
+    @classmethod
+    def from_codes(
+        cls,
+        names: Sequence[str],
+        values: Sequence[Sequence[Value]],
+        codes: np.ndarray,
+        rows: IntArray,
+    ) -> Self:
+        """Bring dictionaries and combinations into their canonical order, adding up repeats.
+
+        Args:
+            names: The column names.
+            values: One dictionary per column, in any order, each value once.
+            codes: One row of codes per column, into those dictionaries.
+            rows: The number of rows of each combination.
+        """
+        columns: list[Column] = []
+        recoded = np.empty(codes.shape, dtype=np.int32)
+        for position, (name, dictionary) in enumerate(zip(names, values, strict=True)):
+            cleaned = [None if is_missing(value) else value for value in dictionary]
+            ordered = in_order(cleaned)
+            rank = {value: i for i, value in enumerate(ordered)}
+            lookup = np.array([rank[value] for value in cleaned], dtype=np.int32)
+            columns.append(Column(name, tuple(ordered)))
+            recoded[position] = lookup[codes[position]] if len(lookup) else 0
+        groups = group(list(recoded), [len(column.values) for column in columns], n=len(rows))
+        sums = np.bincount(groups.of_item, weights=rows, minlength=groups.n).astype(np.int64)
+        return cls(tuple(columns), recoded[:, groups.first], sums)
+
+    @classmethod
+    def from_rows(cls, names: Sequence[str], rows: Iterable[Sequence[Value]]) -> Self:
+        """Count rows given as Python tuples: for tests, examples and small tables."""
+        table = [tuple(None if is_missing(v) else v for v in row) for row in rows]
+        values: list[list[Value]] = []
+        codes = np.empty((len(names), len(table)), dtype=np.int32)
+        for position in range(len(names)):
+            seen: dict[Value, int] = {}
+            codes[position] = [seen.setdefault(row[position], len(seen)) for row in table]
+            values.append(list(seen))
+        return cls.from_codes(names, values, codes, np.ones(len(table), dtype=np.int64))

@@ -1,0 +1,103 @@
+"""Every error a user can meet.
+
+Each says what is wrong, what was given, what is allowed and what to try. All of
+them are `SfumatoError`, and each is also the built-in error a Python programmer
+would expect, so `except ValueError` works too.
+"""
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+
+
+class SfumatoError(Exception):
+    """Something the user asked for cannot be done; the text says why."""
+
+    def __str__(self) -> str:
+        # KeyError shows the repr of its argument; a message should read the same everywhere.
+        return str(self.args[0]) if self.args else ""
+
+
+class ParameterError(SfumatoError, ValueError):
+    """A parameter has a value that makes no sense."""
+
+    def __init__(self, name: str, value: object, expected: str, *, why: str = "") -> None:
+        super().__init__(f"{name} must be {expected}, got {value!r}" + (f": {why}" if why else ""))
+
+
+class UnknownNameError(SfumatoError, KeyError):
+    """A name is not among those that exist."""
+
+    def __init__(self, what: str, given: str, known: Iterable[str], *, where: str = "") -> None:
+        names = [str(name) for name in known]
+        super().__init__(
+            f"no {what} {given!r}{f' in {where}' if where else ''}. {suggest(given, names)}"
+        )
+
+
+class UnknownColumnError(UnknownNameError):
+    """A column is named that the table does not have."""
+
+    def __init__(self, given: str, known: Iterable[str], *, where: str = "the table") -> None:
+        super().__init__("column", given, known, where=where)
+
+
+class InputError(SfumatoError, ValueError):
+    """A file or table cannot be read as data about people."""
+
+
+class PolicyError(SfumatoError, ValueError):
+    """A policy contradicts itself, the data, or the rules for policies."""
+
+
+class HierarchyError(SfumatoError, ValueError):
+    """A hierarchy is not one: a value missing, a level that splits, no single top."""
+
+
+class InfeasibleError(SfumatoError, ValueError):
+    """No release can keep the promises, whatever is generalised."""
+
+
+class OutputError(SfumatoError, OSError):
+    """A release cannot be written; nothing was left behind."""
+
+
+class VerificationError(SfumatoError, RuntimeError):
+    """What was written does not keep what was promised; it was not moved into place."""
+
+
+class MissingExtraError(SfumatoError, ImportError):
+    """An optional library is needed and not installed."""
+
+    def __init__(self, need: str, extra: str) -> None:
+        super().__init__(
+            f'{need} is not installed. Install it with: pip install "sfumato[{extra}]"'
+        )
+
+
+def suggest(given: str, known: Sequence[str], *, most: int = 12) -> str:
+    """Answer a misspelt name with the nearest ones, or with what there is.
+
+    >>> suggest("diseese", ["age", "disease"])
+    "Did you mean 'disease'? Known: 'age', 'disease'."
+    >>> suggest("x", [])
+    'There are none.'
+    """
+    if not known:
+        return "There are none."
+    by_lower = {name.lower(): name for name in known}
+    near = [by_lower[low] for low in get_close_matches(given.lower(), by_lower, n=1, cutoff=0.6)]
+    shown = ", ".join(repr(name) for name in known[:most])
+    rest = f" and {len(known) - most} more" if len(known) > most else ""
+    hint = f"Did you mean {near[0]!r}? " if near else ""
+    return f"{hint}Known: {shown}{rest}."
+
+
+def some(values: Iterable[object], *, most: int = 5) -> str:
+    """List a few values for a message, and how many more there are.
+
+    >>> some([1, 2, 3], most=2)
+    '1, 2 and 1 more'
+    """
+    items = [repr(value) for value in values]
+    rest = f" and {len(items) - most} more" if len(items) > most else ""
+    return ", ".join(items[:most]) + rest

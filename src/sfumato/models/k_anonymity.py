@@ -1,0 +1,56 @@
+"""k-anonymity: nobody stands in a class of fewer than k."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from sfumato.checks import require_int
+from sfumato.classes import EquivalenceClasses
+from sfumato.models.base import ABSORBING, Merging, PrivacyModel
+from sfumato.typing import BoolArray
+
+
+@dataclass(frozen=True)
+class KAnonymity(PrivacyModel):
+    """Every class has at least `k` rows.
+
+    Promises: whoever knows a person's quasi-identifiers finds at least `k` rows that
+    could be theirs, so picks the right one with probability 1/k at most.
+    Does not promise: that these rows differ in what is sensitive. If all `k` have the
+    same diagnosis, it is known; see `DistinctLDiversity` and `TCloseness`.
+
+    Reference: "k-anonymity: a model for protecting privacy", 2002,
+    doi:10.1142/S0218488502001648
+
+    Args:
+        k: Fewest rows a class may have; 2 or more.
+
+    Example:
+        >>> classes = classes_of([("A", "flu"), ("A", "gout"), ("B", "flu")], column="disease")
+        >>> KAnonymity(2).passes(classes)
+        array([ True, False])
+        >>> KAnonymity(2).measure(classes)
+        {'k': 1}
+    """
+
+    name: ClassVar[str] = "k-anonymity"
+    merging: ClassVar[Merging] = ABSORBING
+
+    k: int
+
+    def __post_init__(self) -> None:
+        require_int("k", self.k, at_least=2, why="with k=1 every class passes")
+
+    def passes(self, classes: EquivalenceClasses) -> BoolArray:
+        verdicts: BoolArray = classes.sizes >= self.k
+        return verdicts
+
+    def measure(self, classes: EquivalenceClasses) -> dict[str, float]:
+        return {
+            "k": int(classes.sizes.min(initial=self.k))
+            if not len(classes)
+            else int(classes.sizes.min())
+        }
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(2)

@@ -1,0 +1,62 @@
+"""Families of interchangeable things, found by name.
+
+A model, loss, search or hierarchy is one class with a `name`. Its family's
+registry is what policies, the command line, the docs and the contract tests
+iterate, so a new member appears everywhere. Packages outside register through an
+entry point in the group of the family, for example `sfumato.models`.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Generic, Protocol, TypeVar
+
+from sfumato.errors import UnknownNameError
+
+
+class Named(Protocol):
+    """Anything with a name of its own."""
+
+    name: str
+
+
+T = TypeVar("T")
+
+
+class Registry(Mapping[str, type[T]], Generic[T]):
+    """Classes of one family by name, our own first, then installed plug-ins.
+
+    >>> class Linear: name = "linear"
+    >>> Registry("search", "sfumato.searches", [Linear])["liner"]
+    Traceback (most recent call last):
+    sfumato.errors.UnknownNameError: no search 'liner'. Did you mean 'linear'? Known: 'linear'.
+    """
+
+    def __init__(self, what: str, group: str, members: Iterable[type[T]]) -> None:
+        self.what = what
+        self._group = group
+        self._members: dict[str, type[T]] = {kind.name: kind for kind in members}  # type: ignore[attr-defined]
+        self._plugins_loaded = False
+
+    def _load_plugins(self) -> None:
+        if self._plugins_loaded:
+            return
+        from importlib.metadata import entry_points
+
+        self._plugins_loaded = True
+        for point in entry_points(group=self._group):
+            kind = point.load()
+            self._members.setdefault(kind.name, kind)
+
+    def __getitem__(self, name: str) -> type[T]:
+        if name not in self._members:
+            self._load_plugins()
+        if name not in self._members:
+            raise UnknownNameError(self.what, str(name), sorted(self._members))
+        return self._members[name]
+
+    def __iter__(self) -> Iterator[str]:
+        self._load_plugins()
+        return iter(self._members)
+
+    def __len__(self) -> int:
+        self._load_plugins()
+        return len(self._members)

@@ -1,0 +1,26 @@
+"""What each column is to an attacker."""
+
+from enum import StrEnum
+
+
+class Role(StrEnum):
+    """The part a column plays.
+
+    >>> Role("sensitive")
+    <Role.SENSITIVE: 'sensitive'>
+    """
+
+    IDENTIFIER = "identifier"
+    """Names a person by itself (name, social security number): dropped from every release."""
+
+    QUASI_IDENTIFIER = "quasi-identifier"
+    """Known to others and linkable (age, postcode): generalised."""
+
+    SENSITIVE = "sensitive"
+    """What nobody should learn about a person (diagnosis, salary): kept, and protected."""
+
+    PLAIN = "plain"
+    """Neither: published as it is."""
+
+    DROPPED = "dropped"
+    """Not identifying, but not to be published."""

@@ -1,0 +1,125 @@
+"""How a value is written, matched and ordered.
+
+A hierarchy file says `39`; the table may hold the text "39", the integer 39 or,
+because some cells are missing, the float 39.0. They are the same value. This
+module is the one place that decides so.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime
+from decimal import Decimal, InvalidOperation
+
+from sfumato.typing import Value
+
+STAR = "*"
+"""The most general value: it says nothing."""
+
+
+def is_missing(value: Value) -> bool:
+    """Tell whether a cell holds nothing: None, NaN or NaT.
+
+    >>> [is_missing(v) for v in (None, float("nan"), "", 0)]
+    [True, True, False, False]
+    """
+    if value is None:
+        return True
+    try:
+        return bool(value != value)  # noqa: PLR0124 - NaN and NaT differ from themselves
+    except (TypeError, ValueError):
+        return False
+
+
+def text_of(value: Value) -> str:  # noqa: PLR0911 - one line per type
+    """Write a value the way people and hierarchy files write it.
+
+    >>> [text_of(v) for v in ("x", 39, 39.0, -0.0, 2.5, True, date(2020, 1, 31))]
+    ['x', '39', '39', '0', '2.5', 'true', '2020-01-31']
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e16 else repr(value)
+    if isinstance(value, Decimal):
+        return format(value.normalize(), "f") if value.is_finite() else str(value)
+    if isinstance(value, datetime):
+        at_midnight = (value.hour, value.minute, value.second, value.microsecond) == (0, 0, 0, 0)
+        return value.date().isoformat() if at_midnight and value.tzinfo is None else str(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return value.hex()
+    return str(value)
+
+
+def number_of(value: Value) -> float | None:
+    """Read a value as a finite number, or say None.
+
+    >>> [number_of(v) for v in (3, "3.5", " 4 ", "x", True, None, "nan")]
+    [3.0, 3.5, 4.0, None, None, None, None]
+    """
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, str):
+        # float() also takes "1_000" and "infinity"; in data about people those are text.
+        if "_" in value:
+            return None
+        try:
+            number = float(value)
+        except ValueError:
+            return None
+    elif isinstance(value, int | float | Decimal):
+        try:
+            number = float(value)
+        except (OverflowError, InvalidOperation):
+            return None
+    else:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def date_of(value: Value) -> date | None:
+    """Read a value as a calendar day (ISO 8601 if it is text), or say None.
+
+    >>> date_of("2020-02-29"), date_of(datetime(2020, 2, 29, 23)), date_of("29/02/2020")
+    (datetime.date(2020, 2, 29), datetime.date(2020, 2, 29), None)
+    """
+    if isinstance(value, datetime):
+        return value.date()
+    if isinstance(value, date):
+        return value
+    if isinstance(value, str) and len(value) >= 10 and value[4:5] == "-":
+        try:
+            return datetime.fromisoformat(value).date()
+        except ValueError:
+            return None
+    return None
+
+
+def in_order(values: Iterable[Value]) -> list[Value]:
+    """Sort distinct values: numbers by size (also written as text), dates by day, the rest by text.
+
+    Missing values come last. The order is the same on every engine, and it is the
+    order that ordered distances use.
+
+    >>> in_order(["10", "9", None])
+    ['9', '10', None]
+    >>> in_order(["b", "10", "a"])
+    ['10', 'a', 'b']
+    """
+    known: list[Value] = []
+    missing: list[Value] = []
+    for value in values:
+        (missing if is_missing(value) else known).append(value)
+    return _sorted(known) + ([None] if missing else [])
+
+
+def _sorted(known: Sequence[Value]) -> list[Value]:
+    numbers = [number_of(value) for value in known]
+    if all(number is not None for number in numbers):
+        # Two spellings of one number ("07" and "7") still need a fixed order.
+        keyed = sorted(zip(numbers, map(text_of, known), range(len(known)), strict=True))
+        return [known[position] for _, _, position in keyed]
+    return sorted(known, key=text_of)
