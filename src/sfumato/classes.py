@@ -53,7 +53,7 @@ class ValueCounts:
 
     rows: IntArray
     reference: IntArray
-    """Rows of each value in the whole table, the missing ones last: what classes are compared with."""
+    """Rows of each value in the whole table, missing last: what classes are compared with."""
 
     @cached_property
     def starts(self) -> IntArray:

@@ -116,7 +116,7 @@ class Hierarchy:
             )
         leaf = np.array([positions[text_of(value)] for value in known], dtype=np.int64)
         has_missing = len(known) < len(values)
-        return Ladder._fit(self, column, tuple(values), leaf, has_missing=has_missing)
+        return Ladder.fit(self, column, tuple(values), leaf, has_missing=has_missing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +153,7 @@ class Ladder:
         return len(self.labels) - 1
 
     @classmethod
-    def _fit(
+    def fit(
         cls,
         hierarchy: Hierarchy,
         column: str,
@@ -162,6 +162,7 @@ class Ladder:
         *,
         has_missing: bool,
     ) -> Self:
+        """Keep of a hierarchy what these values need; `leaf` is where each known value stands."""
         levels = len(hierarchy.labels)
         codes = np.zeros((levels, len(values)), dtype=np.int32)
         known = np.array([not is_missing(value) for value in values], dtype=bool)
