@@ -22,6 +22,7 @@ class ParameterError(SfumatoError, ValueError):
 
     def __init__(self, name: str, value: object, expected: str, *, why: str = "") -> None:
         super().__init__(f"{name} must be {expected}, got {value!r}" + (f": {why}" if why else ""))
+        self.name = name
 
 
 class UnknownNameError(SfumatoError, KeyError):
@@ -46,7 +47,16 @@ class InputError(SfumatoError, ValueError):
 
 
 class PolicyError(SfumatoError, ValueError):
-    """A policy contradicts itself, the data, or the rules for policies."""
+    """A policy contradicts itself, the data, or the rules for policies.
+
+    `faults` lists each mistake apart: the keys that lead to it, and the text.
+    """
+
+    def __init__(
+        self, text: str, *, faults: Iterable[tuple[tuple[str | int, ...], str]] = ()
+    ) -> None:
+        super().__init__(text)
+        self.faults = tuple(faults)
 
 
 class HierarchyError(SfumatoError, ValueError):
