@@ -1,0 +1,34 @@
+"""Average class size: rows per class."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+
+from sfumato.losses.base import ClassLoss
+from sfumato.typing import IntArray
+
+
+@dataclass(frozen=True)
+class AverageClassSize(ClassLoss):
+    """All rows divided by the number of classes; what is suppressed counts as one class.
+
+    Reference: "Mondrian multidimensional k-anonymity", 2006, doi:10.1109/ICDE.2006.101
+
+    Example:
+        >>> AverageClassSize().of_sizes(np.array([3, 2]), 1, np.array([3, 2, 1]))
+        2.0
+    """
+
+    name: ClassVar[str] = "average-class-size"
+
+    def of_sizes(self, kept: IntArray, suppressed: int, everything: IntArray) -> float:
+        classes = len(kept) + (suppressed > 0)
+        return float(everything.sum() / max(classes, 1))
+
+    def floor_of(self, everything: IntArray) -> float:
+        # One more class than there are: some of them may stay and the rest be suppressed.
+        return float(everything.sum() / (len(everything) + 1)) if len(everything) else 0.0
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls()

@@ -1,0 +1,223 @@
+"""What a loss is: how much a node costs, and what that says about the nodes around it.
+
+A loss is a frozen dataclass of settings. `over` fits it to one table and gives a
+`LossFunction`, which a search asks for three things: the loss of a node that was
+checked, a floor for every node before any is checked, and a floor for the nodes
+below (or above) one that was.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from sfumato.hierarchy.base import Ladder
+from sfumato.losses.aggregates import AGGREGATES, Aggregate
+from sfumato.typing import BoolArray, FloatArray, IntArray, Node
+
+
+@dataclass(frozen=True, eq=False)
+class Attribute:
+    """A quasi-identifier as losses see it: its ladder, its value counts, its weight."""
+
+    ladder: Ladder
+    frequency: IntArray
+    """Rows of each raw value, by code."""
+
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """A node after it was checked: its classes, and which of them stay.
+
+    `removed` gives, for one attribute, how many suppressed rows have each raw value.
+    """
+
+    node: Node
+    sizes: IntArray
+    keep: BoolArray
+    total: int
+    histogram: Callable[[int], FloatArray]
+
+    @cached_property
+    def suppressed(self) -> int:
+        """How many rows are left out."""
+        return self.total - int(self.sizes[self.keep].sum())
+
+    def removed(self, attribute: int) -> FloatArray | None:
+        """Count the suppressed rows by raw value, or None if there are none."""
+        return self.histogram(attribute) if self.suppressed else None
+
+
+class LossFunction(ABC):
+    """A loss fitted to one table."""
+
+    @abstractmethod
+    def of(self, judged: Judged) -> float:
+        """Give the loss of a node that was checked."""
+
+    @abstractmethod
+    def floor(self, node: Node) -> float:
+        """Give a value the node's loss cannot be below, without looking at classes."""
+
+    @abstractmethod
+    def floors(self, lowest: Node, highest: Node) -> FloatArray:
+        """Give `floor` for every node of a box, as an array with one axis per attribute."""
+
+    def floors_below(self, judged: Judged, lowest: Node) -> FloatArray | None:
+        """Give floors for the box from `lowest` to the node, if its suppressed rows stay so there.
+
+        None when they teach nothing new.
+        """
+        return None
+
+    def floor_above(self, judged: Judged) -> float | None:
+        """Give a floor for everything above the node, or None."""
+        return None
+
+    def per_attribute(self, judged: Judged) -> FloatArray | None:
+        """Give each attribute's own loss where there is such a thing."""
+        return None
+
+
+class Loss(ABC):
+    """A measure of what a release no longer tells."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def over(self, attributes: Sequence[Attribute], rows: int) -> LossFunction:
+        """Fit to a table's quasi-identifiers and number of rows."""
+
+    def params(self) -> dict[str, Any]:
+        """Give its settings as plain values, as a policy writes them."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+    @classmethod
+    @abstractmethod
+    def example(cls) -> Self:
+        """Give a small valid instance."""
+
+
+class CellLoss(Loss):
+    """A loss that is a sum over cells, whatever the classes are.
+
+    A member gives the cost of every raw value at every level, and says what a
+    suppressed cell costs. Because the generalisation part is separable, floors for a
+    whole lattice are one outer sum.
+    """
+
+    aggregate: str
+
+    @abstractmethod
+    def costs(self, attribute: Attribute) -> FloatArray:
+        """Give the cost of a cell: one row per level, one column per raw value."""
+
+    def scale(self, attribute: Attribute, rows: int) -> float:
+        """Give what the sum over an attribute's cells is divided by; its rows by default."""
+        return float(rows)
+
+    def weight(self, attribute: Attribute) -> float:
+        """Give how much the attribute counts in the aggregate."""
+        return attribute.weight
+
+    @abstractmethod
+    def extra(self, attribute: Attribute, costs: FloatArray, removed: FloatArray) -> FloatArray:
+        """Give what suppressing these rows adds to the sum, at every level.
+
+        Must not fall when more rows are suppressed: searches use it as a floor.
+        """
+
+    def over(self, attributes: Sequence[Attribute], rows: int) -> "CellLossFunction":
+        return CellLossFunction(self, tuple(attributes), rows)
+
+
+class CellLossFunction(LossFunction):
+    """A cell loss fitted to a table."""
+
+    def __init__(self, loss: CellLoss, attributes: tuple[Attribute, ...], rows: int) -> None:
+        self._loss = loss
+        self._attributes = attributes
+        self._aggregate: Aggregate = AGGREGATES[loss.aggregate]()
+        self._costs = [loss.costs(a) for a in attributes]
+        self._weights = np.array([loss.weight(a) for a in attributes], dtype=np.float64)
+        self._scales = [max(loss.scale(a, rows), 1.0) for a in attributes]
+        self._sums = [
+            costs @ a.frequency.astype(np.float64)
+            for costs, a in zip(self._costs, attributes, strict=True)
+        ]
+
+    def of(self, judged: Judged) -> float:
+        return self._aggregate.of(self.per_attribute(judged), self._weights)
+
+    def per_attribute(self, judged: Judged) -> FloatArray:
+        parts = [self._levels(i, judged)[level] for i, level in enumerate(judged.node)]
+        return np.array(parts, dtype=np.float64)
+
+    def floor(self, node: Node) -> float:
+        parts = [self._sums[i][level] / self._scales[i] for i, level in enumerate(node)]
+        return self._aggregate.of(np.array(parts), self._weights)
+
+    def floors(self, lowest: Node, highest: Node) -> FloatArray:
+        parts = [
+            self._sums[i][low : high + 1] / self._scales[i]
+            for i, (low, high) in enumerate(zip(lowest, highest, strict=True))
+        ]
+        return self._aggregate.grid(parts, self._weights)
+
+    def floors_below(self, judged: Judged, lowest: Node) -> FloatArray | None:
+        if not judged.suppressed:
+            return None
+        parts = [
+            self._levels(i, judged)[low : level + 1]
+            for i, (low, level) in enumerate(zip(lowest, judged.node, strict=True))
+        ]
+        return self._aggregate.grid(parts, self._weights)
+
+    def _levels(self, i: int, judged: Judged) -> FloatArray:
+        removed = judged.removed(i)
+        sums = self._sums[i]
+        if removed is not None:
+            sums = sums + self._loss.extra(self._attributes[i], self._costs[i], removed)
+        levels: FloatArray = sums / self._scales[i]
+        return levels
+
+
+class ClassLoss(Loss):
+    """A loss that looks at class sizes only."""
+
+    @abstractmethod
+    def of_sizes(self, kept: IntArray, suppressed: int, everything: IntArray) -> float:
+        """Give the loss of kept classes, suppressed rows, and all classes before suppression."""
+
+    @abstractmethod
+    def floor_of(self, everything: IntArray) -> float:
+        """Give a floor for every coarser grouping, whatever it suppresses."""
+
+    def over(self, attributes: Sequence[Attribute], rows: int) -> "ClassLossFunction":
+        return ClassLossFunction(self, len(attributes))
+
+
+class ClassLossFunction(LossFunction):
+    """A class loss: nothing is known of a node before it, or one below it, was checked."""
+
+    def __init__(self, loss: ClassLoss, n_attributes: int) -> None:
+        self._loss = loss
+        self._n = n_attributes
+
+    def of(self, judged: Judged) -> float:
+        return self._loss.of_sizes(judged.sizes[judged.keep], judged.suppressed, judged.sizes)
+
+    def floor(self, node: Node) -> float:
+        return 0.0
+
+    def floors(self, lowest: Node, highest: Node) -> FloatArray:
+        shape = [high - low + 1 for low, high in zip(lowest, highest, strict=True)]
+        return np.zeros(shape)
+
+    def floor_above(self, judged: Judged) -> float:
+        return self._loss.floor_of(judged.sizes)

@@ -1,0 +1,43 @@
+"""Discernibility: how many rows each row can no longer be told from."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from sfumato.losses.base import ClassLoss
+from sfumato.typing import IntArray
+
+
+@dataclass(frozen=True)
+class Discernibility(ClassLoss):
+    """The sum of the squared class sizes; a suppressed row costs as much as the table has rows.
+
+    Reference: "Data privacy through optimal k-anonymization", 2005,
+    doi:10.1109/ICDE.2005.42
+
+    Args:
+        ignore_suppression: Whether suppressed classes cost their squared size like the others.
+
+    Example:
+        >>> Discernibility().of_sizes(np.array([3, 2]), 1, np.array([3, 2, 1]))
+        19.0
+    """
+
+    name: ClassVar[str] = "discernibility"
+
+    ignore_suppression: bool = False
+
+    def of_sizes(self, kept: IntArray, suppressed: int, everything: IntArray) -> float:
+        if self.ignore_suppression:
+            return self.floor_of(everything)
+        sizes = kept.astype(np.float64)
+        return float(sizes @ sizes + float(everything.sum()) * suppressed)
+
+    def floor_of(self, everything: IntArray) -> float:
+        sizes = everything.astype(np.float64)
+        return float(sizes @ sizes)
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls()

@@ -1,0 +1,29 @@
+"""Distortion ratio: steps climbed, of all the steps there are."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from sfumato.losses.base import Attribute
+from sfumato.losses.precision import Precision
+
+
+@dataclass(frozen=True)
+class DistortionRatio(Precision):
+    """The sum of all cells' levels, divided by that sum with everything at the top.
+
+    Unlike `Precision`, a tall hierarchy weighs more than a flat one. A suppressed row
+    counts as lifted to the top.
+
+    Example:
+        >>> DistortionRatio().aggregate
+        'arithmetic-mean'
+    """
+
+    name: ClassVar[str] = "distortion-ratio"
+
+    def weight(self, attribute: Attribute) -> float:
+        return attribute.weight * max(attribute.ladder.height, 1)
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls()

@@ -1,0 +1,44 @@
+"""Height: the number of generalisation steps, whatever the data."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from sfumato.losses.aggregates import AGGREGATES
+from sfumato.losses.base import Attribute, CellLoss
+from sfumato.typing import FloatArray
+
+
+@dataclass(frozen=True)
+class Height(CellLoss):
+    """The sum of the levels of a node. Suppression does not count.
+
+    Args:
+        aggregate: How attributes are combined; sum unless told otherwise.
+
+    Example:
+        >>> from sfumato.hierarchy import Hierarchy
+        >>> h = Hierarchy.from_paths(["a", "b"], [["*"], ["*"]])
+        >>> Height().costs(Attribute(h.bind("letter", ["a", "b"]), np.array([5, 3]))).tolist()
+        [[0.0, 0.0], [1.0, 1.0]]
+    """
+
+    name: ClassVar[str] = "height"
+
+    aggregate: str = "sum"
+
+    def __post_init__(self) -> None:
+        AGGREGATES[self.aggregate]
+
+    def costs(self, attribute: Attribute) -> FloatArray:
+        ladder = attribute.ladder
+        levels = np.arange(ladder.height + 1, dtype=np.float64)
+        return np.repeat(levels[:, None], len(ladder.values), axis=1)
+
+    def extra(self, attribute: Attribute, costs: FloatArray, removed: FloatArray) -> FloatArray:
+        return np.zeros(len(costs))
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls()

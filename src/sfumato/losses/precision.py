@@ -1,0 +1,55 @@
+"""Precision loss: how far up its hierarchy each cell was lifted."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from sfumato.losses.aggregates import AGGREGATES
+from sfumato.losses.base import Attribute, CellLoss
+from sfumato.typing import FloatArray
+
+
+@dataclass(frozen=True)
+class Precision(CellLoss):
+    """Each cell costs its level divided by the hierarchy's height.
+
+    Called precision because one minus it is Sweeney's *Prec*. A suppressed cell costs
+    1, unless suppression is ignored.
+
+    Reference: "Achieving k-anonymity privacy protection using generalization and
+    suppression", 2002, doi:10.1142/S021848850200165X
+
+    Args:
+        aggregate: How attributes are combined.
+        ignore_suppression: Whether suppressed rows cost what the others cost.
+
+    Example:
+        >>> from sfumato.hierarchy import Hierarchy
+        >>> h = Hierarchy.from_paths(["a", "b"], [["ab", "*"], ["ab", "*"]])
+        >>> Precision().costs(Attribute(h.bind("letter", ["a", "b"]), np.array([5, 3]))).tolist()
+        [[0.0, 0.0], [0.5, 0.5], [1.0, 1.0]]
+    """
+
+    name: ClassVar[str] = "precision"
+
+    aggregate: str = "arithmetic-mean"
+    ignore_suppression: bool = False
+
+    def __post_init__(self) -> None:
+        AGGREGATES[self.aggregate]
+
+    def costs(self, attribute: Attribute) -> FloatArray:
+        ladder = attribute.ladder
+        levels = np.arange(ladder.height + 1) / max(ladder.height, 1)
+        return np.repeat(levels[:, None], len(ladder.values), axis=1)
+
+    def extra(self, attribute: Attribute, costs: FloatArray, removed: FloatArray) -> FloatArray:
+        if self.ignore_suppression:
+            return np.zeros(len(costs))
+        added: FloatArray = removed.sum() - costs @ removed
+        return added
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls()
