@@ -229,7 +229,6 @@ def test_the_policies_name_every_column_and_cover_every_value(table, name):
     policy = yaml.safe_load(samples.policy_path(name).read_text("utf-8"))
     assert list(policy["columns"]) == table.column_names
     vocabulary = {
-        "sex": population.SEXES,
         "nationality": population.NATIONALITIES,
         "marital_status": population.MARITAL_STATUS,
         "education": population.EDUCATION,
@@ -241,7 +240,7 @@ def test_the_policies_name_every_column_and_cover_every_value(table, name):
         for column, said in policy["columns"].items()
         if isinstance(said, dict) and "tree" in said["hierarchy"]
     }
-    assert {"sex", "nationality", "marital_status", "diagnosis"} <= set(trees)
+    assert {"nationality", "marital_status", "diagnosis"} <= set(trees)
     for column, tree in trees.items():
         leaves = [leaf for leaf, _ in paths_in(tree)]
         assert sorted(leaves) == sorted(vocabulary[column])
