@@ -33,6 +33,7 @@ class UnknownNameError(SfumatoError, KeyError):
         super().__init__(
             f"no {what} {given!r}{f' in {where}' if where else ''}. {suggest(given, names)}"
         )
+        self.given = given
 
 
 class UnknownColumnError(UnknownNameError):
