@@ -1,0 +1,236 @@
+"""The policy: what must hold, and what may be done to the data to make it hold."""
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Annotated, Any, Self, TypeVar
+
+from pydantic import Field, PlainValidator, PrivateAttr, model_validator
+
+from sfumato.errors import PolicyError, some, suggest
+from sfumato.losses import Loss, NormalizedLoss
+from sfumato.models import PrivacyModel
+from sfumato.policy.document import KeyPath, Places, parse, read_file
+from sfumato.policy.family import written
+from sfumato.policy.part import Faults, FrozenMap, Part, as_type, collected, policy_error
+from sfumato.policy.parts import ColumnRule, Missing, SearchRule, Suppression
+from sfumato.policy.readers import (
+    read_columns,
+    read_loss,
+    read_models,
+    read_other,
+    read_population,
+    read_version,
+)
+from sfumato.policy.values import Fault, shown
+from sfumato.policy.writer import to_text
+from sfumato.schema import Role
+
+T = TypeVar("T")
+
+
+class Policy(Part):
+    """What must hold, and what may be done to the data to make it hold.
+
+    The same object whether it was written in YAML or in Python; it cannot be changed
+    once it is made, and it is never made with a contradiction in it.
+
+    Example:
+        >>> from sfumato.models import KAnonymity
+        >>> policy = Policy(
+        ...     columns={"name": "identifier", "age": "quasi-identifier", "ill": "sensitive"},
+        ...     models=[KAnonymity(5)],
+        ... )
+        >>> policy.quasi_identifiers, policy.suppression.limit
+        (('age',), 0)
+        >>> Policy.from_yaml(policy.to_yaml()) == policy
+        True
+    """
+
+    version: Annotated[int, PlainValidator(read_version)] = Field(
+        1, description="The version of the policy format."
+    )
+    columns: Annotated[Mapping[str, ColumnRule], PlainValidator(read_columns)] = Field(
+        description="The role of each column, as in {age: quasi-identifier, illness: sensitive}."
+    )
+    other: Annotated[Role | None, PlainValidator(read_other)] = Field(
+        None, description="The role of columns not named; without it, such a column is an error."
+    )
+    models: Annotated[tuple[PrivacyModel, ...], PlainValidator(read_models)] = Field(
+        description="What every class of people must keep, as in [{model: k-anonymity, k: 5}]."
+    )
+    loss: Annotated[Loss, PlainValidator(read_loss)] = Field(
+        NormalizedLoss(), description="What a good release is: the loss to keep small."
+    )
+    search: Annotated[SearchRule, PlainValidator(SearchRule.of)] = Field(
+        SearchRule(name="best-first"), description="How the best generalisation is looked for."
+    )
+    suppression: Annotated[Suppression, PlainValidator(Suppression.of)] = Field(
+        Suppression(), description="How many rows may be left out, and how."
+    )
+    missing: Annotated[Missing, as_type(Missing)] = Field(
+        Missing.OWN_VALUE, description="What a missing value of a quasi-identifier is."
+    )
+    population: Annotated[str | None, PlainValidator(read_population)] = Field(
+        None, description="A table of everybody the data was drawn from, for models that ask."
+    )
+    _places: Places = PrivateAttr(Places())
+
+    @model_validator(mode="after")
+    def _contradicts_nothing(self) -> Self:
+        faults: Faults = []
+        if not self.quasi_identifiers:
+            text = (
+                "there is no quasi-identifier, so nothing would be generalised. Give the role "
+                "quasi-identifier to every column that others may know, such as age or postcode."
+            )
+            faults.append((("columns",), text))
+        for position, model in enumerate(self.models):
+            faults.extend(self._model_faults(("models", position), model))
+        asked = any(model.needs_population for model in self.models)
+        if self.population is not None and not asked:
+            text = "no model of this policy compares with a population. Remove it."
+            faults.append((("population",), text))
+        if faults:
+            raise policy_error(faults, Places())
+        return self
+
+    def _model_faults(self, path: KeyPath, model: PrivacyModel) -> Faults:
+        faults: Faults = []
+        at = (*path, "column") if getattr(model, "column", None) is not None else path
+        for name in model.columns:
+            if name not in self.columns:
+                near = suggest(name, self.sensitive)
+                text = f"{model.name} protects {name!r}, which is not under columns. {near}"
+                faults.append((at, text))
+            elif name not in self.sensitive:
+                text = (
+                    f"{model.name} protects {name!r}, which is {self.columns[name].role}. "
+                    f"It must be a sensitive column. {suggest(name, self.sensitive)}"
+                )
+                faults.append((at, text))
+        if model.needs_population and self.population is None:
+            text = (
+                f"{model.name} compares with a population and none is given. "
+                "Name its file at the top of the policy, as in population: people.csv"
+            )
+            faults.append((path, text))
+        return faults
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read a policy file; files it names are relative to its folder."""
+        file = Path(path)
+        return cls.from_yaml(read_file(file), origin=str(file), folder=file.parent)
+
+    @classmethod
+    def from_yaml(
+        cls, text: str, *, origin: str = "policy", folder: str | PathLike[str] | None = None
+    ) -> Self:
+        """Read a policy from text.
+
+        Args:
+            text: The YAML.
+            origin: What to call it in messages, for example its file.
+            folder: What file names in it are relative to; None leaves them as they are.
+        """
+        document = parse(text, origin=origin)
+        if document.root is None or (isinstance(document.root, str) and not document.root):
+            raise PolicyError(
+                f"{origin}: the policy is empty. It needs at least columns and models."
+            )
+        if not isinstance(document.root, dict):
+            raise PolicyError(
+                f"{document.places.of(())}: a policy is a mapping with the keys columns and "
+                f"models, got {shown(document.root)}"
+            )
+        try:
+            policy = cls(**document.root)
+        except PolicyError as error:
+            raise policy_error(error.faults, document.places) from None
+        policy._places = document.places
+        return policy if folder is None else policy._relative_to(Path(folder))
+
+    def _relative_to(self, folder: Path) -> Self:
+        columns = {name: rule.relative_to(folder) for name, rule in self.columns.items()}
+        population = self.population
+        if population is not None and "://" not in population:
+            population = str(folder / population)
+        return self.model_copy(update={"columns": FrozenMap(columns), "population": population})
+
+    def to_yaml(self) -> str:
+        """Write the policy as text that reads back as the same policy."""
+        settings: dict[str, object] = {
+            "version": self.version,
+            "columns": {name: rule.written() for name, rule in self.columns.items()},
+            "other": self.other and self.other.value,
+            "models": [written(model, "model") for model in self.models],
+            "loss": written(self.loss, "loss"),
+            "search": self.search.written(),
+            "suppression": self.suppression.written(),
+            "missing": self.missing.value,
+            "population": self.population,
+        }
+        return to_text({key: value for key, value in settings.items() if value is not None})
+
+    @classmethod
+    def json_schema(cls, *, searches: Mapping[str, type] | None = None) -> dict[str, Any]:
+        """Describe policy files as JSON Schema (2020-12), for editors and forms.
+
+        Args:
+            searches: The searches there are; None leaves their names and options open.
+        """
+        from sfumato.policy.schema import policy_schema
+
+        return policy_schema(searches)
+
+    def with_role(self, role: Role) -> tuple[str, ...]:
+        """Give the named columns of a role, in the order of the policy."""
+        return tuple(name for name, rule in self.columns.items() if rule.role is role)
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """The columns to generalise, in the order that levels have."""
+        return self.with_role(Role.QUASI_IDENTIFIER)
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The columns that models may protect."""
+        return self.with_role(Role.SENSITIVE)
+
+    def check_against(self, columns: Sequence[str]) -> dict[str, Role]:
+        """Refuse data whose columns are not those of the policy; give the role of each.
+
+        >>> from sfumato.models import KAnonymity
+        >>> columns = {"agee": "quasi-identifier"}
+        >>> policy = Policy(columns=columns, models=[KAnonymity(5)], other="plain")
+        >>> policy.check_against(["age", "sex"])
+        Traceback (most recent call last):
+        sfumato.errors.PolicyError: policy, columns.agee: the data has no column 'agee'. Did you
+        mean 'age'? Known: 'age', 'sex'.
+        """
+        faults: Faults = [
+            (("columns", name), f"the data has no column {name!r}. {suggest(name, list(columns))}")
+            for name in self.columns
+            if name not in columns
+        ]
+        unnamed = [name for name in columns if name not in self.columns]
+        if unnamed and self.other is None:
+            text = (
+                f"the data has columns that the policy does not name: {some(unnamed, most=20)}. "
+                "Add each with its role, or say what becomes of all of them, as in other: dropped"
+            )
+            faults.append((("columns",), text))
+        if faults:
+            raise policy_error(faults, self._places)
+        other = self.other or Role.DROPPED
+        return {
+            name: self.columns[name].role if name in self.columns else other for name in columns
+        }
+
+    def make_search(self, searches: Mapping[str, type[T]]) -> T:
+        """Make the search that the policy names out of those there are."""
+        try:
+            return self.search.make(searches)
+        except Fault as fault:
+            raise policy_error(collected(fault, "search"), self._places) from None

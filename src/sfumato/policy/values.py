@@ -1,0 +1,236 @@
+"""Reads plain values as the types a setting expects, and writes them back.
+
+The type hints that describe a dataclass in Python describe it in a policy too: from
+them come the reading here and the JSON Schema in `sfumato.policy.schema`.
+"""
+
+import re
+import types
+from collections.abc import Mapping, Sequence, Set
+from enum import Enum
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
+
+from sfumato.errors import suggest
+from sfumato.policy.document import KeyPath, Plain
+
+# Only what reads back the same: 01234 is a postcode and 1_000 is not a number. Longer
+# integers would not fit a 64-bit count.
+_INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})")
+_FLOAT = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][-+]?[0-9]{1,5})?")
+_WORDS: dict[str, object] = {
+    "": None, "~": None, "null": None, "true": True, "false": False,
+    ".inf": float("inf"), "-.inf": float("-inf"), ".nan": float("nan"),
+}  # fmt: skip
+_NAMES: dict[Any, str] = {
+    int: "a whole number", float: "a number", str: "a text", bool: "true or false",
+    type(None): "nothing", Any: "anything", object: "anything",
+}  # fmt: skip
+_UNIONS = (Union, types.UnionType)
+
+Hint: TypeAlias = Any
+"""A type, as `typing.get_type_hints` gives it: a class, a union, a literal."""
+
+Result: TypeAlias = Any
+"""Whatever a hint stands for."""
+
+
+class Fault(ValueError):  # noqa: N818 - users never see it, only the PolicyError it becomes
+    """One mistake in a policy: what is wrong, and where below the place being read."""
+
+    def __init__(self, text: str, path: KeyPath = ()) -> None:
+        super().__init__(text)
+        self.text = text
+        self.path = path
+
+
+def resolve(value: object) -> object:
+    """Read unquoted text as what it looks like: a number, true, false, null, or text.
+
+    >>> [resolve(Plain(text)) for text in ("5", "0.5", "true", "null", "no", "01", "1_000")]
+    [5, 0.5, True, None, 'no', '01', '1_000']
+    """
+    if isinstance(value, Plain):
+        lower = value.lower()
+        if lower in _WORDS and value in (lower, lower.capitalize(), lower.upper()):
+            return _WORDS[lower]
+        if _INTEGER.fullmatch(value):
+            return int(value)
+        return float(value) if _FLOAT.fullmatch(value) else str(value)
+    if isinstance(value, Mapping):
+        return {str(key): resolve(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return tuple(resolve(item) for item in value)
+    return value
+
+
+def shown(value: object) -> str:
+    """Write a value for a message, as short as it needs to be."""
+    if isinstance(value, Mapping):
+        return f"a mapping with the keys {', '.join(map(repr, list(value)[:5])) or '(none)'}"
+    if isinstance(value, list | tuple):
+        return f"a list of {len(value)}"
+    known = resolve(value)
+    text = "nothing" if known is None else repr(known)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def wrong(hint: Hint, value: object, path: KeyPath = ()) -> Fault:
+    """Say what was expected and what was given."""
+    return Fault(f"must be {expected(hint)}, got {shown(value)}", path)
+
+
+def read(hint: Hint, value: object, path: KeyPath = ()) -> Result:  # noqa: PLR0911 - one per kind
+    """Read a value as a type, or raise a `Fault` that says what was expected.
+
+    >>> read(tuple[tuple[str, ...], ...], [[Plain("no"), Plain("1")], [Plain("flu")]])
+    (('no', '1'), ('flu',))
+    >>> read(int, Plain("five"))
+    Traceback (most recent call last):
+    sfumato.policy.values.Fault: must be a whole number, got 'five'
+    """
+    origin: Hint = get_origin(hint)
+    args = get_args(hint)
+    if hint is Any or hint is object:
+        return resolve(value)
+    if origin is Annotated:
+        return read(args[0], value, path)
+    if origin in _UNIONS:
+        return _read_union(hint, args, value, path)
+    if origin is Literal:
+        return _read_choice({choice: choice for choice in args}, value, path)
+    kind = origin or hint
+    if issubclass(kind, Enum):
+        return _read_choice({member.value: member for member in kind}, value, path)
+    if issubclass(kind, Mapping):
+        return _read_mapping(hint, args, value, path)
+    if issubclass(kind, Sequence | Set) and kind is not str:
+        return _read_items(hint, args, value, path)
+    return _read_scalar(kind, value, path)
+
+
+def _read_scalar(kind: type, value: object, path: KeyPath) -> Result:  # noqa: PLR0911 - as above
+    known = resolve(value)
+    if kind is type(None) and known is None:
+        return None
+    if kind is bool and isinstance(known, bool):
+        return known
+    if kind is int and isinstance(known, Integral) and not isinstance(known, bool):
+        return int(known)
+    if kind is float and isinstance(known, Real) and not isinstance(known, bool):
+        return _read_float(known, path)
+    if kind is str and isinstance(value, str) and known is not None:
+        return str(value)
+    if kind is Path and isinstance(value, str | Path) and known is not None:
+        return Path(value)
+    if kind not in _NAMES and isinstance(value, kind):
+        return value
+    raise wrong(kind, value, path)
+
+
+def _read_float(number: Real, path: KeyPath) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        raise Fault("must be a number, got one that is too large", path) from None
+
+
+def _read_union(hint: Hint, args: tuple[Any, ...], value: object, path: KeyPath) -> Result:
+    # Any unquoted text can be read as text, so text is what is left when nothing else fits.
+    faults = []
+    for kind in sorted(args, key=lambda kind: (kind is not type(None), kind is str)):
+        try:
+            return read(kind, value, path)
+        except Fault as fault:
+            faults.append(fault)
+    deepest = max(faults, key=lambda fault: len(fault.path))
+    raise deepest if len(deepest.path) > len(path) else wrong(hint, value, path)
+
+
+def _read_choice(choices: Mapping[Any, Any], value: object, path: KeyPath) -> Result:
+    for choice, result in choices.items():
+        given = value if isinstance(choice, str) else resolve(value)
+        # True equals 1 in Python; in a policy they are different things.
+        if value is result or (given == choice and isinstance(given, type(choice))):
+            return result
+    names = [str(choice) for choice in choices]
+    hint = suggest(value if isinstance(value, str) else "", names)
+    raise Fault(f"no choice {shown(value)} here. {hint}", path)
+
+
+def _read_mapping(hint: Hint, args: tuple[Any, ...], value: object, path: KeyPath) -> Result:
+    if not isinstance(value, Mapping):
+        raise wrong(hint, value, path)
+    item = args[1] if args else Any
+    return {str(key): read(item, each, (*path, str(key))) for key, each in value.items()}
+
+
+def _read_items(hint: Hint, args: tuple[Any, ...], value: object, path: KeyPath) -> Result:
+    if not isinstance(value, list | tuple | Set):
+        raise wrong(hint, value, path)
+    kind: Hint = get_origin(hint) or hint
+    fixed = issubclass(kind, tuple) and bool(args) and args[-1] is not Ellipsis
+    if fixed and len(value) != len(args):
+        raise Fault(f"must be a list of {len(args)}, got {shown(value)}", path)
+    kinds = args if fixed else [args[0] if args else Any] * len(value)
+    items = [
+        read(each, item, (*path, position))
+        for position, (each, item) in enumerate(zip(kinds, value, strict=True))
+    ]
+    return frozenset(items) if issubclass(kind, Set) else tuple(items)
+
+
+def expected(hint: Hint) -> str:
+    """Name a type for people.
+
+    >>> expected(int | None), expected(tuple[float, ...]), expected(Literal["a", "b"])
+    ('a whole number or nothing', 'a list of numbers', "'a' or 'b'")
+    """
+    origin: Hint = get_origin(hint)
+    args = get_args(hint)
+    kind = origin or hint
+    if hint in _NAMES:
+        text = _NAMES[hint]
+    elif origin is Annotated:
+        text = expected(args[0])
+    elif origin in _UNIONS:
+        ordered = sorted(args, key=lambda kind: kind is type(None))
+        text = " or ".join(dict.fromkeys(expected(kind) for kind in ordered))
+    elif origin is Literal:
+        text = " or ".join(repr(choice) for choice in args)
+    elif issubclass(kind, Mapping):
+        text = "a mapping"
+    elif issubclass(kind, Sequence | Set):
+        plural = {int: " of whole numbers", float: " of numbers", str: " of texts"}
+        text = "a list" + (plural.get(args[0], "") if args else "")
+    elif issubclass(kind, Path):
+        text = "a file name"
+    elif issubclass(kind, Enum):
+        text = " or ".join(repr(member.value) for member in kind)
+    else:
+        text = f"a {kind.__name__}"
+    return text
+
+
+def plain(value: object) -> object:  # noqa: PLR0911 - one line per type
+    """Write a value with nothing but dicts, lists, text and numbers.
+
+    >>> plain((("a",), Path("b")))
+    [['a'], 'b']
+    """
+    if isinstance(value, Enum):
+        return plain(value.value)
+    if isinstance(value, Path):
+        return value.as_posix()
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, Set):
+        return sorted((plain(item) for item in value), key=repr)
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    return float(value) if isinstance(value, Real) else str(value)
