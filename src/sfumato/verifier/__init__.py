@@ -1,0 +1,22 @@
+"""The independent verifier: re-reads what was written and recomputes every promise.
+
+It shares no code with the anonymisers and models it judges, uses only Arrow to count
+and whole numbers and fractions to judge, and believes nothing a manifest says.
+"""
+
+from sfumato.verifier.counting import count_population
+from sfumato.verifier.file import verify_file
+from sfumato.verifier.folder import verify_folder
+from sfumato.verifier.promises import Promises
+from sfumato.verifier.recompute import MODEL_CHECKS
+from sfumato.verifier.verdict import Check, Verdict
+
+__all__ = [
+    "MODEL_CHECKS",
+    "Check",
+    "Promises",
+    "Verdict",
+    "count_population",
+    "verify_file",
+    "verify_folder",
+]

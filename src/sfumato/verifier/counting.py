@@ -1,0 +1,130 @@
+"""Count combinations of values: GROUP BY, batch by batch.
+
+Memory grows with the distinct combinations, not with the rows.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.errors import UnknownColumnError
+from sfumato.text import STAR
+from sfumato.verifier.cells import normalised, python_values, text_key
+from sfumato.verifier.reading import Source, open_source
+
+_MERGE_AT = 2**19
+"""Partial counts are added up when they are this long together, or twice the last sum."""
+
+
+class Counted(NamedTuple):
+    """Every distinct combination with its number of rows."""
+
+    combinations: list[tuple[tuple[object, ...], int]]
+    rows: int
+    starred: int
+    """Rows with `*` in every starred column and nothing anywhere else."""
+
+
+def count(source: Source, columns: Sequence[str], *, stars: Sequence[str] = ()) -> Counted:
+    """Count the distinct combinations of some columns.
+
+    Args:
+        source: The table.
+        columns: The columns to count, in the order of the combinations.
+        stars: If given, also count the rows that have `*` in all these columns and no
+            other value in any column.
+
+    >>> count(open_source(pa.table({"sex": ["f", None, "f"]})), ["sex"])
+    Counted(combinations=[(('f',), 2), ((None,), 1)], rows=3, starred=0)
+    """
+    for name in columns:
+        if name not in source.names:
+            raise UnknownColumnError(name, source.names)
+    wanted = list(source.names if stars or not columns else dict.fromkeys(columns))
+    keys = [f"c{position}" for position in range(len(columns))]
+    parts: list[pa.Table] = []
+    rows = starred = pending = last = 0
+    for batch in source.batches(wanted):
+        if not batch.num_rows:
+            continue
+        rows += batch.num_rows
+        if stars:
+            starred += _starred(batch, stars)
+        if keys:
+            arrays = [normalised(batch.column(name)) for name in columns]
+            parts.append(_grouped(pa.table(arrays, names=keys), keys, [([], "count_all")]))
+            pending += parts[-1].num_rows
+            if pending > max(_MERGE_AT, 2 * last):
+                parts = [_merged(parts, keys)]
+                pending = last = parts[0].num_rows
+    if not keys:
+        return Counted([((), rows)] if rows else [], rows, starred)
+    if not parts:
+        return Counted([], 0, 0)
+    merged = parts[0] if len(parts) == 1 else _merged(parts, keys)
+    values = zip(*(python_values(merged.column(key)) for key in keys), strict=True)
+    combinations = list(zip(values, merged.column("rows").to_pylist(), strict=True))
+    return Counted(combinations, rows, starred)
+
+
+def _grouped(table: pa.Table, keys: list[str], aggregation: list[Any]) -> pa.Table:
+    grouped = table.group_by(keys, use_threads=False).aggregate(aggregation)
+    # The aggregate's own name and place differ between versions of Arrow.
+    result = next(name for name in grouped.column_names if name not in keys)
+    return grouped.select([*keys, result]).rename_columns([*keys, "rows"])
+
+
+def _merged(parts: list[pa.Table], keys: list[str]) -> pa.Table:
+    return _grouped(pa.concat_tables(parts), keys, [("rows", "sum")])
+
+
+def _starred(batch: pa.RecordBatch, stars: Sequence[str]) -> int:
+    masks = []
+    for name in batch.schema.names:
+        array = normalised(batch.column(name))
+        if name not in stars:
+            masks.append(pc.is_null(array))
+        elif pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
+            masks.append(pc.equal(array, STAR))
+        else:
+            return 0
+    # A missing cell equals nothing: the mask is null there, and a sum skips nulls.
+    return int(pc.sum(reduce(pc.and_, masks)).as_py() or 0)
+
+
+def count_population(
+    population: object,
+    quasi_identifiers: Sequence[str],
+    generalization: Mapping[str, Mapping[str | None, object]] | None = None,
+) -> dict[tuple[str | None, ...], int]:
+    """Count the people of a population on each tuple of published labels.
+
+    Whoever has a value that the generalisation does not know cannot be in a published
+    class and is not counted.
+
+    Args:
+        population: A path or table with the quasi-identifiers as they were before.
+        quasi_identifiers: The columns, in the order of the tuples.
+        generalization: Per column, the label each raw text became; None stands for a
+            missing value, on either side. A column that is not named stays as it is.
+
+    >>> people = pa.table({"age": [21, 29, 35], "sex": ["f", "f", None]})
+    >>> count_population(people, ["age", "sex"], {"age": {"21": "2*", "29": "2*", "35": "3*"}})
+    {('2*', 'f'): 2, ('3*', None): 1}
+    """
+    labels = generalization or {}
+    unknown = object()
+    sums: dict[tuple[str | None, ...], int] = {}
+    for combination, rows in count(open_source(population), quasi_identifiers).combinations:
+        texts = text_key(combination)
+        key = tuple(
+            labels[name].get(text, unknown) if name in labels else text
+            for name, text in zip(quasi_identifiers, texts, strict=True)
+        )
+        if unknown not in key:
+            as_text = text_key(key)
+            sums[as_text] = sums.get(as_text, 0) + rows
+    return sums

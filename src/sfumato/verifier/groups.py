@@ -1,0 +1,181 @@
+"""The classes of a published table, as dictionaries of counts.
+
+With `own-value`, the rows that agree on every quasi-identifier, missing cells
+agreeing with missing cells. With `matches-any`, one group per distinct tuple, holding
+every row that agrees with it wherever both are known; such groups overlap.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from sfumato.errors import InputError, UnknownColumnError
+from sfumato.verifier.cells import text_key
+from sfumato.verifier.counting import Counted
+
+Key = tuple[object, ...]
+Population = Mapping[tuple[str | None, ...], int]
+
+
+class Group(NamedTuple):
+    """The rows somebody with these quasi-identifiers may be."""
+
+    key: Key
+    own: int
+    """Rows with exactly this key."""
+
+    rows: int
+    """Rows compatible with it: the same number unless missing cells match any value."""
+
+    values: Mapping[str, Mapping[object, int]]
+    """Per sensitive column, how many of the rows hold each value; None is missing."""
+
+    population: int | None = None
+    """How many people of the population are compatible with it."""
+
+    def known(self, column: str) -> Mapping[object, int]:
+        """Count the values of a column without the missing ones."""
+        counts = self.values[column]
+        return {v: n for v, n in counts.items() if v is not None} if None in counts else counts
+
+
+@dataclass(frozen=True)
+class Groups:
+    """All groups of a table and what models compare them with.
+
+    Example:
+        >>> counted = Counted([(("A", "flu"), 2), (("A", None), 1), ((None, "flu"), 1)], 4, 0)
+        >>> own = Groups.of(counted, ["label"], ["ill"])
+        >>> [(group.key, group.rows, group.known("ill")) for group in own.groups]
+        [(('A',), 3, {'flu': 2}), ((None,), 1, {'flu': 1})]
+        >>> [group.rows for group in Groups.of(counted, ["label"], ["ill"], any_=True).groups]
+        [4, 4]
+    """
+
+    quasi_identifiers: Sequence[str]
+    groups: tuple[Group, ...]
+    rows: int
+    reference: Mapping[str, Mapping[object, int]]
+    """Per sensitive column, the rows of each value in the whole table."""
+
+    hierarchies: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        counted: Counted,
+        quasi_identifiers: Sequence[str],
+        sensitive: Sequence[str],
+        *,
+        any_: bool = False,
+        population: Population | None = None,
+        hierarchies: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+    ) -> "Groups":
+        """Form the groups of a table counted over its quasi-identifiers, then the others."""
+        tallies = _tallies(counted, len(quasi_identifiers), len(sensitive))
+        whole = _Tally(len(sensitive))
+        for tally in tallies.values():
+            whole.add(tally)
+        compatible = _compatible(tallies, tallies, len(sensitive)) if any_ else tallies
+        people = _people(tallies, population, any_=any_)
+        groups = tuple(
+            Group(
+                key,
+                tally.rows,
+                compatible[key].rows,
+                dict(zip(sensitive, compatible[key].values, strict=True)),
+                people.get(key),
+            )
+            for key, tally in tallies.items()
+        )
+        reference = dict(zip(sensitive, whole.values, strict=True))
+        return cls(quasi_identifiers, groups, whole.rows, reference, hierarchies or {})
+
+    def reference_of(self, column: str) -> Mapping[object, int]:
+        """Give the whole table's counts of a sensitive column."""
+        if column not in self.reference:
+            raise UnknownColumnError(column, self.reference, where="the counted columns")
+        return self.reference[column]
+
+    def require_population(self) -> None:
+        """Refuse if there is no population to compare with."""
+        if any(group.population is None for group in self.groups):
+            raise InputError("no population was given to compare with")
+
+
+class _Tally:
+    """A number of rows, and how many of them hold each value of each sensitive column."""
+
+    __slots__ = ("rows", "values")
+
+    def __init__(self, columns: int) -> None:
+        self.rows = 0
+        self.values: list[dict[object, int]] = [{} for _ in range(columns)]
+
+    def add(self, other: "_Tally") -> None:
+        self.rows += other.rows
+        for mine, others in zip(self.values, other.values, strict=True):
+            for value, rows in others.items():
+                mine[value] = mine.get(value, 0) + rows
+
+
+def _tallies(counted: Counted, width: int, columns: int) -> dict[Key, _Tally]:
+    tallies: dict[Key, _Tally] = {}
+    for combination, rows in counted.combinations:
+        key = combination[:width]
+        tally = tallies.get(key)
+        if tally is None:
+            tally = tallies[key] = _Tally(columns)
+        tally.rows += rows
+        for counts, value in zip(tally.values, combination[width:], strict=True):
+            counts[value] = counts.get(value, 0) + rows
+    return tallies
+
+
+def _people(keys: Iterable[Key], population: Population | None, *, any_: bool) -> Mapping[Key, int]:
+    if population is None:
+        return {}
+    texts = {key: text_key(key) for key in keys}
+    if not any_:
+        return {key: population.get(text, 0) for key, text in texts.items()}
+    tallies: dict[Key, _Tally] = {}
+    for text, people in population.items():
+        tallies[text] = _Tally(0)
+        tallies[text].rows = people
+    sums = _compatible(set(texts.values()), tallies, 0)
+    return {key: sums[text].rows for key, text in texts.items()}
+
+
+def _compatible(
+    keys: Iterable[Key], tallies: Mapping[Key, _Tally], columns: int
+) -> dict[Key, _Tally]:
+    """Add up, for every key, the tallies of all keys that agree wherever both are known.
+
+    Keys that lack the same cells are compared in one go: what two such families both
+    know is the same for all their members, so it is added up once and looked up.
+    """
+    result = {key: _Tally(columns) for key in keys}
+    others = _families(tallies)
+    for lacking, family in _families(result).items():
+        for others_lacking, other_family in others.items():
+            shared = [
+                position
+                for position in range(len(lacking))
+                if not lacking[position] and not others_lacking[position]
+            ]
+            sums: dict[Key, _Tally] = defaultdict(lambda: _Tally(columns))
+            for key in other_family:
+                sums[tuple(key[position] for position in shared)].add(tallies[key])
+            for key in family:
+                agreeing = sums.get(tuple(key[position] for position in shared))
+                if agreeing:
+                    result[key].add(agreeing)
+    return result
+
+
+def _families(keys: Iterable[Key]) -> dict[tuple[bool, ...], list[Key]]:
+    families: dict[tuple[bool, ...], list[Key]] = defaultdict(list)
+    for key in keys:
+        families[tuple(value is None for value in key)].append(key)
+    return families

@@ -1,0 +1,186 @@
+"""Read a release's manifest as what it is: somebody else's claims."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from sfumato.errors import InputError, some
+from sfumato.verifier.promises import MISSING_RULES, SUPPRESSIONS
+from sfumato.verifier.reading import FORMATS
+
+MANIFEST = "manifest.json"
+COMPANIONS = (MANIFEST, "README.md", "report.html", "evidence.json")
+"""Files that may lie beside the data without being named."""
+
+_FORMAT = 1
+_MOST_BYTES = 64 * 2**20
+_MOST_ROWS = 10**15
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A file of the release."""
+
+    name: str
+    format: str
+    delimiter: str | None
+    rows: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Column:
+    """A published column and what it is."""
+
+    name: str
+    role: str
+    level: int | None
+    height: int | None
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a manifest claims, in shapes that can be relied on."""
+
+    files: tuple[DataFile, ...]
+    columns: tuple[Column, ...]
+    published: int
+    suppressed: int
+    suppression: str
+    missing: str
+    models: tuple[Mapping[str, Any], ...]
+    hierarchies: Mapping[str, Mapping[str, list[str]]]
+
+    def named(self, role: str) -> tuple[str, ...]:
+        """Name the columns of one role."""
+        return tuple(column.name for column in self.columns if column.role == role)
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Read a manifest and refuse whatever has not the right shape."""
+    plain = _load(path)
+    if _get(plain, "format", int) != _FORMAT:
+        raise InputError(f"format {plain['format']} is not known here, only format {_FORMAT}")
+    rows = _get(plain, "rows", dict)
+    columns = tuple(map(_column, _objects(plain, "columns")))
+    _refuse_repeats("columns", [column.name for column in columns])
+    files = tuple(map(_file, _objects(plain, "files")))
+    _refuse_repeats("files", [file.name for file in files])
+    return Manifest(
+        files=files,
+        columns=columns,
+        published=_whole(rows, "published"),
+        suppressed=_whole(rows, "suppressed"),
+        suppression=_one_of(rows, "suppression", SUPPRESSIONS),
+        missing=_one_of(plain, "missing", MISSING_RULES),
+        models=tuple(_objects(plain, "models")),
+        hierarchies=_hierarchies(plain.get("hierarchies") or {}),
+    )
+
+
+def _load(path: Path) -> dict[str, Any]:
+    if path.stat().st_size > _MOST_BYTES:
+        raise InputError(f"it is larger than {_MOST_BYTES // 2**20} MB")
+    try:
+        plain = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_unambiguous)
+    except RecursionError:
+        raise InputError("it is nested too deeply") from None
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(f"it is not JSON: {str(error)[:200]}") from None
+    if not isinstance(plain, dict):
+        raise InputError("it is not a JSON object")
+    return plain
+
+
+def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    _refuse_repeats("keys", [key for key, _ in pairs])
+    return dict(pairs)
+
+
+def _refuse_repeats(what: str, names: list[str]) -> None:
+    twice = [name for name, n in Counter(names).items() if n > 1]
+    if twice:
+        raise InputError(f"{what} stand there more than once: {some(twice)}")
+
+
+def _get(plain: Mapping[str, Any], key: str, kind: type[T]) -> T:
+    value = plain.get(key)
+    if not isinstance(value, kind) or isinstance(value, bool):
+        shown = "nothing" if key not in plain else repr(value)[:60]
+        names = {str: "a text", int: "a whole number", dict: "an object", list: "a list"}
+        raise InputError(f"{key!r} must be {names[kind]}, got {shown}")
+    return value
+
+
+def _whole(plain: Mapping[str, Any], key: str) -> int:
+    value = _get(plain, key, int)
+    if not 0 <= value <= _MOST_ROWS:
+        raise InputError(f"{key!r} must be a number of rows, got {str(value)[:40]}")
+    return value
+
+
+def _one_of(plain: Mapping[str, Any], key: str, allowed: tuple[str, ...]) -> str:
+    value = _get(plain, key, str)
+    if value not in allowed:
+        raise InputError(f"{key!r} must be {' or '.join(map(repr, allowed))}, got {value[:60]!r}")
+    return value
+
+
+def _objects(plain: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
+    items = _get(plain, key, list)
+    if not items or not all(isinstance(item, dict) for item in items):
+        raise InputError(f"{key!r} must be a list of at least one object")
+    return items
+
+
+def _file(plain: Mapping[str, Any]) -> DataFile:
+    name = _get(plain, "name", str)
+    # A file of the release lies in its folder; any other name is an attempt to read elsewhere.
+    if not name or name in (".", "..") or set(name) & set("/\\:\0") or name in COMPANIONS:
+        raise InputError(f"{name[:60]!r} is not a name for a data file in this folder")
+    delimiter = plain.get("delimiter")
+    if delimiter is not None and (
+        not isinstance(delimiter, str)
+        or len(delimiter) != 1
+        or not delimiter.isascii()
+        or delimiter in '"\r\n\0'
+    ):
+        raise InputError(f"'delimiter' must be one character, got {repr(delimiter)[:60]}")
+    return DataFile(
+        name,
+        _one_of(plain, "format", tuple(FORMATS)),
+        delimiter,
+        _whole(plain, "rows"),
+        _get(plain, "sha256", str),
+    )
+
+
+def _column(plain: Mapping[str, Any]) -> Column:
+    name, role = _get(plain, "name", str), _get(plain, "role", str)
+    level, height = (
+        None if plain.get(key) is None else _whole(plain, key) for key in ("level", "height")
+    )
+    if level is not None and height is not None and level > height:
+        raise InputError(f"column {name!r}: level {level} is above its height {height}")
+    return Column(name, role, level, height)
+
+
+def _hierarchies(plain: object) -> dict[str, dict[str, list[str]]]:
+    good = isinstance(plain, dict) and all(
+        isinstance(paths, dict)
+        and all(
+            isinstance(path, list) and all(isinstance(label, str) for label in path)
+            for path in paths.values()
+        )
+        for paths in plain.values()
+    )
+    if not good:
+        raise InputError("'hierarchies' must give, per column, each value's list of labels")
+    return cast("dict[str, dict[str, list[str]]]", plain)
