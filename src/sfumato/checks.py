@@ -25,6 +25,7 @@ def require_number(
     above: float | None = None,
     at_least: float | None = None,
     at_most: float | None = None,
+    below: float | None = None,
     why: str = "",
 ) -> None:
     """Refuse anything but a finite number within the bounds.
@@ -39,6 +40,7 @@ def require_number(
             (f"above {above:g}" if above is not None else "", above),
             (f"of at least {at_least:g}" if at_least is not None else "", at_least),
             (f"at most {at_most:g}" if at_most is not None else "", at_most),
+            (f"below {below:g}" if below is not None else "", below),
         )
         if bound is not None
     ]
@@ -49,6 +51,7 @@ def require_number(
         or (above is not None and not value > above)  # type: ignore[operator]
         or (at_least is not None and not value >= at_least)  # type: ignore[operator]
         or (at_most is not None and not value <= at_most)  # type: ignore[operator]
+        or (below is not None and not value < below)  # type: ignore[operator]
     ):
         raise ParameterError(name, value, expected, why=why)
 

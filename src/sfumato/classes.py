@@ -79,6 +79,31 @@ class KnownCounts:
     totals: IntArray
     """Rows with a known value, per class."""
 
+    @cached_property
+    def distinct(self) -> IntArray:
+        """How many different known values each class shows."""
+        return np.bincount(self.class_id, minlength=len(self.totals))
+
+    @cached_property
+    def largest(self) -> IntArray:
+        """Rows of each class's most frequent known value, 0 if it has none."""
+        result = np.zeros(len(self.totals), dtype=np.int64)
+        starts = np.flatnonzero(np.diff(self.class_id, prepend=-1))
+        if len(starts):
+            result[self.class_id[starts]] = np.maximum.reduceat(self.rows, starts)
+        return result
+
+    def beyond(self, n: int) -> IntArray:
+        """Rows of each class outside its `n` most frequent known values."""
+        # One sort of packed keys orders every class's counts downwards.
+        width = int(self.rows.max(initial=0)) + 1
+        rows = width - 1 - np.sort(self.class_id * width + (width - 1 - self.rows)) % width
+        first = np.cumsum(self.distinct) - self.distinct
+        rank = np.arange(len(rows)) - first[self.class_id]
+        tail = np.where(rank >= n, rows, 0)
+        sums = np.bincount(self.class_id, weights=tail, minlength=len(self.totals))
+        return sums.astype(np.int64)
+
 
 @dataclass(frozen=True, eq=False)
 class EquivalenceClasses:

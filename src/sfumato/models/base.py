@@ -7,7 +7,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from sfumato.classes import EquivalenceClasses
-from sfumato.typing import BoolArray
+from sfumato.models.rounding import at_most
+from sfumato.typing import BoolArray, FloatArray, IntArray
 
 
 class Merging(NamedTuple):
@@ -46,6 +47,13 @@ class PrivacyModel(ABC):
     needs_population: ClassVar[bool] = False
     """Whether a population table must be given."""
 
+    exceeds: ClassVar[tuple[str, ...]] = ()
+    """Parameters for which `measure` gives a bound that must be exceeded, not reached.
+
+    The inequality of their definition is strict, so there is no strictest value, only a
+    limit: "c > 8" is the truth, "c = 8" is not.
+    """
+
     @abstractmethod
     def passes(self, classes: EquivalenceClasses) -> BoolArray:
         """Give one verdict per class."""
@@ -55,7 +63,18 @@ class PrivacyModel(ABC):
         """Give the strictest parameters that all these classes keep together.
 
         For an empty table the parameters themselves: nobody is there to be exposed.
+        Infinity means that no value would do. A value the model itself would refuse
+        (k = 1, say) means that nothing can be promised.
         """
+
+    @property
+    def absorbing_part(self) -> "PrivacyModel | None":
+        """A condition every passing class meets and no merging undoes, or None.
+
+        A search may discard with it what it could not discard with the model itself:
+        a row in a class that fails this part fails the model in every finer grouping.
+        """
+        return self if self.merging.absorbing else None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -91,19 +110,32 @@ class TableModel(PrivacyModel):
 
     merging: ClassVar[Merging] = NEITHER
 
+    @property
     @abstractmethod
-    def holds(self, sizes: np.ndarray) -> bool:
-        """Judge a table that has classes of these sizes."""
+    def limit(self) -> float:
+        """The largest value of `values` that is allowed."""
+
+    @abstractmethod
+    def values(self, sizes: IntArray, classes: IntArray) -> FloatArray:
+        """Measure every table that is left when the smallest classes go, size by size.
+
+        Args:
+            sizes: The distinct class sizes, ascending.
+            classes: How many classes have each size.
+
+        Returns:
+            At position i the value of the table that keeps classes of `sizes[i]` and more.
+        """
 
     def passes(self, classes: EquivalenceClasses) -> BoolArray:
-        sizes = classes.sizes
-        smallest = np.unique(sizes)
-        low, high = 0, len(smallest)
-        # Leaving out one more size is never undone, so the first threshold that holds is the one.
-        while low < high:
-            if self.holds(sizes[sizes >= smallest[low]]):
-                break
-            low += 1
-        threshold = smallest[low] if low < high else np.iinfo(np.int64).max
-        keep: BoolArray = sizes >= threshold
+        sizes, how_many = np.unique(classes.sizes, return_counts=True)
+        good = np.flatnonzero(at_most(self.values(sizes, how_many), self.limit))
+        if not len(good):
+            return np.zeros(len(classes), dtype=bool)
+        keep: BoolArray = classes.sizes >= sizes[good[0]]
         return keep
+
+    def worst(self, classes: EquivalenceClasses) -> float:
+        """Measure the whole table; the limit itself if it is empty."""
+        sizes, how_many = np.unique(classes.sizes, return_counts=True)
+        return float(self.values(sizes, how_many)[0]) if len(sizes) else self.limit

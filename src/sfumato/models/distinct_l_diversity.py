@@ -1,14 +1,14 @@
 """Distinct l-diversity: every class shows at least l different sensitive values."""
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, Self
-
-import numpy as np
 
 from sfumato.checks import require_int, require_text
 from sfumato.classes import EquivalenceClasses
 from sfumato.models.base import ABSORBING, Merging, PrivacyModel
-from sfumato.typing import BoolArray, IntArray
+from sfumato.models.rounding import SLACK
+from sfumato.typing import BoolArray
 
 
 @dataclass(frozen=True)
@@ -44,17 +44,23 @@ class DistinctLDiversity(PrivacyModel):
         require_int("l", self.l, at_least=2, why="with l=1 every class passes")
 
     def passes(self, classes: EquivalenceClasses) -> BoolArray:
-        verdicts: BoolArray = self._distinct(classes) >= self.l
+        verdicts: BoolArray = classes.counts_of(self.column).known.distinct >= self.l
         return verdicts
 
     def measure(self, classes: EquivalenceClasses) -> dict[str, float]:
-        distinct = self._distinct(classes)
+        distinct = classes.counts_of(self.column).known.distinct
         return {"l": int(distinct.min()) if len(distinct) else self.l}
-
-    def _distinct(self, classes: EquivalenceClasses) -> IntArray:
-        known = classes.counts_of(self.column).known
-        return np.bincount(known.class_id, minlength=len(classes))
 
     @classmethod
     def example(cls) -> Self:
         return cls("disease", l=2)
+
+
+def fewest_values(column: str, l: float) -> DistinctLDiversity | None:
+    """Ask for as many values as a finer l-diversity with this `l` needs at the very least.
+
+    >>> fewest_values("disease", 2.5)
+    DistinctLDiversity(column='disease', l=3)
+    """
+    whole = math.ceil(l - SLACK * max(1.0, l))
+    return DistinctLDiversity(column, whole) if whole >= 2 else None

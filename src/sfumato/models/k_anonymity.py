@@ -45,11 +45,7 @@ class KAnonymity(PrivacyModel):
         return verdicts
 
     def measure(self, classes: EquivalenceClasses) -> dict[str, float]:
-        return {
-            "k": int(classes.sizes.min(initial=self.k))
-            if not len(classes)
-            else int(classes.sizes.min())
-        }
+        return {"k": int(classes.sizes.min()) if len(classes) else self.k}
 
     @classmethod
     def example(cls) -> Self:

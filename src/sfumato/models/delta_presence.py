@@ -1,0 +1,71 @@
+"""δ-presence: whether someone of the population is in the table stays uncertain."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from sfumato.checks import require_number
+from sfumato.classes import EquivalenceClasses
+from sfumato.errors import ParameterError
+from sfumato.models.base import CLOSED, Merging, PrivacyModel
+from sfumato.models.rounding import at_least, at_most, ratio
+from sfumato.typing import BoolArray
+
+
+@dataclass(frozen=True)
+class DeltaPresence(PrivacyModel):
+    """In every class between `minimum` and `maximum` of the population's people are in the table.
+
+    Promises: whoever knows that a person of the population has the quasi-identifiers of
+    a class believes with a probability in this range that the person is in the table.
+    Does not promise: anything about sensitive values, or to people of the population
+    whose class the table does not show at all: of them it is plain that they are not
+    in it. The population given must be the one the attacker has.
+
+    Reference: "Hiding the Presence of Individuals from Shared Databases", 2007,
+    doi:10.1145/1247480.1247554
+
+    Args:
+        minimum: Smallest share allowed, 0 to 1.
+        maximum: Largest share allowed, 0 to 1 and not below `minimum`.
+
+    Example:
+        >>> classes = EquivalenceClasses(np.array([2, 2]), population=np.array([10, 2]))
+        >>> DeltaPresence(0.1, 0.5).passes(classes)
+        array([ True, False])
+        >>> DeltaPresence(0.1, 0.5).measure(classes)
+        {'minimum': 0.2, 'maximum': 1.0}
+    """
+
+    name: ClassVar[str] = "delta-presence"
+    merging: ClassVar[Merging] = CLOSED
+    needs_population: ClassVar[bool] = True
+
+    minimum: float
+    maximum: float
+
+    def __post_init__(self) -> None:
+        require_number("minimum", self.minimum, at_least=0, at_most=1)
+        require_number("maximum", self.maximum, at_least=0, at_most=1)
+        if self.minimum > self.maximum:
+            raise ParameterError(
+                "minimum", self.minimum, f"at most the maximum, which is {self.maximum!r}"
+            )
+        if self.minimum == 0 and self.maximum == 1:
+            raise ParameterError(
+                "maximum", self.maximum, "below 1 if minimum is 0", why="every class would pass"
+            )
+
+    def passes(self, classes: EquivalenceClasses) -> BoolArray:
+        present = ratio(classes.sizes, classes.population_sizes())
+        verdicts: BoolArray = at_least(present, self.minimum) & at_most(present, self.maximum)
+        return verdicts
+
+    def measure(self, classes: EquivalenceClasses) -> dict[str, float]:
+        present = ratio(classes.sizes, classes.population_sizes())
+        if not len(classes):
+            return {"minimum": self.minimum, "maximum": self.maximum}
+        return {"minimum": float(present.min()), "maximum": float(present.max())}
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(minimum=0.1, maximum=0.6)

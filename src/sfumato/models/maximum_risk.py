@@ -1,0 +1,51 @@
+"""Maximum risk: nobody is picked out with more than a given probability."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from sfumato.checks import require_number
+from sfumato.classes import EquivalenceClasses
+from sfumato.models.base import ABSORBING, Merging, PrivacyModel
+from sfumato.models.rounding import at_most
+from sfumato.typing import BoolArray
+
+
+@dataclass(frozen=True)
+class MaximumRisk(PrivacyModel):
+    """In every class of n rows the re-identification risk 1/n is at most `risk`.
+
+    k-anonymity in the language of risk: `risk` = 0.2 is k = 5.
+
+    Promises: whoever knows that a person is in the table, and their quasi-identifiers,
+    picks the right row with probability `risk` at most.
+    Does not promise: that the rows of a class differ in what is sensitive; see
+    `DistinctLDiversity` and `TCloseness`.
+
+    Reference: "Protecting Privacy Using k-Anonymity", 2008, doi:10.1197/jamia.M2716
+
+    Args:
+        risk: Largest probability allowed; above 0 and below 1 (a share, not a percentage).
+
+    Example:
+        >>> rows = [("A", "flu"), ("A", "gout"), ("B", "flu")]
+        >>> MaximumRisk(0.5).passes(classes_of(rows, column="disease"))
+        array([ True, False])
+    """
+
+    name: ClassVar[str] = "maximum-risk"
+    merging: ClassVar[Merging] = ABSORBING
+
+    risk: float
+
+    def __post_init__(self) -> None:
+        require_number("risk", self.risk, above=0, below=1, why="it is a share, 0.05 is 5 %")
+
+    def passes(self, classes: EquivalenceClasses) -> BoolArray:
+        return at_most(1 / classes.sizes, self.risk)
+
+    def measure(self, classes: EquivalenceClasses) -> dict[str, float]:
+        return {"risk": 1 / int(classes.sizes.min()) if len(classes) else self.risk}
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(0.5)

@@ -1,0 +1,56 @@
+"""Sample uniqueness: few people are alone in their class."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from sfumato.checks import require_number
+from sfumato.classes import EquivalenceClasses
+from sfumato.models.base import TableModel
+from sfumato.typing import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class SampleUniqueness(TableModel):
+    """At most a `share` of the rows are alone in their class.
+
+    Promises: whoever knows someone's quasi-identifiers finds exactly one row for this
+    share of the people at most.
+    Does not promise: anything to those who are alone, or more than a companion to the
+    rest: a class of two counts as safe here. Add `KAnonymity`.
+
+    Reference: "Protecting Privacy Using k-Anonymity", 2008, doi:10.1197/jamia.M2716
+
+    Args:
+        share: Largest share of unique rows allowed; 0 or more and below 1.
+
+    Example:
+        >>> rows = [("A", "flu"), ("A", "gout"), ("A", "hiv"), ("B", "flu")]
+        >>> classes = classes_of(rows, column="disease")
+        >>> SampleUniqueness(0.25).passes(classes), SampleUniqueness(0.2).passes(classes)
+        (array([ True,  True]), array([ True, False]))
+    """
+
+    name: ClassVar[str] = "sample-uniqueness"
+
+    share: float
+
+    def __post_init__(self) -> None:
+        require_number("share", self.share, at_least=0, below=1, why="it is a share, 0.05 is 5 %")
+
+    @property
+    def limit(self) -> float:
+        return self.share
+
+    def values(self, sizes: IntArray, classes: IntArray) -> FloatArray:
+        rows = np.cumsum((sizes * classes)[::-1])[::-1]
+        # Once the classes of one are left out, nobody is unique.
+        return np.where(sizes == 1, classes, 0) / rows
+
+    def measure(self, classes: EquivalenceClasses) -> dict[str, float]:
+        return {"share": self.worst(classes)}
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(0.2)
