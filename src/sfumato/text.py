@@ -43,9 +43,12 @@ def text_of(value: Value) -> str:  # noqa: PLR0911 - one line per type
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 1e16 else repr(value)
+        return str(int(value)) if value.is_integer() and abs(value) < 1e16 else repr(float(value))
     if isinstance(value, Decimal):
-        return format(value.normalize(), "f") if value.is_finite() else str(value)
+        # Not normalize(): it rounds to 28 digits, and two values would become one.
+        text = format(value, "f")
+        text = text.rstrip("0").rstrip(".") if "." in text else text
+        return "0" if text == "-0" else text
     if isinstance(value, datetime):
         at_midnight = (value.hour, value.minute, value.second, value.microsecond) == (0, 0, 0, 0)
         return value.date().isoformat() if at_midnight and value.tzinfo is None else str(value)

@@ -3,6 +3,31 @@
 Every builder is one file and one frozen dataclass; `BUILDERS` finds them by name.
 """
 
-from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder, Ladder
+from sfumato.hierarchy.base import EXAMPLE_FOLDER, Hierarchy, HierarchyBuilder, Ladder
+from sfumato.hierarchy.csv_file import CsvHierarchy
+from sfumato.hierarchy.dates import Dates
+from sfumato.hierarchy.intervals import Intervals
+from sfumato.hierarchy.masking import Masking
+from sfumato.hierarchy.suppress import Suppress
+from sfumato.hierarchy.taxonomy import Taxonomy
+from sfumato.registry import Registry
 
-__all__ = ["Hierarchy", "HierarchyBuilder", "Ladder"]
+__all__ = [
+    "BUILDERS",
+    "EXAMPLE_FOLDER",
+    "CsvHierarchy",
+    "Dates",
+    "Hierarchy",
+    "HierarchyBuilder",
+    "Intervals",
+    "Ladder",
+    "Masking",
+    "Suppress",
+    "Taxonomy",
+]
+
+BUILDERS: Registry[HierarchyBuilder] = Registry(
+    "hierarchy",
+    "sfumato.hierarchies",
+    [CsvHierarchy, Taxonomy, Intervals, Masking, Dates, Suppress],
+)

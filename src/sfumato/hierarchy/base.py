@@ -1,15 +1,19 @@
 """What a hierarchy is, and what it is for one column of one table."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Self
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from sfumato.errors import HierarchyError, some
 from sfumato.text import STAR, is_missing, text_of
-from sfumato.typing import CodeArray, FloatArray, Value
+from sfumato.typing import CodeArray, FloatArray, IntArray, Value
+
+EXAMPLE_FOLDER = Path(__file__).parent
+"""Where the files stand that the examples of file-reading builders name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +36,32 @@ class Hierarchy:
     """The names of each level, level 0 first."""
 
     codes: CodeArray
-    """`codes[level, i]`: which label of that level the i-th raw value has."""
+    """`codes[level, i]`: which label of that level the i-th raw value has. Read-only."""
+
+    def __post_init__(self) -> None:
+        self.codes.flags.writeable = False
 
     @property
     def height(self) -> int:
         """How many levels there are above the raw values."""
         return len(self.labels) - 1
+
+    @classmethod
+    def from_function(
+        cls, column: str, values: Iterable[Value], path: Callable[[Value], Sequence[str]]
+    ) -> Self:
+        """Build from a rule that gives the labels of a value, level 1 to the top.
+
+        >>> h = Hierarchy.from_function("word", ["to", "tea"], lambda word: [word[0], "*"])
+        >>> h.labels
+        (('to', 'tea'), ('t',), ('*',))
+        """
+        # 1, 1.0 and "1" are one value; a column of mixed types may hold several of them.
+        distinct = {text_of(value): value for value in values}
+        paths = [path(value) for value in distinct.values()]
+        return cls.from_paths(
+            tuple(distinct.values()), paths, origin=f"the hierarchy of {column!r}"
+        )
 
     @classmethod
     def from_paths(
@@ -68,7 +92,7 @@ class Hierarchy:
                     f"{origin}, {place}: {text!r} has {len(path)} levels above it, "
                     f"the first entry has {height}. Give every value the same number of levels."
                 )
-        columns = [texts, *(list(level) for level in zip(*paths, strict=True))]
+        columns: list[Sequence[str]] = [texts, *zip(*paths, strict=True)]
         labels: list[tuple[str, ...]] = []
         codes = np.empty((height + 1, len(values)), dtype=np.int32)
         for level, column in enumerate(columns):
@@ -81,17 +105,19 @@ class Hierarchy:
 
     def _check(self, places: Sequence[str], origin: str) -> None:
         for level in range(1, len(self.labels)):
-            parents = np.full(len(self.labels[level - 1]), -1, dtype=np.int32)
-            parents[self.codes[level - 1]] = self.codes[level]
-            bad = np.flatnonzero(parents[self.codes[level - 1]] != self.codes[level])
+            children, parents = self.codes[level - 1], self.codes[level]
+            _, first = np.unique(children, return_index=True)
+            bad = np.flatnonzero(parents[first][children] != parents)
             if bad.size:
-                at = int(bad[0])
-                child = self.labels[level - 1][self.codes[level - 1, at]]
-                one = self.labels[level][self.codes[level, at]]
-                other = self.labels[level][parents[self.codes[level - 1, at]]]
+                here = int(bad[0])
+                there = int(first[children[here]])
                 raise HierarchyError(
-                    f"{origin}, {places[at]}: level {level} splits {child!r} of level {level - 1} "
-                    f"into {one!r} and {other!r}. A level must be a union of groups below it."
+                    f"{origin}, {places[here]}: level {level} splits "
+                    f"{self.labels[level - 1][children[here]]!r} of level {level - 1}: here it is "
+                    f"in {self.labels[level][parents[here]]!r}, at {places[there]} it is in "
+                    f"{self.labels[level][parents[there]]!r}. "
+                    "A level must be a union of groups of the level below; give each group one "
+                    "parent, or different groups different names."
                 )
         top = self.labels[-1]
         if len(top) != 1:
@@ -106,15 +132,17 @@ class Hierarchy:
         Every value must be covered. Missing values are a value of their own that only
         the top level merges with the others.
         """
-        positions = {text_of(value): i for i, value in enumerate(self.values)}
+        position = {text_of(value): i for i, value in enumerate(self.values)}
         known = [value for value in values if not is_missing(value)]
-        unknown = [value for value in known if text_of(value) not in positions]
+        found = [position.get(text_of(value), -1) for value in known]
+        leaf = np.array(found, dtype=np.int64)
+        unknown = [known[i] for i in np.flatnonzero(leaf < 0)]
         if unknown:
             raise HierarchyError(
                 f"the hierarchy of {column!r} does not cover {len(unknown)} of its "
-                f"{len(known)} values: {some(unknown)}. Add them, or choose another hierarchy."
+                f"{len(known)} values: {some(unknown)}. {_spelt_otherwise(unknown, position)}"
+                "Add them, or choose another hierarchy."
             )
-        leaf = np.array([positions[text_of(value)] for value in known], dtype=np.int64)
         has_missing = len(known) < len(values)
         return Ladder.fit(self, column, tuple(values), leaf, has_missing=has_missing)
 
@@ -147,6 +175,11 @@ class Ladder:
     n_leaves: int
     """How many raw values there are in all, with missing as one more if it occurs."""
 
+    def __post_init__(self) -> None:
+        self.codes.flags.writeable = False
+        for leaves in self.leaves:
+            leaves.flags.writeable = False
+
     @property
     def height(self) -> int:
         """The top level."""
@@ -158,7 +191,7 @@ class Ladder:
         hierarchy: Hierarchy,
         column: str,
         values: tuple[Value, ...],
-        leaf: np.ndarray,
+        leaf: IntArray,
         *,
         has_missing: bool,
     ) -> Self:
@@ -177,7 +210,7 @@ class Ladder:
                 dense = np.arange(len(leaf))
                 counts = np.ones(len(leaf))
             else:
-                labels = [hierarchy.labels[level][code] for code in present]
+                labels = [hierarchy.labels[level][code] for code in present.tolist()]
             codes[level, known] = dense
             top = level == levels - 1 and level > 0
             if has_missing and not (top and labels):
@@ -202,6 +235,16 @@ def _refuse_repeats(texts: Sequence[str], places: Sequence[str], origin: str) ->
         seen[text] = place
 
 
+def _spelt_otherwise(unknown: Sequence[Value], known: Iterable[str]) -> str:
+    """Hint at a value that differs only in case or blanks, the commonest cause."""
+    folded = {text.strip().casefold(): text for text in known}
+    for value in unknown:
+        near = folded.get(text_of(value).strip().casefold())
+        if near is not None:
+            return f"It has {near!r}: mind capitals and blanks. "
+    return ""
+
+
 class HierarchyBuilder(ABC):
     """A recipe for a hierarchy; builds it for the values a column has.
 
@@ -212,15 +255,64 @@ class HierarchyBuilder(ABC):
     name: ClassVar[str]
 
     @abstractmethod
-    def build(self, column: str, values: Sequence[Value]) -> Hierarchy:
-        """Build for the distinct known values of a column (never empty, never missing)."""
+    def build(
+        self, column: str, values: Sequence[Value], counts: Sequence[int] | None = None
+    ) -> Hierarchy:
+        """Build for the distinct known values of a column (never empty, never missing).
+
+        Args:
+            column: The column's name, for messages.
+            values: Its distinct values; their order does not change the groups.
+            counts: How many rows have each value; only builders that look at
+                frequencies use it, and without it all values count the same.
+        """
+
+    def ladder(
+        self, column: str, values: Sequence[Value], counts: Sequence[int] | None = None
+    ) -> Ladder:
+        """Build and bind in one step; `values` may include the missing value, or be empty.
+
+        >>> from sfumato.hierarchy import Suppress
+        >>> Suppress().ladder("sex", ["f", "m", None]).labels
+        (('f', 'm', None), ('*',))
+        """
+        at = [i for i, value in enumerate(values) if not is_missing(value)]
+        known = [values[i] for i in at]
+        if not known:
+            nothing = Hierarchy((), ((), (STAR,)), np.zeros((2, 0), dtype=np.int32))
+            return nothing.bind(column, values)
+        known_counts = None if counts is None else [int(counts[i]) for i in at]
+        return self.build(column, known, known_counts).bind(column, values)
+
+    def relative_to(self, folder: str | Path) -> Self:
+        """Read files from this folder, usually the policy's; by default there are none."""
+        return self
+
+    def params(self) -> dict[str, Any]:
+        """Give the settings that differ from the defaults as plain values, as a policy writes them.
+
+        >>> from sfumato.hierarchy import Intervals
+        >>> Intervals(widths=[5, 10]).params()
+        {'widths': [5, 10]}
+        """
+        return {
+            field.name: _plain(getattr(self, field.name))
+            for field in fields(self)  # type: ignore[arg-type]
+            if getattr(self, field.name) != field.default
+        }
 
     @classmethod
     @abstractmethod
     def example(cls) -> Self:
-        """Give a small valid instance."""
+        """Give a small valid instance; a file it names stands in `EXAMPLE_FOLDER`."""
 
     @classmethod
     @abstractmethod
     def example_values(cls) -> list[Value]:
         """Give values the example covers."""
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

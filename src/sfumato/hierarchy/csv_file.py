@@ -1,0 +1,137 @@
+"""Hierarchies from CSV files: each line a raw value and its names, level by level."""
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from io import StringIO
+from pathlib import Path
+from typing import ClassVar, NamedTuple, Self
+
+from sfumato.checks import require_text
+from sfumato.errors import HierarchyError, ParameterError
+from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
+from sfumato.hierarchy.files import read_text, resolved
+from sfumato.typing import Value
+
+DELIMITERS = ";\t|,"
+"""What may stand between the levels, when the policy does not say; the first wins a tie."""
+
+_SAMPLE_LINES = 1000
+
+
+class _Line(NamedTuple):
+    number: int
+    fields: list[str]
+
+
+@dataclass(frozen=True)
+class CsvHierarchy(HierarchyBuilder):
+    """One line per raw value: the value, then its name at level 1, 2, … up to the top.
+
+    This is the format ARX uses: no header, UTF-8, all lines equally long, and the last
+    column the same everywhere. Blank lines are ignored, quotes work as in any CSV file.
+    The values of the file may be more than a table holds: they all count as leaves.
+
+    Args:
+        file: The file, relative to the policy's folder.
+        delimiter: What stands between the levels; by default semicolon, tab, bar or
+            comma, whichever makes a hierarchy of the file.
+
+    Example:
+        >>> from sfumato.hierarchy import EXAMPLE_FOLDER
+        >>> marital = CsvHierarchy("example.csv").relative_to(EXAMPLE_FOLDER)
+        >>> marital.build("marital-status", ["Married"]).labels[1:]
+        (('been married', 'never married'), ('*',))
+    """
+
+    name: ClassVar[str] = "csv"
+
+    file: str
+    delimiter: str | None = None
+
+    def __post_init__(self) -> None:
+        require_text("file", self.file)
+        if self.delimiter is not None and (
+            not isinstance(self.delimiter, str)
+            or len(self.delimiter) != 1
+            or self.delimiter in '"\r\n'
+        ):
+            raise ParameterError("delimiter", self.delimiter, "one character, such as ';'")
+
+    def relative_to(self, folder: str | Path) -> Self:
+        return replace(self, file=resolved(self.file, folder))
+
+    def build(
+        self,
+        column: str,
+        values: Sequence[Value],
+        counts: Sequence[int] | None = None,
+    ) -> Hierarchy:
+        text = read_text(self.file)
+        lines = _parse(text, self.delimiter or _detect(text), self.file)
+        if not lines:
+            raise HierarchyError(
+                f"{self.file} is empty. Give each value of {column!r} a line: the value, "
+                'then its name at each level, with "*" as the last.'
+            )
+        if len(lines[0].fields) == 1:
+            raise HierarchyError(
+                f"{self.file}, line {lines[0].number}: only one column found in "
+                f"{lines[0].fields[0]!r}. Separate the levels with ';' or name the delimiter."
+            )
+        for number, fields in lines:
+            if "" in fields[1:]:
+                raise HierarchyError(
+                    f"{self.file}, line {number}: level {fields.index('', 1)} of {fields[0]!r} "
+                    "is empty. Name every level; a value that does not change is repeated."
+                )
+        return Hierarchy.from_paths(
+            [line.fields[0] for line in lines],
+            [line.fields[1:] for line in lines],
+            origin=self.file,
+            places=[f"line {line.number}" for line in lines],
+        )
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls("example.csv")
+
+    @classmethod
+    def example_values(cls) -> list[Value]:
+        return ["Married", "Widowed", "Single"]
+
+
+def _parse(text: str, delimiter: str, file: str) -> list[_Line]:
+    reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    lines: list[_Line] = []
+    begin = 1
+    try:
+        for fields in reader:
+            if any(field.strip() for field in fields):
+                lines.append(_Line(begin, fields))
+            begin = reader.line_num + 1
+    except csv.Error as error:
+        raise HierarchyError(
+            f"{file}, line {begin}: {error}. Look for a quote that is not closed; write a quote "
+            'inside a quoted value twice ("").'
+        ) from None
+    return lines
+
+
+def _detect(text: str) -> str:
+    """Take the delimiter that makes the best hierarchy of the first lines."""
+    sample = "\n".join(text.splitlines()[:_SAMPLE_LINES])
+
+    def merit(delimiter: str) -> tuple[bool, bool, int, int]:
+        try:
+            lines = _parse(sample, delimiter, "")
+        except HierarchyError:
+            return False, False, 0, 0
+        widths = [len(line.fields) for line in lines]
+        even = len(set(widths)) == 1 and widths[0] > 1
+        tops = {line.fields[-1] for line in lines}
+        # A label such as "[20, 25)" also has a comma in every line, but then no single top.
+        split = sum(width > 1 for width in widths)
+        return even and len(tops) == 1, even, split, min(widths, default=0)
+
+    return max(DELIMITERS, key=merit)

@@ -1,0 +1,249 @@
+"""Intervals: numbers or days become ranges, and ranges become wider ranges."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from datetime import date
+from decimal import Decimal
+from itertools import pairwise
+from typing import ClassVar, Self, TypeAlias
+
+from sfumato.errors import HierarchyError, ParameterError, some
+from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
+from sfumato.hierarchy.scales import (
+    Days,
+    Numbers,
+    Scale,
+    WholeNumbers,
+    is_multiple,
+    is_whole,
+    label,
+    multiple_at,
+    plus,
+)
+from sfumato.text import STAR, text_of
+from sfumato.typing import Value
+
+Mark: TypeAlias = int | float | str | date
+"""A number, a date, or either written as text."""
+
+Ends: TypeAlias = tuple[Decimal | None, Decimal | None]
+"""The lower end, inside, and the upper end, outside; None is open."""
+
+_MONDAY = date(1970, 1, 5)
+
+
+@dataclass(frozen=True)
+class _Even:
+    """A level of equally wide ranges between two limits."""
+
+    start: Decimal
+    step: Decimal
+    lower: Decimal | None
+    upper: Decimal | None
+
+    @property
+    def marks(self) -> list[Decimal]:
+        return [
+            mark for mark in (self.start, self.step, self.lower, self.upper) if mark is not None
+        ]
+
+    def around(self, point: Decimal) -> Ends:
+        if self.lower is not None and point < self.lower:
+            return None, self.lower
+        if self.upper is not None and point >= self.upper:
+            return self.upper, None
+        low = multiple_at(point, self.step, self.start)
+        high = plus(low, self.step)
+        return (
+            low if self.lower is None else max(low, self.lower),
+            high if self.upper is None else min(high, self.upper),
+        )
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """A level of ranges between cut points, open at both ends."""
+
+    marks: list[Decimal]
+
+    def around(self, point: Decimal) -> Ends:
+        above = bisect_right(self.marks, point)
+        return (
+            self.marks[above - 1] if above else None,
+            self.marks[above] if above < len(self.marks) else None,
+        )
+
+
+@dataclass(frozen=True)
+class Intervals(HierarchyBuilder):
+    """Nested ranges of numbers or days.
+
+    Give either `widths`, each a multiple of the one before (5, 10, 20: all ranges are
+    equally wide), or `bounds`, the cut points of each level, each level's taken from
+    the level below ([[18, 30, 65], [18, 65]]: below 18, 18 to 64, 65 and more). A cut
+    point belongs to the range above it. `*` is always added as the top level.
+
+    Whole numbers are written `20-24` (or `-5 to -1`), other numbers `[2.5, 5)`, days
+    `2020-01-06 to 2020-01-12`, open ends `<18` and `>=65`. A column counts as whole
+    when all its values and all cut points are. Numbers may be written as text.
+
+    Args:
+        widths: One width per level, finest first; for dates in days, as `7d`.
+        bounds: One list of rising cut points per level, finest first; a single list is
+            one level.
+        start: Where the ranges of `widths` are counted from; by default 0, for dates
+            Monday 1970-01-05, so that 7d are weeks.
+        lower: With `widths`, everything below it is one open-ended range at every level.
+        upper: With `widths`, likewise everything from it on.
+
+    Example:
+        >>> h = Intervals(widths=[5, 10], upper=90).build("age", [23, 27, "90", 104])
+        >>> h.labels[1:]
+        (('20-24', '25-29', '>=90'), ('20-29', '>=90'), ('*',))
+        >>> Intervals(bounds=[[18, 65]]).build("age", [17, 18.5]).labels[1]
+        ('<18', '[18, 65)')
+    """
+
+    name: ClassVar[str] = "intervals"
+
+    widths: Sequence[Mark] | None = None
+    bounds: Sequence[Sequence[Mark]] | Sequence[Mark] | None = None
+    start: Mark | None = None
+    lower: Mark | None = None
+    upper: Mark | None = None
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            object.__setattr__(self, field.name, _frozen(getattr(self, field.name)))
+        if (self.widths is None) == (self.bounds is None):
+            which = "neither" if self.widths is None else "both"
+            raise ParameterError("intervals", which, "given by either widths or bounds")
+        given: object
+        name, given = ("widths", self.widths) if self.bounds is None else ("bounds", self.bounds)
+        if not isinstance(given, tuple) or not given or () in given:
+            raise ParameterError(name, _thawed(given), "a list with something in it")
+        if self.bounds is not None and not isinstance(given[0], tuple):
+            object.__setattr__(self, "bounds", (given,))
+        self._levels(self._scale())
+
+    def build(
+        self,
+        column: str,
+        values: Sequence[Value],
+        counts: Sequence[int] | None = None,
+    ) -> Hierarchy:
+        scale = self._scale()
+        points: dict[str, Decimal] = {}
+        wrong: list[Value] = []
+        for value in values:
+            point = scale.read(value)
+            if point is None:
+                wrong.append(value)
+            else:
+                points[text_of(value)] = point
+        if wrong:
+            raise HierarchyError(
+                f"{column!r} cannot be put into intervals: {len(wrong)} of its {len(values)} "
+                f"values are not {scale.what}: {some(wrong)}. Correct them, leave unknown ones "
+                "empty, or choose another hierarchy."
+            )
+        levels = self._levels(scale)
+        marks = [mark for level in levels for mark in level.marks]
+        if isinstance(scale, Numbers) and all(
+            is_whole(point) for point in (*marks, *points.values())
+        ):
+            scale = WholeNumbers()
+        paths: dict[Ends, tuple[str, ...]] = {}
+
+        def path(value: Value) -> tuple[str, ...]:
+            point = points[text_of(value)]
+            finest = levels[0].around(point)
+            # What is in one range stays together, so one point speaks for the whole range.
+            if finest not in paths:
+                above = [label(scale, *level.around(point)) for level in levels]
+                paths[finest] = (*above, STAR)
+            return paths[finest]
+
+        return Hierarchy.from_function(column, values, path)
+
+    def _scale(self) -> Scale:
+        """Tell dates from numbers by the first width or cut point."""
+        first: object = self.widths or self.bounds
+        while isinstance(first, tuple):
+            first = first[0]
+        days = Days()
+        return Numbers() if days.width(first) is None and days.read(first) is None else days
+
+    def _levels(self, scale: Scale) -> Sequence[_Even | _Cut]:
+        """Read the settings, and refuse what does not nest."""
+        return self._even(scale) if self.bounds is None else self._cut(scale)
+
+    def _even(self, scale: Scale) -> list[_Even]:
+        steps: list[Decimal] = []
+        for width in self.widths or ():
+            step = scale.width(width)
+            if step is None or step <= 0:
+                raise ParameterError("widths", width, scale.a_width)
+            steps.append(step)
+        if any(
+            coarser <= finer or not is_multiple(coarser, finer)
+            for finer, coarser in pairwise(steps)
+        ):
+            expected = "widths that are each a multiple of the one before"
+            why = "a range must not straddle two ranges of the next level"
+            raise ParameterError("widths", _thawed(self.widths), expected, why=why)
+        default = _MONDAY if isinstance(scale, Days) else 0
+        start = _read("start", scale, default if self.start is None else self.start)
+        lower = None if self.lower is None else _read("lower", scale, self.lower)
+        upper = None if self.upper is None else _read("upper", scale, self.upper)
+        if lower is not None and upper is not None and lower >= upper:
+            raise ParameterError("lower", self.lower, f"below upper, which is {self.upper!r}")
+        return [_Even(start, step, lower, upper) for step in steps]
+
+    def _cut(self, scale: Scale) -> list[_Cut]:
+        for name in ("start", "lower", "upper"):
+            if getattr(self, name) is not None:
+                why = "bounds already say where the ranges begin and end"
+                raise ParameterError(name, getattr(self, name), "left out with bounds", why=why)
+        levels: list[_Cut] = []
+        for bounds in self.bounds or ():
+            if not isinstance(bounds, tuple):
+                raise ParameterError("bounds", bounds, "a list of cut points, one list per level")
+            cuts = [_read("bounds", scale, bound) for bound in bounds]
+            if any(low >= high for low, high in pairwise(cuts)):
+                raise ParameterError("bounds", list(bounds), "cut points in rising order")
+            before = set(levels[-1].marks) if levels else set(cuts)
+            new = [b for b, cut in zip(bounds, cuts, strict=True) if cut not in before]
+            if new or (levels and len(cuts) == len(before)):
+                expected = "fewer cut points at each level, all taken from the level before"
+                why = f"the level before has no {some(new)}" if new else "two levels are the same"
+                raise ParameterError("bounds", list(bounds), expected, why=why)
+            levels.append(_Cut(cuts))
+        return levels
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(widths=[5, 10, 20], upper=80)
+
+    @classmethod
+    def example_values(cls) -> list[Value]:
+        return [17, 23, 27, 44, "61", 80, 95]
+
+
+def _read(name: str, scale: Scale, value: object) -> Decimal:
+    point = scale.read(value)
+    if point is None:
+        raise ParameterError(name, value, scale.a_point)
+    return point
+
+
+def _frozen(setting: object) -> object:
+    """Make a setting hashable and plain: lists become tuples, dates text."""
+    if isinstance(setting, list | tuple):
+        return tuple(_frozen(item) for item in setting)
+    return setting.isoformat() if isinstance(setting, date) else setting
+
+
+def _thawed(setting: object) -> object:
+    return list(setting) if isinstance(setting, tuple) else setting
