@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-
 from sfumato.losses.base import ClassLoss
 from sfumato.typing import IntArray
 

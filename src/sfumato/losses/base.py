@@ -126,7 +126,9 @@ class CellLoss(Loss):
         return attribute.weight
 
     @abstractmethod
-    def extra(self, attribute: Attribute, costs: FloatArray, removed: FloatArray) -> FloatArray:
+    def suppression_cost(
+        self, attribute: Attribute, costs: FloatArray, removed: FloatArray
+    ) -> FloatArray:
         """Give what suppressing these rows adds to the sum, at every level.
 
         Must not fall when more rows are suppressed: searches use it as a floor.
@@ -182,7 +184,7 @@ class CellLossFunction(LossFunction):
         removed = judged.removed(i)
         sums = self._sums[i]
         if removed is not None:
-            sums = sums + self._loss.extra(self._attributes[i], self._costs[i], removed)
+            sums = sums + self._loss.suppression_cost(self._attributes[i], self._costs[i], removed)
         levels: FloatArray = sums / self._scales[i]
         return levels
 

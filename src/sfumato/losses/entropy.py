@@ -51,10 +51,12 @@ class Entropy(CellLoss):
             costs[level, occurs] = np.log2(merged[occurs] / raw[occurs])
         return costs
 
-    def scale(self, attribute: Attribute, rows: int) -> float:  # noqa: ARG002 - a sum, not a mean
+    def scale(self, attribute: Attribute, rows: int) -> float:
         return 1.0
 
-    def extra(self, attribute: Attribute, costs: FloatArray, removed: FloatArray) -> FloatArray:
+    def suppression_cost(
+        self, attribute: Attribute, costs: FloatArray, removed: FloatArray
+    ) -> FloatArray:
         added = np.zeros(len(costs))
         if self.ignore_suppression:
             return added

@@ -36,7 +36,9 @@ class Height(CellLoss):
         levels = np.arange(ladder.height + 1, dtype=np.float64)
         return np.repeat(levels[:, None], len(ladder.values), axis=1)
 
-    def extra(self, attribute: Attribute, costs: FloatArray, removed: FloatArray) -> FloatArray:
+    def suppression_cost(
+        self, attribute: Attribute, costs: FloatArray, removed: FloatArray
+    ) -> FloatArray:
         return np.zeros(len(costs))
 
     @classmethod

@@ -49,7 +49,9 @@ class NormalizedLoss(CellLoss):
             ]
         )
 
-    def extra(self, attribute: Attribute, costs: FloatArray, removed: FloatArray) -> FloatArray:
+    def suppression_cost(
+        self, attribute: Attribute, costs: FloatArray, removed: FloatArray
+    ) -> FloatArray:
         added: FloatArray = removed.sum() - costs @ removed
         return added
 

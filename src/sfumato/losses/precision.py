@@ -44,7 +44,9 @@ class Precision(CellLoss):
         levels = np.arange(ladder.height + 1) / max(ladder.height, 1)
         return np.repeat(levels[:, None], len(ladder.values), axis=1)
 
-    def extra(self, attribute: Attribute, costs: FloatArray, removed: FloatArray) -> FloatArray:
+    def suppression_cost(
+        self, attribute: Attribute, costs: FloatArray, removed: FloatArray
+    ) -> FloatArray:
         if self.ignore_suppression:
             return np.zeros(len(costs))
         added: FloatArray = removed.sum() - costs @ removed

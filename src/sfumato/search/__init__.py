@@ -1,0 +1,31 @@
+"""Searches over the lattice of generalisation levels.
+
+Every search is one file and one class; `SEARCHES` finds them by name.
+"""
+
+from sfumato.registry import Registry
+from sfumato.search.base import Budget, Found, Search
+from sfumato.search.best_first import BestFirst
+from sfumato.search.checker import Checker, Outcome
+from sfumato.search.descent import Descent
+from sfumato.search.exhaustive import Exhaustive
+from sfumato.search.grouping import Grouping
+from sfumato.search.incognito import Incognito
+
+__all__ = [
+    "SEARCHES",
+    "BestFirst",
+    "Budget",
+    "Checker",
+    "Descent",
+    "Exhaustive",
+    "Found",
+    "Grouping",
+    "Incognito",
+    "Outcome",
+    "Search",
+]
+
+SEARCHES: Registry[Search] = Registry(
+    "search", "sfumato.searches", [BestFirst, Incognito, Exhaustive, Descent]
+)

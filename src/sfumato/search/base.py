@@ -1,0 +1,68 @@
+"""What a search is: it walks a lattice, asks a checker, and yields what it finds."""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+from sfumato.typing import Node
+
+if TYPE_CHECKING:
+    from sfumato.search.checker import Checker
+
+
+@dataclass(frozen=True)
+class Found:
+    """The best valid node so far.
+
+    A search yields one of these for every improvement, and a last one when it ends:
+    only that says whether the node is proven optimal. `node` is None when no node
+    that was checked keeps the promises.
+    """
+
+    node: Node | None
+    loss: float
+    suppressed: int
+    checks: int
+    proven: bool = False
+    finished: bool = False
+    minimal: tuple[Node, ...] | None = None
+    """All minimal valid nodes, from searches that find them."""
+
+    passing: tuple[Node, ...] | None = None
+    """All valid nodes, from searches that find them."""
+
+
+NOTHING_YET = Found(None, float("inf"), 0, 0)
+
+
+@dataclass
+class Budget:
+    """How much a search may spend; it returns its best when either runs out.
+
+    >>> Budget(checks=2).spent(2)
+    True
+    """
+
+    checks: int | None = None
+    seconds: float | None = None
+    _start: float = field(default_factory=time.monotonic)
+
+    def spent(self, checks: int) -> bool:
+        """Tell whether the budget is used up after this many checks."""
+        if self.checks is not None and checks >= self.checks:
+            return True
+        return self.seconds is not None and time.monotonic() - self._start >= self.seconds
+
+
+class Search(ABC):
+    """A way to find a node of the lattice that keeps the promises at least loss."""
+
+    name: ClassVar[str]
+    exact: ClassVar[bool]
+    """Whether it proves optimality when its budget lets it finish."""
+
+    @abstractmethod
+    def run(self, checker: "Checker", budget: Budget) -> Iterator[Found]:
+        """Yield improvements as they come; the last item is `finished`."""

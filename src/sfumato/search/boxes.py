@@ -1,0 +1,71 @@
+"""Arithmetic on whole lattices: one number per node, in flat lexicographic order."""
+
+from collections.abc import Sequence
+from functools import reduce
+
+import numpy as np
+
+from sfumato.typing import FloatArray, Node
+
+_WIDEST_BLOCK = 32
+"""Attributes are taken together up to this many level combinations: small matrices, few passes."""
+
+
+def outer_sum(parts: Sequence[FloatArray]) -> FloatArray:
+    """Add one number per attribute for every node.
+
+    >>> outer_sum([np.array([0.0, 1.0]), np.array([10.0, 20.0])]).tolist()
+    [10.0, 20.0, 11.0, 21.0]
+    """
+    return reduce(lambda grid, part: np.add.outer(grid, part).ravel(), parts)
+
+
+def below(node: Node, lowest: Node) -> tuple[slice, ...]:
+    """Index everything at or below a node."""
+    return tuple(slice(0, level - low + 1) for level, low in zip(node, lowest, strict=True))
+
+
+def above(node: Node, lowest: Node) -> tuple[slice, ...]:
+    """Index everything at or above a node."""
+    return tuple(slice(level - low, None) for level, low in zip(node, lowest, strict=True))
+
+
+class BoxCounter:
+    """Counts, for every node, how many marked nodes lie below it (or above it).
+
+    Sums over boxes are products with small triangular matrices, one per block of
+    attributes.
+
+    Example:
+        >>> counter = BoxCounter((2, 2))
+        >>> counter.below(np.array([1, 1, 0, 1])).tolist()
+        [1.0, 2.0, 1.0, 3.0]
+        >>> counter.above(np.array([1, 1, 0, 1])).tolist()
+        [3.0, 2.0, 1.0, 1.0]
+    """
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self._matrices: list[np.ndarray] = []
+        block = np.ones((1, 1), dtype=np.float32)
+        for levels in shape:
+            if len(block) * levels > _WIDEST_BLOCK and len(block) > 1:
+                self._matrices.append(block)
+                block = np.ones((1, 1), dtype=np.float32)
+            block = np.kron(block, np.tri(levels, dtype=np.float32))
+        self._matrices.append(block)
+
+    def below(self, marked: np.ndarray) -> np.ndarray:
+        """Count marked nodes at or below each node."""
+        return self._apply(marked, [matrix.T for matrix in self._matrices])
+
+    def above(self, marked: np.ndarray) -> np.ndarray:
+        """Count marked nodes at or above each node."""
+        return self._apply(marked, self._matrices)
+
+    @staticmethod
+    def _apply(marked: np.ndarray, matrices: Sequence[np.ndarray]) -> np.ndarray:
+        counts = marked.astype(np.float32)
+        # Each step consumes the last block and brings it to the front; after all, order is back.
+        for matrix in reversed(matrices):
+            counts = (counts.reshape(-1, len(matrix)) @ matrix).T.reshape(len(matrix), -1)
+        return np.ascontiguousarray(counts).ravel()

@@ -1,0 +1,202 @@
+"""Checking a node: group, judge every model, measure the loss.
+
+A search knows lattices and outcomes; this is the part that knows tables, models and
+losses. It relies only on what models declare about merging (see `models.base`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.classes import EquivalenceClasses
+from sfumato.lattice import Lattice
+from sfumato.losses.base import Judged, LossFunction
+from sfumato.models.base import PrivacyModel, TableModel
+from sfumato.search.grouping import Grouping, Partition
+from sfumato.typing import BoolArray, FloatArray, IntArray, Node
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What checking one node showed."""
+
+    node: Node
+    valid: bool
+    """Whether the promises hold after suppressing no more rows than allowed."""
+
+    suppressed: int
+    """Rows in classes that break a promise; at least this many if the node is hopeless."""
+
+    certain: int
+    """Rows that are suppressed here and, the models say, at every node below."""
+
+    hopeless: bool
+    """Whether, by what the models declare, no node below is valid either."""
+
+    loss: float
+    """The node's loss; infinite if it was not worth computing."""
+
+    judged: Judged | None = None
+    """The classes and verdicts, for nodes that are not hopeless."""
+
+    sure: Judged | None = None
+    """The same with only the certain rows left out: what floors below may build on."""
+
+
+class Checker:
+    """Judges nodes of one table's lattice under one set of promises.
+
+    Args:
+        grouping: The table.
+        lattice: The nodes that may be chosen.
+        models: What must hold.
+        loss: What is to be small.
+        limit: Most rows that may be suppressed.
+        own_reference: Compare classes with the rows that stay (what a reader of the
+            release sees) instead of with all rows.
+    """
+
+    def __init__(
+        self,
+        grouping: Grouping,
+        lattice: Lattice,
+        models: Sequence[PrivacyModel],
+        loss: LossFunction,
+        *,
+        limit: int = 0,
+        own_reference: bool = True,
+    ) -> None:
+        self.grouping = grouping
+        self.lattice = lattice
+        self.models = tuple(models)
+        self.loss = loss
+        self.limit = limit
+        self.own_reference = own_reference
+        self.checks = 0
+        parts = (model.absorbing_part for model in models)
+        self._absorbing = tuple(part for part in parts if part is not None)
+        self.all_absorbing = all(model.merging.absorbing for model in models)
+        self._all_closed = all(model.merging.closed for model in models)
+        self.strict = limit == 0 and self._all_closed
+        """Whether one failing class makes every node below fail too: parts of it fail there."""
+
+        self._per_class = tuple(m for m in models if not isinstance(m, TableModel))
+        self._per_table = tuple(m for m in models if isinstance(m, TableModel))
+        # Leaving classes out can change the verdict on the others only for these.
+        self._unstable = bool(self._per_table) or any(
+            model.compares_with_table and own_reference for model in models
+        )
+
+    @property
+    def total(self) -> int:
+        """How many rows the table has."""
+        return self.grouping.total
+
+    def valid_above(self, outcome: Outcome) -> bool:
+        """Tell whether a valid node makes every node above it valid."""
+        if not outcome.valid:
+            return False
+        return self.all_absorbing or (self._all_closed and outcome.suppressed == 0)
+
+    def check(self, node: Node) -> Outcome:
+        """Judge a node; its loss is computed only if it is valid."""
+        return self._check(node, always=False)
+
+    def evaluate(self, node: Node) -> Outcome:
+        """Judge a node and compute its loss whether it is valid or not."""
+        return self._check(node, always=True)
+
+    def _check(self, node: Node, *, always: bool) -> Outcome:
+        self.checks += 1
+        part = self.grouping.partition(node)
+        classes = self.grouping.classes(part)
+        sure_keep = self._judge(classes, self._absorbing)
+        sure = self._judged(node, part, classes, sure_keep)
+        if sure.suppressed > self.limit and not always:
+            rows = sure.suppressed
+            return Outcome(node, False, rows, rows, True, np.inf, sure=sure)  # noqa: FBT003
+        judged = sure
+        if not self.all_absorbing:
+            judged = self._judged(node, part, classes, self._judge_all(classes, sure_keep))
+        valid = judged.suppressed <= self.limit
+        loss = self.loss.of(judged) if valid or always else np.inf
+        hopeless = sure.suppressed > self.limit or (self.strict and not valid)
+        return Outcome(
+            node, valid, judged.suppressed, sure.suppressed, hopeless, loss, judged, sure
+        )
+
+    def _judge(self, classes: EquivalenceClasses, models: Sequence[PrivacyModel]) -> BoolArray:
+        keep = np.ones(len(classes), dtype=bool)
+        for model in models:
+            keep &= model.passes(classes)
+        return keep
+
+    def _judge_all(self, classes: EquivalenceClasses, keep: BoolArray) -> BoolArray:
+        """Leave out what breaks a promise until what is left keeps them all."""
+        keep = keep & self._judge(classes, self._per_class)
+        while self._unstable:
+            left = classes.kept(keep, own_reference=self.own_reference)
+            verdicts = self._judge(left, self._per_class)
+            if verdicts.all():
+                verdicts = self._judge(left, self._per_table)
+            if verdicts.all():
+                break
+            keep = keep.copy()
+            keep[keep] = verdicts
+        return keep
+
+    def _judged(
+        self, node: Node, part: Partition, classes: EquivalenceClasses, keep: BoolArray
+    ) -> Judged:
+        removed: list[IntArray] = []
+
+        def histogram(attribute: int) -> FloatArray:
+            if not removed:
+                removed.append(self._tuples_of(node, part, ~keep))
+            codes = self.grouping.codes[attribute][removed[0]]
+            rows = self.grouping.rows[removed[0]]
+            values = len(self.grouping.ladders[attribute].values)
+            return np.bincount(codes, weights=rows, minlength=values).astype(np.float64)
+
+        return Judged(node, classes.sizes, keep, self.total, histogram)
+
+    def _tuples_of(self, node: Node, part: Partition, chosen: BoolArray) -> IntArray:
+        """Find the table's tuples that are in the chosen classes of a node."""
+        first = part.first if part.population is None else part.first[part.rows > 0]
+        keys, width = self.grouping.keys(node)
+        wanted = keys[first[chosen]]
+        if width <= max(16 * len(keys), 1024):
+            is_wanted = np.zeros(width, dtype=bool)
+            is_wanted[wanted] = True
+            return np.flatnonzero(is_wanted[keys])
+        return np.flatnonzero(np.isin(keys, wanted))
+
+    def bits(self) -> list[FloatArray]:
+        """Give the entropy of each column at each level it may have; predictions start there."""
+        entropies = []
+        for i, ladder in enumerate(self.grouping.ladders):
+            codes, n_values = self.grouping.codes[i], len(ladder.values)
+            rows = np.bincount(codes, weights=self.grouping.rows, minlength=n_values)
+            levels = []
+            for level in range(self.lattice.lowest[i], self.lattice.highest[i] + 1):
+                counts = np.bincount(ladder.codes[level], weights=rows)
+                shares = counts[counts > 0] / max(self.total, 1)
+                levels.append(float(-(shares @ np.log2(shares))))
+            entropies.append(np.array(levels))
+        return entropies
+
+    def suppressed_classes(self, outcome: Outcome) -> IntArray:
+        """Give the label codes of the classes that are left out: one row each."""
+        part = self.grouping.partition(outcome.node)
+        judged = outcome.judged
+        first = part.first if part.population is None else part.first[part.rows > 0]
+        assert judged is not None  # noqa: S101 - only hopeless nodes have none
+        tuples = self.grouping.codes[:, first[~judged.keep]]
+        labels = [
+            ladder.codes[level][codes]
+            for ladder, level, codes in zip(
+                self.grouping.ladders, outcome.node, tuples, strict=True
+            )
+        ]
+        return np.array(labels, dtype=np.int64).reshape(len(labels), -1).T

@@ -1,0 +1,59 @@
+"""Exhaustive search: check every node. The oracle the other searches are compared with."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from sfumato.lattice import is_below
+from sfumato.search.base import NOTHING_YET, Budget, Found, Search
+from sfumato.search.checker import Checker
+from sfumato.typing import Node
+
+
+@dataclass(frozen=True)
+class Exhaustive(Search):
+    """Checks all nodes and infers nothing, so it cannot be wrong about what follows from what.
+
+    Among nodes of equal loss the first in lexicographic order wins. Use it on small
+    lattices: its cost is the number of nodes.
+    """
+
+    name: ClassVar[str] = "exhaustive"
+    exact: ClassVar[bool] = True
+
+    def run(self, checker: Checker, budget: Budget) -> Iterator[Found]:
+        best = NOTHING_YET
+        passing: list[Node] = []
+        complete = True
+        for node in checker.lattice:
+            if budget.spent(checker.checks):
+                complete = False
+                break
+            outcome = checker.check(node)
+            if outcome.valid:
+                passing.append(node)
+            if outcome.valid and outcome.loss < best.loss:
+                best = Found(node, outcome.loss, outcome.suppressed, checker.checks)
+                yield best
+        yield replace(
+            best,
+            checks=checker.checks,
+            proven=complete,
+            finished=True,
+            minimal=minimal_of(passing) if complete else None,
+            passing=tuple(passing) if complete else None,
+        )
+
+
+def minimal_of(nodes: list[Node]) -> tuple[Node, ...]:
+    """Keep the nodes that have no other of them below.
+
+    >>> minimal_of([(0, 1), (1, 1), (1, 0)])
+    ((0, 1), (1, 0))
+    """
+    kept: list[Node] = []
+    # By height: whatever lies below a node comes before it.
+    for node in sorted(nodes, key=lambda node: (sum(node), node)):
+        if not any(is_below(other, node) for other in kept):
+            kept.append(node)
+    return tuple(sorted(kept))

@@ -1,0 +1,272 @@
+"""Grouping a table's distinct tuples by any node of the lattice, fast.
+
+The attributes are merged into a few groups. Each distinct tuple holds one code per
+group, and for every combination of levels a small table says what that code becomes.
+A node's classes are then a few gathers and one bincount, and a coarser node can start
+from the classes of a finer one instead of from the tuples.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sfumato.classes import EquivalenceClasses, SensitiveColumn, ValueCounts
+from sfumato.counts import FrequencySet, group
+from sfumato.hierarchy.base import Ladder
+from sfumato.typing import IntArray, Node
+
+_WIDEST_GROUP = 4096
+"""A group of attributes is closed before it has more codes than this: tables stay in cache."""
+
+_DENSE = 16
+"""Count into a dense array while it is at most this many times as long as the items."""
+
+_WIDEST_KEY = 2**62
+_CACHED_ITEMS = 8_000_000
+"""Roll-up starting points kept at most, in classes: bounds memory, not correctness."""
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Value counts of one sensitive column by item: parallel arrays."""
+
+    item: IntArray
+    value: IntArray
+    """Code plus one, so that a missing value is 0."""
+
+    rows: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """The classes of one node: one representative tuple and the number of rows of each."""
+
+    node: Node
+    first: IntArray
+    """A tuple of each class."""
+
+    rows: IntArray
+    population: IntArray | None
+    entries: Mapping[str, Entries]
+
+
+@dataclass(eq=False)
+class _Group:
+    """A few attributes taken together."""
+
+    attributes: tuple[int, ...]
+    code: IntArray
+    """The group's code of each distinct tuple."""
+
+    members: tuple[IntArray, ...]
+    """For each attribute, its raw code in each code of the group."""
+
+    tables: dict[Node, tuple[IntArray, int]] = field(default_factory=dict)
+
+
+class Grouping:
+    """The distinct tuples of a table's quasi-identifiers, ready to be grouped.
+
+    Args:
+        counts: The table, over its quasi-identifiers and sensitive columns.
+        ladders: One per quasi-identifier.
+        sensitive: The sensitive columns whose values are to be counted.
+        population: A second table over the same quasi-identifiers, coded alike.
+    """
+
+    def __init__(
+        self,
+        counts: FrequencySet,
+        ladders: Sequence[Ladder],
+        sensitive: Mapping[str, SensitiveColumn],
+        population: FrequencySet | None = None,
+    ) -> None:
+        self.ladders = tuple(ladders)
+        self.total = counts.total
+        self.sensitive = dict(sensitive)
+        names = [ladder.column for ladder in ladders]
+        positions = [counts.index(name) for name in names]
+        sizes = [len(ladder.values) for ladder in ladders]
+        columns = [counts.codes[p] for p in positions]
+        rows = counts.rows
+        people = None
+        if population is not None:
+            other = [population.codes_of(name) for name in names]
+            columns = [np.concatenate(pair) for pair in zip(columns, other, strict=True)]
+            none = np.zeros(len(population), dtype=np.int64)
+            people = np.concatenate([np.zeros(len(rows), dtype=np.int64), population.rows])
+            rows = np.concatenate([rows, none])
+        groups = group(columns, sizes, n=len(rows))
+        self.codes = np.array([c[groups.first] for c in columns], dtype=np.int64).reshape(
+            len(names), groups.n
+        )
+        """Raw codes, one row per attribute, one column per distinct tuple."""
+
+        self.rows = _sums(groups.of_item, rows, groups.n)
+        self.references: dict[str, IntArray] = {}
+        entries = {}
+        of_item = groups.of_item[: len(counts)]
+        for name, column in self.sensitive.items():
+            value = _plus_one(counts, name)
+            entries[name] = _add_up(of_item, value, counts.rows, groups.n, len(column.values) + 1)
+            plus = np.bincount(value, weights=counts.rows, minlength=len(column.values) + 1)
+            self.references[name] = np.roll(plus.astype(np.int64), -1)
+        self.base = Partition(
+            tuple(0 for _ in names),
+            np.arange(groups.n),
+            self.rows,
+            None if people is None else _sums(groups.of_item, people, groups.n),
+            entries,
+        )
+        self._groups = _merge_attributes(self.codes, sizes)
+        self._cache: list[Partition] = []
+        self._cached_nodes = np.empty((0, len(names)), dtype=np.int64)
+        self._cached_sizes = np.empty(0, dtype=np.int64)
+
+    def partition(self, node: Node) -> Partition:
+        """Group by a node, starting from the coarsest cached node below it."""
+        start = self._nearest(node)
+        if start.node == node and start is not self.base:
+            return start
+        key, width = self.keys(node, start.first)
+        n_items = len(key)
+        if width <= max(_DENSE * n_items, 1024):
+            rows = np.bincount(key, weights=start.rows, minlength=width)
+            representative = np.full(width, -1, dtype=np.int64)
+            representative[key] = np.arange(n_items)
+            occupied = np.flatnonzero(representative >= 0)
+            chosen = representative[occupied]
+            number = np.empty(width, dtype=np.int64)
+            number[occupied] = np.arange(len(occupied))
+            rows = rows[occupied].astype(np.int64)
+            of_item = number[key] if (start.entries or start.population is not None) else None
+        else:
+            _, chosen, of_item = np.unique(key, return_index=True, return_inverse=True)
+            rows = _sums(of_item, start.rows, len(chosen))
+        population = None
+        entries = {}
+        if of_item is not None:
+            if start.population is not None:
+                population = _sums(of_item, start.population, len(chosen))
+            for name, old in start.entries.items():
+                n_values = len(self.sensitive[name].values) + 1
+                entries[name] = _add_up(
+                    of_item[old.item], old.value, old.rows, len(chosen), n_values
+                )
+        part = Partition(node, start.first[chosen], rows, population, entries)
+        # Worth keeping only if it really is smaller than what it came from.
+        if 2 * len(chosen) <= n_items:
+            self._remember(part)
+        return part
+
+    def classes(self, part: Partition) -> EquivalenceClasses:
+        """Show a partition to the models. Classes that only the population has are left out."""
+        sizes, population, keep = part.rows, part.population, None
+        if population is not None:
+            keep = sizes > 0
+            if keep.all():
+                keep = None
+            else:
+                sizes, population = sizes[keep], population[keep]
+        sensitive = {}
+        for name, entries in part.entries.items():
+            item = entries.item if keep is None else (np.cumsum(keep) - 1)[entries.item]
+            sensitive[name] = ValueCounts(
+                self.sensitive[name], item, entries.value - 1, entries.rows, self.references[name]
+            )
+        return EquivalenceClasses(sizes, sensitive, population)
+
+    def keys(self, node: Node, tuples: IntArray | None = None) -> tuple[IntArray, int]:
+        """Give each tuple's class key at a node, and how many keys there can be."""
+        n = len(self.rows) if tuples is None else len(tuples)
+        key = np.zeros(n, dtype=np.int64)
+        width = 1
+        whole = tuples is None or len(tuples) == len(self.rows)
+        for part in self._groups:
+            table, size = self._table(part, node)
+            if size == 1:
+                continue
+            if width * size >= _WIDEST_KEY:
+                distinct, key = np.unique(key, return_inverse=True)
+                width = len(distinct)
+            code = part.code if whole else part.code[tuples]
+            key += (table * width)[code]
+            width *= size
+        return key, width
+
+    def _table(self, part: _Group, node: Node) -> tuple[IntArray, int]:
+        levels = tuple(node[a] for a in part.attributes)
+        known = part.tables.get(levels)
+        if known is None:
+            columns, sizes = [], []
+            for attribute, member, level in zip(part.attributes, part.members, levels, strict=True):
+                ladder = self.ladders[attribute]
+                columns.append(ladder.codes[level][member])
+                sizes.append(len(ladder.labels[level]))
+            groups = group(columns, sizes, n=len(part.members[0]))
+            known = part.tables[levels] = (groups.of_item.astype(np.int64), groups.n)
+        return known
+
+    def _nearest(self, node: Node) -> Partition:
+        if not self._cache:
+            return self.base
+        below = (self._cached_nodes <= np.array(node)).all(axis=1)
+        if not below.any():
+            return self.base
+        return self._cache[
+            int(np.where(below, self._cached_sizes, np.iinfo(np.int64).max).argmin())
+        ]
+
+    def _remember(self, part: Partition) -> None:
+        if int(self._cached_sizes.sum()) + len(part.rows) > _CACHED_ITEMS:
+            return
+        self._cache.append(part)
+        self._cached_nodes = np.vstack([self._cached_nodes, np.array(part.node)])
+        self._cached_sizes = np.append(self._cached_sizes, len(part.rows))
+
+
+def _merge_attributes(codes: np.ndarray, sizes: Sequence[int]) -> list[_Group]:
+    """Merge neighbouring attributes while their combinations stay few."""
+    groups: list[_Group] = []
+    current: list[int] = []
+    width = 1
+    for attribute, size in [*enumerate(sizes), (-1, _WIDEST_GROUP + 1)]:
+        if current and (attribute < 0 or width * max(size, 1) > _WIDEST_GROUP):
+            merged = group([codes[a] for a in current], [sizes[a] for a in current])
+            members = tuple(codes[a][merged.first] for a in current)
+            groups.append(_Group(tuple(current), merged.of_item.astype(np.int64), members))
+            current, width = [], 1
+        if attribute >= 0:
+            current.append(attribute)
+            width *= max(size, 1)
+    return groups
+
+
+def _sums(of_item: IntArray, rows: IntArray, n: int) -> IntArray:
+    return np.bincount(of_item, weights=rows, minlength=n).astype(np.int64)
+
+
+def _plus_one(counts: FrequencySet, name: str) -> IntArray:
+    column = counts.column(name)
+    value = counts.codes_of(name).astype(np.int64) + 1
+    if column.missing >= 0:
+        value[value == column.missing + 1] = 0
+    return value
+
+
+def _add_up(
+    item: IntArray, value: IntArray, rows: IntArray, n_items: int, n_values: int
+) -> Entries:
+    """Add up the rows that share item and value, in order of item, then value."""
+    key = item * n_values + value
+    width = n_items * n_values
+    if width <= max(_DENSE * len(key), 1024):
+        sums = np.bincount(key, weights=rows, minlength=width)
+        # Every entry stands for at least one row, so empty cells are exactly the zeros.
+        occupied = np.flatnonzero(sums)
+        sums = sums[occupied]
+    else:
+        occupied, of_item = np.unique(key, return_inverse=True)
+        sums = np.bincount(of_item, weights=rows, minlength=len(occupied))
+    return Entries(occupied // n_values, occupied % n_values, sums.astype(np.int64))
