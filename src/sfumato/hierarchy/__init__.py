@@ -3,6 +3,7 @@
 Every builder is one file and one frozen dataclass; `BUILDERS` finds them by name.
 """
 
+from sfumato.hierarchy.automatic import Automatic
 from sfumato.hierarchy.base import EXAMPLE_FOLDER, Hierarchy, HierarchyBuilder, Ladder
 from sfumato.hierarchy.csv_file import CsvHierarchy
 from sfumato.hierarchy.dates import Dates
@@ -15,6 +16,7 @@ from sfumato.registry import Registry
 __all__ = [
     "BUILDERS",
     "EXAMPLE_FOLDER",
+    "Automatic",
     "CsvHierarchy",
     "Dates",
     "Hierarchy",
@@ -29,5 +31,5 @@ __all__ = [
 BUILDERS: Registry[HierarchyBuilder] = Registry(
     "hierarchy",
     "sfumato.hierarchies",
-    [CsvHierarchy, Taxonomy, Intervals, Masking, Dates, Suppress],
+    [CsvHierarchy, Taxonomy, Intervals, Masking, Dates, Suppress, Automatic],
 )

@@ -75,7 +75,7 @@ class Masking(HierarchyBuilder):
                 f"masking {column!r} has length {length}, but {len(long)} of its {len(values)} "
                 f"values are longer: {some(long)}. Raise length to {longest} or leave it out."
             )
-        shown = self._shown(length)
+        shown = self.shown(length)
 
         def path(value: Value) -> tuple[str, ...]:
             text = text_of(value)
@@ -83,7 +83,7 @@ class Masking(HierarchyBuilder):
 
         return Hierarchy.from_function(column, values, path)
 
-    def _shown(self, length: int) -> list[int]:
+    def shown(self, length: int) -> list[int]:
         """How many characters each level between the raw values and the top still shows."""
         shown = list(range(length - self.step, self.keep, -self.step))
         if 0 < self.keep < length:

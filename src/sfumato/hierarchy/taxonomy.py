@@ -151,7 +151,7 @@ def _from_plain(tree: object, path: tuple[str, ...] = ()) -> list[_Twig]:
         if isinstance(key, bool):
             why = "YAML reads NO, yes and on as truth values; write them in quotes"
             raise ParameterError("tree", key, f"text below {_written(path)}", why=why)
-        if isinstance(key, list | tuple) or key is None or key == "":
+        if isinstance(key, list | tuple) or key is None:
             raise ParameterError("tree", key, f"a name or a group below {_written(path)}")
         here = (*path, text_of(key))
         lower = [] if below is None else _from_plain(below, here)
@@ -187,9 +187,9 @@ def _from_node(node: yaml.Node, file: str, depth: int = 0) -> list[_Twig]:
     if isinstance(node, yaml.MappingNode):
         for key, below in node.value:
             here = f"line {key.start_mark.line + 1}"
-            if not isinstance(key, yaml.ScalarNode) or not key.value:
+            if not _says_something(key):
                 raise HierarchyError(f"{file}, {here}: the name of a group must be plain text")
-            is_leaf = isinstance(below, yaml.ScalarNode) and not below.value
+            is_leaf = isinstance(below, yaml.ScalarNode) and not _says_something(below)
             lower = [] if is_leaf else _from_node(below, file, depth + 1)
             twigs.append(_Twig(key.value, here, lower))
     elif isinstance(node, yaml.SequenceNode):
@@ -197,10 +197,15 @@ def _from_node(node: yaml.Node, file: str, depth: int = 0) -> list[_Twig]:
             if isinstance(item, yaml.SequenceNode):
                 raise HierarchyError(f"{file}, {where}: a list in a list has no name; give it one")
             twigs += _from_node(item, file, depth + 1)
-    elif node.value:
+    elif _says_something(node):
         twigs = [_Twig(node.value, where, [])]
     if not twigs:
         raise HierarchyError(
             f"{file}, {where}: nothing is here. Name a value, or a group with values below it."
         )
     return twigs
+
+
+def _says_something(node: yaml.Node) -> bool:
+    # In quotes (a style) even an empty text is meant.
+    return isinstance(node, yaml.ScalarNode) and bool(node.value or node.style)
