@@ -148,10 +148,11 @@ def find_delimiter(text: str) -> str:
     """
     complete = text[: text.rfind("\n") + 1] or text
 
-    def cells(separator: str) -> int:
+    def cells(separator: str) -> tuple[int, int]:
         reader = csv.reader(io.StringIO(complete, newline=""), delimiter=separator)
-        widths = {len(row) for row, _ in zip(reader, range(50), strict=False) if row}
-        return widths.pop() if len(widths) == 1 else 0
+        widths = [len(row) for row, _ in zip(reader, range(50), strict=False) if row]
+        # If no separator cuts evenly the header decides, and the reader then names the line.
+        return (max(widths) if len(set(widths)) == 1 else 1, widths[0] if widths else 0)
 
     # The first of equals wins, so a table of one column is taken as comma-separated.
     return max(DELIMITERS, key=cells)

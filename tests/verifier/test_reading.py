@@ -1,0 +1,228 @@
+"""The same rows in any format give the same figures, and a broken file gives a clear error."""
+
+import csv
+import datetime as dt
+import decimal
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from sfumato.errors import InputError, SfumatoError
+from sfumato.verifier import Promises, verify_file
+from sfumato.verifier.counting import count
+from sfumato.verifier.reading import find_delimiter, open_source
+from tests.adult import adult_folder
+from tests.verifier.releases import write_data
+
+TABLE = pa.table(
+    {
+        "zip": ["1;2", "1;2", None, None, "a,b"],
+        "age": ["30", "30", "x\ny", "x\ny", 'say "hi"'],
+        "ill": ["flu", None, "hiv", "hiv", "flu"],
+    }
+)
+PROMISES = Promises(
+    ["zip", "age"],
+    ["ill"],
+    [
+        {"model": "k-anonymity", "k": 2},
+        {"model": "distinct-l-diversity", "column": "ill", "l": 2},
+    ],
+    published=5,
+)
+FOUND = [5, {"k": 1}, {"l": 1}]
+
+
+def figures(data, promises=PROMISES):
+    return [check.found for check in verify_file(data, promises).checks]
+
+
+def sizes_of(data, columns):
+    return dict(count(open_source(data), columns).combinations)
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "feather"])
+def test_every_format_gives_the_same_figures(tmp_path, form):
+    path = tmp_path / f"data.{form}"
+    write_data(TABLE, path, form)
+    assert figures(path) == FOUND
+    assert figures(str(path)) == FOUND
+    expected = sizes_of(TABLE, TABLE.column_names)
+    assert sizes_of(path, TABLE.column_names) == expected
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_the_delimiter_of_a_csv_file_is_found_out(tmp_path, delimiter):
+    path = tmp_path / "data.csv"
+    write_data(TABLE, path, "csv", delimiter)
+    assert figures(path) == FOUND
+
+
+def test_a_csv_file_of_the_standard_library_with_byte_order_mark_is_read(tmp_path):
+    path = tmp_path / "data.csv"
+    with path.open("w", newline="", encoding="utf-8-sig") as handle:
+        writer = csv.writer(handle)
+        writer.writerow(TABLE.column_names)
+        writer.writerows([row.values() for row in TABLE.to_pylist()])
+    assert figures(path) == FOUND
+
+
+@pytest.mark.parametrize(
+    "text", ["age\n30\n\n30\n", 'age\n30\n""\n30\n', "age\r\n30\r\n\r\n30\r\n"]
+)
+def test_an_empty_line_in_a_file_of_one_column_is_a_row(tmp_path, text):
+    path = tmp_path / "data.csv"
+    path.write_bytes(text.encode())
+    assert sizes_of(path, ["age"]) == {("30",): 2, (None,): 1}
+
+
+def test_a_single_column_is_not_cut_by_what_its_values_hold():
+    assert find_delimiter("age\n1;2\n3;4\n") == ","
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        TABLE,
+        TABLE.to_batches()[0],
+        pa.table({name: TABLE[name].dictionary_encode() for name in TABLE.column_names}),
+        TABLE.cast(pa.schema([(name, pa.large_string()) for name in TABLE.column_names])),
+        pl.from_arrow(TABLE),
+        pd.DataFrame(TABLE.to_pydict()),
+        pd.DataFrame(TABLE.to_pydict(), index=[9, 9, 3, 3, 1]),
+        pd.DataFrame(TABLE.to_pydict()).astype("category"),
+    ],
+    ids=["table", "batch", "dictionary", "large", "polars", "pandas", "labelled", "categorical"],
+)
+def test_tables_in_memory_give_the_same_figures_whatever_their_index(table):
+    assert figures(table) == FOUND
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1, 1, None],
+        [1.5, 1.5, float("nan")],
+        [True, True, None],
+        [dt.date(2020, 1, 1)] * 2 + [None],
+        [dt.datetime(2020, 1, 1, 12)] * 2 + [None],
+        [decimal.Decimal("1.50")] * 2 + [None],
+        [b"x", b"x", None],
+        [dt.timedelta(1)] * 2 + [None],
+        [dt.time(1)] * 2 + [None],
+    ],
+    ids=lambda values: type(values[0]).__name__,
+)
+@pytest.mark.parametrize("form", ["table", "parquet", "feather"])
+def test_values_of_every_type_are_counted(tmp_path, values, form):
+    data = pa.table({"q": pa.array(values, from_pandas=False)})
+    if form != "table":
+        write_data(data, tmp_path / f"data.{form}", form)
+        data = tmp_path / f"data.{form}"
+    counts = sizes_of(data, ["q"])
+    assert counts.pop((None,)) == 1
+    assert list(counts.values()) == [2]
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.timestamp("ns"), pa.timestamp("ns", "UTC"), pa.time64("ns"), pa.duration("ns")]
+)
+def test_times_a_nanosecond_apart_stay_apart(kind):
+    assert len(sizes_of(pa.table({"q": pa.array([1, 2, 2], kind)}), ["q"])) == 2
+    assert len(sizes_of(pa.table({"q": pa.array([1000, 2000], kind)}), ["q"])) == 2
+
+
+def test_columns_may_have_any_name(tmp_path):
+    table = pa.table({"count_all": ["x"], "rows": ["y"], "c0": ["z"], "a.b": ["p"]})
+    write_data(table, tmp_path / "data.parquet", "parquet")
+    names = ["a.b", "c0", "rows", "count_all"]
+    for data in (table, tmp_path / "data.parquet"):
+        assert sizes_of(data, names) == {("p", "z", "y", "x"): 1}
+
+
+def test_counting_in_many_batches_adds_up(tmp_path, monkeypatch):
+    monkeypatch.setattr("sfumato.verifier.counting._MERGE_AT", 10)
+    monkeypatch.setattr("sfumato.verifier.reading._BATCH_ROWS", 7)
+    table = pa.table({"q": [str(i % 23) for i in range(1000)]})
+    write_data(table, tmp_path / "data.parquet", "parquet")
+    for data in (table, tmp_path / "data.parquet"):
+        counts = sizes_of(data, ["q"])
+        assert counts == {(str(i),): 44 if i < 11 else 43 for i in range(23)}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("data.csv", b""),
+        ("data.csv", b"\n"),
+        ("data.csv", b"zip,age,ill\n1,2\n"),
+        ("data.csv", b"zip,age,ill\n\xff\xfe,2,3\n"),
+        ("data.csv", b"zip,zip,age,ill\n1,2,3,4\n"),
+        ("data.parquet", b"PAR1 but not really PAR1"),
+        ("data.parquet", b""),
+        ("data.feather", b"ARROW1\0\0 nothing more"),
+        ("data.xlsx", b"whatever"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_an_input_error(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError):
+        verify_file(tmp_path / name, PROMISES)
+
+
+def test_a_file_that_is_not_there_and_a_thing_that_is_no_table_are_input_errors(tmp_path):
+    with pytest.raises(InputError, match="there is no file"):
+        verify_file(tmp_path / "none.csv", PROMISES)
+    with pytest.raises(InputError, match="a dict is not a table"):
+        verify_file({"zip": []}, PROMISES)
+
+
+def test_a_column_of_lists_cannot_be_counted_and_says_so():
+    with pytest.raises(InputError, match="cannot be read"):
+        verify_file(pa.table({"q": [[1], [2]]}), Promises(["q"], models=[{"model": "k-anonymity"}]))
+
+
+def test_a_misspelt_quasi_identifier_is_answered_with_the_right_one():
+    with pytest.raises(SfumatoError, match=r"no column 'zipp'.*Did you mean 'zip'"):
+        verify_file(TABLE, Promises(["zipp"]))
+
+
+@pytest.mark.parametrize("form", ["parquet", "feather"])
+def test_a_file_cut_short_anywhere_never_ends_in_a_traceback(tmp_path, form):
+    whole = tmp_path / f"whole.{form}"
+    write_data(TABLE, whole, form)
+    content = whole.read_bytes()
+    cut = tmp_path / f"cut.{form}"
+    for end in range(0, len(content), max(1, len(content) // 40)):
+        cut.write_bytes(content[:end])
+        with pytest.raises(SfumatoError):
+            verify_file(cut, PROMISES)
+
+
+@pytest.mark.parametrize("form", ["parquet", "feather"])
+def test_a_file_with_a_changed_byte_is_read_or_refused(tmp_path, form):
+    whole = tmp_path / f"whole.{form}"
+    write_data(TABLE, whole, form)
+    content = bytearray(whole.read_bytes())
+    changed = tmp_path / f"changed.{form}"
+    for position in range(0, len(content), max(1, len(content) // 150)):
+        damaged = content.copy()
+        damaged[position] ^= 0x5A
+        changed.write_bytes(damaged)
+        try:
+            verify_file(changed, PROMISES)
+        except SfumatoError:
+            continue
+
+
+def test_the_risks_of_the_raw_census_extract_are_those_found_elsewhere():
+    path = adult_folder() / "adult.csv"
+    names = open_source(path).names
+    models = [{"model": "average-risk", "risk": 1}, {"model": "sample-uniqueness", "share": 1}]
+    rows, risk, share = figures(path, Promises(names, models=models, published=30_162))
+    assert rows == 30_162
+    assert risk == {"risk": pytest.approx(0.6465751607983555, rel=1e-12)}
+    assert share == {"share": pytest.approx(0.5142895033485844, rel=1e-12)}
