@@ -12,8 +12,8 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from sfumato.errors import UnknownColumnError
-from sfumato.text import in_order, is_missing
-from sfumato.typing import CodeArray, IntArray, Value
+from sfumato.text import in_order, is_missing, text_of
+from sfumato.typing import BoolArray, CodeArray, IntArray, Value
 
 _WIDEST_KEY = 2**62
 """Packed keys stay below this, so that no product of dictionary sizes overflows."""
@@ -188,3 +188,44 @@ class FrequencySet:
             codes[position] = [seen.setdefault(row[position], len(seen)) for row in table]
             values.append(list(seen))
         return cls.from_codes(names, values, codes, np.ones(len(table), dtype=np.int64))
+
+    def without(self, unwanted: BoolArray) -> "FrequencySet":
+        """Leave out some combinations; the dictionaries stay as they are."""
+        return FrequencySet(self.columns, self.codes[:, ~unwanted], self.rows[~unwanted])
+
+
+def aligned(
+    table: FrequencySet, other: FrequencySet, names: Sequence[str]
+) -> tuple[FrequencySet, FrequencySet]:
+    """Give two frequency sets common dictionaries for some columns.
+
+    Values are matched by how they are written, so the text "39" of a CSV file and the
+    number 39 of a Parquet file are one value.
+
+    >>> one = FrequencySet.from_rows(["age"], [("39",), ("41",)])
+    >>> two = FrequencySet.from_rows(["age"], [(40,), (41,)])
+    >>> [f.columns[0].values for f in aligned(one, two, ["age"])]
+    [('39', 40, '41'), ('39', 40, '41')]
+    """
+    both = []
+    unions: dict[str, tuple[Column, dict[str | None, int]]] = {}
+    for name in names:
+        values = {_text(v): v for v in other.column(name).values}
+        values |= {_text(v): v for v in table.column(name).values}
+        ordered = in_order(values.values())
+        column = Column(name, tuple(ordered))
+        unions[name] = column, {_text(v): i for i, v in enumerate(ordered)}
+    for counts in (table, other):
+        columns = list(counts.columns)
+        codes = counts.codes.copy()
+        for name, (column, rank) in unions.items():
+            position = counts.index(name)
+            lookup = np.array([rank[_text(v)] for v in columns[position].values], dtype=np.int32)
+            codes[position] = lookup[codes[position]] if len(lookup) else 0
+            columns[position] = column
+        both.append(FrequencySet(tuple(columns), codes, counts.rows))
+    return both[0], both[1]
+
+
+def _text(value: Value) -> str | None:
+    return None if value is None else text_of(value)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
+from sfumato.checks import require_int, require_number
 from sfumato.typing import Node
 
 if TYPE_CHECKING:
@@ -56,13 +57,32 @@ class Budget:
         return self.seconds is not None and time.monotonic() - self._start >= self.seconds
 
 
+@dataclass(frozen=True)
 class Search(ABC):
-    """A way to find a node of the lattice that keeps the promises at least loss."""
+    """A way to find a node of the lattice that keeps the promises at least loss.
+
+    Args:
+        checks: Most nodes to check before the best so far is taken; None for no limit.
+        seconds: Most seconds to search before the best so far is taken; None for no limit.
+    """
 
     name: ClassVar[str]
     exact: ClassVar[bool]
     """Whether it proves optimality when its budget lets it finish."""
 
+    checks: int | None = None
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.checks is not None:
+            require_int("checks", self.checks, at_least=1)
+        if self.seconds is not None:
+            require_number("seconds", self.seconds, above=0)
+
     @abstractmethod
-    def run(self, checker: "Checker", budget: Budget) -> Iterator[Found]:
+    def run(self, checker: "Checker") -> Iterator[Found]:
         """Yield improvements as they come; the last item is `finished`."""
+
+    def budget(self) -> Budget:
+        """Start the clock."""
+        return Budget(self.checks, self.seconds)

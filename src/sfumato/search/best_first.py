@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.losses.base import ClassLossFunction
-from sfumato.search.base import NOTHING_YET, Budget, Found, Search
+from sfumato.search.base import NOTHING_YET, Found, Search
 from sfumato.search.boxes import BoxCounter, above, below
 from sfumato.search.checker import Checker, Outcome
 from sfumato.search.descent import Descent
@@ -45,10 +45,11 @@ class BestFirst(Search):
     name: ClassVar[str] = "best-first"
     exact: ClassVar[bool] = True
 
-    def run(self, checker: Checker, budget: Budget) -> Iterator[Found]:
+    def run(self, checker: Checker) -> Iterator[Found]:
         if checker.lattice.size > _DENSE_NODES:
-            yield from Descent().run(checker, budget)
+            yield from Descent(self.checks, self.seconds).run(checker)
             return
+        budget = self.budget()
         state = _State(checker)
         best = NOTHING_YET
         limited = budget.checks is not None or budget.seconds is not None

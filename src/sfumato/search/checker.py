@@ -14,6 +14,7 @@ from sfumato.lattice import Lattice
 from sfumato.losses.base import Judged, LossFunction
 from sfumato.models.base import PrivacyModel, TableModel
 from sfumato.search.grouping import Grouping, Partition
+from sfumato.search.overlap import overlapping
 from sfumato.typing import BoolArray, FloatArray, IntArray, Node
 
 
@@ -55,6 +56,7 @@ class Checker:
         limit: Most rows that may be suppressed.
         own_reference: Compare classes with the rows that stay (what a reader of the
             release sees) instead of with all rows.
+        matches_any: Whether a missing value matches every value, so that classes overlap.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class Checker:
         *,
         limit: int = 0,
         own_reference: bool = True,
+        matches_any: bool = False,
     ) -> None:
         self.grouping = grouping
         self.lattice = lattice
@@ -73,11 +76,14 @@ class Checker:
         self.loss = loss
         self.limit = limit
         self.own_reference = own_reference
+        self.matches_any = matches_any and _some_missing(grouping)
         self.checks = 0
         parts = (model.absorbing_part for model in models)
         self._absorbing = tuple(part for part in parts if part is not None)
         self.all_absorbing = all(model.merging.absorbing for model in models)
-        self._all_closed = all(model.merging.closed for model in models)
+        # Overlapping classes do not merge the way the declarations speak of, except that what
+        # is compatible stays so when generalised: only the absorbing property survives.
+        self._all_closed = not self.matches_any and all(m.merging.closed for m in models)
         self.strict = limit == 0 and self._all_closed
         """Whether one failing class makes every node below fail too: parts of it fail there."""
 
@@ -111,14 +117,16 @@ class Checker:
         self.checks += 1
         part = self.grouping.partition(node)
         classes = self.grouping.classes(part)
-        sure_keep = self._judge(classes, self._absorbing)
-        sure = self._judged(node, part, classes, sure_keep)
+        everything = np.ones(len(classes), dtype=bool)
+        keep = self._settle(part, classes, everything, self._absorbing, ())
+        sure = self._judged(node, part, classes, keep)
         if sure.suppressed > self.limit and not always:
             rows = sure.suppressed
             return Outcome(node, False, rows, rows, True, np.inf, sure=sure)  # noqa: FBT003
         judged = sure
         if not self.all_absorbing:
-            judged = self._judged(node, part, classes, self._judge_all(classes, sure_keep))
+            keep = self._settle(part, classes, keep, self._per_class, self._per_table)
+            judged = self._judged(node, part, classes, keep)
         valid = judged.suppressed <= self.limit
         loss = self.loss.of(judged) if valid or always else np.inf
         hopeless = sure.suppressed > self.limit or (self.strict and not valid)
@@ -126,25 +134,62 @@ class Checker:
             node, valid, judged.suppressed, sure.suppressed, hopeless, loss, judged, sure
         )
 
-    def _judge(self, classes: EquivalenceClasses, models: Sequence[PrivacyModel]) -> BoolArray:
-        keep = np.ones(len(classes), dtype=bool)
-        for model in models:
-            keep &= model.passes(classes)
-        return keep
+    def _settle(
+        self,
+        part: Partition,
+        classes: EquivalenceClasses,
+        keep: BoolArray,
+        per_class: Sequence[PrivacyModel],
+        per_table: Sequence[PrivacyModel],
+    ) -> BoolArray:
+        """Leave out what breaks a promise until what is left keeps them all.
 
-    def _judge_all(self, classes: EquivalenceClasses, keep: BoolArray) -> BoolArray:
-        """Leave out what breaks a promise until what is left keeps them all."""
-        keep = keep & self._judge(classes, self._per_class)
-        while self._unstable:
-            left = classes.kept(keep, own_reference=self.own_reference)
-            verdicts = self._judge(left, self._per_class)
+        Judging again is needed only where leaving out some classes changes the verdict
+        on others: models of the whole table, or a missing value that matches any.
+        """
+        again = self.matches_any or (self._unstable and per_class is not self._absorbing)
+        while True:
+            view = self._left(part, classes, keep)
+            verdicts = _judge(view, per_class)
             if verdicts.all():
-                verdicts = self._judge(left, self._per_table)
+                verdicts = _judge(view, per_table)
             if verdicts.all():
-                break
+                return keep
             keep = keep.copy()
             keep[keep] = verdicts
-        return keep
+            if not again:
+                return keep
+
+    def _left(
+        self, part: Partition, classes: EquivalenceClasses, keep: BoolArray
+    ) -> EquivalenceClasses:
+        """Show the models what is left."""
+        left = classes
+        if not keep.all():
+            left = classes.kept(keep, own_reference=self.own_reference)
+        if not self.matches_any:
+            return left
+        codes, missing = self._labels(part)
+        return overlapping(codes[:, keep], missing[:, keep], left, own_reference=self.own_reference)
+
+    def left(self, outcome: Outcome) -> EquivalenceClasses:
+        """Show what a valid node would publish, as the models judge it."""
+        part = self.grouping.partition(outcome.node)
+        return self._left(part, self.grouping.classes(part), _keep_of(outcome))
+
+    def _labels(self, part: Partition) -> tuple[IntArray, BoolArray]:
+        """Give each class's published labels, and which of them are missing values."""
+        first = part.first if part.population is None else part.first[part.rows > 0]
+        codes, missing = [], []
+        for ladder, level, raw in zip(
+            self.grouping.ladders, part.node, self.grouping.codes[:, first], strict=True
+        ):
+            labels = ladder.codes[level][raw].astype(np.int64)
+            is_missing = np.array([label is None for label in ladder.labels[level]], dtype=bool)
+            codes.append(labels)
+            missing.append(is_missing[labels])
+        shape = (len(codes), len(first))
+        return np.array(codes).reshape(shape), np.array(missing, dtype=bool).reshape(shape)
 
     def _judged(
         self, node: Node, part: Partition, classes: EquivalenceClasses, keep: BoolArray
@@ -188,15 +233,22 @@ class Checker:
 
     def suppressed_classes(self, outcome: Outcome) -> IntArray:
         """Give the label codes of the classes that are left out: one row each."""
-        part = self.grouping.partition(outcome.node)
-        judged = outcome.judged
-        first = part.first if part.population is None else part.first[part.rows > 0]
-        assert judged is not None  # noqa: S101 - only hopeless nodes have none
-        tuples = self.grouping.codes[:, first[~judged.keep]]
-        labels = [
-            ladder.codes[level][codes]
-            for ladder, level, codes in zip(
-                self.grouping.ladders, outcome.node, tuples, strict=True
-            )
-        ]
-        return np.array(labels, dtype=np.int64).reshape(len(labels), -1).T
+        codes, _ = self._labels(self.grouping.partition(outcome.node))
+        return codes[:, ~_keep_of(outcome)].T
+
+
+def _some_missing(grouping: Grouping) -> bool:
+    return any(None in ladder.values for ladder in grouping.ladders)
+
+
+def _judge(classes: EquivalenceClasses, models: Sequence[PrivacyModel]) -> BoolArray:
+    keep = np.ones(len(classes), dtype=bool)
+    for model in models:
+        keep &= model.passes(classes)
+    return keep
+
+
+def _keep_of(outcome: Outcome) -> BoolArray:
+    judged = outcome.judged if outcome.judged is not None else outcome.sure
+    assert judged is not None  # noqa: S101 - every outcome has one of them
+    return judged.keep

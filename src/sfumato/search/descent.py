@@ -31,7 +31,8 @@ class Descent(Search):
     name: ClassVar[str] = "descent"
     exact: ClassVar[bool] = False
 
-    def run(self, checker: Checker, budget: Budget) -> Iterator[Found]:
+    def run(self, checker: Checker) -> Iterator[Found]:
+        budget = self.budget()
         if budget.checks is None and budget.seconds is None:
             budget = Budget(checks=_DEFAULT_CHECKS)
         state = _Frontier(checker)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from sfumato.lattice import is_below
-from sfumato.search.base import NOTHING_YET, Budget, Found, Search
+from sfumato.search.base import NOTHING_YET, Found, Search
 from sfumato.search.checker import Checker
 from sfumato.typing import Node
 
@@ -21,7 +21,8 @@ class Exhaustive(Search):
     name: ClassVar[str] = "exhaustive"
     exact: ClassVar[bool] = True
 
-    def run(self, checker: Checker, budget: Budget) -> Iterator[Found]:
+    def run(self, checker: Checker) -> Iterator[Found]:
+        budget = self.budget()
         best = NOTHING_YET
         passing: list[Node] = []
         complete = True

@@ -28,7 +28,8 @@ class Incognito(Search):
     name: ClassVar[str] = "incognito"
     exact: ClassVar[bool] = True
 
-    def run(self, checker: Checker, budget: Budget) -> Iterator[Found]:
+    def run(self, checker: Checker) -> Iterator[Found]:
+        budget = self.budget()
         run = _Run(checker, budget)
         passing = run.all_subsets()
         best = NOTHING_YET

@@ -1,0 +1,107 @@
+"""From counts and a policy to a checker: the lattice, the ladders, the promises, the loss."""
+
+import numpy as np
+
+from sfumato.classes import sensitive_column
+from sfumato.counts import Column, FrequencySet, aligned
+from sfumato.errors import PolicyError
+from sfumato.hierarchy import Ladder, Suppress
+from sfumato.lattice import Lattice
+from sfumato.losses import Attribute
+from sfumato.policy import Missing, Policy
+from sfumato.search import Checker, Grouping
+from sfumato.typing import BoolArray
+
+
+def counted_columns(policy: Policy) -> tuple[str, ...]:
+    """Name the columns a decision needs: the quasi-identifiers and what models look at."""
+    looked_at = dict.fromkeys(column for model in policy.models for column in model.columns)
+    return (*policy.quasi_identifiers, *looked_at)
+
+
+def make_checker(
+    policy: Policy,
+    counts: FrequencySet,
+    population: FrequencySet | None = None,
+    *,
+    own_reference: bool = True,
+) -> Checker:
+    """Build the checker of a policy for a counted table.
+
+    Args:
+        policy: What must hold.
+        counts: The table over `counted_columns`.
+        population: The population over the quasi-identifiers, if the policy names one.
+        own_reference: See `Checker`.
+    """
+    names = policy.quasi_identifiers
+    limit = policy.suppression.allowed(counts.total)
+    if policy.missing is Missing.SUPPRESS:
+        lacking = rows_lacking(counts, names)
+        limit -= int(counts.rows[lacking].sum())
+        counts = counts.without(lacking)
+    if population is not None:
+        counts, population = aligned(counts, population, names)
+    ladders = [ladder_of(policy, counts, name) for name in names]
+    attributes = [
+        Attribute(ladder, counts.value_counts(ladder.column), policy.columns[ladder.column].weight)
+        for ladder in ladders
+    ]
+    sensitive = {
+        name: sensitive_column(counts.column(name), _distance_ladder(policy, counts.column(name)))
+        for model in policy.models
+        for name in model.columns
+    }
+    return Checker(
+        Grouping(counts, ladders, sensitive, population),
+        lattice_of(policy, ladders),
+        policy.models,
+        policy.loss.over(attributes, counts.total),
+        limit=limit,
+        own_reference=own_reference,
+        matches_any=policy.missing is Missing.MATCHES_ANY,
+    )
+
+
+def rows_lacking(counts: FrequencySet, names: tuple[str, ...]) -> BoolArray:
+    """Find the combinations in which a quasi-identifier is missing."""
+    lacking = np.zeros(len(counts), dtype=bool)
+    for name in names:
+        missing = counts.column(name).missing
+        if missing >= 0:
+            lacking |= counts.codes_of(name) == missing
+    return lacking
+
+
+def ladder_of(policy: Policy, counts: FrequencySet, name: str) -> Ladder:
+    """Build a quasi-identifier's hierarchy for the values it has."""
+    column = counts.column(name)
+    builder = policy.columns[name].hierarchy or Suppress()
+    if not column.known:
+        # All cells are missing: there is nothing to build a hierarchy from.
+        return Suppress().build(name, ["*"]).bind(name, column.values)
+    frequency = counts.value_counts(name)[: len(column.known)].tolist()
+    hierarchy = builder.build(name, column.known, frequency)
+    return hierarchy.bind(name, column.values)
+
+
+def _distance_ladder(policy: Policy, column: Column) -> Ladder | None:
+    builder = policy.columns[column.name].hierarchy
+    if builder is None or not column.known:
+        return None
+    return builder.build(column.name, column.known).bind(column.name, column.known)
+
+
+def lattice_of(policy: Policy, ladders: list[Ladder]) -> Lattice:
+    """Give the nodes a policy allows."""
+    lowest, highest = [], []
+    for ladder in ladders:
+        low, high = policy.columns[ladder.column].levels or (0, ladder.height)
+        if high > ladder.height:
+            raise PolicyError(
+                f"columns.{ladder.column}.levels: the highest level allowed is {high}, the "
+                f"hierarchy ends at level {ladder.height}. Give a level between 0 and that."
+            )
+        lowest.append(low)
+        highest.append(high)
+    return Lattice(tuple(lowest), tuple(highest))
