@@ -3,6 +3,7 @@
 import csv
 import datetime as dt
 import decimal
+import json
 
 import pandas as pd
 import polars as pl
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from sfumato.errors import InputError, SfumatoError
+from sfumato.errors import InputError, ParameterError, SfumatoError
 from sfumato.verifier import Promises, verify_file
 from sfumato.verifier.counting import count
 from sfumato.verifier.reading import find_delimiter, open_source
@@ -226,3 +227,47 @@ def test_the_risks_of_the_raw_census_extract_are_those_found_elsewhere():
     assert rows == 30_162
     assert risk == {"risk": pytest.approx(0.6465751607983555, rel=1e-12)}
     assert share == {"share": pytest.approx(0.5142895033485844, rel=1e-12)}
+
+
+def test_unusual_arrow_types_are_counted():
+    half = pa.array([1.0, 1.0, float("nan")], pa.float16())
+    assert sizes_of(pa.table({"q": half}), ["q"]) == {(1.0,): 2, (None,): 1}
+    wrapped = pa.ExtensionArray.from_storage(pa.uuid(), pa.array([b"x" * 16] * 2, pa.binary(16)))
+    assert list(sizes_of(pa.table({"q": wrapped}), ["q"]).values()) == [2]
+
+
+def test_starred_rows_need_a_column_of_text():
+    table = pa.table({"age": [1, 2]})
+    model = {"model": "k-anonymity", "k": 1}
+    promises = Promises(["age"], models=[model], suppression="star", suppressed=1)
+    verdict = verify_file(table, promises)
+    assert verdict["starred rows"].status == "broken"
+    assert verdict["starred rows"].found == 0
+
+
+def test_a_table_that_promises_nothing_is_not_said_to_hold():
+    verdict = verify_file(TABLE, Promises(["zip"]))
+    assert not verdict.holds
+    assert verdict["models"].detail == "no model is promised"
+
+
+@pytest.mark.parametrize("wrong", [{"missing": "ignore"}, {"suppression": "hide"}])
+def test_an_unknown_rule_is_refused(wrong):
+    with pytest.raises(ParameterError, match="must be '"):
+        Promises(["zip"], **wrong)
+
+
+def test_an_unknown_format_is_refused(tmp_path):
+    (tmp_path / "data.csv").write_text("a\n")
+    with pytest.raises(InputError, match=r"no format 'xml'\. Known: csv, parquet, feather"):
+        open_source(tmp_path / "data.csv", form="xml")
+
+
+def test_a_verdict_can_be_written_as_json_whatever_the_values_are():
+    table = pa.table({"day": [dt.date(2020, 1, 31)], "n": [None]})
+    model = {"model": "k-anonymity", "k": 2}
+    verdict = verify_file(table, Promises(["day", "n"], models=[model]))
+    assert json.loads(json.dumps(verdict.to_dict()))["checks"][0]["worst"] == {
+        "day": "2020-01-31",
+        "n": None,
+    }

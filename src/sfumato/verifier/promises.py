@@ -110,8 +110,6 @@ class Promise:
     def lists_of_texts(self, name: str) -> list[list[str]]:
         """Read a list of lists of values, each as it is written."""
         value = self._get(name)
-        if isinstance(value, Mapping):
-            value = list(value.values())
         if not isinstance(value, list | tuple):
             raise self._wrong(name, value, "a list of lists")
         return [self._texts(name, part) for part in value]
