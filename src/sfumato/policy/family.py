@@ -8,7 +8,8 @@ from typing import Any, TypeVar, get_type_hints
 
 from sfumato.errors import ParameterError, SfumatoError, UnknownNameError, suggest
 from sfumato.policy.document import KeyPath
-from sfumato.policy.values import Fault, plain, read, shown
+from sfumato.policy.values import Fault, read, shown
+from sfumato.policy.writer import plain
 
 T = TypeVar("T")
 
@@ -37,11 +38,13 @@ def descriptions(kind: type) -> dict[str, str]:
     >>> descriptions(KAnonymity)
     {'k': 'Fewest rows a class may have; 2 or more.'}
     """
-    document = inspect.getdoc(kind) or ""
-    section = re.search(r"^Args:\n((?:[ ]+.*\n?|\n)*)", document, re.MULTILINE)
-    entries = r"^ {4}(\w+):(.*(?:\n {8}.*)*)"
-    found = re.finditer(entries, section[1], re.MULTILINE) if section else ()
-    return {match[1]: " ".join(match[2].split()) for match in found}
+    found: dict[str, str] = {}
+    for owner in reversed(kind.__mro__):  # a parameter may be inherited, and then its meaning is
+        document = inspect.cleandoc(owner.__doc__ or "")
+        section = re.search(r"^Args:\n((?:[ ]+.*\n?|\n)*)", document, re.MULTILINE)
+        entries = re.finditer(r"^ {4}(\w+):(.*(?:\n {8}.*)*)", section[1], re.M) if section else ()
+        found.update({entry[1]: " ".join(entry[2].split()) for entry in entries})
+    return found
 
 
 def build(kind: type[T], given: Mapping[str, object], *, what: str, path: KeyPath = ()) -> T:
@@ -90,16 +93,16 @@ def choose(family: Mapping[str, type[T]], tag: str, value: object) -> T:
     if not isinstance(value, str | Mapping):
         raise Fault(f"must be a mapping with the key {tag!r}, got {shown(value)}")
     if isinstance(value, Mapping) and tag not in value:
-        raise Fault(
-            f"{tag!r} is missing: it says which one is meant, as in "
-            f"{{{tag}: {next(iter(family), '…')}, …}}. Got {shown(value)}"
-        )
+        near = suggest("", sorted(family))
+        raise Fault(f"{tag!r} is missing: it says which one is meant. {near} Got {shown(value)}")
     name = value if isinstance(value, str) else value[tag]
-    if not isinstance(name, str) or name not in family:
-        near = suggest(name if isinstance(name, str) else "", sorted(family))
-        what = getattr(family, "what", tag)
-        path = (tag,) if isinstance(value, Mapping) else ()
-        raise Fault(f"no {what} {shown(name)}. {near}", path)
+    path = (tag,) if isinstance(value, Mapping) else ()
+    what = getattr(family, "what", tag)
+    if not isinstance(name, str):
+        near = suggest("", sorted(family))
+        raise Fault(f"must be the name of a {what}, got {shown(name)}. {near}", path)
+    if name not in family:
+        raise Fault(f"no {what} {shown(name)}. {suggest(name, sorted(family))}", path)
     given = value if isinstance(value, Mapping) else {}
     rest = {key: item for key, item in given.items() if key != tag}
     return build(family[name], rest, what=name)

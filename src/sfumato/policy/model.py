@@ -10,7 +10,8 @@ from pydantic import Field, PlainValidator, PrivateAttr, model_validator
 from sfumato.errors import PolicyError, some, suggest
 from sfumato.losses import Loss, NormalizedLoss
 from sfumato.models import PrivacyModel
-from sfumato.policy.document import KeyPath, Places, parse, read_file
+from sfumato.policy.contradictions import contradictions
+from sfumato.policy.document import Places, parse, read_file
 from sfumato.policy.family import written
 from sfumato.policy.part import Faults, FrozenMap, Part, as_type, collected, policy_error
 from sfumato.policy.parts import ColumnRule, Missing, SearchRule, Suppression
@@ -78,44 +79,10 @@ class Policy(Part):
 
     @model_validator(mode="after")
     def _contradicts_nothing(self) -> Self:
-        faults: Faults = []
-        if not self.quasi_identifiers:
-            text = (
-                "there is no quasi-identifier, so nothing would be generalised. Give the role "
-                "quasi-identifier to every column that others may know, such as age or postcode."
-            )
-            faults.append((("columns",), text))
-        for position, model in enumerate(self.models):
-            faults.extend(self._model_faults(("models", position), model))
-        asked = any(model.needs_population for model in self.models)
-        if self.population is not None and not asked:
-            text = "no model of this policy compares with a population. Remove it."
-            faults.append((("population",), text))
+        faults = contradictions(self)
         if faults:
             raise policy_error(faults, Places())
         return self
-
-    def _model_faults(self, path: KeyPath, model: PrivacyModel) -> Faults:
-        faults: Faults = []
-        at = (*path, "column") if getattr(model, "column", None) is not None else path
-        for name in model.columns:
-            if name not in self.columns:
-                near = suggest(name, self.sensitive)
-                text = f"{model.name} protects {name!r}, which is not under columns. {near}"
-                faults.append((at, text))
-            elif name not in self.sensitive:
-                text = (
-                    f"{model.name} protects {name!r}, which is {self.columns[name].role}. "
-                    f"It must be a sensitive column. {suggest(name, self.sensitive)}"
-                )
-                faults.append((at, text))
-        if model.needs_population and self.population is None:
-            text = (
-                f"{model.name} compares with a population and none is given. "
-                "Name its file at the top of the policy, as in population: people.csv"
-            )
-            faults.append((path, text))
-        return faults
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:

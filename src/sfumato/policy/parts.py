@@ -15,7 +15,8 @@ from sfumato.errors import ParameterError, suggest
 from sfumato.hierarchy import BUILDERS, HierarchyBuilder
 from sfumato.policy.family import choose, written
 from sfumato.policy.part import FrozenMap, Part, as_type, keywords
-from sfumato.policy.values import Fault, plain, read, resolve, shown
+from sfumato.policy.values import Fault, read, resolve, shown
+from sfumato.policy.writer import plain
 from sfumato.schema import Role
 
 T = TypeVar("T")
@@ -37,9 +38,10 @@ class Missing(StrEnum):
 def read_role(value: object) -> Role:
     """Read a role, or answer with the nearest one."""
     roles = [role.value for role in Role]
-    if not isinstance(value, str) or value not in roles:
-        near = suggest(value if isinstance(value, str) else "", roles)
-        raise Fault(f"no role {shown(value)}. {near}")
+    if not isinstance(value, str):
+        raise Fault(f"must be a role, got {shown(value)}. {suggest('', roles)}")
+    if value not in roles:
+        raise Fault(f"no role {shown(value)}. {suggest(value, roles)}")
     return Role(str(value))
 
 
@@ -213,11 +215,12 @@ class SearchRule(Part):
         given = keywords(value) if isinstance(value, Mapping) else {"search": value}
         if "search" not in given:
             raise Fault(
-                "'search' is missing: it says which one is meant, as in "
-                f"{{search: best-first, …}}. Got {shown(given)}"
+                "'search' is missing: it says which one is meant, as in {search: best-first}. "
+                f"Got {shown(given)}"
             )
+        name = read(str, given["search"], ("search",) if isinstance(value, Mapping) else ())
         options = {key: resolve(item) for key, item in given.items() if key != "search"}
-        return cls(name=given["search"], options=FrozenMap(options))
+        return cls(name=name, options=FrozenMap(options))
 
     def make(self, searches: Mapping[str, type[T]]) -> T:
         """Make the search it names, or raise a `Fault`."""

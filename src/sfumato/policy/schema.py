@@ -13,7 +13,8 @@ from sfumato.models import MODELS
 from sfumato.policy.family import default, descriptions, parameters, required
 from sfumato.policy.part import Part
 from sfumato.policy.parts import ColumnRule, Missing, Suppression
-from sfumato.policy.values import Hint, plain
+from sfumato.policy.values import Hint
+from sfumato.policy.writer import plain
 from sfumato.schema import Role
 
 Schema: TypeAlias = dict[str, Any]
@@ -103,9 +104,9 @@ def policy_schema(searches: Mapping[str, type] | None) -> Schema:
     column = _part(
         ColumnRule,
         role=role,
-        hierarchy=family_schema(BUILDERS, "kind"),
+        hierarchy={"anyOf": [*family_schema(BUILDERS, "kind")["anyOf"], {"type": "null"}]},
         weight={"type": "number", "exclusiveMinimum": 0},
-        levels={"type": "array", "items": {"type": "integer", "minimum": 0},
+        levels={"type": ["array", "null"], "items": {"type": "integer", "minimum": 0},
                 "minItems": 2, "maxItems": 2},
     )  # fmt: skip
     suppression = _part(Suppression, limit=limit, rows={"enum": ["remove", "star"]})
@@ -116,15 +117,16 @@ def policy_schema(searches: Mapping[str, type] | None) -> Schema:
         columns={
             "type": "object",
             "minProperties": 1,
+            "propertyNames": {"minLength": 1},
             "additionalProperties": {"anyOf": [role, column]},
         },
-        other={"enum": others},
+        other={"enum": [*others, None]},
         models={"type": "array", "minItems": 1, "items": family_schema(MODELS, "model")},
         loss=family_schema(LOSSES, "loss"),
         search=open_search if searches is None else family_schema(searches, "search"),
         suppression={"anyOf": [limit, suppression]},
         missing={"enum": [choice.value for choice in Missing]},
-        population={"type": "string"},
+        population={"type": ["string", "null"]},
     )
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 

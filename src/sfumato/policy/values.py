@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_orig
 
 from sfumato.errors import suggest
 from sfumato.policy.document import KeyPath, Plain
+from sfumato.text import text_of
 
 # Only what reads back the same: 01234 is a postcode and 1_000 is not a number. Longer
 # integers would not fit a 64-bit count.
@@ -65,6 +66,22 @@ def resolve(value: object) -> object:
     return value
 
 
+def cell(value: object) -> object:
+    """Read unquoted text as a cell of a table: a number only if it is written as tables write it.
+
+    Values are matched by how they are written (`sfumato.text`), so this loses nothing.
+
+    >>> [cell(Plain(text)) for text in ("5", "2.5", "1.50", "True", "no")]
+    [5, 2.5, '1.50', 'True', 'no']
+    """
+    if isinstance(value, Plain):
+        known = resolve(value)
+        return known if known is None or text_of(known) == value else str(value)
+    if isinstance(value, Mapping):
+        return {str(key): cell(item) for key, item in value.items()}
+    return [cell(item) for item in value] if isinstance(value, list) else value
+
+
 def shown(value: object) -> str:
     """Write a value for a message, as short as it needs to be."""
     if isinstance(value, Mapping):
@@ -93,7 +110,7 @@ def read(hint: Hint, value: object, path: KeyPath = ()) -> Result:  # noqa: PLR0
     origin: Hint = get_origin(hint)
     args = get_args(hint)
     if hint is Any or hint is object:
-        return resolve(value)
+        return cell(value)
     if origin is Annotated:
         return read(args[0], value, path)
     if origin in _UNIONS:
@@ -144,6 +161,8 @@ def _read_union(hint: Hint, args: tuple[Any, ...], value: object, path: KeyPath)
             return read(kind, value, path)
         except Fault as fault:
             faults.append(fault)
+    if len(faults) == 2 and type(None) in args:
+        raise faults[1]
     deepest = max(faults, key=lambda fault: len(fault.path))
     raise deepest if len(deepest.path) > len(path) else wrong(hint, value, path)
 
@@ -211,26 +230,3 @@ def expected(hint: Hint) -> str:
     else:
         text = f"a {kind.__name__}"
     return text
-
-
-def plain(value: object) -> object:  # noqa: PLR0911 - one line per type
-    """Write a value with nothing but dicts, lists, text and numbers.
-
-    >>> plain((("a",), Path("b")))
-    [['a'], 'b']
-    """
-    if isinstance(value, Enum):
-        return plain(value.value)
-    if isinstance(value, Path):
-        return value.as_posix()
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, Set):
-        return sorted((plain(item) for item in value), key=repr)
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, bool) or value is None:
-        return value
-    if isinstance(value, Integral):
-        return int(value)
-    return float(value) if isinstance(value, Real) else str(value)
