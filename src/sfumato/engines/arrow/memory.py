@@ -1,0 +1,131 @@
+"""Tables in memory: Arrow, pandas, Polars, and whatever speaks Arrow's stream protocol."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from sfumato.engines.arrow.source import BATCH_ROWS, Source
+from sfumato.engines.arrow.types import plain_type
+from sfumato.errors import InputError
+
+
+def open_memory(source: Any) -> Source:  # noqa: ANN401 - any table library's own type
+    """Open a table of any library; its library is loaded already, or it could not exist."""
+    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
+    if pandas is not None and isinstance(source, pandas.DataFrame):
+        return PandasSource(source)
+    if polars is not None and isinstance(source, polars.LazyFrame):
+        return LazySource(source)
+    if polars is not None and isinstance(source, polars.DataFrame):
+        return PolarsSource(source)
+    return MemorySource(source)
+
+
+class MemorySource(Source):
+    """Anything Arrow can take over as a table. A stream is read once and kept."""
+
+    kind = "arrow"
+    where = "the table"
+
+    def __init__(self, source: Any) -> None:  # noqa: ANN401
+        try:
+            self._table = self._arrow(source)
+        except (pa.ArrowException, ValueError, TypeError, NotImplementedError) as error:
+            raise InputError(
+                f"{self.where} cannot be read: {'; '.join(map(str, error.args))}"
+            ) from error
+        self.schema = self._table.schema
+        self.rows = self._table.num_rows
+        if not self.rows:
+            raise InputError(f"{self.where} has no rows")
+
+    def _arrow(self, source: Any) -> pa.Table:  # noqa: ANN401
+        return pa.table(source)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        yield from self._table.select(list(columns)).to_batches(max_chunksize=BATCH_ROWS)
+
+
+class PandasSource(MemorySource):
+    """A pandas DataFrame. Its row labels are not data: they are neither read nor published."""
+
+    kind = "pandas"
+    where = "the DataFrame"
+
+    def _arrow(self, source: Any) -> pa.Table:  # noqa: ANN401
+        labels = list(source.columns)
+        names = [str(label) for label in labels]
+        self._labels = dict(zip(names, labels, strict=True))
+        self._dtypes = dict(zip(names, source.dtypes, strict=True))
+        if len(self._labels) < len(names):
+            # Arrow refuses repeated names in its own words; our check has better ones.
+            return pa.Table.from_arrays([pa.nulls(1)] * len(names), names=names)
+        return pa.Table.from_pandas(source, preserve_index=False)
+
+    def native(self, table: pa.Table) -> Any:  # noqa: ANN401
+        """Give a DataFrame with fresh row labels and, where a column kept its type, its dtype."""
+        import pandas as pd
+
+        frame = table.to_pandas()
+        for name in table.column_names:
+            dtype = self._dtypes[name]
+            kept = table.schema.field(name).type == plain_type(self.schema.field(name).type)
+            special = isinstance(dtype, pd.api.extensions.ExtensionDtype)
+            # Categories may name values that no published row has.
+            if kept and special and not isinstance(dtype, pd.CategoricalDtype):
+                frame[name] = frame[name].astype(dtype)
+        return frame.rename(columns=self._labels)
+
+
+class PolarsSource(MemorySource):
+    """A Polars DataFrame."""
+
+    kind = "polars"
+    where = "the DataFrame"
+
+    def native(self, table: pa.Table) -> Any:  # noqa: ANN401
+        import polars as pl
+
+        return pl.from_arrow(table)
+
+
+class LazySource(Source):
+    """A Polars LazyFrame: its query runs once per pass, in batches, for the columns needed.
+
+    Counting and publishing see the same rows only if the query gives the same rows
+    each time: sort or seed whatever samples.
+    """
+
+    kind = "polars"
+    where = "the LazyFrame"
+
+    def __init__(self, source: Any) -> None:  # noqa: ANN401
+        self._frame = source
+        for empty in self._evaluated(source.clear()):
+            self.schema = pa.table(empty).schema
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        import polars.selectors as cs
+
+        # A selector takes names as they are; select() reads "*" and "^a$" as patterns.
+        for frame in self._evaluated(self._frame.select(cs.by_name(*columns)), batched=True):
+            table = pa.table(frame).select(list(columns))
+            yield from table.to_batches(max_chunksize=BATCH_ROWS)
+
+    def _evaluated(self, frame: Any, *, batched: bool = False) -> Iterator[Any]:  # noqa: ANN401
+        import polars as pl
+
+        try:
+            if batched and hasattr(frame, "collect_batches"):
+                yield from frame.collect_batches(chunk_size=BATCH_ROWS)
+            else:
+                yield frame.collect()
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise InputError(f"{self.where} cannot be evaluated: {error}") from error
+
+    def native(self, table: pa.Table) -> Any:  # noqa: ANN401
+        import polars as pl
+
+        return pl.DataFrame(table).lazy()

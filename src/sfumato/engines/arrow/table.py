@@ -1,0 +1,196 @@
+"""The arrow engine's table: counts and publishes whatever a source streams."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.counts import FrequencySet
+from sfumato.engines.arrow.build import from_numpy
+from sfumato.engines.arrow.codebook import MISSING, Codebook
+from sfumato.engines.arrow.combinations import Combinations
+from sfumato.engines.arrow.publication import Publication
+from sfumato.engines.arrow.shuffle import BUDGET, shuffled
+from sfumato.engines.arrow.source import BATCH_ROWS, FileSource, Source
+from sfumato.engines.arrow.values import python_values
+from sfumato.engines.arrow.writers import open_writer, plain_batch
+from sfumato.engines.base import FORMATS, Progress, Suppression, Table, Written
+from sfumato.errors import InputError, OutputError, ParameterError, SfumatoError
+from sfumato.recoding import FullDomainRecoding
+from sfumato.typing import CodeArray, Value
+
+
+class ArrowTable(Table):
+    """A source opened by the arrow engine.
+
+    Args:
+        source: Where the rows come from.
+        budget: Bytes of recoded rows to keep in memory while shuffling; more go to disk.
+    """
+
+    def __init__(self, source: Source, *, budget: int = BUDGET) -> None:
+        source.check_columns()
+        self.columns = source.columns
+        self.kind = source.kind
+        self._source = source
+        self._budget = budget
+        self._rows = source.rows
+
+    def count(self, columns: Sequence[str], *, progress: Progress | None = None) -> FrequencySet:
+        self.require(columns)
+        books = [Codebook(name, self._source.schema.field(name).type) for name in columns]
+        seen = Combinations(len(books))
+        # Without columns there is one combination, and its rows are still to be counted.
+        for batch in self._batches(columns or self.columns[:1], progress):
+            codes = [book.encode(batch.column(book.column)) for book in books]
+            seen.add(codes, [len(book) for book in books], len(batch))
+        combinations, rows = seen.result()
+        values = [_occurring(book, combinations[i]) for i, book in enumerate(books)]
+        return FrequencySet.from_codes(columns, values, combinations, rows)
+
+    def publish(
+        self,
+        recoding: FullDomainRecoding,
+        columns: Sequence[str],
+        target: Path,
+        *,
+        format: str,  # noqa: A002 - the word users know
+        suppression: Suppression,
+        rng: np.random.Generator,
+        progress: Progress | None = None,
+    ) -> Written:
+        if format not in FORMATS:
+            raise ParameterError("format", format, f"one of {', '.join(FORMATS)}")
+        publication = self._publication(recoding, columns, suppression, as_text=format == "csv")
+        delimiter = self._source.delimiter or ","
+        try:
+            # Never over something that is there already, so what is removed below is ours.
+            target.open("xb").close()
+        except OSError as error:
+            raise _unwritable(target, error) from error
+        try:
+            rows = self._write(publication, target, format, delimiter, rng, progress)
+        except BaseException as error:
+            with suppress(OSError):
+                target.unlink()
+            if isinstance(error, OSError | pa.ArrowException) and not isinstance(
+                error, SfumatoError
+            ):
+                raise _unwritable(target, error) from error
+            raise
+        return Written(
+            target,
+            rows,
+            format,
+            delimiter if format == "csv" else None,
+            publication.suppressed_rows,
+        )
+
+    def publish_table(
+        self,
+        recoding: FullDomainRecoding,
+        columns: Sequence[str],
+        *,
+        suppression: Suppression,
+        rng: np.random.Generator,
+        progress: Progress | None = None,
+    ) -> pa.Table:
+        publication = self._publication(recoding, columns, suppression, as_text=False)
+        coded = publication.coded(self._batches(publication.read, progress))
+        finished = [
+            plain_batch(publication.finished(batch), publication.schema)
+            for batch in shuffled(coded, rng)
+        ]
+        return pa.Table.from_batches(finished, publication.schema)
+
+    def native(self, table: pa.Table) -> Any:  # noqa: ANN401 - whatever the caller gave
+        return self._source.native(table)
+
+    def _publication(
+        self,
+        recoding: FullDomainRecoding,
+        columns: Sequence[str],
+        suppression: Suppression,
+        *,
+        as_text: bool,
+    ) -> Publication:
+        self.require(columns)
+        self.require([column.column for column in recoding.columns])
+        if not columns:
+            raise ParameterError("columns", list(columns), "at least one column to publish")
+        if suppression not in ("remove", "star"):
+            raise ParameterError("suppression", suppression, "'remove' or 'star'")
+        return Publication(
+            self._source, recoding, columns, suppression=suppression, as_text=as_text
+        )
+
+    def _write(
+        self,
+        publication: Publication,
+        target: Path,
+        form: str,
+        delimiter: str,
+        rng: np.random.Generator,
+        progress: Progress | None,
+    ) -> int:
+        coded = publication.coded(self._batches(publication.read, progress))
+        writer = open_writer(target, publication.schema, form, delimiter)
+        written = 0
+        try:
+            with closing(
+                shuffled(coded, rng, folder=target.parent, budget=self._budget)
+            ) as batches:
+                for batch in batches:
+                    writer.write(publication.finished(batch))
+                    written += len(batch)
+        except BaseException:
+            # What went wrong first is what the user must hear of.
+            with suppress(OSError, pa.ArrowException):
+                writer.close()
+            raise
+        writer.close()
+        if written != publication.rows:
+            raise RuntimeError(f"wrote {written} of {publication.rows} rows to {target}")
+        return written
+
+    def _batches(
+        self, columns: Sequence[str], progress: Progress | None
+    ) -> Iterator[pa.RecordBatch]:
+        """Read once from start to end, and make sure it is the same table every time."""
+        done = 0
+        for large in self._source.batches(columns):
+            for start in range(0, len(large), BATCH_ROWS):
+                batch = large.slice(start, BATCH_ROWS)
+                yield batch
+                done += len(batch)
+                if progress is not None:
+                    progress(done, self._rows)
+        if isinstance(self._source, FileSource):
+            self._source.check_unchanged()
+        if not done:
+            raise InputError(f"{self._source.where} has no rows")
+        if self._rows is not None and done != self._rows:
+            raise InputError(
+                f"{self._source.where} had {self._rows} rows and now has {done}. It changed "
+                "while it was being worked on: start again with one that does not."
+            )
+        self._rows = done
+
+
+def _occurring(book: Codebook, codes: CodeArray) -> list[Value]:
+    """Give the values that occur, and renumber the codes in place."""
+    used = np.flatnonzero(np.bincount(codes, minlength=len(book)))
+    number = np.empty(len(book), dtype=np.int32)
+    number[used] = np.arange(len(used))
+    codes[:] = number[codes]
+    known = used[used != MISSING]
+    missing: list[Value] = [None] if len(known) < len(used) else []
+    return missing + python_values(book.values.take(from_numpy(known - 1)), book.column)
+
+
+def _unwritable(target: Path, error: BaseException) -> OutputError:
+    reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+    return OutputError(f"cannot write {target}: {reason}. Nothing was left there.")

@@ -1,0 +1,132 @@
+"""What an engine is: the only thing that touches rows."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+
+from sfumato.counts import FrequencySet
+from sfumato.errors import ParameterError, UnknownColumnError, some
+from sfumato.recoding import FullDomainRecoding
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Progress: TypeAlias = Callable[[int, int | None], None]
+"""Called with the rows done so far and the rows there are, None while unknown."""
+
+Suppression: TypeAlias = Literal["remove", "star"]
+"""What becomes of a row in a suppressed class: left out, or every cell made meaningless."""
+
+FORMATS = ("csv", "parquet", "feather")
+"""The file formats a release can be written in."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """A file that was written, and what is in it."""
+
+    path: Path
+    rows: int
+    """Rows in the file, starred ones included."""
+
+    format: str
+    delimiter: str | None
+    """What separates the cells of a CSV file; None for other formats."""
+
+    suppressed_rows: int
+    """Rows left out or starred."""
+
+
+class Table(ABC):
+    """An opened source: it can be counted, and it can be published. It is never changed.
+
+    Counting and publishing each read the source once from start to end, so that
+    memory depends on the distinct combinations and not on the rows.
+    """
+
+    columns: tuple[str, ...]
+    kind: str
+    """What it came from: csv, parquet, feather, arrow, pandas or polars."""
+
+    @abstractmethod
+    def count(self, columns: Sequence[str], *, progress: Progress | None = None) -> FrequencySet:
+        """Count every distinct combination of these columns.
+
+        None, NaN and NaT are one value: missing. -0.0 is 0.0.
+        """
+
+    @abstractmethod
+    def publish(
+        self,
+        recoding: FullDomainRecoding,
+        columns: Sequence[str],
+        target: Path,
+        *,
+        format: str,  # noqa: A002 - the word users know
+        suppression: Suppression,
+        rng: np.random.Generator,
+        progress: Progress | None = None,
+    ) -> Written:
+        """Write the recoded rows to a file, in an order drawn from `rng`.
+
+        Promises: the order of the rows, dictionaries and metadata say nothing about the
+        input; on failure no file is left. Does not promise that the release is safe:
+        it does what the recoding says.
+
+        Args:
+            recoding: What each value becomes, and which classes are suppressed.
+            columns: All columns to publish, in order. Those of the recoding are recoded,
+                the others are published as they are.
+            target: The file to write. Give one in a private folder: it is written in
+                place, and temporary files stand beside it while it grows.
+            format: One of `FORMATS`.
+            suppression: `remove` leaves suppressed rows out; `star` writes `*` in each of
+                their recoded columns and nothing in the others.
+            rng: Where the order of the rows comes from.
+            progress: Told how many rows were read.
+        """
+
+    @abstractmethod
+    def publish_table(
+        self,
+        recoding: FullDomainRecoding,
+        columns: Sequence[str],
+        *,
+        suppression: Suppression,
+        rng: np.random.Generator,
+        progress: Progress | None = None,
+    ) -> "pa.Table":
+        """Do what `publish` does, in memory."""
+
+    @abstractmethod
+    def native(self, table: "pa.Table") -> Any:  # noqa: ANN401 - whatever the caller gave
+        """Turn a published table into the kind the caller gave (an Arrow table for files)."""
+
+    def require(self, columns: Sequence[str]) -> None:
+        """Refuse columns the table does not have, and columns named twice."""
+        for column in columns:
+            if column not in self.columns:
+                raise UnknownColumnError(column, self.columns)
+        repeated = {column for column in columns if list(columns).count(column) > 1}
+        if repeated:
+            raise ParameterError(
+                "columns", list(columns), f"distinct, without {some(repeated)} twice"
+            )
+
+
+class Engine(ABC):
+    """A way to read and write tables of some kinds."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def owns(self, source: object) -> bool:
+        """Tell whether this engine can open such a thing, without opening it."""
+
+    @abstractmethod
+    def open(self, source: object) -> Table:
+        """Open it, or refuse with `InputError`."""
