@@ -476,6 +476,12 @@ class TestFiles:
         with pytest.raises(PolicyError, match="a policy has at most 10,000,000"):
             Policy.from_yaml("#" * (document.LARGEST + 1))
 
+    def test_more_values_than_anybody_writes_are_refused(self, monkeypatch):
+        monkeypatch.setattr(document, "MOST", 10)
+        assert complaint("a: [1, 2, 3,\n4, 5, 6, 7, 8, 9, 10]") == (
+            "p, line 2: more than 10 keys and values"
+        )
+
 
 class TestInPython:
     def test_a_wrong_policy_is_refused_without_a_file(self):

@@ -23,6 +23,9 @@ KeyPath: TypeAlias = tuple[str | int, ...]
 LARGEST = 10_000_000
 """Bytes; a policy is written by people, and larger ones are a mistake or an attack."""
 
+MOST = 1_000_000
+"""Keys and values; ten megabytes of commas would fill a gigabyte of memory."""
+
 DEEPEST = 40
 """Levels of nesting; enough for any taxonomy of things people have names for."""
 
@@ -171,6 +174,8 @@ class _Reader:
             )
         if len(path) > DEEPEST:
             raise self._refusal(event, f"nested deeper than {DEEPEST} levels")
+        if len(self.lines) > MOST:
+            raise self._refusal(event, f"more than {MOST:,} keys and values")
         self.lines.setdefault(path, event.start_mark.line + 1)
         if isinstance(event, yaml.ScalarEvent):
             return Plain(event.value) if event.implicit[0] else str(event.value)
