@@ -7,7 +7,7 @@ import numpy as np
 
 from sfumato.checks import require_number
 from sfumato.classes import EquivalenceClasses
-from sfumato.models.base import TableModel
+from sfumato.models.base import ABSORBING, Merging, TableModel
 from sfumato.typing import FloatArray, IntArray
 
 
@@ -33,6 +33,8 @@ class SampleUniqueness(TableModel):
     """
 
     name: ClassVar[str] = "sample-uniqueness"
+    # Classes of two and more always stay, and merging never makes anyone unique.
+    merging: ClassVar[Merging] = ABSORBING
 
     share: float
 

@@ -1,0 +1,234 @@
+"""What every privacy model must keep, run over all that are registered."""
+
+import math
+from dataclasses import FrozenInstanceError, fields, replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.classes import EquivalenceClasses
+from sfumato.errors import ParameterError, PolicyError, UnknownColumnError
+from sfumato.models import (
+    MODELS,
+    AlphaKAnonymity,
+    AverageRisk,
+    BasicBetaLikeness,
+    DeltaDisclosure,
+    EnhancedPAlphaSensitiveKAnonymity,
+    EntropyLDiversity,
+    PAlphaSensitiveKAnonymity,
+    ProbabilisticLDiversity,
+    RecursiveCLDiversity,
+    TableModel,
+    TCloseness,
+)
+from sfumato.models.base import ABSORBING, CLOSED, NEITHER
+from sfumato.models.categories import CategoryModel
+from tests.models.tables import classes_with_tree, empty, populated
+
+CATEGORIES = (("cancer", "hiv"), ("gout", "flu"))
+VARIANTS = [
+    TCloseness("disease", t=0.2, distance="ordered"),
+    TCloseness("disease", t=0.2, distance="hierarchical"),
+    ProbabilisticLDiversity("disease", l=1.3),
+    EntropyLDiversity("disease", l=1.5),
+    RecursiveCLDiversity("disease", c=3.5, l=3),
+    AlphaKAnonymity("disease", alpha=0.4, k=1),
+    PAlphaSensitiveKAnonymity("disease", 1, 1.5, 3, CATEGORIES, weight="distinct"),
+    EnhancedPAlphaSensitiveKAnonymity("disease", 2, 0, 2, CATEGORIES, weight="distinct"),
+    BasicBetaLikeness("disease", beta=0.3),
+    DeltaDisclosure("disease", delta=0.5),
+    AverageRisk(0.2),
+]
+EVERY = [kind.example() for kind in MODELS.values()] + VARIANTS
+every_model = pytest.mark.parametrize("model", EVERY, ids=str)
+every_kind = pytest.mark.parametrize("kind", MODELS.values(), ids=list(MODELS))
+
+
+def those(fact):
+    """Run over the models of which something is true."""
+    return pytest.mark.parametrize("model", [m for m in EVERY if fact(m)], ids=str)
+
+
+LARGER_IS_STRICTER = {"k", "l", "p", "minimum"}
+
+
+@every_kind
+def test_the_docstring_says_what_is_promised_and_what_is_not(kind):
+    assert "Promises:" in kind.__doc__
+    assert "Does not promise:" in kind.__doc__
+    assert ">>> " in kind.__doc__
+    for field in fields(kind):
+        assert f"        {field.name}: " in kind.__doc__
+
+
+@every_model
+def test_it_cannot_be_changed(model):
+    for field in fields(model):
+        with pytest.raises(FrozenInstanceError):
+            setattr(model, field.name, None)
+
+
+@every_model
+def test_equal_parameters_make_equal_models(model):
+    again = type(model)(**model.params())
+    assert again == model
+    assert hash(again) == hash(model)
+    assert again is not model
+
+
+@every_kind
+def test_the_registry_finds_it_by_its_name(kind):
+    assert MODELS[kind.name] is kind
+    assert kind.name in str(kind.example())
+
+
+@every_model
+@given(classes=populated())
+def test_there_is_one_verdict_per_class(model, classes):
+    verdicts = model.passes(classes)
+    assert verdicts.dtype == bool
+    assert verdicts.shape == (len(classes),)
+
+
+@every_model
+def test_an_empty_table_keeps_every_promise(model):
+    assert model.passes(empty()).tolist() == []
+    measured = model.measure(empty())
+    assert measured.items() <= model.params().items()
+    assert measured
+
+
+@every_model
+@given(classes=populated(), data=st.data())
+def test_the_order_of_classes_does_not_matter(model, classes, data):
+    order = np.array(data.draw(st.permutations(range(len(classes)))))
+    moved = model.passes(classes.merged(order))
+    assert moved[order].tolist() == model.passes(classes).tolist()
+    assert model.measure(classes.merged(order)) == pytest.approx(model.measure(classes))
+
+
+@those(lambda model: not isinstance(model, TableModel))
+@given(classes=populated(), data=st.data())
+def test_a_class_is_judged_for_itself(model, classes, data):
+    size = len(classes)
+    keep = np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)), dtype=bool)
+    assert model.passes(classes.kept(keep)).tolist() == model.passes(classes)[keep].tolist()
+
+
+@those(lambda model: model.merging.closed)
+@given(classes=populated(), data=st.data())
+def test_a_closed_promise_survives_merging_classes_that_keep_it(model, classes, data):
+    good = model.passes(classes)
+    size = len(classes)
+    side = np.array(data.draw(st.lists(st.integers(0, 1), min_size=size, max_size=size)))
+    # Failing classes stay alone; the others meet on two sides.
+    group = np.where(good, side, 2 + np.arange(size))
+    _, into = np.unique(group, return_inverse=True)
+    after = model.passes(classes.merged(into))
+    assert after[into[good]].all()
+
+
+@those(lambda model: model.merging.absorbing)
+@given(classes=populated(), data=st.data())
+def test_an_absorbing_promise_survives_merging_with_anything(model, classes, data):
+    size = len(classes)
+    side = np.array(data.draw(st.lists(st.integers(0, 1), min_size=size, max_size=size)))
+    _, into = np.unique(side, return_inverse=True)
+    after = model.passes(classes.merged(into))
+    assert after[into[model.passes(classes)]].all()
+
+
+@every_kind
+def test_the_facts_about_merging_fit_together(kind):
+    assert kind.merging in (ABSORBING, CLOSED, NEITHER)
+    assert (kind.example().absorbing_part == kind.example()) == kind.merging.absorbing
+
+
+@those(lambda model: model.merging == CLOSED)
+def test_a_promise_not_declared_absorbing_can_really_be_broken_by_merging(model):
+    diseases = ["cancer", "flu", "gout", "hiv"]
+    # The first class looks exactly like the table; the second is one disease and no secret.
+    rows = [("A", disease) for disease in diseases]
+    rows += [(label, disease) for label, disease in zip("BCDE", diseases, strict=True)] * 50
+    classes = replace(classes_with_tree(rows), population=np.array([10, 50, 200, 200, 200]))
+    assert model.passes(classes)[0]
+    assert not model.passes(classes.merged(np.array([0, 0, 1, 2, 3])))[0]
+
+
+def test_a_low_average_risk_can_be_broken_by_merging_others():
+    sizes = EquivalenceClasses(np.array([4, 16, 2, 2, 2, 2]))
+    model = AverageRisk(0.1)
+    assert model.passes(sizes).tolist() == [True, True, False, False, False, False]
+    # 2/20 is low enough; with two more classes of 4 it is 4/28, and all the fours must go.
+    merged = sizes.merged(np.array([0, 1, 2, 2, 3, 3]))
+    assert model.passes(merged).tolist() == [False, True, False, False]
+    assert model.merging == NEITHER
+
+
+@those(lambda model: model.absorbing_part)
+@given(classes=populated())
+def test_what_passes_also_passes_the_absorbing_part(model, classes):
+    part = model.absorbing_part
+    assert part.merging.absorbing
+    assert (part.passes(classes) | ~model.passes(classes)).all()
+
+
+@every_model
+@given(classes=populated())
+def test_the_measured_parameters_hold(model, classes):
+    measured = model.measure(classes)
+    for name in model.exceeds:
+        measured[name] += 1e-6 * max(1.0, measured[name])
+    try:
+        rebuilt = replace(model, **measured)
+    except ParameterError:
+        return  # nothing can be promised, and the model says so itself
+    assert rebuilt.passes(classes).all()
+
+
+@those(lambda model: model.exceeds)
+@given(classes=populated())
+def test_a_bound_that_must_be_exceeded_does_not_hold_itself(model, classes):
+    measured = model.measure(classes)
+    if all(0 < measured[name] < math.inf for name in model.exceeds):
+        assert not replace(model, **measured).passes(classes).all()
+
+
+@every_model
+@given(classes=populated())
+def test_all_classes_pass_exactly_when_the_measured_parameters_are_no_weaker(model, classes):
+    larger = LARGER_IS_STRICTER | ({"alpha"} if isinstance(model, CategoryModel) else set())
+    good = []
+    for name, value in model.measure(classes).items():
+        bound = model.params()[name]
+        if name in model.exceeds:
+            good.append(value < bound - 1e-10)
+        elif name in larger:
+            good.append(value >= bound - 1e-9)
+        else:
+            good.append(value <= bound + 1e-9)
+    assert model.passes(classes).all() == all(good)
+
+
+@every_model
+def test_the_columns_are_those_it_needs(model):
+    columns = ("disease",) if "column" in model.params() else ()
+    assert model.columns == columns
+
+
+@those(lambda model: model.columns)
+def test_a_misspelt_column_is_answered_with_the_right_one(model):
+    with pytest.raises(UnknownColumnError, match=r"no column 'diseese'.*Did you mean 'disease'"):
+        replace(model, column="diseese").passes(empty())
+
+
+@those(lambda model: model.needs_population)
+def test_a_population_is_asked_for_when_there_is_none(model):
+    alone = replace(empty(), population=None)
+    with pytest.raises(PolicyError, match="population"):
+        model.passes(alone)
+    with pytest.raises(PolicyError, match="population"):
+        model.measure(alone)
