@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from sfumato.errors import InputError, ParameterError, SfumatoError
+from sfumato.errors import InputError, ParameterError, SfumatoError, UnknownNameError
 from sfumato.verifier import Promises, verify_file
 from sfumato.verifier.counting import count
 from sfumato.verifier.reading import find_delimiter, open_source
@@ -271,3 +271,16 @@ def test_a_verdict_can_be_written_as_json_whatever_the_values_are():
         "day": "2020-01-31",
         "n": None,
     }
+
+
+def test_a_check_that_was_not_made_is_not_found():
+    verdict = verify_file(TABLE, PROMISES)
+    with pytest.raises(UnknownNameError, match=r"no check 'k-anonimity'.*Did you mean"):
+        verdict["k-anonimity"]
+
+
+def test_a_line_break_within_a_cell_does_not_end_a_block(tmp_path, monkeypatch):
+    monkeypatch.setattr("sfumato.verifier.reading._BLOCK_BYTES", 64)
+    path = tmp_path / "data.csv"
+    write_data(pa.table({"q": ["a\nb\nc", "d"] * 50, "s": ["x"] * 100}), path, "csv")
+    assert sizes_of(path, ["q"]) == {("a\nb\nc",): 50, ("d",): 50}

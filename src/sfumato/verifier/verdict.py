@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
+from sfumato.errors import UnknownNameError
 from sfumato.text import is_missing, text_of
 
 Status = Literal["holds", "broken", "unchecked"]
@@ -68,7 +69,10 @@ class Verdict:
 
     def __getitem__(self, name: str) -> Check:
         """Find the first check of a name."""
-        return next(check for check in self.checks if check.name == name)
+        for check in self.checks:
+            if check.name == name:
+                return check
+        raise UnknownNameError("check", name, [check.name for check in self.checks])
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as plain values that JSON can hold."""
