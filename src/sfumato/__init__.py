@@ -1,5 +1,61 @@
-"""Sfumato: publish data about people without betraying them."""
+"""Sfumato: publish data about people without betraying them.
+
+    import sfumato as sf
+
+    policy = sf.Policy.load("policy.yaml")
+    release = sf.anonymize("patients.csv", policy, output="release")
+    print(release)
+
+`sf.anonymize` generalises a table until the policy's privacy models hold, `sf.verify`
+recomputes the promises of any release or plain table, `sf.inspect` shows the risk of a
+table as it is, `sf.draft` writes a first policy for it. Everything a policy can name is
+in `sf.models`, `sf.hierarchy`, `sf.losses` and `sf.search`.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from sfumato._version import __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from sfumato import hierarchy, losses, models, samples, search
+    from sfumato.errors import SfumatoError
+    from sfumato.policy import Policy
+    from sfumato.release import Release
+    from sfumato.tasks.anonymize import anonymize
+
+__all__ = [
+    "Policy",
+    "Release",
+    "SfumatoError",
+    "__version__",
+    "anonymize",
+    "hierarchy",
+    "losses",
+    "models",
+    "samples",
+    "search",
+]
+
+_WHERE = {
+    "Policy": "sfumato.policy",
+    "Release": "sfumato.release",
+    "SfumatoError": "sfumato.errors",
+    "anonymize": "sfumato.tasks.anonymize",
+}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
+    """Import on first use: `import sfumato` and `sfumato --help` stay fast."""
+    if name in _WHERE:
+        value = getattr(import_module(_WHERE[name]), name)
+    elif name in __all__:
+        value = import_module(f"sfumato.{name}")
+    else:
+        raise AttributeError(f"module 'sfumato' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,12 +1,15 @@
 """What becomes of each value: the only thing an engine needs to write a release."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sfumato.hierarchy.base import Ladder
 from sfumato.typing import CodeArray, IntArray, Node, Value
+
+DROP = -2
+"""The code of a raw value whose rows are all suppressed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +30,7 @@ class ColumnRecoding:
     """The raw values in the order they were counted; None is missing."""
 
     codes: CodeArray
-    """Which label each raw value becomes."""
+    """Which label each raw value becomes; `DROP` if a row that has it is suppressed."""
 
     labels: tuple[Value, ...]
     """The published values; None is missing. At level 0 they are the raw values themselves."""
@@ -54,6 +57,20 @@ class FullDomainRecoding:
 
     columns: tuple[ColumnRecoding, ...]
     suppressed: IntArray
+
+    def dropping_missing(self) -> "FullDomainRecoding":
+        """Suppress every row in which one of the columns is missing."""
+        columns = []
+        for column in self.columns:
+            known = [value is not None for value in column.values]
+            columns.append(
+                replace(
+                    column,
+                    values=(*(value for value in column.values if value is not None), None),
+                    codes=np.append(column.codes[known], np.int32(DROP)),
+                )
+            )
+        return replace(self, columns=tuple(columns))
 
     @classmethod
     def at(

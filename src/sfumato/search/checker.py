@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.classes import EquivalenceClasses
 from sfumato.lattice import Lattice
-from sfumato.losses.base import Judged, LossFunction
+from sfumato.losses.base import Attribute, Judged, LossFunction
 from sfumato.models.base import PrivacyModel, TableModel
 from sfumato.search.grouping import Grouping, Partition
 from sfumato.search.overlap import overlapping
@@ -53,6 +53,7 @@ class Checker:
         lattice: The nodes that may be chosen.
         models: What must hold.
         loss: What is to be small.
+        attributes: The quasi-identifiers as losses see them.
         limit: Most rows that may be suppressed.
         own_reference: Compare classes with the rows that stay (what a reader of the
             release sees) instead of with all rows.
@@ -66,6 +67,7 @@ class Checker:
         models: Sequence[PrivacyModel],
         loss: LossFunction,
         *,
+        attributes: Sequence[Attribute] = (),
         limit: int = 0,
         own_reference: bool = True,
         matches_any: bool = False,
@@ -87,6 +89,7 @@ class Checker:
         self.strict = limit == 0 and self._all_closed
         """Whether one failing class makes every node below fail too: parts of it fail there."""
 
+        self.attributes = tuple(attributes)
         self._per_class = tuple(m for m in models if not isinstance(m, TableModel))
         self._per_table = tuple(m for m in models if isinstance(m, TableModel))
         # Leaving classes out can change the verdict on the others only for these.

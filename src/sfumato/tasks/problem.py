@@ -4,13 +4,12 @@ import numpy as np
 
 from sfumato.classes import sensitive_column
 from sfumato.counts import Column, FrequencySet, aligned
-from sfumato.errors import PolicyError
+from sfumato.errors import InfeasibleError, PolicyError
 from sfumato.hierarchy import Ladder, Suppress
 from sfumato.lattice import Lattice
 from sfumato.losses import Attribute
 from sfumato.policy import Missing, Policy
 from sfumato.search import Checker, Grouping
-from sfumato.typing import BoolArray
 
 
 def counted_columns(policy: Policy) -> tuple[str, ...]:
@@ -37,9 +36,14 @@ def make_checker(
     names = policy.quasi_identifiers
     limit = policy.suppression.allowed(counts.total)
     if policy.missing is Missing.SUPPRESS:
-        lacking = rows_lacking(counts, names)
-        limit -= int(counts.rows[lacking].sum())
-        counts = counts.without(lacking)
+        counts, lacking = without_missing(counts, names)
+        if lacking > limit:
+            raise InfeasibleError(
+                f"{lacking} of {counts.total + lacking} rows miss a quasi-identifier and the "
+                f"policy suppresses such rows (missing: suppress), but at most {limit} rows may be "
+                "suppressed. Raise the suppression limit, or choose missing: own-value."
+            )
+        limit -= lacking
     if population is not None:
         counts, population = aligned(counts, population, names)
     ladders = [ladder_of(policy, counts, name) for name in names]
@@ -57,20 +61,26 @@ def make_checker(
         lattice_of(policy, ladders),
         policy.models,
         policy.loss.over(attributes, counts.total),
+        attributes=attributes,
         limit=limit,
         own_reference=own_reference,
         matches_any=policy.missing is Missing.MATCHES_ANY,
     )
 
 
-def rows_lacking(counts: FrequencySet, names: tuple[str, ...]) -> BoolArray:
-    """Find the combinations in which a quasi-identifier is missing."""
+def without_missing(counts: FrequencySet, names: tuple[str, ...]) -> tuple[FrequencySet, int]:
+    """Leave out the rows in which a quasi-identifier is missing, and say how many they are."""
     lacking = np.zeros(len(counts), dtype=bool)
+    columns = list(counts.columns)
     for name in names:
-        missing = counts.column(name).missing
+        position = counts.index(name)
+        missing = columns[position].missing
         if missing >= 0:
-            lacking |= counts.codes_of(name) == missing
-    return lacking
+            lacking |= counts.codes[position] == missing
+            # Missing is the last code of a dictionary, so the others stay what they are.
+            columns[position] = Column(name, columns[position].known)
+    left = counts.without(lacking)
+    return FrequencySet(tuple(columns), left.codes, left.rows), int(counts.rows[lacking].sum())
 
 
 def ladder_of(policy: Policy, counts: FrequencySet, name: str) -> Ladder:

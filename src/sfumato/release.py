@@ -1,0 +1,193 @@
+"""What came out: the published table, what it promises, and the folder that holds it."""
+
+import json
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from sfumato.errors import OutputError
+from sfumato.verifier import Verdict
+
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A verified release: a folder on disk, or a table in memory.
+
+    `manifest` is what stands in `manifest.json`: levels, promises with the values that
+    were measured, losses, how it was found. `verdict` is what the independent verifier
+    found when it recomputed the promises from the published rows.
+    """
+
+    manifest: Mapping[str, Any]
+    verdict: Verdict
+    folder: Path | None = None
+    table: Any = None
+    """The published rows, in the kind of table that was given; None for a release on disk."""
+
+    @property
+    def levels(self) -> dict[str, int]:
+        """How far each quasi-identifier was generalised."""
+        return {c["name"]: c["level"] for c in self.manifest["columns"] if "level" in c}
+
+    @property
+    def suppressed(self) -> int:
+        """How many rows were left out."""
+        return int(self.manifest["rows"]["suppressed"])
+
+    @property
+    def loss(self) -> float:
+        """The loss the policy asked to keep small."""
+        return float(self.manifest["losses"][self.manifest["loss"]])
+
+    @property
+    def optimal(self) -> bool:
+        """Whether the search proved that no other levels lose less."""
+        return bool(self.manifest["search"]["optimal"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values that JSON can hold."""
+        return {
+            "folder": None if self.folder is None else str(self.folder),
+            "manifest": dict(self.manifest),
+            "verdict": self.verdict.to_dict(),
+        }
+
+    def __repr__(self) -> str:
+        return f"<Release {summary(self.manifest).splitlines()[0]}>"
+
+    def __str__(self) -> str:
+        return summary(self.manifest)
+
+
+def summary(manifest: Mapping[str, Any]) -> str:
+    """Tell what a release is in a few lines of text."""
+    rows, search, classes = manifest["rows"], manifest["search"], manifest["classes"]
+    total = rows["published"] + rows["suppressed"]
+    levels = [
+        f"  {c['name']}: level {c['level']} of {c['height']}"
+        for c in manifest["columns"]
+        if "level" in c
+    ]
+    promises = [
+        f"  {promise_text(model)}: measured {_figures(model['measured'])}"
+        for model in manifest["models"]
+    ]
+    proof = "proven optimal" if search["optimal"] else "the best found, not proven optimal"
+    headline = (
+        f"{rows['published']} of {total} rows in {classes['count']} classes, "
+        f"{rows['suppressed']} suppressed, {manifest['loss']} "
+        f"{manifest['losses'][manifest['loss']]:.6g} ({proof})"
+    )
+    return "\n".join([headline, "Levels:", *levels, "Promises:", *promises])
+
+
+def promise_text(model: Mapping[str, Any]) -> str:
+    """Write a model of a manifest in a few words.
+
+    >>> promise_text({"model": "distinct-l-diversity", "column": "ill", "l": 3, "measured": {}})
+    'distinct-l-diversity of ill with l=3'
+    """
+    parts = [
+        f"{key}={value}"
+        for key, value in model.items()
+        if key not in ("model", "column", "measured") and not isinstance(value, list | tuple)
+    ]
+    column = f" of {model['column']}" if "column" in model else ""
+    return f"{model['model']}{column}" + (f" with {', '.join(parts)}" if parts else "")
+
+
+def _figures(measured: Mapping[str, float]) -> str:
+    return ", ".join(
+        f"{key}={value:.6g}" if isinstance(value, float) else f"{key}={value}"
+        for key, value in measured.items()
+    )
+
+
+@contextmanager
+def staged_folder(target: Path, *, force: bool) -> Iterator[Path]:
+    """Give a private folder that becomes `target` if the block succeeds, and vanishes if not.
+
+    Nothing half-written is ever visible: the folder is made beside the target and renamed
+    at the end. An existing release is replaced only with `force`; anything else that is
+    there is never touched.
+    """
+    _refuse_what_is_there(target, force=force)
+    parent = target.parent
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        stage = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".unfinished", dir=parent))
+    except OSError as error:
+        raise OutputError(
+            f"cannot write in {str(parent)!r}: {error.strerror or error}. "
+            "Choose another output folder, or change its permissions."
+        ) from None
+    try:
+        yield stage
+        # The private mode of a temporary folder is not what a published folder should have.
+        stage.chmod(0o755)
+        _move_into_place(stage, target, force=force)
+    except OSError as error:
+        if isinstance(error, OutputError):
+            raise
+        raise OutputError(
+            f"cannot write {str(target)!r}: {error.strerror or error}. Nothing was left behind."
+        ) from None
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+def _refuse_what_is_there(target: Path, *, force: bool) -> None:
+    if not os.path.lexists(target):
+        return
+    if target.is_dir() and not target.is_symlink() and not any(target.iterdir()):
+        return
+    is_release = target.is_dir() and not target.is_symlink() and (target / MANIFEST).is_file()
+    if not is_release:
+        raise OutputError(
+            f"{str(target)!r} exists and is not a release, so it is not replaced. "
+            "Choose another output folder."
+        )
+    if not force:
+        raise OutputError(
+            f"{str(target)!r} exists. Choose another output folder, "
+            "or replace that release with --force (force=True)."
+        )
+
+
+def _move_into_place(stage: Path, target: Path, *, force: bool) -> None:
+    _refuse_what_is_there(target, force=force)
+    if not os.path.lexists(target):
+        stage.rename(target)
+        return
+    old = target.with_name(f".{target.name}.{secrets.token_hex(4)}.replaced")
+    target.rename(old)
+    try:
+        stage.rename(target)
+    except OSError:
+        old.rename(target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Write `manifest.json`."""
+    text = json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False)
+    (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
+
+
+def hash_of(path: Path) -> str:
+    """Give the SHA-256 of a file."""
+    with path.open("rb") as file:
+        digest = sha256()
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()

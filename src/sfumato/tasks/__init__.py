@@ -1,0 +1,1 @@
+"""Tasks: what users ask for, one public function each. Wiring only."""

@@ -1,0 +1,233 @@
+"""Anonymise: from a table and a policy to a verified release."""
+
+import secrets
+from collections.abc import Callable, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from sfumato.counts import FrequencySet
+from sfumato.engines import FORMATS, Table, open_table
+from sfumato.errors import (
+    InfeasibleError,
+    InputError,
+    ParameterError,
+    VerificationError,
+)
+from sfumato.policy import Missing, Policy
+from sfumato.recoding import FullDomainRecoding
+from sfumato.release import Release, hash_of, promise_text, staged_folder, write_manifest
+from sfumato.schema import Role
+from sfumato.search import SEARCHES, Checker, Found, Outcome, Search
+from sfumato.tasks.manifest import PUBLISHED, build_manifest
+from sfumato.tasks.problem import counted_columns, make_checker
+from sfumato.tasks.promises import promises_of, verify_release_folder
+from sfumato.verifier import Verdict, verify_file
+
+Progress: TypeAlias = Callable[[str, int, int | None], None]
+"""Called with the stage, how much of it is done, and how much there is (None: unknown)."""
+
+
+def anonymize(
+    data: object,
+    policy: Policy | str | PathLike[str],
+    *,
+    output: str | PathLike[str] | None = None,
+    format: str | None = None,  # noqa: A002 - the word users know
+    force: bool = False,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> Release:
+    """Generalise a table until the policy's models hold, with the least possible loss.
+
+    Promises: what is returned or written keeps every model of the policy, was verified
+    from the published rows by independent code, and says nothing about the order of the
+    input. If anything fails, nothing is written. Does not promise what the models do
+    not: see each model's own words.
+
+    Args:
+        data: A path (CSV, Parquet, Feather) or a pandas, Polars or Arrow table.
+        policy: A policy, or the path of one.
+        output: The release folder to write; None gives the table back in memory.
+        format: csv, parquet or feather; None takes the input's.
+        force: Replace a release that is already in `output`.
+        seed: Fixes the random order of the rows, for tests and experiments. Such a release
+            is marked as reproducible: it is not for publication.
+        progress: Told how far each stage is.
+
+    Example:
+        >>> import sfumato as sf
+        >>> policy = sf.Policy(
+        ...     columns={"age": "quasi-identifier", "ill": "sensitive"},
+        ...     models=[sf.models.KAnonymity(2)],
+        ... )
+        >>> import pyarrow as pa
+        >>> table = pa.table({"age": [31, 31, 47], "ill": ["flu", "gout", "flu"]})
+        >>> release = sf.anonymize(table, policy)
+        >>> release.levels, sorted(release.table["age"].to_pylist())
+        ({'age': 1}, ['*', '*', '*'])
+    """
+    report = progress or (lambda stage, done, total: None)  # noqa: ARG005
+    if not isinstance(policy, Policy):
+        policy = Policy.load(policy)
+    search = policy.make_search(SEARCHES)
+    table = open_table(data)
+    chosen = _format_of(table, format)
+    roles = policy.check_against(table.columns)
+    counts = table.count(
+        counted_columns(policy), progress=lambda done, total: report("count", done, total)
+    )
+    if counts.total == 0:
+        raise InputError("the table has no rows: there is nobody to protect and nothing to publish")
+    checker = make_checker(policy, counts, _population_of(policy, report))
+    found = _search(search, checker, report)
+    if found.node is None:
+        raise InfeasibleError(why_infeasible(policy, checker, found))
+    outcome = checker.evaluate(found.node)
+    recoding = _recoding(policy, checker, outcome)
+    # What the policy suppresses before the search counts as suppressed too.
+    suppressed = outcome.suppressed + counts.total - checker.total
+    manifest = build_manifest(
+        policy, roles, checker, found, outcome, suppressed=suppressed, reproducible=seed is not None
+    )
+    rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
+    columns = [name for name, role in roles.items() if role in PUBLISHED]
+    job = _Job(policy, roles, table, recoding, columns, manifest, rng, report)
+    if output is None:
+        return job.in_memory()
+    return job.to_folder(Path(output), chosen, force=force)
+
+
+class _Job:
+    """A decided release that is to be published and verified."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        roles: Mapping[str, Role],
+        table: Table,
+        recoding: FullDomainRecoding,
+        columns: list[str],
+        manifest: dict[str, Any],
+        rng: np.random.Generator,
+        report: Progress,
+    ) -> None:
+        self._policy = policy
+        self._roles = roles
+        self._table = table
+        self._recoding = recoding
+        self._columns = columns
+        self._manifest = manifest
+        self._rng = rng
+        self._report = report
+
+    def in_memory(self) -> Release:
+        """Publish to a table of the kind that was given."""
+        published = self._table.publish_table(
+            self._recoding,
+            self._columns,
+            suppression=self._policy.suppression.rows,
+            rng=self._rng,
+            progress=lambda done, total: self._report("publish", done, total),
+        )
+        self._report("verify", 0, None)
+        promises = promises_of(self._policy, self._roles, self._manifest, self._recoding)
+        verdict = _require(verify_file(published, promises))
+        return Release(self._manifest, verdict, table=self._table.native(published))
+
+    def to_folder(self, target: Path, chosen: str, *, force: bool) -> Release:
+        """Publish to a folder that appears only when it is complete and verified."""
+        with staged_folder(target, force=force) as stage:
+            written = self._table.publish(
+                self._recoding,
+                self._columns,
+                stage / f"data.{chosen}",
+                format=chosen,
+                suppression=self._policy.suppression.rows,
+                rng=self._rng,
+                progress=lambda done, total: self._report("publish", done, total),
+            )
+            file = {
+                "name": written.path.name,
+                "format": written.format,
+                "rows": written.rows,
+                "sha256": hash_of(written.path),
+            }
+            if written.delimiter is not None:
+                file["delimiter"] = written.delimiter
+            manifest = {**self._manifest, "files": [file]}
+            write_manifest(stage, manifest)
+            self._report("verify", 0, None)
+            verdict = _require(verify_release_folder(stage, self._policy, self._recoding))
+        return Release(manifest, verdict, folder=target)
+
+
+def _format_of(table: Table, given: str | None) -> str:
+    if given is not None and given not in FORMATS:
+        raise ParameterError("format", given, "one of " + ", ".join(FORMATS))
+    if given is not None:
+        return given
+    return table.kind if table.kind in FORMATS else "parquet"
+
+
+def _population_of(policy: Policy, report: Progress) -> FrequencySet | None:
+    if policy.population is None:
+        return None
+    people = open_table(policy.population)
+    return people.count(
+        policy.quasi_identifiers,
+        progress=lambda done, total: report("population", done, total),
+    )
+
+
+def _search(search: Search, checker: Checker, report: Progress) -> Found:
+    for found in search.run(checker):
+        report("search", found.checks, None)
+    return found
+
+
+def _recoding(policy: Policy, checker: Checker, outcome: Outcome) -> FullDomainRecoding:
+    recoding = FullDomainRecoding.at(
+        checker.grouping.ladders, outcome.node, checker.suppressed_classes(outcome)
+    )
+    return recoding.dropping_missing() if policy.missing is Missing.SUPPRESS else recoding
+
+
+def _require(verdict: Verdict) -> Verdict:
+    if not verdict.holds:
+        raise VerificationError(
+            "the release was not published, because the verifier does not find in it what was "
+            f"promised. This is a fault of Sfumato; please report it.\n{verdict}"
+        )
+    return verdict
+
+
+def why_infeasible(policy: Policy, checker: Checker, found: Found) -> str:
+    """Say why no node is valid, from what the most general one shows."""
+    top = checker.evaluate(checker.lattice.highest)
+    keep = top.judged
+    left = checker.grouping.classes(checker.grouping.partition(top.node))
+    broken = [
+        f"{promise_text({'model': m.name, **m.params()})} is "
+        + ", ".join(f"{key}={value:g}" for key, value in m.measure(left).items())
+        + " there"
+        for m in policy.models
+        if not m.passes(left).all()
+    ]
+    start = (
+        f"no release keeps the promises: none of the {found.checks} generalisations checked does."
+        if not found.proven
+        else "no release keeps the promises, whatever is generalised."
+    )
+    details = ""
+    if broken and keep is not None:
+        details = (
+            f" Even the most general one suppresses {keep.suppressed} of {checker.total} rows "
+            f"({checker.limit} allowed): {'; '.join(broken)}."
+        )
+    return (
+        f"{start}{details} Ask for less (a smaller k, l or p, a larger t), allow more rows to be "
+        "suppressed, or allow higher levels."
+    )

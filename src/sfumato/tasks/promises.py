@@ -1,0 +1,57 @@
+"""Telling the verifier what was promised, as plain data."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sfumato.policy import Policy
+from sfumato.recoding import FullDomainRecoding
+from sfumato.schema import Role
+from sfumato.text import text_of
+from sfumato.verifier import Promises, Verdict, count_population, verify_folder
+
+
+def promises_of(
+    policy: Policy,
+    roles: Mapping[str, Role],
+    manifest: Mapping[str, Any],
+    recoding: FullDomainRecoding,
+) -> Promises:
+    """Say what a table in memory should keep."""
+    names = policy.quasi_identifiers
+    population = None
+    if policy.population is not None:
+        population = count_population(policy.population, names, generalization_of(recoding))
+    return Promises(
+        quasi_identifiers=names,
+        sensitive=[name for name, role in roles.items() if role is Role.SENSITIVE],
+        models=manifest["models"],
+        missing=manifest["missing"],
+        published=manifest["rows"]["published"],
+        suppressed=manifest["rows"]["suppressed"],
+        suppression=manifest["rows"]["suppression"],
+        hierarchies=manifest["hierarchies"],
+        population=population,
+        at_top=[c.column for c in recoding.columns if c.level == c.height > 0],
+    )
+
+
+def verify_release_folder(folder: Path, policy: Policy, recoding: FullDomainRecoding) -> Verdict:
+    """Verify a written release, with the population where models compare with one."""
+    if policy.population is None:
+        return verify_folder(folder)
+    return verify_folder(
+        folder, population=policy.population, generalization=generalization_of(recoding)
+    )
+
+
+def generalization_of(recoding: FullDomainRecoding) -> dict[str, dict[str | None, object]]:
+    """Give per column the label each raw text became."""
+    return {
+        column.column: {
+            None if value is None else text_of(value): column.labels[code]
+            for value, code in zip(column.values, column.codes.tolist(), strict=True)
+            if code >= 0
+        }
+        for column in recoding.columns
+    }
