@@ -64,8 +64,8 @@ def test_values_the_table_does_not_hold_are_leaves_too(build):
         (
             "a;x;p;*\nb;x;q;*\n",
             (
-                r"h\.csv, line 2: level 2 splits 'x' of level 1: here it is in 'q', at line 1 it is "
-                r"in 'p'"
+                r"h\.csv, line 2: level 2 splits 'x' of level 1: "
+                r"here it is in 'q', at line 1 it is in 'p'"
             ),
         ),
         ("a;x\nb;y\n", r"h\.csv: the top level must be one value, it has 2: 'x', 'y'"),

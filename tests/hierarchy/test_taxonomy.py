@@ -116,8 +116,8 @@ def test_agrees_with_the_textbook(shape):
         (
             {"Europe": {"Other": ["a"]}, "Asia": {"Other": ["b"]}},
             (
-                r"the taxonomy of 'x', Asia > Other: 'Other' is already the name of something else at "
-                r"level 1 \(Europe > Other\)"
+                r"the taxonomy of 'x', Asia > Other: 'Other' is already the name of "
+                r"something else at level 1 \(Europe > Other\)"
             ),
         ),
         ({"A": [{"B": ["b"]}, {"B": ["c"]}], "C": ["c"]}, r"'B' is already the name"),

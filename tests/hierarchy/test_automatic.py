@@ -1,0 +1,265 @@
+"""Automatic hierarchies: the right kind for the values, always valid, never a surprise."""
+
+import itertools
+from datetime import date, timedelta
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.errors import ParameterError
+from sfumato.hierarchy import Automatic, Intervals, Taxonomy
+from sfumato.hierarchy.frequency import frequency_tree
+from sfumato.hierarchy.quantiles import nested_cuts, roundest
+from sfumato.text import text_of
+from tests.adult import adult_folder
+from tests.hierarchy.literal import assert_nested, groups_of, labels_of
+from tests.hierarchy.test_intervals import is_in
+
+
+def kind(values, *, column="x", **settings):
+    return Automatic(**settings).describe(column, values).name
+
+
+@pytest.mark.parametrize(
+    ("expected", "values"),
+    [
+        ("star", ["f", "m"]),
+        ("star", [True, False]),
+        ("star", [7]),
+        ("star", [1, 2]),
+        ("intervals", [1, 2, 3]),
+        ("intervals", ["39", "50", "28"]),
+        ("intervals", [1.5, 2.5, -3.0]),
+        ("intervals", [1987, 1990, 2004]),
+        ("dates", ["1987-03-14", "1987-11-02", "1991-06-30"]),
+        ("dates", [date(2000, 1, 1), date(2000, 2, 1), date(2000, 2, 2)]),
+        ("star", ["2020-02-29T01:00", "2020-02-29T02:00", "2020-02-29T03:00"]),
+        ("masking", ["02139", "02141", "10001"]),
+        ("masking", ["E11.9", "E10", "I10.1"]),
+        ("masking", ["SW1A 1AA", "M1 1AE", "EC1A 1BB"]),
+        ("masking", ["02139-1234", "10001-0001", "94110-2222"]),
+        ("taxonomy", ["0-9", "10-19", "20-29"]),
+        ("taxonomy", ["FR", "DE", "DK"]),
+        ("taxonomy", ["flu", "gout", "hiv", "cold"]),
+        ("taxonomy", ["39", "50", "?"]),
+        ("star", [f"name {i} of many" for i in range(1001)]),
+    ],
+)
+def test_the_kind_fits_the_values(expected, values):
+    assert kind(values) == expected
+    assert_nested(Automatic().build("x", values)) if len(values) < 100 else None
+
+
+def test_digits_in_a_column_of_postcodes_are_codes():
+    values = [22030, 22032, 22045]
+    assert kind(values, column="Zip code") == kind(values, column="postcode") == "masking"
+    assert kind(values, column="income") == "intervals"
+
+
+def test_masking_stops_where_all_codes_are_the_same():
+    h = Automatic().build("zip", ["22030", "22032", "22045", "22047"])
+    assert h.labels[1:] == (("2203*", "2204*"), ("220**",), ("*",))
+
+
+def test_only_units_that_make_a_difference_are_levels():
+    same_year = ["2020-01-01", "2020-01-02", "2020-05-01"]
+    assert Automatic().describe("x", same_year).params() == {"levels": ["month"]}
+    months = ["1987-01-01", "1988-01-01", "1999-01-01"]
+    assert Automatic().describe("x", months).params() == {"levels": ["decade"]}
+
+
+ANY = st.one_of(
+    st.lists(st.integers(-1000, 1000), min_size=1, unique=True),
+    st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, unique_by=text_of),
+    st.lists(st.dates(), min_size=1, unique=True),
+    st.lists(st.datetimes(), min_size=1, unique_by=text_of),
+    st.lists(st.text("AB012. -", max_size=4), min_size=1, unique=True),
+    st.lists(st.text(max_size=6), min_size=1, unique=True),
+    st.lists(st.from_regex(r"[A-Z]\d{2}", fullmatch=True), min_size=1, unique=True),
+    st.lists(
+        st.sampled_from(["{a, b}", "a", "b", "c", "a, b", "*", "{b, c}", "d, c"]),
+        min_size=1,
+        unique=True,
+    ),
+)
+
+
+@given(values=ANY, data=st.data(), levels=st.none() | st.integers(1, 7))
+def test_whatever_the_values_it_is_a_hierarchy_and_can_be_written_down(values, data, levels):
+    counts = data.draw(
+        st.none() | st.lists(st.integers(0, 50), min_size=len(values), max_size=len(values))
+    )
+    automatic = Automatic(levels=levels)
+    hierarchy = automatic.build("x", values, counts)
+    assert_nested(hierarchy)
+    assert hierarchy.labels[-1] == ("*",)
+    assert 1 <= hierarchy.height <= (levels or 6)
+    assert hierarchy.bind("x", values).labels[0] == tuple(values)
+    # Every level but perhaps the first and the one below the top merges something.
+    sizes = [len(level) for level in hierarchy.labels]
+    assert sizes == sorted(sizes, reverse=True)
+
+    explicit = automatic.describe("x", values, counts)
+    again = type(explicit)(**explicit.params())
+    assert labels_of(again.build("x", values)) == labels_of(hierarchy)
+
+    order = data.draw(st.permutations(range(len(values))))
+    shuffled = automatic.describe(
+        "x", [values[i] for i in order], None if counts is None else [counts[i] for i in order]
+    )
+    assert shuffled == explicit
+
+
+@given(weights=st.dictionaries(st.integers(-500, 500), st.integers(1, 30), min_size=3))
+def test_numbers_stand_in_the_ranges_they_are_given(weights):
+    h = Automatic().build("x", list(weights), list(weights.values()))
+    for value, path in labels_of(h).items():
+        assert all(is_in(value, label) for label in path[1:-1])
+
+
+DECIMALS = st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**9), max_value=10**9)
+
+
+@given(
+    weights=st.dictionaries(DECIMALS, st.integers(1, 9), min_size=2, max_size=12),
+    depth=st.integers(1, 4),
+)
+def test_cuts_part_what_they_cut_and_are_kept_above(weights, depth):
+    levels = nested_cuts(weights, depth)
+    assert 1 <= len(levels) <= depth
+    assert len(levels[-1]) == 1
+    for finer, coarser in itertools.pairwise(levels):
+        assert set(coarser) < set(finer)
+    for level in levels:
+        edges = [Decimal("-inf"), *level, Decimal("inf")]
+        assert all(
+            any(low <= point < high for point in weights) for low, high in itertools.pairwise(edges)
+        )
+
+
+@given(weights=st.dictionaries(st.integers(0, 60).map(Decimal), st.integers(1, 9), min_size=2))
+def test_the_first_cut_is_as_near_the_half_as_it_says(weights):
+    total = sum(weights.values())
+    (cut,) = nested_cuts(weights, 1)[0]
+    points = sorted(weights)
+
+    def share(at):
+        return Fraction(sum(n for point, n in weights.items() if point < at), total)
+
+    good = [at for at in points[1:] if Fraction(2, 5) <= share(at) <= Fraction(3, 5)]
+    if good:
+        assert Fraction(2, 5) <= share(cut) <= Fraction(3, 5)
+    else:
+        half = Fraction(1, 2)
+        assert abs(share(cut) - half) == min(abs(share(at) - half) for at in points[1:])
+
+
+@given(
+    ends=st.tuples(st.integers(-9999, 9999), st.integers(-9999, 9999)).filter(lambda e: e[0] < e[1])
+)
+def test_no_number_between_is_rounder(ends):
+    low, high = ends
+    found = roundest(Decimal(low), Decimal(high))
+    assert low < found <= high
+    steps = [digit * 10**power for power in range(4, -1, -1) for digit in (5, 2, 1)]
+    for step in steps:
+        multiples = [n for n in range(low + 1, high + 1) if n % step == 0]
+        if multiples:
+            assert found % step == 0
+            break
+
+
+def test_a_heavy_value_is_cut_off_by_itself():
+    builder = Automatic().describe("gain", [0, 10, 20, 30], [97, 1, 1, 1])
+    assert builder.params()["bounds"][-1] == [10]
+    builder = Automatic().describe("gain", [0, 10, 20, 30], [1, 1, 97, 1])
+    assert builder.params()["bounds"][-1] in ([20], [30])
+
+
+def test_rare_names_join_first():
+    counts = {"flu": 50, "cold": 40, "gout": 3, "hiv": 2, "scurvy": 1}
+    h = Automatic().build("x", list(counts), list(counts.values()))
+    assert labels_of(h) == {
+        "cold": ["cold", "cold", "{cold, gout, hiv, scurvy}", "*"],
+        "flu": ["flu", "flu", "flu", "*"],
+        "gout": ["gout", "gout", "{cold, gout, hiv, scurvy}", "*"],
+        "hiv": ["hiv", "{hiv, scurvy}", "{cold, gout, hiv, scurvy}", "*"],
+        "scurvy": ["scurvy", "{hiv, scurvy}", "{cold, gout, hiv, scurvy}", "*"],
+    }
+
+
+def textbook_merging(counts, targets):
+    """Join the two lightest groups, the first in order among equals, down to each target."""
+    groups = [({i}, max(n, 1)) for i, n in enumerate(counts)]
+    levels = []
+    for target in targets:
+        while len(groups) > target:
+            groups.sort(key=lambda group: (group[1], min(group[0])))
+            (one, n), (other, m), *rest = groups
+            groups = [*rest, (one | other, n + m)]
+        levels.append({frozenset(members) for members, _ in groups})
+    return levels
+
+
+@given(counts=st.lists(st.integers(0, 9), min_size=5, max_size=20), depth=st.integers(1, 2))
+def test_names_are_grouped_as_the_textbook_says(counts, depth):
+    texts = [f"v{i:02}" for i in range(len(counts))]
+    h = Taxonomy(frequency_tree(texts, counts, depth)).build("x", texts)
+    targets = [2**level for level in range(depth, 0, -1)]
+    expected = [
+        {frozenset(texts[i] for i in group) for group in level}
+        for level in textbook_merging(counts, targets)
+    ]
+    assert groups_of(h)[1:-1] == expected
+
+
+def test_no_group_is_called_like_a_value():
+    taken = ["{a, b}", "group 1 of 2 (a and 1 more)"]
+    tree = frequency_tree(["a", "b", *taken], [5, 5, 4, 4], 1)
+    assert tree == {
+        "group 1 of 2 (a and 1 more)'": ["a", "b"],
+        "{{a, b}, group 1 of 2 (a and 1 more)}": taken,
+    }
+
+
+def test_a_long_group_is_numbered():
+    texts = ["a" * 30, "b" * 30, "c" * 30]
+    assert frequency_tree(texts, [1, 1, 5], 1) == {
+        f"group 1 of 2 ({'a' * 19}… and 1 more)": texts[:2],
+        texts[2]: None,
+    }
+
+
+def test_without_counts_all_values_count_the_same():
+    values = ["a", "b", "c", "d", "e"]
+    one, other = Automatic().build("x", values), Automatic().build("x", values, [3] * 5)
+    assert one.labels == other.labels
+
+
+def test_one_value_in_two_types_is_counted_together():
+    assert Automatic().describe("x", [1, "1", 2], [1, 1, 1]).name == "star"
+
+
+def test_refuses_no_levels():
+    with pytest.raises(ParameterError, match=r"levels must be an integer of at least 1, got 0"):
+        Automatic(levels=0)
+
+
+def test_days_of_a_lifetime_can_be_limited_to_a_few_levels():
+    days = [date(1920, 1, 1) + timedelta(days=97 * i) for i in range(300)]
+    assert Automatic(levels=3).describe("born", days).params() == {"levels": ["year", "decade"]}
+
+
+def test_adult_ages_get_round_bounds():
+    head, *rows = (adult_folder() / "adult.csv").read_text().splitlines()
+    at = head.split(";").index("age")
+    ages = sorted(int(row.split(";")[at]) for row in rows)
+    counts = {age: ages.count(age) for age in set(ages)}
+    builder = Automatic().describe("age", list(counts), list(counts.values()))
+    assert isinstance(builder, Intervals)
+    (half,) = builder.params()["bounds"][-1]
+    assert half % 10 == 0
+    assert 0.4 <= sum(age < half for age in ages) / len(ages) <= 0.6
