@@ -76,8 +76,6 @@ def hierarchical(counts: ValueCounts, sizes: IntArray) -> FloatArray:
     `equal` distances at every level below the top.
     """
     labels, order = counts.column.derived("tree order", _tree_order)
-    if not len(labels):
-        return np.zeros(len(sizes))
     # In tree order the values under one label stand together at every level: sort once.
     arranged = np.argsort(counts.class_id * len(order) + order[counts.value], kind="stable")
     class_id, rows = counts.class_id[arranged], counts.rows[arranged]
@@ -118,7 +116,8 @@ def _tree_order(column: SensitiveColumn) -> tuple[IntArray, IntArray]:
 def _labels(ladder: Ladder, column: SensitiveColumn) -> IntArray:
     position = {value: i for i, value in enumerate(ladder.values)}
     known = [position[value] for value in column.values]
-    codes = ladder.codes[: ladder.height, known].astype(np.int64)
+    # A hierarchy of a single value may have no level above it; a missing value still differs.
+    codes = ladder.codes[: max(ladder.height, 1), known].astype(np.int64)
     missing = codes.max(axis=1, initial=-1, keepdims=True) + 1
     return np.concatenate((codes, missing), axis=1)
 

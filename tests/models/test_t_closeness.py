@@ -1,0 +1,192 @@
+"""t-closeness: the transport problem itself, solved as a linear programme, is the judge."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from sfumato.classes import SensitiveColumn, ValueCounts
+from sfumato.errors import ParameterError, PolicyError
+from sfumato.hierarchy.base import Hierarchy
+from sfumato.models import TCloseness
+from sfumato.models.distances import hierarchical, ordered
+from tests.builders import classes_of
+from tests.models.tables import COUNTED, TREE, classes_with_tree, counts_by_class
+
+PATHS = {"flu": "vi*", "hiv": "vi*", "gout": "go*", "cancer": "to*", None: "nn*"}
+"""Each disease's labels above it; a missing value is a branch of its own below the root."""
+
+
+def ground_equal(values):
+    return [[float(a != b) for b in values] for a in values]
+
+
+def ground_ordered(values):
+    steps = max(len(values) - 1, 1)
+    return [[abs(i - j) / steps for j in range(len(values))] for i in range(len(values))]
+
+
+def ground_hierarchical(values):
+    def level(a, b):
+        return next(i for i in range(4) if (a, *PATHS[a])[i] == (b, *PATHS[b])[i])
+
+    return [[level(a, b) / 3 for b in values] for a in values]
+
+
+GROUND = {"equal": ground_equal, "ordered": ground_ordered, "hierarchical": ground_hierarchical}
+
+
+def transport(supply, demand, cost):
+    """The least work that moves one distribution onto another."""
+    n = len(supply)
+    constraints = [[float(i == row) for i in range(n) for _ in range(n)] for row in range(n)]
+    constraints += [[float(j == column) for _ in range(n) for j in range(n)] for column in range(n)]
+    solved = linprog(
+        np.ravel(cost), A_eq=np.array(constraints), b_eq=np.concatenate((supply, demand))
+    )
+    assert solved.success
+    return solved.fun
+
+
+def textbook(rows, distance):
+    # Diseases are texts, so their order is the alphabet's; missing comes last.
+    table = [disease for _, disease in rows]
+    values = sorted({d for d in table if d is not None}) + [None] * (None in table)
+    cost = GROUND[distance](values)
+    demand = np.array([table.count(value) for value in values]) / len(table)
+    return [
+        transport(np.array([counts[v] for v in values]) / counts.total(), demand, cost)
+        for counts in counts_by_class(rows)
+    ]
+
+
+@pytest.mark.parametrize("distance", GROUND)
+@settings(max_examples=40)
+@given(rows=COUNTED, t=st.floats(0, 0.99))
+def test_agrees_with_the_transport_problem(distance, rows, t):
+    classes = classes_with_tree(rows)
+    expected = textbook(rows, distance)
+    model = TCloseness("disease", t=t, distance=distance)
+    assert model.measure(classes)["t"] == pytest.approx(max(expected), abs=1e-7)
+    close = [abs(value - t) < 1e-7 for value in expected]
+    wanted = [value <= t for value in expected]
+    verdicts = zip(model.passes(classes).tolist(), wanted, close, strict=True)
+    assert all(verdict == want or near for verdict, want, near in verdicts)
+
+
+@given(
+    table=st.lists(st.lists(st.integers(0, 4), min_size=9, max_size=9), min_size=1, max_size=5),
+    distance=st.sampled_from(["ordered", "hierarchical"]),
+)
+def test_many_values_agree_with_the_dense_formula(table, distance):
+    counts = np.array([row for row in table if any(row)] or [[1] * 9])
+    column = SensitiveColumn("stage", tuple(range(8)), binary_tree().bind("stage", [*range(8)]))
+    value_counts = sparse(column, counts)
+    sizes = counts.sum(axis=1)
+    p = counts / sizes[:, None]
+    q = counts.sum(axis=0) / counts.sum()
+    occurs = q > 0
+    if distance == "ordered":
+        steps = max(occurs.sum() - 1, 1)
+        expected = np.abs(np.cumsum((p - q)[:, occurs], axis=1)).sum(axis=1) / steps
+        assert ordered(value_counts, sizes) == pytest.approx(expected)
+    else:
+        assert hierarchical(value_counts, sizes) == pytest.approx(
+            [li_et_al(excess) for excess in p - q]
+        )
+
+
+def binary_tree():
+    return Hierarchy.from_paths(
+        list(range(8)), [[str(i // 2), f"half {i // 4}", "*"] for i in range(8)]
+    )
+
+
+def li_et_al(excess):
+    """Per inner node, level/height × min(excess out, excess in), over a binary tree of eight."""
+    nodes, work = [[e] for e in excess[:8]], 0.0
+    for level in (1, 2, 3):
+        children = [sum(node) for node in nodes]
+        nodes = [children[i : i + 2] for i in range(0, len(children), 2)]
+        if level == 3:
+            nodes[0].append(excess[8])  # the missing value hangs below the root
+        for node in nodes:
+            out, into = sum(e for e in node if e > 0), -sum(e for e in node if e < 0)
+            work += level / 3 * min(out, into)
+    return work
+
+
+def sparse(column, counts):
+    """Value counts of a dense table whose last column is the missing value."""
+    entries = [
+        (i, value if value < 8 else -1, rows)
+        for i, row in enumerate(counts.tolist())
+        for value, rows in sorted(
+            enumerate(row), key=lambda pair: pair[0] % 8 if pair[0] < 8 else -1
+        )
+        if rows
+    ]
+    class_id, value, rows = (np.array(part) for part in zip(*entries, strict=True))
+    return ValueCounts(column, class_id, value, rows, counts.sum(axis=0))
+
+
+def test_the_salaries_of_the_paper():
+    # Li et al. 2007: nine salaries 3k to 11k; {3k,4k,5k} is 0.375 away, {6k,8k,11k} 0.167.
+    salaries = [3, 4, 5, 6, 11, 8, 7, 9, 10]
+    classes = classes_of(list(zip("AAABBBCCC", salaries, strict=True)), column="salary")
+    first, second, _ = ordered(classes.counts_of("salary"), classes.sizes)
+    assert first == pytest.approx(0.375)
+    assert second == pytest.approx(1 / 6)
+
+
+def test_numbers_are_ordered_by_size_even_if_they_are_text():
+    rows = [("A", "9"), ("A", "10"), ("B", "9"), ("B", "100")]
+    classes = classes_of(rows, column="stage")
+    measured = TCloseness("stage", t=0, distance="ordered").measure(classes)
+    assert measured == {"t": pytest.approx(0.125)}
+
+
+def test_a_table_of_one_value_is_close_to_itself():
+    classes = classes_with_tree([("A", "flu"), ("B", "flu")])
+    for distance in GROUND:
+        model = TCloseness("disease", t=0, distance=distance)
+        assert model.passes(classes).all()
+        assert model.measure(classes) == {"t": 0.0}
+
+
+def test_a_hierarchy_of_one_value_has_only_the_missing_one_beside_it():
+    column = SensitiveColumn("stage", (0,), Hierarchy.from_paths([0], [[]]).bind("stage", [0]))
+    class_id, value, rows = np.array([0, 1]), np.array([0, 0]), np.array([3, 1])
+    alone = ValueCounts(column, class_id, value, rows, np.array([4, 0]))
+    assert hierarchical(alone, rows).tolist() == [0.0, 0.0]
+    beside = ValueCounts(column, class_id, np.array([0, -1]), rows, np.array([3, 1]))
+    assert hierarchical(beside, rows).tolist() == [0.25, 0.75]
+
+
+def test_the_hierarchical_distance_needs_a_hierarchy():
+    classes = classes_of([("A", "flu"), ("B", "gout")], column="disease")
+    with pytest.raises(PolicyError, match=r"needs a hierarchy of 'disease'.*\"equal\""):
+        TCloseness("disease", t=0.2, distance="hierarchical").passes(classes)
+
+
+def test_the_tree_of_the_tests_is_the_one_the_judge_uses():
+    labels = {
+        v: [TREE.labels[k][TREE.codes[k, i]] for k in (1, 2, 3)] for i, v in enumerate(TREE.values)
+    }
+    for (a, above_a), (b, above_b) in product(labels.items(), repeat=2):
+        joined = [x == y for x, y in zip(above_a, above_b, strict=True)]
+        assert joined == [x == y for x, y in zip(PATHS[a], PATHS[b], strict=True)]
+
+
+@pytest.mark.parametrize("t", [-0.1, 1, 1.5, "0.2", True, float("nan")])
+def test_refuses_a_t_that_promises_nothing(t):
+    with pytest.raises(ParameterError, match="t must be a number of at least 0 and below 1, got "):
+        TCloseness("disease", t=t)
+
+
+def test_refuses_an_unknown_distance():
+    with pytest.raises(ParameterError, match="distance must be one of equal, ordered, hierarch"):
+        TCloseness("disease", t=0.2, distance="euclid")
