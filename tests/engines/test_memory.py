@@ -1,0 +1,74 @@
+"""Memory follows the distinct combinations, not the rows."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+SCRIPT = """
+import sys, pathlib, re, numpy as np
+from sfumato.engines.arrow.opening import open_source
+from sfumato.engines.arrow.table import ArrowTable
+from sfumato.hierarchy import Hierarchy
+from sfumato.recoding import FullDomainRecoding
+
+source = pathlib.Path(sys.argv[1])
+table = ArrowTable(open_source(source), budget=16 * 2**20)
+names = ["sex", "zip", "year"]
+counts = table.count(names)
+ladders = [
+    Hierarchy.from_paths(c.values, [["*"]] * len(c.values)).bind(c.name, c.values)
+    for c in counts.columns
+]
+written = table.publish(
+    FullDomainRecoding.at(ladders, (1, 0, 0)), [*names, "salary"], source.with_suffix(".out"),
+    format="parquet", suppression="remove", rng=np.random.default_rng(),
+)
+assert written.rows == counts.total
+# Not getrusage: its peak includes that of the process this one was started from.
+peak = re.search(r"VmHWM:\\s+(\\d+) kB", pathlib.Path("/proc/self/status").read_text())
+print(int(peak[1]) / 1024)
+"""
+
+
+def write_people(path: Path, rows: int) -> Path:
+    rng = np.random.default_rng(0)
+    part = 250_000
+    zips = pa.array([f"{i:05d}" for i in range(500)])
+    with pq.ParquetWriter(
+        path,
+        pa.schema(
+            [
+                ("sex", pa.string()),
+                ("zip", pa.string()),
+                ("year", pa.int16()),
+                ("salary", pa.float64()),
+            ]
+        ),
+    ) as writer:
+        for _ in range(rows // part):
+            columns = [
+                pa.array(["f", "m"]).take(pa.array(rng.integers(2, size=part))),
+                zips.take(pa.array(rng.integers(500, size=part))),
+                pa.array(rng.integers(1930, 2010, size=part).astype(np.int16)),
+                pa.array(rng.random(part)),
+            ]
+            writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=writer.schema))
+    return path
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")
+def test_four_times_the_rows_take_no_more_memory(tmp_path):
+    peaks = []
+    for rows in (1_000_000, 4_000_000):
+        path = write_people(tmp_path / f"{rows}.parquet", rows)
+        done = subprocess.run(
+            [sys.executable, "-c", SCRIPT, str(path)], check=True, capture_output=True, text=True
+        )
+        peaks.append(float(done.stdout))
+    # The three million rows between them are 57 MB even as bare codes and numbers.
+    assert peaks[1] - peaks[0] < 40, peaks
