@@ -11,8 +11,9 @@ from sfumato.search.base import NOTHING_YET, Found, Search
 from sfumato.search.boxes import BoxCounter, above, below
 from sfumato.search.checker import Checker, Outcome
 from sfumato.search.descent import Descent
-from sfumato.search.predictor import Predictor
-from sfumato.typing import BoolArray, FloatArray, Node
+from sfumato.search.minimal import Boundary
+from sfumato.search.predictor import Predictor, chance
+from sfumato.typing import BoolArray, Node
 
 _DENSE_NODES = 300_000
 """Lattices up to this size are kept whole in memory, one number per node."""
@@ -40,10 +41,17 @@ class BestFirst(Search):
 
     On lattices too large to hold it descends from the top instead and says whether
     the result is proven.
+
+    Args:
+        checks: Most nodes to check before the best so far is taken; None for no limit.
+        seconds: Most seconds to search before the best so far is taken; None for no limit.
+        all_minimal: Go on until every valid node is known, and with them the minimal ones.
     """
 
     name: ClassVar[str] = "best-first"
     exact: ClassVar[bool] = True
+
+    all_minimal: bool = False
 
     def run(self, checker: Checker) -> Iterator[Found]:
         if checker.lattice.size > _DENSE_NODES:
@@ -66,7 +74,18 @@ class BestFirst(Search):
             if budget.spent(checker.checks):
                 break
         proven = state.choose(best.loss) is None
-        yield replace(best, checks=checker.checks, proven=proven, finished=True)
+        best = replace(best, checks=checker.checks, proven=proven, finished=True)
+        if self.all_minimal and proven:
+            border = Boundary(checker)
+            for outcome in state.outcomes:
+                border.learn(outcome)
+            for _ in border.run():
+                if budget.spent(checker.checks):
+                    break
+            else:
+                best = replace(best, minimal=border.minimal(), passing=border.valid())
+            best = replace(best, checks=checker.checks)
+        yield best
 
 
 class _State:
@@ -75,6 +94,7 @@ class _State:
     def __init__(self, checker: Checker) -> None:
         lattice = checker.lattice
         self._checker = checker
+        self.outcomes: list[Outcome] = []
         self._lowest = lattice.lowest
         self._shape = lattice.shape
         self._counter = BoxCounter(lattice.shape)
@@ -121,12 +141,12 @@ class _State:
         """Guess anew how likely each node is hopeless or valid, and what each would settle."""
         limit = self._checker.limit
         guess = self._certain.grid()
-        self._hopeless = _chance(guess - np.log1p(limit), self._certain.spread)
+        self._hopeless = chance(guess - np.log1p(limit), self._certain.spread)
         self._hopeless[self._known_valid] = 0.0
         self._valid = 1.0 - self._hopeless
         if self._suppressed is not self._certain:
             over = self._suppressed.grid() - np.log1p(limit)
-            self._valid = _chance(-over, self._suppressed.spread)
+            self._valid = chance(-over, self._suppressed.spread)
         # A valid node settles every node whose floor is above its loss.
         would_be = self._floor + self._lift_per_row * _TYPICAL_SHARE * limit
         floors = np.sort(self._floor[open_])
@@ -143,6 +163,7 @@ class _State:
 
     def learn(self, outcome: Outcome) -> None:
         """Draw every conclusion the models allow from one check."""
+        self.outcomes.append(replace(outcome, judged=None, sure=None))
         checker, node, lowest = self._checker, outcome.node, self._lowest
         down, up = below(node, lowest), above(node, lowest)
         settled = self._settled.reshape(self._shape)
@@ -171,8 +192,3 @@ class _State:
     def _node(self, flat: int) -> Node:
         place = np.unravel_index(flat, self._shape)
         return tuple(int(i) + low for i, low in zip(place, self._lowest, strict=True))
-
-
-def _chance(over: FloatArray, spread: float) -> np.ndarray:
-    """Turn a guess of how far above a threshold something is into a probability."""
-    return (1.0 / (1.0 + np.exp(np.clip(over * (-1.7 / spread), -30, 30)))).astype(np.float32)

@@ -94,3 +94,12 @@ class Predictor:
     def of(self, node: Node) -> float:
         """Guess for one node."""
         return float(self._features(node) @ self.weights)
+
+
+def chance(over: FloatArray, spread: float) -> np.ndarray:
+    """Turn a guess of how far above a threshold something is into a probability.
+
+    >>> chance(np.array([-9.0, 0.0, 9.0]), spread=1.0).round(2).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    return (1.0 / (1.0 + np.exp(np.clip(over * (-1.7 / spread), -30, 30)))).astype(np.float32)
