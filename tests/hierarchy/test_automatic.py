@@ -5,6 +5,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -241,6 +242,19 @@ def test_without_counts_all_values_count_the_same():
 
 def test_one_value_in_two_types_is_counted_together():
     assert Automatic().describe("x", [1, "1", 2], [1, 1, 1]).name == "star"
+    h = Automatic().build("x", ["x", "y", "z", 7, "7"], [5, 5, 5, 4, 4])
+    assert groups_of(h)[1] == {frozenset({"x", "y"}), frozenset({"z", "7"})}
+
+
+def test_a_ladder_gives_each_value_its_own_count():
+    values, counts = ["a", None, "b", "c"], [1, 70, 50, 1]
+    assert Automatic().ladder("x", values, counts).labels[1] == ("{a, c}", "b", None)
+
+
+def test_counts_may_be_an_array():
+    for values in (["a", "b", "c", "d"], [1, 2, 3, 4]):
+        plain = Automatic().describe("x", values, [4, 1, 2, 9])
+        assert Automatic().describe("x", tuple(values), np.array([4, 1, 2, 9])) == plain
 
 
 def test_refuses_no_levels():

@@ -82,8 +82,9 @@ class Automatic(HierarchyBuilder):
         """Give the explicit builder, to be written into a policy and edited there."""
         rows: defaultdict[str, int] = defaultdict(int)
         distinct: dict[str, Value] = {}
-        for value, count in zip(values, counts or [1] * len(values), strict=True):
-            rows[text_of(value)] += count
+        weighed = [1] * len(values) if counts is None else counts
+        for value, count in zip(values, weighed, strict=True):
+            rows[text_of(value)] += int(count)
             distinct[text_of(value)] = value
         ordered = in_order(distinct.values())
         if len(ordered) <= 2 or self.levels == 1:
