@@ -122,6 +122,10 @@ def test_empty_cells_are_missing(tmp_path):
         (b"a,b\n1,\xe9\n", r"t\.csv is not in UTF-8: line 2 holds the byte 0xE9\. Save it as"),
         ("a,b\n1,2\n".encode("utf-16"), r"t\.csv is not in UTF-8: it is UTF-16"),
         (b"\x89PNG\r\n\x1a\n\0\0\0", r"t\.csv is not a text file: it holds zero bytes"),
+        (
+            b'"a,b\n' + b"1,2\n" * 300_000,
+            r"t\.csv has a header longer than 1 MB\. Probably a quote",
+        ),
         (b"PK\x03\x04....", r"t\.csv is a zip archive or a spreadsheet"),
         (b"FEA1....", r"t\.csv is a Feather file of the old version 1"),
         (b"PAR1....", r"t\.csv cannot be read as Parquet: "),
@@ -170,6 +174,11 @@ def test_a_character_cut_in_two_by_a_block_is_no_error(tmp_path, monkeypatch):
     monkeypatch.setattr(csv_file, "_BLOCK", 101)
     with pytest.raises(InputError, match=r"line 402 holds the byte 0xE8"):
         table.count(["a"])
+
+
+def test_a_first_row_longer_than_the_sample_is_no_problem(tmp_path):
+    path = given(tmp_path, b"a,b\n" + b"x" * (2 << 20) + b",2\n")
+    assert [len(value) for value in values(path, "a")] == [2 << 20]
 
 
 def test_a_file_that_is_not_there_is_answered_with_one_that_is(tmp_path):
@@ -273,3 +282,28 @@ for name in ("t.csv", "t.parquet"):
 assert not {"pandas", "polars"} & set(sys.modules), "imported"
 """
     subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=True)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "feather"])
+def test_damage_inside_a_file_is_found_when_it_is_read(kind, tmp_path):
+    path = as_source(pa.table({"a": [f"{i * 7919 % 9973}" for i in range(9000)]}), kind, tmp_path)
+    content = bytearray(path.read_bytes())
+    content[200:4000] = b"\xff" * 3800
+    path.write_bytes(content)
+    table = open_table(path)
+    with pytest.raises(InputError, match=rf"cannot be read as {kind.capitalize()}"):
+        table.count(["a"])
+
+
+def test_another_engine_may_open_what_ours_does_not(monkeypatch):
+    class Answer(ArrowEngine):
+        name = "answer"
+
+        def owns(self, source):
+            return source == 42
+
+        def open(self, source):
+            return "the answer"
+
+    monkeypatch.setitem(ENGINES._members, "answer", Answer)
+    assert open_table(42) == "the answer"

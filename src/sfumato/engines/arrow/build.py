@@ -20,7 +20,7 @@ def from_numpy(values: np.ndarray, *, missing: BoolArray | None = None) -> pa.Ar
     >>> from_numpy(np.array([3, 4]), missing=np.array([True, False])).to_pylist()
     [None, 4]
     """
-    # A wrapped buffer must not be one that somebody else may still write to in strides.
+    # Arrow knows no strides.
     values = np.ascontiguousarray(values)
     valid = None if missing is None else pa.py_buffer(np.packbits(~missing, bitorder="little"))
     kind = pa.from_numpy_dtype(values.dtype)

@@ -36,6 +36,11 @@ class CsvSource(FileSource):
                 raise broken(self.where, "CSV", error) from error
         records_by_delimiter = _parse(self._text(sample), whole=len(sample) < _SAMPLE)
         self.delimiter, records = _most_regular(records_by_delimiter)
+        if not records and len(sample) == _SAMPLE:
+            raise InputError(
+                f"{self.where} has a header longer than {_SAMPLE >> 20} MB. Probably a quote is "
+                "opened and never closed."
+            )
         if not records:
             raise InputError(f"{self.where} is empty. A table needs a header and at least one row.")
         if len(records) == 1 and len(sample) < _SAMPLE:
@@ -180,7 +185,7 @@ def _parse(text: str, *, whole: bool, most: int = 200) -> dict[str, list[list[st
                     break
             else:
                 # A sample that is not the whole file ends inside a record.
-                if not whole and len(records) > 1:
+                if records and not whole:
                     records.pop()
         except csv.Error:
             pass  # a quote left open: Arrow will say so with the line number

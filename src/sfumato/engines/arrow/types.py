@@ -24,9 +24,10 @@ def plain_type(kind: pa.DataType) -> pa.DataType:  # noqa: PLR0911 - one line pe
         return pa.large_binary()
     if t.is_decimal(kind) and kind.bit_width < 128:
         return pa.decimal128(kind.precision, kind.scale)
-    if t.is_list(kind) or t.is_list_view(kind):
+    # Not list views: Arrow casts them to broken lists, and writes them as they are.
+    if t.is_list(kind):
         return pa.list_(plain_type(kind.value_type))
-    if t.is_large_list(kind) or t.is_large_list_view(kind):
+    if t.is_large_list(kind):
         return pa.large_list(plain_type(kind.value_type))
     if t.is_fixed_size_list(kind):
         return pa.list_(plain_type(kind.value_type), kind.list_size)
