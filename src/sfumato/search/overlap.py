@@ -38,6 +38,8 @@ def overlapping(
         >>> overlapping(codes, missing, classes, own_reference=True).sizes.tolist()
         [4, 4]
     """
+    if not len(classes):
+        return classes
     patterns, of_class = np.unique(missing, axis=1, return_inverse=True)
     of_class = of_class.ravel()
     members = [np.flatnonzero(of_class == p) for p in range(patterns.shape[1])]

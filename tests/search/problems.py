@@ -1,0 +1,160 @@
+"""Small random problems, and a literal judge for them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from hypothesis import strategies as st
+
+from sfumato.classes import EquivalenceClasses, classes_from, sensitive_column
+from sfumato.counts import FrequencySet, aligned
+from sfumato.hierarchy import Taxonomy
+from sfumato.losses import LOSSES
+from sfumato.models import (
+    MODELS,
+    AverageRisk,
+    EntropyLDiversity,
+    KAnonymity,
+    PrivacyModel,
+    RecursiveCLDiversity,
+    SampleUniqueness,
+    TableModel,
+    TCloseness,
+)
+from sfumato.policy import Policy
+from sfumato.search import Checker
+from sfumato.tasks.problem import make_checker
+
+TREES = {
+    "letter": {"ab": ["a", "b"], "cd": ["c", "d"]},
+    "digit": {"low": {"0-1": ["0", "1"], "2": ["2"]}, "high": ["3"]},
+    "shape": ["round", "square"],
+}
+DISEASES = {"virus": ["flu", "hiv"], "other": ["gout", "cancer"]}
+COLUMNS = [*TREES, "disease"]
+
+
+def cells(*values: str):
+    return st.sampled_from([*values, None])
+
+
+ROW = st.tuples(
+    cells("a", "b", "c", "d"),
+    cells("0", "1", "2", "3"),
+    cells("round", "square"),
+    cells("flu", "hiv", "gout", "cancer"),
+)
+ROWS = st.lists(ROW, min_size=1, max_size=30)
+
+MODEL_SETS = [
+    *([kind.example()] for name, kind in MODELS.items() if not kind.needs_population),
+    [KAnonymity(3)],
+    [KAnonymity(2), EntropyLDiversity("disease", l=1.5)],
+    [KAnonymity(2), TCloseness("disease", t=0.4)],
+    [RecursiveCLDiversity("disease", c=3, l=2), SampleUniqueness(0.1)],
+    [AverageRisk(0.4), TCloseness("disease", t=0.5, distance="ordered")],
+]
+MISSING = ["own-value", "matches-any", "suppress"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    rows: list[tuple[str | None, ...]]
+    policy: Policy
+    population: list[tuple[str | None, ...]] | None = None
+
+    def checker(self) -> Checker:
+        counts = FrequencySet.from_rows(COLUMNS, self.rows)
+        people = None
+        if self.population is not None:
+            people = FrequencySet.from_rows(list(TREES), self.population)
+        return make_checker(self.policy, counts, people)
+
+
+@st.composite
+def problems(draw, models=None, missing=None):
+    """A random table with a random policy over it."""
+    chosen = draw(st.sampled_from(MODEL_SETS if models is None else models))
+    rows = draw(ROWS)
+    rule = draw(st.sampled_from(MISSING if missing is None else missing))
+    lacking = sum(None in row[:3] for row in rows) if rule == "suppress" else 0
+    policy = Policy(
+        columns={
+            name: {"role": "quasi-identifier", "hierarchy": Taxonomy(tree)}
+            for name, tree in TREES.items()
+        }
+        | {"disease": {"role": "sensitive", "hierarchy": Taxonomy(DISEASES)}},
+        models=chosen,
+        loss=draw(st.sampled_from([kind.example() for kind in LOSSES.values()])),
+        suppression=lacking + draw(st.integers(0, max(len(rows) // 3, 1))),
+        missing=rule,
+    )
+    return Problem(rows, policy)
+
+
+def generalised(problem: Problem, checker: Checker, node) -> list[tuple]:
+    """Rewrite every row by hand; what the policy drops before the search is left out."""
+    maps = [
+        {v: ladder.labels[level][ladder.codes[level][i]] for i, v in enumerate(ladder.values)}
+        for ladder, level in zip(checker.grouping.ladders, node, strict=True)
+    ]
+    drop = problem.policy.missing == "suppress"
+    return [
+        (*(mapping[cell] for mapping, cell in zip(maps, row[:3], strict=True)), row[3])
+        for row in problem.rows
+        if not (drop and None in row[:3])
+    ]
+
+
+def literal_left(problem: Problem, checker: Checker, node) -> list[tuple]:
+    """Suppress by the definition: judge, leave out what fails, judge again until all is well."""
+    rows = generalised(problem, checker, node)
+    per_class = [m for m in problem.policy.models if not isinstance(m, TableModel)]
+    per_table = [m for m in problem.policy.models if isinstance(m, TableModel)]
+    while True:
+        failing = failing_tuples(problem, rows, per_class)
+        if not failing:
+            failing = failing_tuples(problem, rows, per_table)
+        if not failing:
+            return rows
+        rows = [row for row in rows if row[:3] not in failing]
+
+
+def failing_tuples(problem: Problem, rows, models: list[PrivacyModel]) -> set[tuple]:
+    """Judge every published tuple on the rows an attacker would find for it."""
+    tuples = sorted({row[:3] for row in rows}, key=repr)
+    classes = literal_classes(problem, rows, tuples)
+    failing = set()
+    for model in models:
+        for verdict, key in zip(model.passes(classes), tuples, strict=True):
+            if not verdict:
+                failing.add(key)
+    return failing
+
+
+def literal_classes(problem: Problem, rows, tuples) -> EquivalenceClasses:
+    any_ = problem.policy.missing == "matches-any"
+    groups = [
+        (str(number).zfill(4), row[3])
+        for number, key in enumerate(tuples)
+        for row in rows
+        if (compatible(key, row[:3]) if any_ else key == row[:3])
+    ]
+    table = FrequencySet.from_rows(["label", "disease"], groups)
+    column = sensitive_column(table.column("disease"))
+    if column.values:
+        tree = Taxonomy(DISEASES).build("disease", column.values).bind("disease", column.values)
+        column = sensitive_column(table.column("disease"), tree)
+    classes = classes_from(table, ("label",), {"disease": column})
+    # Classes are compared with the published rows, each counted once.
+    once = FrequencySet.from_rows(["disease"], [(row[3],) for row in rows])
+    once, _ = aligned(once, table.project(["disease"]), ["disease"])
+    counts = once.value_counts("disease")
+    known = len(column.values)
+    reference = np.append(counts[:known], counts[known:].sum())
+    entry = classes.sensitive["disease"]
+    object.__setattr__(entry, "reference", reference)
+    return classes
+
+
+def compatible(one: tuple, other: tuple) -> bool:
+    return all(a is None or b is None or a == b for a, b in zip(one, other, strict=True))
