@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sfumato.policy import Policy
     from sfumato.release import Release
     from sfumato.tasks.anonymize import anonymize
+    from sfumato.tasks.verify import verify
 
 __all__ = [
     "Policy",
@@ -35,6 +36,7 @@ __all__ = [
     "models",
     "samples",
     "search",
+    "verify",
 ]
 
 _WHERE = {
@@ -42,6 +44,7 @@ _WHERE = {
     "Release": "sfumato.release",
     "SfumatoError": "sfumato.errors",
     "anonymize": "sfumato.tasks.anonymize",
+    "verify": "sfumato.tasks.verify",
 }
 
 

@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 
 from sfumato._version import __version__
+from sfumato.hierarchy import Ladder
 from sfumato.losses import LOSSES
+from sfumato.models import PrivacyModel
 from sfumato.policy import Policy
 from sfumato.schema import Role
 from sfumato.search import Checker, Found, Outcome
+from sfumato.text import text_of
 
 FORMAT = 1
 PUBLISHED = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.PLAIN)
@@ -40,7 +43,7 @@ def build_manifest(
         },
         "missing": policy.missing.value,
         "models": [
-            {"model": model.name, **_plain(model.params()), "measured": _plain(model.measure(left))}
+            {**promise_of(model), "measured": _plain(model.measure(left))}
             for model in policy.models
         ],
         "loss": policy.loss.name,
@@ -56,6 +59,16 @@ def build_manifest(
         "reproducible": reproducible,
         "versions": _versions(),
     }
+
+
+def promise_of(model: PrivacyModel) -> dict[str, Any]:
+    """Write what a model promises, as manifests do.
+
+    >>> from sfumato.models import KAnonymity
+    >>> promise_of(KAnonymity(5))
+    {'model': 'k-anonymity', 'k': 5}
+    """
+    return {"model": model.name, **_plain(model.params())}
 
 
 def _columns(roles: Mapping[str, Role], checker: Checker, outcome: Outcome) -> list[dict[str, Any]]:
@@ -107,14 +120,19 @@ def _distances(policy: Policy, checker: Checker) -> dict[str, dict[str, list[str
     for name in needed:
         ladder = checker.grouping.sensitive[name].ladder
         if ladder is not None:
-            hierarchies[name] = {
-                str(value): [
-                    str(ladder.labels[level][ladder.codes[level][i]])
-                    for level in range(1, ladder.height + 1)
-                ]
-                for i, value in enumerate(ladder.values)
-            }
+            hierarchies[name] = paths_of(ladder)
     return hierarchies
+
+
+def paths_of(ladder: Ladder) -> dict[str, list[str]]:
+    """Write a ladder as the labels of each value, level 1 to the top."""
+    return {
+        text_of(value): [
+            str(ladder.labels[level][ladder.codes[level][i]])
+            for level in range(1, ladder.height + 1)
+        ]
+        for i, value in enumerate(ladder.values)
+    }
 
 
 def _versions() -> dict[str, str]:

@@ -89,7 +89,7 @@ def _data_checks(
     if path.is_symlink() or not path.is_file():
         return [Check("data", "broken", detail=f"{file.name!r} is not there as a plain file")]
     checks = [_checksum_check(path, file)]
-    promises = _promises(manifest, population, generalization)
+    promises = promises_in(manifest, population, generalization)
     try:
         source = open_source(path, form=file.format, delimiter=file.delimiter)
         checks.append(_metadata_check(source))
@@ -129,11 +129,12 @@ def _columns_check(source: Source, manifest: Manifest) -> Check:
     return Check("columns", status(holds=not detail), promised, list(source.names), detail)
 
 
-def _promises(
+def promises_in(
     manifest: Manifest,
-    population: object,
-    generalization: Mapping[str, Mapping[str | None, object]] | None,
+    population: object = None,
+    generalization: Mapping[str, Mapping[str | None, object]] | None = None,
 ) -> Promises:
+    """Read from a manifest what its table should keep."""
     quasi_identifiers = manifest.named("quasi-identifier")
     people = None
     raw = all(not column.level for column in manifest.columns)

@@ -1,0 +1,43 @@
+"""Compare what a release promises with what a policy asks."""
+
+from sfumato.errors import some
+from sfumato.policy import Policy
+from sfumato.release import promise_text
+from sfumato.tasks.manifest import PUBLISHED, promise_of
+from sfumato.verifier.manifest import Manifest
+
+
+def differences(manifest: Manifest, policy: Policy) -> list[str]:
+    """Say in what a manifest promises less than the policy asks, or something else.
+
+    A verifier that believes nothing a manifest says still takes from it what to check;
+    who holds the policy can check that too.
+    """
+    promised = [
+        {key: value for key, value in model.items() if key != "measured"}
+        for model in manifest.models
+    ]
+    asked = map(promise_of, policy.models)
+    unpromised = [promise_text(promise) for promise in asked if promise not in promised]
+    roles = {column.name: column.role for column in manifest.columns}
+    other = [
+        name
+        for name, role in roles.items()
+        if role != (policy.columns[name].role if name in policy.columns else policy.other)
+    ]
+    to_publish = [name for role in PUBLISHED for name in policy.with_role(role)]
+    lacking = [name for name in to_publish if name not in roles]
+    total = manifest.published + manifest.suppressed
+    allowed = policy.suppression.allowed(total)
+    found = {
+        f"the release does not promise {', '.join(unpromised)}": unpromised,
+        f"the policy gives {some(other)} another role": other,
+        f"the policy publishes {some(lacking)}, the release does not": lacking,
+        f"missing is {manifest.missing} in the release and {policy.missing.value} in the policy": (
+            manifest.missing != policy.missing.value
+        ),
+        f"{manifest.suppressed} of {total} rows were suppressed, the policy allows {allowed}": (
+            manifest.suppressed > allowed
+        ),
+    }
+    return [text for text, differs in found.items() if differs]
