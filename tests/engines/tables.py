@@ -86,7 +86,8 @@ def as_source(table: pa.Table, kind: str, folder):
 
 def in_pandas(table: pa.Table) -> pd.DataFrame:
     """Make a DataFrame whose row labels are useless and misleading."""
-    frame = table.to_pandas()
+    # Else pandas makes whole numbers with gaps floats, before we ever see them.
+    frame = table.to_pandas(integer_object_nulls=True)
     frame.index = ["label"] * len(frame)
     return frame
 

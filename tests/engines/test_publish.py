@@ -302,6 +302,18 @@ def test_the_same_kind_of_table_comes_back():
     assert isinstance(back(pa.table({"q": ["a", "b"]})), pa.Table)
 
 
+def test_large_numbers_stay_exact_in_pandas_when_rows_are_starred():
+    big = 2**53 + 1
+    frame = pd.DataFrame({"q": ["a", "b"], "n": np.array([big, 5], np.uint64), "m": [big, 5]})
+    table = open_table(frame)
+    recoding = recoding_of(table, ["q"], (0,), suppress=[["b"]])
+    result = table.native(
+        table.publish_table(recoding, table.columns, suppression="star", rng=rng())
+    )
+    assert [str(dtype) for dtype in result.dtypes[["n", "m"]]] == ["UInt64", "Int64"]
+    assert [result[name].dropna().tolist() for name in ("n", "m")] == [[big], [big]]
+
+
 def test_publishing_does_not_change_the_callers_table():
     frame = pd.DataFrame({"q": ["a", "b", "a"], "n": [1, 2, 3]}, index=[3, 3, 1])
     before = frame.copy(deep=True)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
+from pyarrow import types
 
 from sfumato.engines.arrow.source import BATCH_ROWS, Source
 from sfumato.engines.arrow.types import plain_type
@@ -68,14 +69,18 @@ class PandasSource(MemorySource):
         """Give a DataFrame with fresh row labels and, where a column kept its type, its dtype."""
         import pandas as pd
 
-        frame = table.to_pandas()
-        for name in table.column_names:
+        # Whole numbers with gaps as objects first: pandas would make them inexact floats.
+        frame = table.to_pandas(integer_object_nulls=True)
+        for name, column in zip(table.column_names, table.columns, strict=True):
             dtype = self._dtypes[name]
-            kept = table.schema.field(name).type == plain_type(self.schema.field(name).type)
+            kept = column.type == plain_type(self.schema.field(name).type)
             special = isinstance(dtype, pd.api.extensions.ExtensionDtype)
             # Categories may name values that no published row has.
             if kept and special and not isinstance(dtype, pd.CategoricalDtype):
                 frame[name] = frame[name].astype(dtype)
+            elif types.is_integer(column.type) and column.null_count:
+                nullable = str(column.type).replace("uint", "UInt").replace("int", "Int")
+                frame[name] = frame[name].astype(nullable)
         return frame.rename(columns=self._labels)
 
 
