@@ -1,0 +1,32 @@
+"""The command line: parse, call one task, show. No logic.
+
+Data and results go to stdout, messages and progress to stderr. The exit code is 0 if the
+promises hold, 1 if they do not, 2 if the request was wrong, 70 for a fault of ours.
+"""
+
+import signal
+import sys
+from contextlib import suppress
+from types import FrameType
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the command line of this process."""
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), _terminate)
+    for stream in (sys.stdout, sys.stderr):
+        # A column name that the terminal cannot show is no reason to stop.
+        with suppress(AttributeError):
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    from sfumato.cli.app import app
+
+    app(prog_name="sfumato")
+
+
+def _terminate(number: int, _frame: FrameType | None) -> None:
+    """Leave as from an interrupt, so that nothing half-written stays behind."""
+    signal.signal(number, signal.SIG_IGN)
+    raise SystemExit(128 + number)

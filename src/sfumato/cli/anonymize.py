@@ -1,0 +1,73 @@
+"""`sfumato anonymize`: from a table and a policy to a verified release."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.command import command
+from sfumato.cli.options import DataArgument, JsonOption, QuietOption
+from sfumato.cli.progress import progress_bar
+from sfumato.cli.show import say, show, write_json
+
+
+@command(
+    examples="sfumato anonymize patients.csv -p policy.yaml -o release/",
+    python='release = sf.anonymize("patients.csv", "policy.yaml", output="release")',
+)
+def anonymize(
+    data: DataArgument,
+    policy: Annotated[
+        Path,
+        typer.Option(
+            "--policy", "-p", metavar="FILE", help="What must hold; sfumato init drafts one."
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="The release folder to write.")
+    ],
+    form: Annotated[
+        str | None,
+        typer.Option("--format", metavar="csv|parquet|feather", help="If not the input's."),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a release that is there; nothing else.")
+    ] = False,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Fix the random order of rows, for experiments. Such a release is not for "
+            "publication.",
+        ),
+    ] = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Make a release that keeps a policy.
+
+    The table is generalised until the policy's models hold, with the least possible loss. The release is verified before it appears. If anything fails, nothing is written.
+    """
+    from sfumato.tasks.anonymize import anonymize as task
+
+    with progress_bar(quiet=quiet or json) as progress:
+        release = task(
+            data,
+            policy,
+            output=output,
+            format=form,
+            force=force,
+            seed=seed,
+            progress=progress,
+        )
+    if json:
+        write_json(release.to_dict())
+        return
+    if quiet:
+        return
+    from sfumato.cli.views import release_view
+
+    show(*release_view(release))
+    say(f"\nThe release is in {output}; all {len(release.verdict.checks)} checks hold.")
+    if seed is not None:
+        say("Its row order follows from the seed, so it is not for publication.")

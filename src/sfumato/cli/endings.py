@@ -1,0 +1,82 @@
+"""How a command ends: what the user reads, and the exit code."""
+
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from functools import wraps
+from typing import NoReturn, ParamSpec
+
+import typer
+
+from sfumato.cli.show import clean, say
+from sfumato.errors import SfumatoError, VerificationError
+
+BROKEN = 1
+"""The promises do not hold."""
+
+WRONG = 2
+"""The request was wrong, or the machine cannot do it."""
+
+FAULT = 70
+"""A fault of Sfumato."""
+
+INTERRUPTED = 130
+PIPE_CLOSED = 141
+
+P = ParamSpec("P")
+
+
+def guarded(command: Callable[P, None]) -> Callable[P, None]:
+    """Turn whatever a command raises into a message and an exit code; never a traceback."""
+
+    @wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+            sys.stdout.flush()
+        except typer.Exit:
+            raise
+        except VerificationError as error:
+            _end(str(error), BROKEN)
+        except SfumatoError as error:
+            _end(str(error), WRONG)
+        except BrokenPipeError:
+            # Whoever was reading has seen enough; there is nobody left to tell.
+            _abandon_stdout()
+            raise typer.Exit(PIPE_CLOSED) from None
+        except KeyboardInterrupt:
+            say("sfumato: interrupted, and nothing was left behind")
+            raise typer.Exit(INTERRUPTED) from None
+        except OSError as error:
+            _abandon_stdout()
+            named = f"{error.filename}: " if error.filename else ""
+            _end(f"{named}{error.strerror or type(error).__name__}", WRONG)
+        except Exception as error:  # noqa: BLE001 - the last net: a user never sees a traceback
+            _confess(error)
+
+    return run
+
+
+def _end(text: str, code: int) -> NoReturn:
+    say(f"sfumato: error: {clean(text, keep=chr(10))}")
+    raise typer.Exit(code) from None
+
+
+def _confess(error: Exception) -> NoReturn:
+    """Report a bug. Its text may hold somebody's data, so only its type is shown."""
+    if os.environ.get("SFUMATO_DEBUG") == "1":
+        say("".join(traceback.format_exception(error)))
+    say(
+        f"sfumato: this is a fault of Sfumato ({type(error).__name__}), not of yours, and nothing "
+        "was left behind. Please report it. SFUMATO_DEBUG=1 shows the details; look through "
+        "them before you pass them on, for they may hold data."
+    )
+    raise typer.Exit(FAULT) from None
+
+
+def _abandon_stdout() -> None:
+    """Let Python's last flush go nowhere, instead of failing once more."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

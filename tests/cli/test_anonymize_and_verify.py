@@ -1,0 +1,135 @@
+"""Anonymise and verify on the command line, when all goes well."""
+
+import json
+
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+
+import sfumato as sf
+from tests.cli.conftest import everything_in
+
+
+@pytest.fixture
+def release(patients, run):
+    assert run("anonymize", "patients.csv", "-p", "policy.yaml", "-o", "release").exit_code == 0
+    return patients / "release"
+
+
+def test_anonymize_writes_a_release_and_shows_it(patients, run):
+    result = run("anonymize", "patients.csv", "-p", "policy.yaml", "-o", "release/")
+    assert result.exit_code == 0
+    # Decades and two digits: the only node in which both classes have two rows at least loss.
+    assert "age                1 of 2" in result.stdout
+    assert "zip                2 of 4" in result.stdout
+    assert "k-anonymity with k=2   k=2" in result.stdout
+    assert "The release is in release; all 7 checks hold." in result.stderr
+    assert everything_in(patients / "release") == {"data.csv", "manifest.json"}
+
+
+def test_anonymize_gives_what_python_gives(patients, run):
+    run("anonymize", "patients.csv", "-p", "policy.yaml", "-o", "one", "--seed", "7")
+    sf.anonymize("patients.csv", "policy.yaml", output="two", seed=7)
+    one, two = (patients / name / "data.csv" for name in ("one", "two"))
+    assert one.read_bytes() == two.read_bytes()
+
+
+def test_a_seed_makes_a_release_that_is_not_for_publication(patients, run):
+    result = run("anonymize", "patients.csv", "-p", "policy.yaml", "-o", "r", "--seed", "7")
+    assert "not for publication" in result.stderr
+    assert json.loads((patients / "r" / "manifest.json").read_text())["reproducible"] is True
+
+
+def test_json_is_one_document_and_nothing_else(patients, run):
+    result = run("anonymize", "patients.csv", "-p", "policy.yaml", "-o", "r", "--json")
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    plain = json.loads(result.stdout)
+    assert plain["folder"] == "r"
+    assert plain["verdict"]["holds"] is True
+    assert plain["manifest"] == json.loads((patients / "r" / "manifest.json").read_text())
+
+
+def test_quiet_says_nothing(patients, run):
+    result = run("anonymize", "patients.csv", "-p", "policy.yaml", "-o", "r", "--quiet")
+    assert (result.exit_code, result.output) == (0, "")
+    assert (patients / "r" / "manifest.json").is_file()
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "feather"])
+def test_the_release_has_the_format_that_was_asked_for(patients, run, form):
+    args = ("anonymize", "patients.csv", "-p", "policy.yaml", "-o", "r", "--format", form)
+    assert run(*args).exit_code == 0
+    path = patients / "r" / f"data.{form}"
+    if form == "parquet":
+        assert pq.read_table(path).num_rows == 4
+    elif form == "feather":
+        assert pyarrow.feather.read_table(path).num_rows == 4
+    else:
+        assert len(path.read_text().splitlines()) == 5
+    assert run("verify", "r").exit_code == 0
+
+
+def test_verify_shows_every_check_and_ends_with_0(release, run):
+    result = run("verify", release)
+    assert result.exit_code == 0
+    assert "Holds: all 7 checks." in result.stdout
+    assert "k-anonymity   holds   k=2" in result.stdout
+    assert result.stderr == ""
+
+
+def test_verify_of_a_changed_release_ends_with_1(release, run):
+    data = release / "data.csv"
+    data.write_text("\n".join(data.read_text().splitlines()[:-1]) + "\n")
+    result = run("verify", release)
+    assert result.exit_code == 1
+    assert "sha256        broken" in result.stdout
+    assert "Broken: 3 of 7 checks do not hold." in result.stdout
+
+
+def test_verify_gives_json_whatever_it_finds(release, run):
+    assert json.loads(run("verify", release, "--json").stdout)["holds"] is True
+    (release / "extra.txt").write_text("?")
+    result = run("verify", release, "--json")
+    assert result.exit_code == 1
+    broken = [c["name"] for c in json.loads(result.stdout)["checks"] if c["status"] != "holds"]
+    assert broken == ["files"]
+
+
+def test_verify_holds_a_plain_file_to_a_policy(patients, run):
+    result = run("verify", "patients.csv", "-p", "policy.yaml")
+    assert result.exit_code == 1
+    assert "the table has columns that name people: 'name'" in result.stdout
+    assert "fails in 4 of 4 classes" in result.stdout
+
+
+def test_verify_of_an_unchecked_promise_ends_with_1(patients, run):
+    (patients / "people.csv").write_text("age,zip\n" + "21,4711\n24,4712\n35,4811\n38,4812\n" * 2)
+    policy = (patients / "policy.yaml").read_text().replace("k-anonymity", "k-map")
+    (patients / "policy.yaml").write_text(policy + "population: people.csv\n")
+    result = run("anonymize", "patients.csv", "-p", "policy.yaml", "-o", "r")
+    assert result.exit_code == 0
+    result = run("verify", "r")
+    assert result.exit_code == 1
+    assert "unchecked" in result.stdout
+    assert run("verify", "r", "-p", "policy.yaml").exit_code == 0
+    (patients / "people.csv").write_text("age,zip\n" + "21,4711\n24,4712\n35,4811\n38,4812\n")
+    half = run("verify", "r", "-p", "policy.yaml", "--population", "people.csv")
+    assert (half.exit_code, "k=1" in half.stdout) == (1, True)
+
+
+def test_the_schema_is_that_of_python(folder, run):
+    expected = sf.Policy.json_schema(searches=sf.search.SEARCHES)
+    assert json.loads(run("schema").stdout) == expected
+    result = run("schema", "-o", "policy.schema.json")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert json.loads((folder / "policy.schema.json").read_text(encoding="utf-8")) == expected
+
+
+def test_the_schema_does_not_replace_a_file_unasked(folder, run):
+    (folder / "mine").write_text("mine")
+    result = run("schema", "-o", "mine")
+    assert (result.exit_code, "'mine' exists" in result.stderr) == (2, True)
+    assert (folder / "mine").read_text() == "mine"
+    assert run("schema", "-o", "mine", "--force").exit_code == 0
+    assert everything_in(folder) == {"mine"}
