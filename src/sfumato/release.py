@@ -78,7 +78,7 @@ def summary(manifest: Mapping[str, Any]) -> str:
         if "level" in c
     ]
     promises = [
-        f"  {promise_text(model)}: measured {_figures(model['measured'])}"
+        f"  {promise_text(model)}: measured {figures(model['measured'])}"
         for model in manifest["models"]
     ]
     proof = "proven optimal" if search["optimal"] else "the best found, not proven optimal"
@@ -105,7 +105,12 @@ def promise_text(model: Mapping[str, Any]) -> str:
     return f"{model['model']}{column}" + (f" with {', '.join(parts)}" if parts else "")
 
 
-def _figures(measured: Mapping[str, float]) -> str:
+def figures(measured: Mapping[str, float]) -> str:
+    """Write measured figures in a few words.
+
+    >>> figures({"k": 5, "t": 1 / 3})
+    'k=5, t=0.333333'
+    """
     return ", ".join(
         f"{key}={value:.6g}" if isinstance(value, float) else f"{key}={value}"
         for key, value in measured.items()
@@ -172,10 +177,12 @@ def _move_into_place(stage: Path, target: Path, *, force: bool) -> None:
     target.rename(old)
     try:
         stage.rename(target)
-    except OSError:
-        old.rename(target)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
+    finally:
+        # An interrupt may come before the renaming or after it.
+        if os.path.lexists(target):
+            shutil.rmtree(old, ignore_errors=True)
+        else:
+            old.rename(target)
 
 
 def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:

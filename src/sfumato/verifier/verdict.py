@@ -92,7 +92,7 @@ class Verdict:
         for check, promise in zip(self.checks, promises, strict=True):
             cells = [f"{check.status:<9}", f"{check.name:<{names}}", f"{promise:<{width}}"]
             lines.append(("  " + "  ".join([*cells, _shown("found", check.found)])).rstrip())
-            worst = "" if check.worst is None else f"worst: {_text(check.worst)}"
+            worst = "" if check.worst is None else f"worst: {in_words(check.worst)}"
             note = "; ".join(filter(None, [check.detail, worst]))
             if note:
                 lines.append(" " * 13 + note)
@@ -100,21 +100,27 @@ class Verdict:
 
 
 def _shown(label: str, value: object) -> str:
-    return "" if value is None else f"{label} {_text(value)}"
+    return "" if value is None else f"{label} {in_words(value)}"
 
 
-def _text(value: object) -> str:
+def in_words(value: object) -> str:
+    """Write what was promised or found for people, in one line that is not too long.
+
+    >>> in_words({"column": "ill", "t": 0.25})
+    'column=ill, t=0.25'
+    """
     if isinstance(value, Mapping):
         return ", ".join(
-            f"{key}={_text(item)}" if item is not None else f"{key} missing"
+            f"{key}={in_words(item)}" if item is not None else f"{key} missing"
             for key, item in value.items()
         )
     if isinstance(value, float | Fraction):
         return f"{float(value):.6g}"
     if isinstance(value, list | tuple):
-        shown = ", ".join(map(_text, value))
+        shown = ", ".join(map(in_words, value))
         return f"[{shown[:40]}…]" if len(shown) > 40 else f"[{shown}]"
-    return text_of(value)
+    text = text_of(value)
+    return f"{text[:40]}…" if len(text) > 60 else text
 
 
 def _plain(value: object) -> object:

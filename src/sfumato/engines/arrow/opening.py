@@ -56,10 +56,10 @@ def _open_path(path: Path) -> Source:
 
 def _first_bytes(path: Path) -> bytes:
     try:
-        if path.is_dir():
-            raise InputError(f"{path} is a folder. Give a file: CSV, Parquet or Feather.")
         with path.open("rb") as file:
             head = file.read(8)
+    except IsADirectoryError:
+        raise InputError(f"{path} is a folder. Give a file: CSV, Parquet or Feather.") from None
     except FileNotFoundError:
         raise InputError(f"there is no file {path}.{_near(path)}") from None
     except (OSError, ValueError) as error:
