@@ -6,7 +6,7 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -125,17 +125,12 @@ def staged_folder(target: Path, *, force: bool) -> Iterator[Path]:
     at the end. An existing release is replaced only with `force`; anything else that is
     there is never touched.
     """
-    _refuse_what_is_there(target, force=force)
+    refuse_what_is_there(target, force=force)
     parent = target.parent
+    new_parents = [folder for folder in (parent, *parent.parents) if not os.path.lexists(folder)]
+    stage: Path | None = None
     try:
-        parent.mkdir(parents=True, exist_ok=True)
-        stage = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".unfinished", dir=parent))
-    except OSError as error:
-        raise OutputError(
-            f"cannot write in {str(parent)!r}: {error.strerror or error}. "
-            "Choose another output folder, or change its permissions."
-        ) from None
-    try:
+        stage = _private_folder(target)
         yield stage
         # The private mode of a temporary folder is not what a published folder should have.
         stage.chmod(0o755)
@@ -147,10 +142,28 @@ def staged_folder(target: Path, *, force: bool) -> Iterator[Path]:
             f"cannot write {str(target)!r}: {error.strerror or error}. Nothing was left behind."
         ) from None
     finally:
-        shutil.rmtree(stage, ignore_errors=True)
+        if stage is not None:
+            shutil.rmtree(stage, ignore_errors=True)
+        for folder in new_parents:
+            # Only what is empty goes: if the release is in it, it stays.
+            with suppress(OSError):
+                folder.rmdir()
 
 
-def _refuse_what_is_there(target: Path, *, force: bool) -> None:
+def _private_folder(target: Path) -> Path:
+    parent = target.parent
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".unfinished", dir=parent))
+    except OSError as error:
+        raise OutputError(
+            f"cannot write in {str(parent)!r}: {error.strerror or error}. "
+            "Choose another output folder, or change its permissions."
+        ) from None
+
+
+def refuse_what_is_there(target: Path, *, force: bool) -> None:
+    """Refuse an output folder that may not be written or replaced."""
     if not os.path.lexists(target):
         return
     if target.is_dir() and not target.is_symlink() and not any(target.iterdir()):
@@ -169,7 +182,7 @@ def _refuse_what_is_there(target: Path, *, force: bool) -> None:
 
 
 def _move_into_place(stage: Path, target: Path, *, force: bool) -> None:
-    _refuse_what_is_there(target, force=force)
+    refuse_what_is_there(target, force=force)
     if not os.path.lexists(target):
         stage.rename(target)
         return

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from sfumato.checks import require_int
 from sfumato.counts import FrequencySet
 from sfumato.engines import FORMATS, Table, open_table
 from sfumato.errors import (
@@ -18,7 +19,14 @@ from sfumato.errors import (
 )
 from sfumato.policy import Missing, Policy
 from sfumato.recoding import FullDomainRecoding
-from sfumato.release import Release, hash_of, promise_text, staged_folder, write_manifest
+from sfumato.release import (
+    Release,
+    hash_of,
+    promise_text,
+    refuse_what_is_there,
+    staged_folder,
+    write_manifest,
+)
 from sfumato.schema import Role
 from sfumato.search import SEARCHES, Checker, Found, Outcome, Search
 from sfumato.tasks.manifest import PUBLISHED, build_manifest
@@ -70,6 +78,10 @@ def anonymize(
         ({'age': 1}, ['*', '*', '*'])
     """
     report = progress or (lambda stage, done, total: None)  # noqa: ARG005
+    if seed is not None:
+        require_int("seed", seed, at_least=0)
+    if output is not None:
+        refuse_what_is_there(Path(output), force=force)
     if not isinstance(policy, Policy):
         policy = Policy.load(policy)
     search = policy.make_search(SEARCHES)
