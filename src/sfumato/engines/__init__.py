@@ -4,7 +4,7 @@
 """
 
 from sfumato.engines.arrow import ArrowEngine
-from sfumato.engines.base import FORMATS, Engine, Progress, Suppression, Table, Written
+from sfumato.engines.base import FORMATS, Domain, Engine, Progress, Suppression, Table, Written
 from sfumato.errors import InputError
 from sfumato.registry import Registry
 
@@ -12,6 +12,7 @@ __all__ = [
     "ENGINES",
     "FORMATS",
     "ArrowEngine",
+    "Domain",
     "Engine",
     "Progress",
     "Suppression",

@@ -11,6 +11,7 @@ import numpy as np
 from sfumato.counts import FrequencySet
 from sfumato.errors import ParameterError, UnknownColumnError, some
 from sfumato.recoding import FullDomainRecoding
+from sfumato.typing import IntArray, Value
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,6 +42,36 @@ class Written:
     """Rows left out or starred."""
 
 
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """One column by itself: how many rows have each of its values.
+
+    Values stay where the engine has them until they are asked for, because a column of
+    names may have as many as there are rows.
+    """
+
+    column: str
+    rows: IntArray
+    """How many rows have each known value, in the order the values were met."""
+
+    missing: int
+    take: Callable[[IntArray], list[Value]]
+    """Gives the values at some positions of `rows`."""
+
+    @property
+    def total(self) -> int:
+        """How many rows there are, with a value or without."""
+        return int(self.rows.sum()) + self.missing
+
+    def values(self, most: int | None = None) -> list[Value]:
+        """Give the known values, or `most` of them, evenly spread."""
+        n = len(self.rows)
+        positions = np.arange(n, dtype=np.int64)
+        if most is not None and n > most:
+            positions = positions[:most] * n // most
+        return self.take(positions)
+
+
 class Table(ABC):
     """An opened source: it can be counted, and it can be published. It is never changed.
 
@@ -57,6 +88,15 @@ class Table(ABC):
         """Count every distinct combination of these columns.
 
         None, NaN and NaT are one value: missing. -0.0 is 0.0.
+        """
+
+    @abstractmethod
+    def domains(
+        self, columns: Sequence[str], *, progress: Progress | None = None
+    ) -> dict[str, Domain]:
+        """Count the values of each column by itself, in one pass.
+
+        Columns of lists and the like have no single value per row and are left out.
         """
 
     @abstractmethod

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,10 @@ from sfumato.engines.arrow.shuffle import BUDGET, shuffled
 from sfumato.engines.arrow.source import BATCH_ROWS, FileSource, Source
 from sfumato.engines.arrow.values import python_values
 from sfumato.engines.arrow.writers import open_writer, plain_batch
-from sfumato.engines.base import FORMATS, Progress, Suppression, Table, Written
+from sfumato.engines.base import FORMATS, Domain, Progress, Suppression, Table, Written
 from sfumato.errors import InputError, OutputError, ParameterError, SfumatoError
 from sfumato.recoding import FullDomainRecoding
-from sfumato.typing import CodeArray, Value
+from sfumato.typing import CodeArray, IntArray, Value
 
 
 class ArrowTable(Table):
@@ -50,6 +51,25 @@ class ArrowTable(Table):
         combinations, rows = seen.result()
         values = [_occurring(book, combinations[i]) for i, book in enumerate(books)]
         return FrequencySet.from_codes(columns, values, combinations, rows)
+
+    def domains(
+        self, columns: Sequence[str], *, progress: Progress | None = None
+    ) -> dict[str, Domain]:
+        self.require(columns)
+        books = []
+        for name in columns:
+            with suppress(InputError):
+                books.append(Codebook(name, self._source.schema.field(name).type))
+        if not books:
+            return {}
+        rows = [np.zeros(0, dtype=np.int64) for _ in books]
+        for batch in self._batches([book.column for book in books], progress):
+            for i, book in enumerate(books):
+                codes = book.encode(batch.column(book.column))
+                new = np.bincount(codes, minlength=len(book))
+                new[: len(rows[i])] += rows[i]
+                rows[i] = new
+        return {book.column: _domain(book, rows[i]) for i, book in enumerate(books)}
 
     def publish(
         self,
@@ -189,6 +209,18 @@ def _occurring(book: Codebook, codes: CodeArray) -> list[Value]:
     known = used[used != MISSING]
     missing: list[Value] = [None] if len(known) < len(used) else []
     return missing + python_values(book.values.take(from_numpy(known - 1)), book.column)
+
+
+def _domain(book: Codebook, rows: IntArray) -> Domain:
+    known = rows[MISSING + 1 :]
+    # A dictionary may have brought values that no row has.
+    used = np.flatnonzero(known)
+    values = book.values.take(from_numpy(used))
+    return Domain(book.column, known[used], int(rows[MISSING]), partial(_values, book, values))
+
+
+def _values(book: Codebook, values: pa.Array, positions: IntArray) -> list[Value]:
+    return python_values(values.take(from_numpy(positions)), book.column)
 
 
 def _unwritable(target: Path, error: BaseException) -> OutputError:
