@@ -120,13 +120,24 @@ class EquivalenceClasses:
     population: IntArray | None = None
     """How many people of the population table fall into each class, if one was given."""
 
+    own: IntArray | None = None
+    """Rows published with each class's own values, where classes overlap and `sizes` is more."""
+
+    unseen: int = 0
+    """How many people of the population are in classes that the table does not show at all."""
+
     def __len__(self) -> int:
         return len(self.sizes)
 
     @cached_property
     def total(self) -> int:
         """How many rows there are."""
-        return int(self.sizes.sum())
+        return int(self.rows.sum())
+
+    @property
+    def rows(self) -> IntArray:
+        """How many rows each class stands for; its size, unless classes overlap."""
+        return self.sizes if self.own is None else self.own
 
     def counts_of(self, column: str) -> ValueCounts:
         """Give the value counts of a sensitive column, or refuse with the nearest name."""
@@ -155,7 +166,8 @@ class EquivalenceClasses:
             for name, counts in self.sensitive.items()
         }
         population = None if self.population is None else add(self.population)
-        return EquivalenceClasses(add(self.sizes), sensitive, population)
+        own = None if self.own is None else add(self.own)
+        return EquivalenceClasses(add(self.sizes), sensitive, population, own, self.unseen)
 
     def kept(self, keep: np.ndarray, *, own_reference: bool = False) -> "EquivalenceClasses":
         """Leave out the classes where `keep` is false.
@@ -174,7 +186,8 @@ class EquivalenceClasses:
                 counts.column, number[counts.class_id[entries]], value, rows, reference
             )
         population = None if self.population is None else self.population[keep]
-        return EquivalenceClasses(self.sizes[keep], sensitive, population)
+        own = None if self.own is None else self.own[keep]
+        return EquivalenceClasses(self.sizes[keep], sensitive, population, own, self.unseen)
 
 
 def reference_of(value: IntArray, rows: IntArray, n_values: int) -> IntArray:

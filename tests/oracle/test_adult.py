@@ -10,7 +10,7 @@ import pytest
 from sfumato.counts import FrequencySet
 from sfumato.hierarchy import CsvHierarchy
 from sfumato.losses import LOSSES
-from sfumato.models import MODELS, AverageRisk, SampleUniqueness
+from sfumato.models import MODELS
 from sfumato.policy import Policy
 from sfumato.search import BestFirst
 from sfumato.tasks.problem import counted_columns, make_checker

@@ -106,15 +106,24 @@ def generalised(problem: Problem, checker: Checker, node) -> list[tuple]:
 
 
 def literal_left(problem: Problem, checker: Checker, node) -> list[tuple]:
-    """Suppress by the definition: judge, leave out what fails, judge again until all is well."""
+    """Suppress by the definition: judge, leave out what fails, judge again until all is well.
+
+    What fails whatever it is compared with goes first, then what fails in comparison with
+    the rest, and last what the table as a whole cannot bear.
+    """
     rows = generalised(problem, checker, node)
-    per_class = [m for m in problem.policy.models if not isinstance(m, TableModel)]
-    per_table = [m for m in problem.policy.models if isinstance(m, TableModel)]
+    models = problem.policy.models
+    stages = [
+        [m.absorbing_part for m in models if m.absorbing_part is not None],
+        [m for m in models if not isinstance(m, TableModel)],
+        [m for m in models if isinstance(m, TableModel)],
+    ]
     while True:
-        failing = failing_tuples(problem, rows, per_class)
-        if not failing:
-            failing = failing_tuples(problem, rows, per_table)
-        if not failing:
+        for stage in stages:
+            failing = failing_tuples(problem, rows, stage)
+            if failing:
+                break
+        else:
             return rows
         rows = [row for row in rows if row[:3] not in failing]
 

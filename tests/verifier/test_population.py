@@ -58,8 +58,17 @@ def release(folder):
 
 def test_a_folder_is_held_against_the_population_it_is_given(tmp_path):
     folder = release(tmp_path / "release")
-    verdict = verify_folder(folder, population=PEOPLE, generalization=GENERALIZATION)
+    known = PEOPLE.filter(PEOPLE["age"].is_valid())
+    verdict = verify_folder(folder, population=known, generalization=GENERALIZATION)
     assert verdict.holds, str(verdict)
+
+
+def test_a_class_of_the_population_that_is_absent_breaks_a_least_presence(tmp_path):
+    # The man of unknown age is in a class that was not published, though nothing was suppressed.
+    folder = release(tmp_path / "release")
+    verdict = verify_folder(folder, population=PEOPLE, generalization=GENERALIZATION)
+    assert verdict["absent classes"].status == "broken"
+    assert verdict["absent classes"].found == 1
 
 
 def test_without_population_or_generalization_nothing_is_claimed(tmp_path):

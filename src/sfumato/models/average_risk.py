@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-import numpy as np
-
 from sfumato.checks import require_number
 from sfumato.classes import EquivalenceClasses
 from sfumato.models.base import TableModel
@@ -48,10 +46,8 @@ class AverageRisk(TableModel):
     def limit(self) -> float:
         return self.risk
 
-    def values(self, sizes: IntArray, classes: IntArray) -> FloatArray:
-        left = np.cumsum(classes[::-1])[::-1]
-        rows = np.cumsum((sizes * classes)[::-1])[::-1]
-        return left / rows
+    def risks(self, sizes: IntArray) -> FloatArray:
+        return 1.0 / sizes
 
     def measure(self, classes: EquivalenceClasses) -> dict[str, float]:
         return {"risk": self.worst(classes)}

@@ -101,41 +101,46 @@ class PrivacyModel(ABC):
 
 
 class TableModel(PrivacyModel):
-    """A promise about the table as a whole, kept by leaving out the smallest classes first.
+    """A promise about the mean risk of all rows, kept by leaving out the smallest classes first.
 
-    `passes` says which classes may stay: all if the promise holds, else the largest
-    number of classes, smallest left out first (classes of equal size together), for
-    which it does.
+    `passes` says which classes may stay: all if the promise holds, else the most classes
+    for which it does, the smallest left out one after the other (those of equal size in
+    their order).
     """
 
     merging: ClassVar[Merging] = NEITHER
+    sizes_together: ClassVar[bool] = False
+    """Whether classes of equal size go or stay together."""
 
     @property
     @abstractmethod
     def limit(self) -> float:
-        """The largest value of `values` that is allowed."""
+        """The largest mean risk that is allowed."""
 
     @abstractmethod
-    def values(self, sizes: IntArray, classes: IntArray) -> FloatArray:
-        """Measure every table that is left when the smallest classes go, size by size.
-
-        Args:
-            sizes: The distinct class sizes, ascending.
-            classes: How many classes have each size.
-
-        Returns:
-            At position i the value of the table that keeps classes of `sizes[i]` and more.
-        """
+    def risks(self, sizes: IntArray) -> FloatArray:
+        """Give the risk of a row in a class of each size. It never rises with the size."""
 
     def passes(self, classes: EquivalenceClasses) -> BoolArray:
-        sizes, how_many = np.unique(classes.sizes, return_counts=True)
-        good = np.flatnonzero(at_most(self.values(sizes, how_many), self.limit))
-        if not len(good):
-            return np.zeros(len(classes), dtype=bool)
-        keep: BoolArray = classes.sizes >= sizes[good[0]]
+        order = np.argsort(classes.sizes, kind="stable")
+        good = np.flatnonzero(at_most(self._means(classes, order), self.limit))
+        if self.sizes_together and len(good):
+            sizes = classes.sizes[order]
+            good = good[np.searchsorted(sizes, sizes[good]) == good]
+        keep = np.zeros(len(classes), dtype=bool)
+        if len(good):
+            keep[order[good[0] :]] = True
         return keep
 
     def worst(self, classes: EquivalenceClasses) -> float:
         """Measure the whole table; the limit itself if it is empty."""
-        sizes, how_many = np.unique(classes.sizes, return_counts=True)
-        return float(self.values(sizes, how_many)[0]) if len(sizes) else self.limit
+        if not len(classes):
+            return self.limit
+        return float(self._means(classes, np.argsort(classes.sizes, kind="stable"))[0])
+
+    def _means(self, classes: EquivalenceClasses, order: IntArray) -> FloatArray:
+        """Give at position i the mean risk when the first i classes of the order are left out."""
+        rows = classes.rows[order]
+        risk = rows * self.risks(classes.sizes[order])
+        means: FloatArray = np.cumsum(risk[::-1])[::-1] / np.cumsum(rows[::-1])[::-1]
+        return means

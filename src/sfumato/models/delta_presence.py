@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+import numpy as np
+
 from sfumato.checks import require_number
 from sfumato.classes import EquivalenceClasses
 from sfumato.errors import ParameterError
-from sfumato.models.base import CLOSED, Merging, PrivacyModel
+from sfumato.models.base import ABSORBING, CLOSED, Merging, PrivacyModel
 from sfumato.models.rounding import at_least, at_most, ratio
 from sfumato.typing import BoolArray
 
@@ -17,9 +19,11 @@ class DeltaPresence(PrivacyModel):
 
     Promises: whoever knows that a person of the population has the quasi-identifiers of
     a class believes with a probability in this range that the person is in the table.
-    Does not promise: anything about sensitive values, or to people of the population
-    whose class the table does not show at all: of them it is plain that they are not
-    in it. The population given must be the one the attacker has.
+    With a `minimum` above 0, every class of the population must be in the table: of people
+    whose class it does not show at all it would be plain that they are not in it. Where
+    small classes are suppressed, an absent class may be one of those and is no proof.
+    Does not promise: anything about sensitive values. The population given must be the
+    one the attacker has.
 
     Reference: "Hiding the Presence of Individuals from Shared Databases", 2007,
     doi:10.1145/1247480.1247554
@@ -55,7 +59,13 @@ class DeltaPresence(PrivacyModel):
                 "maximum", self.maximum, "below 1 if minimum is 0", why="every class would pass"
             )
 
+    @property
+    def absorbing_part(self) -> PrivacyModel | None:
+        return EverybodySeen() if self.minimum > 0 else None
+
     def passes(self, classes: EquivalenceClasses) -> BoolArray:
+        if self.minimum > 0 and classes.unseen:
+            return np.zeros(len(classes), dtype=bool)
         present = ratio(classes.sizes, classes.population_sizes())
         verdicts: BoolArray = at_least(present, self.minimum) & at_most(present, self.maximum)
         return verdicts
@@ -69,3 +79,27 @@ class DeltaPresence(PrivacyModel):
     @classmethod
     def example(cls) -> Self:
         return cls(minimum=0.1, maximum=0.6)
+
+
+@dataclass(frozen=True)
+class EverybodySeen(PrivacyModel):
+    """Every class of the population is in the table: what a minimal presence needs first.
+
+    Promises: nobody's absence is plain from their class being absent.
+    Does not promise: anything else. It is a part of `DeltaPresence`, not a model to ask
+    for: suppressing rows cannot make up for it, only generalising can.
+    """
+
+    name: ClassVar[str] = "everybody-seen"
+    merging: ClassVar[Merging] = ABSORBING
+    needs_population: ClassVar[bool] = True
+
+    def passes(self, classes: EquivalenceClasses) -> BoolArray:
+        return np.full(len(classes), not classes.unseen)
+
+    def measure(self, classes: EquivalenceClasses) -> dict[str, float]:
+        return {}
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls()

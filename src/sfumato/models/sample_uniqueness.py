@@ -35,6 +35,8 @@ class SampleUniqueness(TableModel):
     name: ClassVar[str] = "sample-uniqueness"
     # Classes of two and more always stay, and merging never makes anyone unique.
     merging: ClassVar[Merging] = ABSORBING
+    # Which of several unique people may stay would be arbitrary, so none does.
+    sizes_together: ClassVar[bool] = True
 
     share: float
 
@@ -45,10 +47,9 @@ class SampleUniqueness(TableModel):
     def limit(self) -> float:
         return self.share
 
-    def values(self, sizes: IntArray, classes: IntArray) -> FloatArray:
-        rows = np.cumsum((sizes * classes)[::-1])[::-1]
-        # Once the classes of one are left out, nobody is unique.
-        return np.where(sizes == 1, classes, 0) / rows
+    def risks(self, sizes: IntArray) -> FloatArray:
+        alone: FloatArray = (sizes == 1).astype(np.float64)
+        return alone
 
     def measure(self, classes: EquivalenceClasses) -> dict[str, float]:
         return {"share": self.worst(classes)}

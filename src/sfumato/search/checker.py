@@ -5,7 +5,7 @@ losses. It relies only on what models declare about merging (see `models.base`).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -80,9 +80,19 @@ class Checker:
         self.own_reference = own_reference
         self.matches_any = matches_any and _some_missing(grouping)
         self.checks = 0
-        parts = (model.absorbing_part for model in models)
+        # Where classes overlap, leaving some out shrinks others, and a mean over the table
+        # need not fall with it: then a table model is only itself, not what it declares.
+        parts = [
+            None if self.matches_any and isinstance(model, TableModel) else model.absorbing_part
+            for model in models
+        ]
+        # People of the population whose class is absent are plainly not in the table, unless
+        # their class may be one that was too small to be published.
+        self._absence_excused = limit > 0 and any(
+            part is not None and not part.needs_population for part in parts
+        )
         self._absorbing = tuple(part for part in parts if part is not None)
-        self.all_absorbing = all(model.merging.absorbing for model in models)
+        self.all_absorbing = all(part is model for part, model in zip(parts, models, strict=True))
         # Overlapping classes do not merge the way the declarations speak of, except that what
         # is compatible stays so when generalised: only the absorbing property survives.
         self._all_closed = not self.matches_any and all(m.merging.closed for m in models)
@@ -119,7 +129,7 @@ class Checker:
     def _check(self, node: Node, *, always: bool) -> Outcome:
         self.checks += 1
         part = self.grouping.partition(node)
-        classes = self.grouping.classes(part)
+        classes = self._classes(part)
         everything = np.ones(len(classes), dtype=bool)
         keep = self._settle(part, classes, everything, self._absorbing, ())
         sure = self._judged(node, part, classes, keep)
@@ -131,11 +141,19 @@ class Checker:
             keep = self._settle(part, classes, keep, self._per_class, self._per_table)
             judged = self._judged(node, part, classes, keep)
         valid = judged.suppressed <= self.limit
+        if valid and self._absence_excused and not judged.suppressed:
+            # Nothing was suppressed after all, so there is no such excuse.
+            plain = self.grouping.classes(part)
+            valid = not plain.unseen or bool(_judge(plain, self.models).all())
         loss = self.loss.of(judged) if valid or always else np.inf
         hopeless = sure.suppressed > self.limit or (self.strict and not valid)
         return Outcome(
             node, valid, judged.suppressed, sure.suppressed, hopeless, loss, judged, sure
         )
+
+    def _classes(self, part: Partition) -> EquivalenceClasses:
+        classes = self.grouping.classes(part)
+        return replace(classes, unseen=0) if self._absence_excused else classes
 
     def _settle(
         self,
@@ -178,7 +196,7 @@ class Checker:
     def left(self, outcome: Outcome) -> EquivalenceClasses:
         """Show what a valid node would publish, as the models judge it."""
         part = self.grouping.partition(outcome.node)
-        return self._left(part, self.grouping.classes(part), _keep_of(outcome))
+        return self._left(part, self._classes(part), _keep_of(outcome))
 
     def _labels(self, part: Partition) -> tuple[IntArray, BoolArray]:
         """Give each class's published labels, and which of them are missing values."""

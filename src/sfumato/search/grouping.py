@@ -162,12 +162,13 @@ class Grouping:
 
     def classes(self, part: Partition) -> EquivalenceClasses:
         """Show a partition to the models. Classes that only the population has are left out."""
-        sizes, population, keep = part.rows, part.population, None
+        sizes, population, keep, unseen = part.rows, part.population, None, 0
         if population is not None:
             keep = sizes > 0
             if keep.all():
                 keep = None
             else:
+                unseen = int(population[~keep].sum())
                 sizes, population = sizes[keep], population[keep]
         sensitive = {}
         for name, entries in part.entries.items():
@@ -175,7 +176,7 @@ class Grouping:
             sensitive[name] = ValueCounts(
                 self.sensitive[name], item, entries.value - 1, entries.rows, self.references[name]
             )
-        return EquivalenceClasses(sizes, sensitive, population)
+        return EquivalenceClasses(sizes, sensitive, population, unseen=unseen)
 
     def keys(self, node: Node, tuples: IntArray | None = None) -> tuple[IntArray, int]:
         """Give each tuple's class key at a node, and how many keys there can be."""

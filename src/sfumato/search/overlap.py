@@ -61,7 +61,7 @@ def overlapping(
             for name, counts in classes.sensitive.items():
                 found[name].append(_spread(counts, of_their, mine, my_group, n))
     sensitive = _collect(found, classes.sensitive, own_reference=own_reference)
-    return EquivalenceClasses(sizes, sensitive, population)
+    return EquivalenceClasses(sizes, sensitive, population, classes.sizes, classes.unseen)
 
 
 def _common_groups(

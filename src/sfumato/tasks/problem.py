@@ -107,7 +107,7 @@ def lattice_of(policy: Policy, ladders: list[Ladder]) -> Lattice:
     lowest, highest = [], []
     for ladder in ladders:
         low, high = policy.columns[ladder.column].levels or (0, ladder.height)
-        if ladder.values == (None,):
+        if ladder.values in ((), (None,)):
             # Nothing is known in the column, so it is published as it is or as *.
             low, high = min(low, ladder.height), min(high, ladder.height)
         if high > ladder.height:

@@ -7,7 +7,7 @@ from typing import Any, TypeGuard
 from sfumato.errors import InputError, ParameterError
 from sfumato.text import text_of
 
-MISSING_RULES = ("own-value", "matches-any")
+MISSING_RULES = ("own-value", "matches-any", "suppress")
 SUPPRESSIONS = ("remove", "star")
 
 _HUGE = 10**15
@@ -27,8 +27,9 @@ class Promises:
         sensitive: The columns nobody should learn about a person.
         models: One mapping per model: its name under `model`, its parameters by name, and
             under `measured` the figures its maker claims.
-        missing: `own-value` (a missing cell equals other missing cells only) or
-            `matches-any` (it is compatible with every value).
+        missing: `own-value` (a missing cell equals other missing cells only),
+            `matches-any` (it is compatible with every value) or `suppress` (no published
+            row has one).
         published: How many rows should be in the table, suppressed ones not counted.
         suppressed: How many rows were suppressed.
         suppression: `remove` (suppressed rows are gone) or `star` (they stand there

@@ -6,7 +6,7 @@ from typing import Any
 from sfumato.errors import SfumatoError, some
 from sfumato.text import STAR
 from sfumato.verifier import closeness, diversity, sizes
-from sfumato.verifier.counting import Counted, count
+from sfumato.verifier.counting import Counted, count, text_key
 from sfumato.verifier.groups import Groups
 from sfumato.verifier.judging import Finding, Number, same
 from sfumato.verifier.promises import Promise, Promises, is_number
@@ -55,6 +55,9 @@ def recompute(source: Source, promises: Promises) -> list[Check]:
         hierarchies=promises.hierarchies,
     )
     checks = [*_row_checks(counted, kept, promises), *_top_checks(table, promises)]
+    if promises.missing == "suppress":
+        checks.append(_nothing_missing(table))
+    checks += _absent_classes(table, promises)
     checks += [check_model(model, table) for model in promises.models]
     if not promises.models:
         checks.append(Check("models", "unchecked", detail="no model is promised"))
@@ -115,6 +118,29 @@ def _top_checks(table: Groups, promises: Promises) -> list[Check]:
             split.append(name)
     detail = f"more than one value in {some(split)}" if split else ""
     return [Check("top levels", status(holds=not split), list(promises.at_top), detail=detail)]
+
+
+def _nothing_missing(table: Groups) -> Check:
+    lacking = [group for group in table.groups if None in group.key]
+    rows = sum(group.rows for group in lacking)
+    detail = "rows with a missing quasi-identifier should have been suppressed" if rows else ""
+    return Check("missing values", status(holds=not rows), 0, rows, detail)
+
+
+def _absent_classes(table: Groups, promises: Promises) -> list[Check]:
+    """Where a least presence is promised, a class of the population that is absent betrays it.
+
+    Suppressed rows make classes absent too, which tells nothing of who was in them; so
+    this is looked at only where it is said that no row was suppressed.
+    """
+    least = [m for m in promises.models if m.get("model") == "delta-presence" and m.get("minimum")]
+    said = promises.published is not None and not promises.suppressed
+    if not least or promises.population is None or not said:
+        return []
+    seen = {text_key(group.key) for group in table.groups}
+    absent = [key for key, people in promises.population.items() if people and key not in seen]
+    detail = f"for example {some(absent, most=1)}" if absent else ""
+    return [Check("absent classes", status(holds=not absent), 0, len(absent), detail)]
 
 
 def check_model(plain: Mapping[str, Any], table: Groups) -> Check:

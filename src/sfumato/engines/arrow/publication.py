@@ -11,7 +11,7 @@ from sfumato.engines.arrow.source import Source
 from sfumato.engines.arrow.suppressed import SuppressedClasses
 from sfumato.engines.arrow.types import plain_type, stored
 from sfumato.engines.base import Suppression
-from sfumato.recoding import FullDomainRecoding
+from sfumato.recoding import DROP, FullDomainRecoding
 from sfumato.typing import BoolArray, CodeArray
 
 
@@ -39,9 +39,10 @@ class Publication:
         self._suppressed = SuppressedClasses(
             recoding.suppressed, [len(column.labels) for column in recoding.columns]
         )
+        self._drops = any(bool((column.codes == DROP).any()) for column in recoding.columns)
         self._star = suppression == "star"
         # A star is text, so a column that may get one must be text from its first row on.
-        as_text = as_text or (self._star and bool(self._suppressed))
+        as_text = as_text or (self._star and (self._drops or bool(self._suppressed)))
         self._recoders = {
             column.column: ColumnRecoder(
                 column, source.schema.field(column.column).type, as_text=as_text, where=source.where
@@ -68,7 +69,7 @@ class Publication:
             codes = {
                 name: recoder.encode(batch.column(name)) for name, recoder in self._recoders.items()
             }
-            if self._suppressed:
+            if self._suppressed or self._drops:
                 yield self._without_suppressed(batch, codes)
             else:
                 yield self._batch(batch, codes)
@@ -76,7 +77,14 @@ class Publication:
     def _without_suppressed(
         self, batch: pa.RecordBatch, codes: dict[str, CodeArray]
     ) -> pa.RecordBatch:
-        inside: BoolArray = self._suppressed.contain(list(codes.values()))
+        inside: BoolArray = np.zeros(len(batch), dtype=bool)
+        if self._drops:
+            for column in codes.values():
+                dropped = column == DROP
+                inside |= dropped
+                column[dropped] = 0
+        if self._suppressed:
+            inside |= self._suppressed.contain(list(codes.values()))
         hit = int(np.count_nonzero(inside))
         self.suppressed_rows += hit
         if not hit:

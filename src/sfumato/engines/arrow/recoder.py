@@ -85,9 +85,8 @@ class ColumnRecoder:
         if self._recoding.level == 0 and not is_text(self.type):
             first = np.full(self.star + 1, -1, dtype=np.int64)
             met = self._lookup[1:]
-            first[met] = np.arange(len(met))
-            # Here values of no row (unknown, -1) went, and no row of such a column is starred.
-            first[self.star] = -1
+            published = np.flatnonzero(met >= 0)  # not values of no row, or of dropped rows
+            first[met[published]] = published
             values = self._book.values.take(from_numpy(first, missing=first < 0))
             return values if values.type == self.type else values.cast(self.type)
         texts = [None if label is None else text_of(label) for label in self._recoding.labels]
