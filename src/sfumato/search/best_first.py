@@ -24,6 +24,9 @@ _TYPICAL_SHARE = 0.7
 _LIFT_TRUST = 0.7
 """How far to trust the estimate of what lifted floors settle."""
 
+_NODES_PER_CHOICE = 50_000
+"""Scoring costs more than a check in a lattice larger than this: several are chosen at once."""
+
 _REFRESH = 8
 """Guesses are renewed after this many checks: between them they change little."""
 
@@ -111,6 +114,7 @@ class _State:
         # What suppressing one row adds to the loss: a first guess, then the average seen.
         self._lift_per_row = float(self._floor.max()) / max(rows, 1)
         self._lifts: list[float] = []
+        self._queue: list[int] = []
         self._age = 0
         self._loss_of_refresh = np.inf
 
@@ -120,9 +124,12 @@ class _State:
         if np.isfinite(best):
             # Losses are sums of many floats: a difference by rounding alone is none.
             open_ &= self._floor < best - 1e-12 * max(1.0, abs(best))
-        n_open = int(np.count_nonzero(open_))
-        if n_open == 0:
+        if not open_.any():
             return None
+        while self._queue:
+            flat = self._queue.pop(0)
+            if open_[flat]:
+                return self._node(flat)
         if self._age % _REFRESH == 0 or self._age < 2 * _REFRESH or best != self._loss_of_refresh:
             self._refresh(best, open_)
         self._age += 1
@@ -135,7 +142,17 @@ class _State:
             gain = np.maximum(gain, self._valid * self._counter.above(open_))
         score += gain
         score[self._settled | (self._known_valid & ~open_)] = -1.0
-        return self._node(int(score.argmax()))
+        first, *more = self._highest(score)
+        self._queue = more
+        return self._node(first)
+
+    def _highest(self, score: np.ndarray) -> list[int]:
+        """Give the node of the highest score, and in a large lattice a few more to check next."""
+        batch = len(score) // _NODES_PER_CHOICE
+        if batch < 2:
+            return [int(score.argmax())]
+        highest = np.argpartition(score, -batch)[-batch:]
+        return [int(flat) for flat in highest[np.argsort(score[highest])[::-1]]]
 
     def _refresh(self, best: float, open_: BoolArray) -> None:
         """Guess anew how likely each node is hopeless or valid, and what each would settle."""

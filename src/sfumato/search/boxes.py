@@ -7,6 +7,10 @@ import numpy as np
 
 from sfumato.typing import FloatArray, Node
 
+_SMALL_PRODUCT = 200_000
+"""Products of matrices with fewer multiplications than this are not worth a second thread to
+the linear algebra library, and waking one costs more than it gains on a busy machine."""
+
 _WIDEST_BLOCK = 32
 """Attributes are taken together up to this many level combinations: small matrices, few passes."""
 
@@ -53,6 +57,10 @@ class BoxCounter:
                 block = np.ones((1, 1), dtype=np.float32)
             block = np.kron(block, np.tri(levels, dtype=np.float32))
         self._matrices.append(block)
+        size = int(np.prod(shape))
+        self._chunks = [
+            _divisor(size // len(m), _SMALL_PRODUCT // len(m) ** 2) for m in self._matrices
+        ]
 
     def below(self, marked: np.ndarray) -> np.ndarray:
         """Count marked nodes at or below each node."""
@@ -62,10 +70,20 @@ class BoxCounter:
         """Count marked nodes at or above each node."""
         return self._apply(marked, self._matrices)
 
-    @staticmethod
-    def _apply(marked: np.ndarray, matrices: Sequence[np.ndarray]) -> np.ndarray:
+    def _apply(self, marked: np.ndarray, matrices: Sequence[np.ndarray]) -> np.ndarray:
         counts = marked.astype(np.float32)
         # Each step consumes the last block and brings it to the front; after all, order is back.
-        for matrix in reversed(matrices):
-            counts = (counts.reshape(-1, len(matrix)) @ matrix).T.reshape(len(matrix), -1)
-        return np.ascontiguousarray(counts).ravel()
+        for matrix, chunk in zip(reversed(matrices), reversed(self._chunks), strict=True):
+            width = len(matrix)
+            product = counts.reshape(-1, chunk, width) @ matrix
+            counts = product.reshape(-1, width).T.ravel()
+        return counts
+
+
+def _divisor(n: int, most: int) -> int:
+    """Find the largest divisor of n that is not above a bound.
+
+    >>> _divisor(12, 5)
+    4
+    """
+    return next(d for d in range(min(n, max(most, 1)), 0, -1) if n % d == 0)

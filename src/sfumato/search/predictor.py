@@ -28,8 +28,9 @@ class Predictor:
         self._lowest = lowest
         self._offsets = np.cumsum([2, *(len(levels) for levels in bits)])
         n = int(self._offsets[-1])
-        self._a = np.eye(n)
-        self._a[0, 0] = self._a[1, 1] = 1e-3
+        # The inverse of the regression's matrix, kept up to date by rank-one corrections.
+        self._inverse = np.eye(n)
+        self._inverse[0, 0] = self._inverse[1, 1] = 1e3
         self._b = np.zeros(n)
         self._errors: list[float] = []
         self._weights: FloatArray | None = None
@@ -43,7 +44,8 @@ class Predictor:
         return features
 
     def _add(self, features: FloatArray, target: float) -> None:
-        self._a += np.outer(features, features)
+        moved = self._inverse @ features
+        self._inverse -= np.outer(moved, moved / (1.0 + features @ moved))
         self._b += features * target
         self._weights = None
 
@@ -65,7 +67,7 @@ class Predictor:
     def weights(self) -> FloatArray:
         """The regression's current weights."""
         if self._weights is None:
-            self._weights = np.linalg.solve(self._a, self._b).astype(np.float64)
+            self._weights = self._inverse @ self._b
         weights: FloatArray = self._weights
         return weights
 
