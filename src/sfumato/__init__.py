@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from sfumato.policy import Policy
     from sfumato.release import Release
     from sfumato.tasks.anonymize import anonymize
+    from sfumato.tasks.draft import draft
+    from sfumato.tasks.inspect import inspect
     from sfumato.tasks.verify import verify
 
 __all__ = [
@@ -31,7 +33,9 @@ __all__ = [
     "SfumatoError",
     "__version__",
     "anonymize",
+    "draft",
     "hierarchy",
+    "inspect",
     "losses",
     "models",
     "samples",
@@ -44,6 +48,8 @@ _WHERE = {
     "Release": "sfumato.release",
     "SfumatoError": "sfumato.errors",
     "anonymize": "sfumato.tasks.anonymize",
+    "draft": "sfumato.tasks.draft",
+    "inspect": "sfumato.tasks.inspect",
     "verify": "sfumato.tasks.verify",
 }
 

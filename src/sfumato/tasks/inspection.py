@@ -1,0 +1,261 @@
+"""What an inspection found: plain values, and how they look as text."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from sfumato.schema import Role
+from sfumato.tasks.subsets import SubsetSearch
+
+
+@dataclass(frozen=True)
+class SizeBin:
+    """Classes of similar size: how many there are and how many rows they hold."""
+
+    smallest: int
+    largest: int
+    classes: int
+    rows: int
+
+    @property
+    def label(self) -> str:
+        """The sizes in words.
+
+        >>> SizeBin(3, 4, 1, 3).label
+        '3-4'
+        """
+        one = self.smallest == self.largest
+        return f"{self.smallest}" if one else f"{self.smallest}-{self.largest}"
+
+
+@dataclass(frozen=True)
+class ClassSizes:
+    """How the rows spread over the classes, the groups that agree in every quasi-identifier."""
+
+    count: int
+    smallest: int
+    """The k that the table has as it is."""
+
+    largest: int
+    average: float
+    unique_rows: int
+    """Rows that are alone in their class."""
+
+    below: Mapping[int, int]
+    """Rows in classes of fewer than 3, 5 and 10."""
+
+    histogram: tuple[SizeBin, ...]
+
+
+@dataclass(frozen=True)
+class Risk:
+    """How likely somebody who knows the quasi-identifiers picks the right row."""
+
+    maximum: float
+    average: float
+    unique: float
+    """The share of rows that are alone in their class: found for certain."""
+
+
+@dataclass(frozen=True)
+class PopulationRisk:
+    """The same against a population: how many people each class could be."""
+
+    people: int
+    smallest: int
+    """Fewest people a class of the table stands for; 0 if some class has nobody."""
+
+    presence: tuple[float, float]
+    """The smallest and the largest share of a class's people who are in the table."""
+
+    unseen: int
+    """People whose class the table does not show: plainly not in it."""
+
+
+@dataclass(frozen=True)
+class ColumnRisk:
+    """One column by itself."""
+
+    name: str
+    role: Role
+    distinct: int
+    """Different values, without the missing one."""
+
+    missing: float
+    """The share of rows without a value."""
+
+    unique: float
+    """The share of rows that nobody shares this column's value with."""
+
+
+@dataclass(frozen=True)
+class SensitiveRisk:
+    """What a class gives away about one sensitive column, in the worst class."""
+
+    name: str
+    distinct_l: float
+    entropy_l: float
+    recursive_c: Mapping[int, float]
+    """By l, the bound that c must exceed; infinite where no c would do."""
+
+    largest_share: float
+    """The largest share of one value in a class: what is believed after looking."""
+
+    share_in_table: float
+    """The largest share of one value in the whole table: what is believed before."""
+
+    t_equal: float
+    t_ordered: float | None
+    """None if the values are not numbers."""
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """The risk of a table as it is; nothing was changed.
+
+    Missing values count as values of their own. `print` shows it as tables, `to_dict`
+    gives plain values.
+    """
+
+    rows: int
+    quasi_identifiers: tuple[str, ...]
+    roles_from: Literal["given", "policy", "guessed"]
+    classes: ClassSizes
+    risk: Risk
+    columns: tuple[ColumnRisk, ...]
+    subsets: SubsetSearch
+    sensitive: tuple[SensitiveRisk, ...]
+    population: PopulationRisk | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values that JSON can hold; infinity is the text "inf"."""
+        plain: dict[str, Any] = _plain(asdict(self))
+        return plain
+
+    def __repr__(self) -> str:
+        return f"<Inspection {self._headline()}>"
+
+    def _headline(self) -> str:
+        return (
+            f"{self.rows} rows in {self.classes.count} classes, smallest {self.classes.smallest}, "
+            f"{_percent(self.risk.unique)} of rows unique"
+        )
+
+    def __str__(self) -> str:
+        guessed = " (guessed from names and values)" if self.roles_from == "guessed" else ""
+        parts = [
+            self._headline(),
+            f"Quasi-identifiers{guessed}: {', '.join(map(_name, self.quasi_identifiers))}",
+            f"Re-identification risk: at most {_percent(self.risk.maximum)}"
+            + f", on average {_percent(self.risk.average)}",
+            *self._population(),
+            "",
+            *self._sizes(),
+            "",
+            *self._columns(),
+        ]
+        if self.subsets.looked_at:
+            parts += ["", *self._subsets()]
+        if self.sensitive:
+            parts += ["", *self._sensitive()]
+        return "\n".join(parts)
+
+    def _population(self) -> list[str]:
+        found = self.population
+        if found is None:
+            return []
+        low, high = map(_percent, found.presence)
+        text = (
+            f"Population: {found.people} people; every class stands for {found.smallest} of them "
+            f"or more, of whom {low} to {high} are in the table"
+        )
+        return [text]
+
+    def _sizes(self) -> list[str]:
+        below = ", ".join(
+            f"{rows} in classes below {size} ({_percent(rows / self.rows)})"
+            for size, rows in self.classes.below.items()
+        )
+        rows = [
+            (bin_.label, bin_.classes, bin_.rows, _percent(bin_.rows / self.rows))
+            for bin_ in self.classes.histogram
+        ]
+        return [
+            *text_table(("class size", "classes", "rows", "share"), rows),
+            f"Rows: {below}",
+        ]
+
+    def _columns(self) -> list[str]:
+        rows = [
+            (_name(c.name), c.role.value, c.distinct, _percent(c.missing), _percent(c.unique))
+            for c in self.columns
+        ]
+        return text_table(("column", "role", "distinct", "missing", "unique alone"), rows)
+
+    def _subsets(self) -> list[str]:
+        search = self.subsets
+        how = "all" if search.complete else f"{search.looked_at} of"
+        rows = [
+            (", ".join(map(_name, risk.columns)), risk.unique_rows, _percent(risk.share))
+            for risk in search.found
+        ]
+        return [
+            *text_table(("columns that single people out", "unique rows", "share"), rows),
+            f"Looked at {how} {search.possible} sets of up to {search.largest} columns"
+            + ("" if search.complete else ", the most telling first"),
+        ]
+
+    def _sensitive(self) -> list[str]:
+        tails = list(self.sensitive[0].recursive_c)
+        head = ("sensitive", "l", "entropy l", *(f"c at l={l}" for l in tails),
+                "largest share", "in the table", "t equal", "t ordered")  # fmt: skip
+        rows = [
+            (
+                _name(s.name), f"{s.distinct_l:g}", f"{s.entropy_l:.2f}",
+                *(f"{c:.3g}" for c in s.recursive_c.values()),
+                _percent(s.largest_share), _percent(s.share_in_table), f"{s.t_equal:.3f}",
+                "" if s.t_ordered is None else f"{s.t_ordered:.3f}",
+            )
+            for s in self.sensitive
+        ]  # fmt: skip
+        return text_table(head, rows)
+
+
+def text_table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+    """Set a table in plain text: the first column to the left, the others to the right.
+
+    >>> for line in text_table(("size", "rows"), [("1", 12), ("2-4", 3)]): print(line)
+    size  rows
+    1       12
+    2-4      3
+    """
+    cells = [list(map(str, row)) for row in (head, *rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return [
+        "  ".join(
+            cell.rjust(width) if i else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in cells
+    ]
+
+
+def _name(name: str) -> str:
+    """Keep a name on its line, and short enough to read."""
+    shown = name if name.isprintable() else repr(name)
+    return shown if len(shown) <= 40 else shown[:39] + "…"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - any part of an inspection
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and math.isinf(value):
+        return "inf"
+    return value
