@@ -1,6 +1,6 @@
 """Small random problems, and a literal judge for them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from hypothesis import strategies as st
@@ -162,7 +162,8 @@ def literal_classes(problem: Problem, rows, tuples) -> EquivalenceClasses:
     reference = np.append(counts[:known], counts[known:].sum())
     entry = classes.sensitive["disease"]
     object.__setattr__(entry, "reference", reference)
-    return classes
+    own = [sum(row[:3] == key for row in rows) for key in tuples]
+    return replace(classes, own=np.array(own))
 
 
 def compatible(one: tuple, other: tuple) -> bool:
