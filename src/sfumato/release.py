@@ -28,8 +28,14 @@ class Release:
     """
 
     manifest: Mapping[str, Any]
+    """What stands in `manifest.json`."""
+
     verdict: Verdict
+    """What the verifier found."""
+
     folder: Path | None = None
+    """Where it is; None for a release in memory."""
+
     table: Any = None
     """The published rows, in the kind of table that was given; None for a release on disk."""
 

@@ -38,7 +38,10 @@ class Draft:
 
     policy: Policy
     text: str
+    """The policy in YAML, with comments."""
+
     reasons: Mapping[str, str]
+    """For each column, why it has its role."""
 
     @property
     def roles(self) -> dict[str, Role]:

@@ -121,12 +121,25 @@ class Inspection:
     rows: int
     quasi_identifiers: tuple[str, ...]
     roles_from: Literal["given", "policy", "guessed"]
+    """Who said which columns are what."""
+
     classes: ClassSizes
+    """How the rows spread over classes: count, smallest, largest, average, unique_rows, below."""
+
     risk: Risk
+    """How likely the right row is picked: maximum, average, and the share found for certain."""
+
     columns: tuple[ColumnRisk, ...]
+    """Each column by itself."""
+
     subsets: SubsetSearch
+    """The sets of columns that single out most people."""
+
     sensitive: tuple[SensitiveRisk, ...]
+    """What the worst class gives away about each sensitive column."""
+
     population: PopulationRisk | None = None
+    """How many people of the population each class could be; None without one."""
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything as plain values that JSON can hold; infinity is the text "inf"."""
@@ -144,11 +157,11 @@ class Inspection:
 
     def __str__(self) -> str:
         guessed = " (guessed from names and values)" if self.roles_from == "guessed" else ""
+        worst, average = _percent(self.risk.maximum), _percent(self.risk.average)
         parts = [
             self._headline(),
             f"Quasi-identifiers{guessed}: {', '.join(map(_name, self.quasi_identifiers))}",
-            f"Re-identification risk: at most {_percent(self.risk.maximum)}"
-            + f", on average {_percent(self.risk.average)}",
+            f"Re-identification risk: at most {worst}, on average {average}",
             *self._population(),
             "",
             *self._sizes(),

@@ -25,10 +25,18 @@ class Check:
     """
 
     name: str
+    """What was checked: a model, or something like `rows` or `sha256`."""
+
     status: Status
+    """`holds`, `broken` or `unchecked`."""
+
     promised: object = None
     found: object = None
+    """What the rows themselves say."""
+
     detail: str = ""
+    """What is wrong, in words."""
+
     worst: Mapping[str, object] | None = None
     """The quasi-identifiers of the class that is worst off, when a model is broken."""
 
@@ -61,6 +69,7 @@ class Verdict:
     """
 
     checks: tuple[Check, ...]
+    """All checks, in the order they were made; `verdict[name]` gives one of them."""
 
     @property
     def holds(self) -> bool:

@@ -1,0 +1,1 @@
+"""One module per kind of reference page; each makes Markdown from the code itself."""

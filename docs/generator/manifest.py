@@ -1,0 +1,64 @@
+"""Reference page of `manifest.json`. A test holds these keys against a real manifest."""
+
+from docs.generator.markdown import code, joined, prose, table
+
+FIELDS: dict[str, str] = {
+    "format": "The version of this format, 1.",
+    "sfumato": "The version of Sfumato that made the release.",
+    "columns": "The published columns, in the order of the file.",
+    "columns[].name": "Its name.",
+    "columns[].role": "`quasi-identifier`, `sensitive` or `plain`. Other columns are not there.",
+    "columns[].level": "How far it was generalised; 0 is the raw value. Quasi-identifiers only.",
+    "columns[].height": "How many levels its hierarchy has. Quasi-identifiers only.",
+    "rows": "How many rows there are.",
+    "rows.published": "Rows that keep the promises.",
+    "rows.suppressed": "Rows left out because they could not keep them.",
+    "rows.suppression": "`remove`: such rows are not in the file. `star`: they are, with `*` in "
+    "every quasi-identifier and nothing else.",
+    "missing": "What a missing quasi-identifier is: `own-value`, `matches-any` or `suppress`.",
+    "models": "The promises: each model by its name and settings, as in the policy.",
+    "models[].model": "The name of the model; its settings stand beside it.",
+    "models[].measured": "The strictest values that the published rows keep. May be better than "
+    "what was promised. `inf` is written as a text.",
+    "loss": "The name of the loss the policy asked to keep small.",
+    "losses": "What every loss gives for this release, the policy's own first. The others with "
+    "their default settings.",
+    "classes": "The classes of the published rows.",
+    "classes.count": "How many there are.",
+    "classes.smallest": "Rows of the smallest.",
+    "classes.largest": "Rows of the largest.",
+    "classes.average": "Rows per class.",
+    "search": "How the levels were found.",
+    "search.name": "The name of the search.",
+    "search.checks": "How many nodes were judged.",
+    "search.nodes": "How many nodes there are.",
+    "search.optimal": "Whether it was proven that no other node loses less.",
+    "hierarchies": "Hierarchies of sensitive columns, for models that measure distances in them: "
+    "for each value its labels from level 1 to the top.",
+    "reproducible": "True if a seed was given. Such a release is not for publication.",
+    "versions": "The versions of Python and of the libraries.",
+    "versions.python": "",
+    "versions.numpy": "",
+    "versions.pyarrow": "",
+    "files": "The data file. Missing in a release in memory.",
+    "files[].name": "Its name in the folder.",
+    "files[].format": "`csv`, `parquet` or `feather`.",
+    "files[].rows": "Rows in it, starred ones included.",
+    "files[].sha256": "Its SHA-256.",
+    "files[].delimiter": "What separates the cells of a CSV file; not there for other formats.",
+}
+"""Every key of a manifest and what it means; `[]` stands for each item of a list."""
+
+
+def page() -> str:
+    """Write the page."""
+    rows = [[code(path), prose(meaning)] for path, meaning in FIELDS.items()]
+    return joined(
+        "# Manifest",
+        "`manifest.json` lies in every release folder beside the data, and `release.manifest` is "
+        "the same in Python. It says what was done and what is promised, and everything in it may "
+        "be public. [Read a manifest](../how-to/read-a-manifest.md) goes through one.",
+        "`sfumato verify` believes nothing of what it claims: the figures are recomputed from the "
+        "rows.",
+        table(["key", "meaning"], rows),
+    )

@@ -1,0 +1,110 @@
+"""Reference page of policies, from their JSON Schema."""
+
+from typing import Any
+
+from docs.generator.docstrings import doc_of, member_docs
+from docs.generator.markdown import block, code, joined, prose, table
+from sfumato.policy import ColumnRule, Missing, Policy, Suppression
+from sfumato.policy.part import Part
+from sfumato.policy.schema import policy_schema
+from sfumato.policy.writer import plain
+from sfumato.schema import Role
+from sfumato.search import SEARCHES
+
+EXAMPLE = """\
+version: 1
+columns:
+  name: identifier
+  age:
+    role: quasi-identifier
+    hierarchy: {kind: intervals, widths: [5, 10, 20]}
+    levels: [1, 4]   # at least five years wide
+  sex: quasi-identifier
+  postcode:
+    role: quasi-identifier
+    hierarchy: masking
+    weight: 2        # keep it twice as dear
+  diagnosis: sensitive
+other: dropped
+models:
+  - {model: k-anonymity, k: 5}
+  - {model: distinct-l-diversity, column: diagnosis, l: 3}
+loss: normalized-loss
+search: {search: best-first, seconds: 60}
+suppression: {limit: 5%, rows: remove}
+missing: own-value
+"""
+
+_WHERE = {
+    "columns": "[the rule of each column](#columns)",
+    "models": "a list of [models](models.md)",
+    "loss": "a [loss](losses.md)",
+    "search": "a [search](searches.md)",
+    "suppression": "a limit, or [settings](#suppression)",
+    "hierarchy": "a [hierarchy](hierarchies.md)",
+}
+
+
+def page() -> str:
+    """Write the page."""
+    schema = policy_schema(SEARCHES)
+    column = schema["properties"]["columns"]["additionalProperties"]["anyOf"][1]
+    suppression = schema["properties"]["suppression"]["anyOf"][1]
+    return joined(
+        "# Policy",
+        "A policy is a YAML file (or `sf.Policy(...)` in Python) with these keys. "
+        "[Write a policy](../how-to/write-a-policy.md) goes through them one after the other, "
+        "`sfumato init` drafts one, and `sfumato schema` gives the same as JSON Schema for "
+        "editors.",
+        block("yaml", EXAMPLE),
+        "Text is taken as it is written: `no`, `01234` and `2020-01-31` need no quotes. Anchors, "
+        "aliases and tags are refused. File names are relative to the folder of the policy.",
+        "## Keys",
+        _keys(schema, Policy),
+        "## columns",
+        "Each column is given by its role alone (`age: quasi-identifier`) or by these keys. "
+        + prose(doc_of(ColumnRule).body[0]),
+        _keys(column, ColumnRule),
+        "### Roles",
+        _choices(Role),
+        "## suppression",
+        "A limit alone (`suppression: 5%`) or these keys. " + prose(doc_of(Suppression).body[0]),
+        _keys(suppression, Suppression),
+        "## missing",
+        "[Missing values](../concepts/missing-values.md) explains the choice with an example.",
+        _choices(Missing),
+    )
+
+
+def _keys(schema: dict[str, Any], part: type[Part]) -> str:
+    rows = []
+    for name, entry in schema["properties"].items():
+        field = part.model_fields[name]
+        given = "required" if field.is_required() else _shown(field.get_default())
+        rows.append([code(name), _WHERE.get(name) or _kind(entry), given, entry["description"]])
+    return table(["key", "is", "default", "meaning"], [[*row[:3], prose(row[3])] for row in rows])
+
+
+def _shown(value: object) -> str:
+    name = getattr(value, "name", None)
+    if isinstance(value, Suppression):
+        return code(value.limit)
+    if value is None:
+        return "none"
+    return code(plain(value) if isinstance(value, Missing | int | float | str) else name)
+
+
+def _kind(entry: dict[str, Any]) -> str:
+    """Say in words what a schema allows."""
+    if "const" in entry:
+        return code(entry["const"])
+    if "enum" in entry:
+        return ", ".join(code(value) for value in entry["enum"] if value is not None)
+    kinds = [entry["type"]] if isinstance(entry["type"], str) else entry["type"]
+    words = {"array": "a list of two whole numbers", "string": "text", "number": "a number"}
+    return " or ".join(words[kind] for kind in kinds if kind != "null")
+
+
+def _choices(kind: type[Role] | type[Missing]) -> str:
+    means = member_docs(kind)
+    return table(["name", "meaning"], [[code(m.value), prose(means[m.name])] for m in kind])

@@ -1,0 +1,118 @@
+"""Reference page of the Python interface."""
+
+import inspect
+from dataclasses import fields, is_dataclass
+from types import ModuleType
+from typing import Any
+
+import sfumato
+from docs.generator.docstrings import doc_of, member_docs, signature
+from docs.generator.markdown import block, code, joined, prose, table
+from sfumato.policy.part import Part
+from sfumato.tasks.draft import Draft
+from sfumato.tasks.inspection import Inspection
+from sfumato.verifier import Check, Verdict
+
+_MORE = {"Draft": Draft, "Inspection": Inspection, "Verdict": Verdict, "Check": Check}
+"""What functions give back, though nobody has to name it."""
+
+_PAGES = {
+    "hierarchy": "hierarchies.md",
+    "losses": "losses.md",
+    "models": "models.md",
+    "search": "searches.md",
+}
+
+
+def page() -> str:
+    """Write the page."""
+    names = [name for name in sfumato.__all__ if name != "__version__"]
+    things = {name: getattr(sfumato, name) for name in names}
+    functions = {n: each for n, each in things.items() if inspect.isfunction(each)}
+    classes = {n: each for n, each in things.items() if inspect.isclass(each)}
+    modules = {n: each for n, each in things.items() if inspect.ismodule(each)}
+    return joined(
+        "# Python",
+        block("python", "import sfumato as sf"),
+        "This page is the public interface; other names may change without notice. "
+        "`sf.__version__` is the version, and [Errors](errors.md) lists what can be raised.",
+        "## Functions",
+        *(_function(f"sf.{name}", each) for name, each in functions.items()),
+        "## Classes",
+        *(_class(f"sf.{name}", each) for name, each in classes.items()),
+        *(_class(name, each) for name, each in _MORE.items()),
+        "## Modules",
+        *(_module(name, each) for name, each in modules.items()),
+    )
+
+
+def _function(name: str, function: Any) -> str:  # noqa: ANN401 - any function
+    doc = doc_of(function)
+    arguments = [[code(each), prose(meaning)] for each, meaning in doc.arguments.items()]
+    return joined(
+        f"### {name}",
+        block("python", signature(function, name)),
+        prose(doc.summary),
+        *doc.paragraphs(),
+        table(["argument", "meaning"], arguments) if arguments else "",
+        doc.example_block(),
+    )
+
+
+def _class(name: str, kind: type) -> str:
+    doc = doc_of(kind)
+    rows = [*_fields(kind), *_members(kind)]
+    return joined(
+        f"### {name}",
+        prose(doc.summary),
+        *doc.paragraphs(),
+        table(["member", "meaning"], rows) if rows else "",
+        doc.example_block(),
+    )
+
+
+def _fields(kind: type) -> list[list[str]]:
+    if issubclass(kind, Part):
+        return [[code(n), prose(f.description or "")] for n, f in kind.model_fields.items()]
+    means = member_docs(kind)
+    if not is_dataclass(kind):
+        return []
+    return [[code(each.name), prose(means.get(each.name, ""))] for each in fields(kind)]
+
+
+def _members(kind: type) -> list[list[str]]:
+    """List the properties and methods a class defines itself."""
+    rows = []
+    for name, member in vars(kind).items():
+        callable_ = isinstance(member, classmethod | staticmethod) or inspect.isfunction(member)
+        if name.startswith("_") or not (callable_ or isinstance(member, property)):
+            continue
+        if getattr(member, "__module__", kind.__module__) != kind.__module__:
+            continue  # put there by a library
+        plain = getattr(member, "__func__", member)
+        summary = doc_of(plain).summary if plain.__doc__ else ""
+        shown = name if isinstance(member, property) else signature(plain, name)
+        rows.append([code(" ".join(shown.split())), prose(summary)])
+    return rows
+
+
+def _module(name: str, module: ModuleType) -> str:
+    doc = doc_of(module)
+    rows = []
+    for each in module.__all__:
+        member = getattr(module, each)
+        summary = doc_of(member).summary if _is_ours(member) else ""
+        if summary:
+            rows.append([code(f"sf.{name}.{each}"), prose(summary)])
+    target = _PAGES.get(name)
+    return joined(
+        f"### sf.{name}",
+        prose(doc.summary),
+        *doc.paragraphs(),
+        f"All members with their settings: [{target}]({target})." if target else "",
+        table(["name", "in a sentence"], rows),
+    )
+
+
+def _is_ours(member: Any) -> bool:  # noqa: ANN401 - anything a module exports
+    return inspect.isclass(member) or inspect.isfunction(member)
