@@ -1,4 +1,6 @@
-"""Shared names for doctests and the one hypothesis profile."""
+"""Shared names for doctests, and how hard hypothesis tries (HYPOTHESIS_PROFILE=long)."""
+
+import os
 
 import numpy as np
 import pytest
@@ -10,8 +12,8 @@ settings.register_profile(
     max_examples=60,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
-settings.register_profile("long", parent=settings.get_profile("default"), max_examples=2000)
-settings.load_profile("default")
+settings.register_profile("long", parent=settings.get_profile("default"), max_examples=1500)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
 @pytest.fixture(autouse=True)

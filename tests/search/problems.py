@@ -112,6 +112,7 @@ def literal_left(problem: Problem, checker: Checker, node) -> list[tuple]:
     the rest, and last what the table as a whole cannot bear.
     """
     rows = generalised(problem, checker, node)
+    rank = class_order(checker, node)
     models = problem.policy.models
     stages = [
         [m.absorbing_part for m in models if m.absorbing_part is not None],
@@ -120,7 +121,7 @@ def literal_left(problem: Problem, checker: Checker, node) -> list[tuple]:
     ]
     while True:
         for stage in stages:
-            failing = failing_tuples(problem, rows, stage)
+            failing = failing_tuples(problem, rows, stage, rank)
             if failing:
                 break
         else:
@@ -128,9 +129,23 @@ def literal_left(problem: Problem, checker: Checker, node) -> list[tuple]:
         rows = [row for row in rows if row[:3] not in failing]
 
 
-def failing_tuples(problem: Problem, rows, models: list[PrivacyModel]) -> set[tuple]:
+def class_order(checker: Checker, node) -> dict[tuple, int]:
+    """Number the classes as the checker does: models that break ties go by it."""
+    ladders = checker.grouping.ladders
+    first = checker.grouping.partition(node).first
+    raw = checker.grouping.codes[:, first].T
+    return {
+        tuple(
+            ladder.labels[level][ladder.codes[level][code]]
+            for ladder, level, code in zip(ladders, node, codes, strict=True)
+        ): i
+        for i, codes in enumerate(raw)
+    }
+
+
+def failing_tuples(problem: Problem, rows, models: list[PrivacyModel], rank) -> set[tuple]:
     """Judge every published tuple on the rows an attacker would find for it."""
-    tuples = sorted({row[:3] for row in rows}, key=repr)
+    tuples = sorted({row[:3] for row in rows}, key=lambda key: rank[key])
     classes = literal_classes(problem, rows, tuples)
     failing = set()
     for model in models:
