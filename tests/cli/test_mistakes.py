@@ -49,9 +49,12 @@ def test_a_table_that_is_none(patients, run, name):
     path = patients / "patients.csv"
     path.unlink() if content is None else path.write_bytes(content)
     refused(patients, run, *ANONYMIZE, words=words)
-    refused(patients, run, "verify", "patients.csv", "-p", "policy.yaml", words=words)
     refused(patients, run, "inspect", "patients.csv", words=words)
     refused(patients, run, "init", "patients.csv", "-o", "new.yaml", words=words)
+    if name == "ragged line":
+        # The verifier shares no code with the engine, and has its own words for it.
+        words = ["patients.csv cannot be read", "Row #3", "4 columns, got 3"]
+    refused(patients, run, "verify", "patients.csv", "-p", "policy.yaml", words=words)
 
 
 def test_a_folder_is_no_table(patients, run):
@@ -83,8 +86,8 @@ BAD_POLICIES = {
         ["line 6, columns.ill", "stands there already, on line 5"],
     ),
     "a model about a quasi-identifier": (
-        POLICY + "  - {model: distinct-l-diversity, column: age, l: 2}\n",
-        ["policy.yaml"],
+        POLICY.replace("k-anonymity, k: 2", "distinct-l-diversity, column: age, l: 2"),
+        ["models[0].column", "'age'", "quasi-identifier"],
     ),
     "a model about nothing": (
         POLICY.replace("k-anonymity, k: 2", "distinct-l-diversity, column: il, l: 2"),
@@ -104,8 +107,6 @@ BAD_POLICIES = {
 @pytest.mark.parametrize("name", BAD_POLICIES)
 def test_a_policy_that_cannot_be_kept(patients, run, name):
     policy, words = BAD_POLICIES[name]
-    if "two models" in name or name == "a model about a quasi-identifier":
-        policy = policy.replace("models: [{model: k-anonymity, k: 2}]\n", "models:\n")
     if name == "too many missing":
         (patients / "patients.csv").write_text(PATIENTS.replace(",24,", ",,"))
     (patients / "policy.yaml").write_text(policy)

@@ -21,9 +21,13 @@ def main() -> None:
         # A column name that the terminal cannot show is no reason to stop.
         with suppress(AttributeError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    from sfumato.cli.app import app
+    try:
+        from sfumato.cli.app import app
 
-    app(prog_name="sfumato")
+        app(prog_name="sfumato")
+    except KeyboardInterrupt:
+        # Before any command began: there is nothing to clean up and nothing to say.
+        raise SystemExit(130) from None
 
 
 def _terminate(number: int, _frame: FrameType | None) -> None:

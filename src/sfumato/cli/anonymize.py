@@ -8,7 +8,7 @@ import typer
 from sfumato.cli.command import command
 from sfumato.cli.options import DataArgument, JsonOption, QuietOption
 from sfumato.cli.progress import progress_bar
-from sfumato.cli.show import say, show, write_json
+from sfumato.cli.show import clean, say, show, write_json
 
 
 @command(
@@ -46,7 +46,8 @@ def anonymize(
 ) -> None:
     """Make a release that keeps a policy.
 
-    The table is generalised until the policy's models hold, with the least possible loss. The release is verified before it appears. If anything fails, nothing is written.
+    The table is generalised until the policy's models hold, with the least possible loss.
+    The release is verified before it appears. If anything fails, nothing is written.
     """
     from sfumato.tasks.anonymize import anonymize as task
 
@@ -68,6 +69,6 @@ def anonymize(
     from sfumato.cli.views import release_view
 
     show(*release_view(release))
-    say(f"\nThe release is in {output}; all {len(release.verdict.checks)} checks hold.")
+    say(f"\nThe release is in {clean(output)}; all {len(release.verdict.checks)} checks hold.")
     if seed is not None:
         say("Its row order follows from the seed, so it is not for publication.")

@@ -1,6 +1,7 @@
 """`sfumato init`: draft a policy for a table."""
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -9,7 +10,7 @@ from sfumato.cli.command import command
 from sfumato.cli.files import refuse_existing, write_text
 from sfumato.cli.options import DataArgument, ForceOption
 from sfumato.cli.progress import progress_bar
-from sfumato.cli.show import say, show
+from sfumato.cli.show import clean, say, show
 
 
 @command(
@@ -27,7 +28,8 @@ def init(
     """Draft a policy for a table.
 
     What each column is, is guessed from its name and values; hierarchies are built, and the
-    columns that single people out are shown. Read the draft and correct it. A guess about a column is no knowledge of the world.
+    columns that single people out are shown. Read the draft and correct it: only you know
+    who will see the release and what they know already.
     """
     to_stdout = output == "-"
     target = Path(output)
@@ -36,17 +38,19 @@ def init(
         _refuse_to_replace(target, data)
     from sfumato.cli.views import draft_view
     from sfumato.tasks.draft import draft as task
+    from sfumato.tasks.inspect import inspect
 
     with progress_bar() as progress:
         draft = task(data, progress=progress)
-    show(*draft_view(draft), err=to_stdout)
+        inspection = inspect(data, policy=draft.policy, progress=progress)
+    show(*draft_view(draft, inspection), err=to_stdout)
     if to_stdout:
         typer.echo(draft.text, nl=False)
         return
     write_text(target, draft.text, force=force)
     say(
-        f"\nWrote {target}. Read it, correct it, then: "
-        f"sfumato anonymize {data} -p {target} -o release"
+        f"\nWrote {clean(target)}. Read it, correct it, then:\n"
+        f"  sfumato anonymize {quote(clean(data))} -p {quote(clean(target))} -o release"
     )
 
 

@@ -10,8 +10,10 @@ from sfumato.cli.show import console
 Progress: TypeAlias = Callable[[str, int, int | None], None]
 
 _STAGES = {
+    "look": "Looking at the columns",
     "count": "Counting rows",
     "population": "Counting the population",
+    "subsets": "Trying sets of columns",
     "search": "Checking generalisations",
     "publish": "Writing the release",
     "verify": "Verifying",

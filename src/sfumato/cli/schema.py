@@ -8,7 +8,7 @@ import typer
 from sfumato.cli.command import command
 from sfumato.cli.files import write_text
 from sfumato.cli.options import ForceOption
-from sfumato.cli.show import say, write_json
+from sfumato.cli.show import clean, say, write_json
 
 
 @command(
@@ -24,7 +24,8 @@ def schema(
 ) -> None:
     """Give the JSON Schema of policies.
 
-    It has every model, hierarchy, loss and search with its settings. Editors that know it complete and check policies while they are written.
+    It has every model, hierarchy, loss and search with its settings. Editors that know it
+    complete and check policies while they are written.
     """
     from sfumato.policy import Policy
     from sfumato.search import SEARCHES
@@ -36,4 +37,4 @@ def schema(
     import json
 
     write_text(output, json.dumps(plain, indent=2, ensure_ascii=False) + "\n", force=force)
-    say(f"Wrote {output}.")
+    say(f"Wrote {clean(output)}.")

@@ -55,11 +55,11 @@ def console(*, err: bool = False) -> "Console":
     return Pipe(file=stream, width=width, markup=False, emoji=False, highlight=False)
 
 
-def cell(value: object, style: str = "") -> "Text":
+def cell(value: object, style: str = "", *, keep: str = "") -> "Text":
     """Make text that is shown as it is, whatever brackets it holds."""
     from rich.text import Text
 
-    return Text(clean(value), style=style)
+    return Text(clean(value, keep=keep), style=style)
 
 
 def table(

@@ -129,7 +129,7 @@ def in_words(value: object) -> str:
         shown = ", ".join(map(in_words, value))
         return f"[{shown[:40]}…]" if len(shown) > 40 else f"[{shown}]"
     text = text_of(value)
-    return f"{text[:40]}…" if len(text) > 60 else text
+    return f"{text[:12]}…" if len(text) > 60 else text
 
 
 def _plain(value: object) -> object:
