@@ -64,8 +64,8 @@ def policy_text(
         lines += ["", *_indented([*_comment(column.guess.reason), *_column(name, column)])]
     lines += ["", "# What becomes of columns not named above; without it they are an error.",
               "# other: dropped", "", "models:"]  # fmt: skip
-    for model in models:
-        lines += _indented(_model(model, columns, rows))
+    for position, model in enumerate(models):
+        lines += [""] * (position > 0) + _indented(_model(model, columns, rows))
     if rows == 1:
         lines += ["", "# One row has nobody to hide among, so nothing of it can be published."]
     else:

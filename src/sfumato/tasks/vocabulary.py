@@ -52,7 +52,7 @@ _WORDS: tuple[tuple[Meaning, str], ...] = (
         admitted, discharge, discharged, visit, aufnahme, aufnahmedatum, entlassung,
         entlassungsdatum, entree, sortie, ingreso hospital, timestamp"""),
     (Meaning(_SENSITIVE, "health"), """
-        disease, diseases, diagnosis, diagnoses, diag, icd, condition, illness, disorder,
+        disease, diseases, diagnosis, diagnoses, diag, icd, condition, ill, illness, disorder,
         symptom, symptoms, comorbidity, health condition, krankheit, erkrankung, diagnose,
         diagnosen, befund, maladie, diagnostic, affection, enfermedad, diagnostico, dolencia,
         hiv, aids, sti, cancer, tumor, pregnant, pregnancy, disability, behinderung, handicap,

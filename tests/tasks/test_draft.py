@@ -1,0 +1,266 @@
+"""Drafts: the policy always loads, always yields a verified release, and says why."""
+
+import json
+import re
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import yaml
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import sfumato as sf
+from sfumato import samples
+from sfumato.errors import InputError
+from sfumato.hierarchy import Automatic, Intervals, Masking, Suppress, Taxonomy
+from sfumato.models import DistinctLDiversity, KAnonymity
+from sfumato.policy import ColumnRule, Policy
+from sfumato.schema import Role
+from tests.adult import adult_folder
+
+ODD = [
+    "größe", "名前", "👩‍⚕️", "net income", "a: b", "a # b", "#", "*", "*age", "&x", "!tag", "- x",
+    "? x", "'", '"', "{a}", "[a", "a\nb", "\n", "\t", " ", " a ", "yes", "no", "null", "~", "1",
+    "1.0", "1e5", "0x1F", "2020-01-31", "true", "<<", "=", "%", "@", "`", "|", ">", ",", "x" * 3000,
+    "models", "columns", "a", "b", "\x85", "\u2028", "\ufeff", "\\", "---", "...", "a\\nb",
+]  # fmt: skip
+NAMES = st.sampled_from([*ODD, "age", "zip", "disease", "salary", "name", "notes"]) | st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=8
+)
+CELLS = st.sampled_from(
+    [
+        st.none(),
+        st.integers(-5, 5),
+        st.integers(-(2**62), 2**62),
+        st.floats(allow_infinity=False, width=32),
+        st.booleans(),
+        st.dates(),
+        st.datetimes(),
+        st.decimals(-99, 99, places=2),
+        st.sampled_from(["f", "m", "no", "1.50", "01", "*", "", " "]),
+        st.text(st.characters(exclude_categories=["Cs"]), max_size=6),
+        st.from_regex(r"[0-9]{5}", fullmatch=True),
+        st.sampled_from(ODD),
+    ]
+)
+
+
+@st.composite
+def tables(draw) -> pa.Table:
+    names = draw(st.lists(NAMES, min_size=1, max_size=6, unique=True))
+    rows = draw(st.integers(1, 30))
+    columns = {}
+    for name in names:
+        cells = st.none() | draw(CELLS) if draw(st.booleans()) else draw(CELLS)
+        columns[name] = pa.array(draw(st.lists(cells, min_size=rows, max_size=rows)))
+    return pa.table(columns)
+
+
+def released(table, drafted):
+    """Check what every draft promises, and give the release."""
+    assert Policy.from_yaml(drafted.text) == drafted.policy
+    release = sf.anonymize(table, drafted.policy, seed=1)
+    assert release.verdict.holds
+    return release
+
+
+@settings(max_examples=150)
+@given(tables())
+@example(pa.table({"age": [1]}))
+@example(pa.table({"name": ["Ann"]}))
+@example(pa.table({"disease": ["flu", "hiv"]}))
+@example(pa.table({"x": pa.nulls(4, pa.string())}))
+@example(pa.table({"x": pa.nulls(4)}))
+@example(pa.table({"disease": pa.nulls(4, pa.string()), "age": [1, 2, 3, 4]}))
+def test_any_table_gets_a_policy_that_works(table):
+    drafted = sf.draft(table)
+    assert list(drafted.roles) == table.column_names == list(drafted.reasons)
+    published = released(table, drafted).table.column_names
+    hidden = {Role.IDENTIFIER, Role.DROPPED}
+    assert published == [name for name in table.column_names if drafted.roles[name] not in hidden]
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_names_survive(name):
+    table = pa.table({name: [1, 2, 3, 4, 5, 6], "condition": list("xyxyxy")})
+    drafted = sf.draft(table)
+    assert drafted.roles["condition"] is Role.SENSITIVE
+    assert name in released(table, drafted).table.column_names
+
+
+@pytest.mark.parametrize("name", [name for name in ODD if "age" not in name])
+def test_odd_names_survive_as_sensitive_columns_too(name):
+    table = pa.table({"age": [1, 2, 3, 4, 5, 6], f"disease {name}": list("xyxyxy")})
+    drafted = sf.draft(table)
+    assert drafted.policy.models[1] == DistinctLDiversity(f"disease {name}", 2)
+    released(table, drafted)
+
+
+@pytest.mark.parametrize("name", samples.names())
+def test_the_printed_tables_get_policies_that_work(name):
+    drafted = sf.draft(samples.path(name))
+    roles = drafted.roles
+    assert roles["zipcode"] is Role.QUASI_IDENTIFIER
+    assert roles.get("name", Role.IDENTIFIER) is Role.IDENTIFIER
+    secret = {"condition", "disease", "salary"} & set(roles)
+    assert {column for column, role in roles.items() if role is Role.SENSITIVE} == secret
+    released(samples.path(name), drafted)
+
+
+def test_invented_patients_get_the_roles_a_person_would_give_them():
+    table = samples.synthetic(2000, seed=3)
+    drafted = sf.draft(table)
+    assert drafted.policy.with_role(Role.IDENTIFIER) == ("patient_id", "name")
+    assert drafted.policy.sensitive == ("diagnosis", "outcome", "salary")
+    assert drafted.policy.quasi_identifiers == (
+        "birth_date", "age", "sex", "postcode", "nationality", "marital_status", "education",
+        "occupation", "admitted", "insurance",
+    )  # fmt: skip
+    assert drafted.policy.search.options["checks"] == 500
+    faster = drafted.text.replace("checks: 500", "checks: 20")
+    assert sf.anonymize(table, Policy.from_yaml(faster)).verdict.holds
+
+
+def test_adult_gets_a_policy_that_works():
+    file = adult_folder() / "adult.csv"
+    drafted = sf.draft(file)
+    assert drafted.policy.sensitive == ("salary-class",)
+    assert len(drafted.policy.quasi_identifiers) == 8
+    assert "72 distinct values, looks like an age by its name" in drafted.text
+    quick = drafted.policy.model_copy(update={"search": sf.policy.SearchRule.of(QUICK)})
+    assert sf.anonymize(file, quick).verdict.holds
+
+
+QUICK = {"search": "best-first", "checks": 30}
+
+
+def test_two_hundred_columns_are_no_trouble():
+    rng = np.random.default_rng(2)
+    table = pa.table({f"answer {i}": rng.integers(0, 3, 200) for i in range(200)})
+    drafted = sf.draft(table)
+    assert len(drafted.policy.quasi_identifiers) == 200
+    assert "200 quasi-identifiers are many" in drafted.text
+    quick = drafted.policy.model_copy(update={"search": sf.policy.SearchRule.of(QUICK)})
+    assert sf.anonymize(table, quick).verdict.holds
+
+
+def test_hierarchies_are_written_out_to_be_edited():
+    table = pa.table(
+        {
+            "age": list(range(18, 78)),
+            "zip": [f"{i:05}" for i in range(100, 160)],
+            "sex": ["f", "m"] * 30,
+            "country": ["France", "Chad", "Peru", "NO"] * 15,
+        }
+    )
+    drafted = sf.draft(table)
+    hierarchies = {name: rule.hierarchy for name, rule in drafted.policy.columns.items()}
+    assert isinstance(hierarchies["age"], Intervals)
+    assert isinstance(hierarchies["zip"], Masking)
+    assert hierarchies["sex"] == Suppress()
+    assert isinstance(hierarchies["country"], Taxonomy)
+    for name, builder in hierarchies.items():
+        values = table[name].unique().to_pylist()
+        counts = [60 // len(values)] * len(values)
+        assert builder == Automatic().describe(name, values, counts)
+    released(table, drafted)
+
+
+def test_a_tree_too_long_to_read_stays_automatic():
+    towns = [f"town {a}{b}" for a in "abcdefghij" for b in "klmnopqrst"] * 3
+    drafted = sf.draft(pa.table({"city": towns}))
+    assert drafted.policy.columns["city"].hierarchy == Automatic()
+    assert "Too many values to write down" in drafted.text
+    released(pa.table({"city": towns}), drafted)
+
+
+def test_more_values_than_one_would_look_at_stay_automatic():
+    drafted = sf.draft(pa.table({"height": np.arange(30_000) / 7, "sex": ["f", "m"] * 15_000}))
+    assert drafted.policy.columns["height"].hierarchy == Automatic()
+
+
+def test_columns_of_lists_are_dropped():
+    table = pa.table({"age": [1, 1, 1], "visits": [[1], [2], [3, 4]]})
+    drafted = sf.draft(table)
+    assert drafted.roles["visits"] is Role.DROPPED
+    assert released(table, drafted).table.column_names == ["age"]
+
+
+def test_what_a_policy_needs_for_a_table_of_names_is_published_as_a_star():
+    table = pa.table({"name": ["Ann", "Bob", "Cy"], "disease": ["flu", "hiv", "flu"]})
+    drafted = sf.draft(table)
+    assert drafted.roles == {"name": Role.QUASI_IDENTIFIER, "disease": Role.SENSITIVE}
+    assert "published as * only" in drafted.reasons["name"]
+    assert released(table, drafted).table["name"].to_pylist() == ["*"] * 3
+
+
+@pytest.mark.parametrize(("rows", "k", "l"), [(1, 2, None), (2, 2, 2), (3, 3, 3), (60, 5, 3)])
+def test_no_more_is_asked_for_than_the_table_can_give(rows, k, l):
+    table = pa.table({"age": [30] * rows, "disease": [f"d{i % 9}" for i in range(rows)]})
+    drafted = sf.draft(table)
+    wanted = [KAnonymity(k)] + ([DistinctLDiversity("disease", l)] if l else [])
+    assert list(drafted.policy.models) == wanted
+    assert released(table, drafted).suppressed == (1 if rows == 1 else 0)
+
+
+def test_a_sensitive_column_with_one_value_cannot_be_made_diverse():
+    table = pa.table({"age": [30] * 6, "disease": ["flu", None] * 3})
+    drafted = sf.draft(table)
+    assert drafted.policy.models == (KAnonymity(5),)
+    released(table, drafted)
+
+
+def test_every_column_has_its_reason_above_it():
+    drafted = sf.draft(samples.path("hospital"))
+    lines = drafted.text.splitlines()
+    for name, reason in drafted.reasons.items():
+        position = next(i for i, line in enumerate(lines) if line.startswith(f"  {name}:"))
+        assert lines[position - 1] == f"  # {reason}"
+
+
+@pytest.mark.parametrize("name", ["hospital", "synthetic"])
+def test_commented_alternatives_can_be_put_in_place(name):
+    table = samples.synthetic(300, seed=1) if name == "synthetic" else samples.table(name)
+    drafted = sf.draft(table)
+    alternatives = re.findall(r"# or, .*:\n((?: *# (?!or, ).*\n)+)", drafted.text)
+    assert len(alternatives) >= 5
+    for commented in alternatives:
+        settings = yaml.safe_load(re.sub(r"(?m)^ *# ", "", commented))
+        if isinstance(settings, list):
+            assert Policy(columns=drafted.policy.columns, models=settings)
+        elif not set(settings) & set(table.column_names):
+            assert ColumnRule(**{"role": "quasi-identifier", **settings})
+
+
+def test_the_text_is_what_is_printed_and_the_rest_fits_json():
+    drafted = sf.draft(samples.path("hospital"))
+    assert str(drafted) == drafted.text
+    assert repr(drafted) == "<Draft 1 identifier, 4 quasi-identifier, 1 sensitive>"
+    plain = json.loads(json.dumps(drafted.to_dict()))
+    assert plain["columns"]["name"]["role"] == "identifier"
+    assert max(map(len, drafted.text.splitlines())) <= 100
+
+
+def test_drafts_do_not_depend_on_the_kind_of_table(tmp_path):
+    import pandas as pd
+
+    table = samples.table("health")
+    frame = pd.read_csv(samples.path("health"), dtype=str)
+    assert sf.draft(table) == sf.draft(samples.path("health")) == sf.draft(frame)
+
+
+def test_progress_is_told():
+    told = []
+    sf.draft(pa.table({"age": [1, 2, 3]}), progress=lambda *stage: told.append(stage))
+    assert told == [("look", 3, 3)]
+
+
+def test_an_empty_table_is_refused():
+    with pytest.raises(InputError, match="no rows"):
+        sf.draft(pa.table({"age": pa.array([], pa.int64())}))
+
+
+def test_a_table_without_single_values_is_refused():
+    with pytest.raises(InputError, match="no column holds one value per row"):
+        sf.draft(pa.table({"visits": [[1], [2]]}))
