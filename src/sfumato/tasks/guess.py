@@ -10,6 +10,7 @@ import numpy as np
 
 from sfumato.engines import Domain
 from sfumato.schema import Role
+from sfumato.tasks.percent import percent
 from sfumato.tasks.vocabulary import counts_up, meaning_of
 from sfumato.text import date_of, number_of, text_of
 from sfumato.typing import Value
@@ -129,12 +130,12 @@ class _Look:
         if self._alone == self._known > 1:
             facts = "different in every row"
         elif self.nearly_unique:
-            share = percent(self._alone, self._known)
+            share = percent(self._alone / self._known)
             facts = f"unique for {share} of rows" if self._missing == 0 else f"{share} unique"
         else:
             facts = f"{self._distinct:,} distinct value{'s' * (self._distinct != 1)}"
         if self._missing:
-            facts += f", {percent(self._missing, self._known + self._missing)} missing"
+            facts += f", {percent(self._missing / (self._known + self._missing))} missing"
         return facts
 
     def pattern(self) -> str | None:
@@ -185,14 +186,3 @@ def _whole(values: Sequence[Value]) -> list[int] | None:
     if any(number is None or not number.is_integer() for number in numbers):
         return None
     return sorted(int(number) for number in numbers if number is not None)
-
-
-def percent(part: int, whole: int) -> str:
-    """Write a share, never rounded up to all or down to none.
-
-    >>> percent(998, 1000), percent(99999, 100000), percent(1, 100000), percent(3, 3)
-    ('99.8 %', '99.9 %', '0.1 %', '100 %')
-    """
-    if part in (0, whole):
-        return "100 %" if part else "0 %"
-    return f"{min(max(round(1000 * part / whole), 1), 999) / 10:.1f} %"

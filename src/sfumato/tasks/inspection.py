@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from sfumato.schema import Role
+from sfumato.tasks.percent import percent
 from sfumato.tasks.subsets import SubsetSearch
 
 
@@ -152,12 +153,12 @@ class Inspection:
     def _headline(self) -> str:
         return (
             f"{self.rows} rows in {self.classes.count} classes, smallest {self.classes.smallest}, "
-            f"{_percent(self.risk.unique)} of rows unique"
+            f"{percent(self.risk.unique)} of rows unique"
         )
 
     def __str__(self) -> str:
         guessed = " (guessed from names and values)" if self.roles_from == "guessed" else ""
-        worst, average = _percent(self.risk.maximum), _percent(self.risk.average)
+        worst, average = percent(self.risk.maximum), percent(self.risk.average)
         parts = [
             self._headline(),
             f"Quasi-identifiers{guessed}: {', '.join(map(_name, self.quasi_identifiers))}",
@@ -178,7 +179,7 @@ class Inspection:
         found = self.population
         if found is None:
             return []
-        low, high = map(_percent, found.presence)
+        low, high = map(percent, found.presence)
         text = (
             f"Population: {found.people} people; every class stands for {found.smallest} of them "
             f"or more, of whom {low} to {high} are in the table"
@@ -187,21 +188,21 @@ class Inspection:
 
     def _sizes(self) -> list[str]:
         below = ", ".join(
-            f"{rows} in classes below {size} ({_percent(rows / self.rows)})"
+            f"below {size}: {rows} ({percent(rows / self.rows)})"
             for size, rows in self.classes.below.items()
         )
         rows = [
-            (bin_.label, bin_.classes, bin_.rows, _percent(bin_.rows / self.rows))
+            (bin_.label, bin_.classes, bin_.rows, percent(bin_.rows / self.rows))
             for bin_ in self.classes.histogram
         ]
         return [
             *text_table(("class size", "classes", "rows", "share"), rows),
-            f"Rows: {below}",
+            f"Rows in classes {below}",
         ]
 
     def _columns(self) -> list[str]:
         rows = [
-            (_name(c.name), c.role.value, c.distinct, _percent(c.missing), _percent(c.unique))
+            (_name(c.name), c.role.value, c.distinct, percent(c.missing), percent(c.unique))
             for c in self.columns
         ]
         return text_table(("column", "role", "distinct", "missing", "unique alone"), rows)
@@ -210,7 +211,7 @@ class Inspection:
         search = self.subsets
         how = "all" if search.complete else f"{search.looked_at} of"
         rows = [
-            (", ".join(map(_name, risk.columns)), risk.unique_rows, _percent(risk.share))
+            (", ".join(map(_name, risk.columns)), risk.unique_rows, percent(risk.share))
             for risk in search.found
         ]
         return [
@@ -227,7 +228,7 @@ class Inspection:
             (
                 _name(s.name), f"{s.distinct_l:g}", f"{s.entropy_l:.2f}",
                 *(f"{c:.3g}" for c in s.recursive_c.values()),
-                _percent(s.largest_share), _percent(s.share_in_table), f"{s.t_equal:.3f}",
+                percent(s.largest_share), percent(s.share_in_table), f"{s.t_equal:.3f}",
                 "" if s.t_ordered is None else f"{s.t_ordered:.3f}",
             )
             for s in self.sensitive
@@ -258,10 +259,6 @@ def _name(name: str) -> str:
     """Keep a name on its line, and short enough to read."""
     shown = name if name.isprintable() else repr(name)
     return shown if len(shown) <= 40 else shown[:39] + "…"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - any part of an inspection
