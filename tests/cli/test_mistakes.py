@@ -258,6 +258,16 @@ def test_init_never_replaces_the_data(patients, run):
     assert (patients / "patients.csv").read_text() == PATIENTS
 
 
+@pytest.mark.parametrize("path", ["nowhere/new.yaml", "patients.csv/new.yaml"])
+def test_a_policy_that_cannot_be_written(patients, run, path):
+    before = everything_in(patients)
+    result = run("init", "patients.csv", "-o", path)
+    assert result.exit_code == 2
+    assert f"cannot write '{path}'" in result.stderr
+    assert "Nothing was left behind" in result.stderr
+    assert everything_in(patients) == before
+
+
 def test_init_does_not_write_over_a_folder(patients, run):
     refused(patients, run, "init", "patients.csv", "-o", ".", "--force", words=["is a folder"])
 

@@ -17,11 +17,10 @@ def refuse_existing(path: Path, *, force: bool) -> None:
 
 
 def write_text(path: Path, text: str, *, force: bool) -> None:
-    """Write a file in UTF-8; its folder is made if need be."""
+    """Write a file in UTF-8."""
     refuse_existing(path, force=force)
     temporary = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)

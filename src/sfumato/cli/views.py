@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from sfumato.cli.show import bar, cell, clean, status, table
+from sfumato.tasks.percent import percent
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -165,12 +166,3 @@ def draft_view(draft: "Draft", inspection: "Inspection") -> list["RenderableType
 def exposure_view(inspection: "Inspection") -> list["RenderableType"]:
     """An inspection in short: how many are exposed, and by which columns."""
     return [headline_view(inspection), subsets_view(inspection, _FEW)]
-
-
-def percent(share: float) -> str:
-    """Write a share.
-
-    >>> percent(0.256)
-    '25.6 %'
-    """
-    return f"{100 * share:.1f} %"
