@@ -6,7 +6,8 @@ from typing import Any
 from sfumato.errors import SfumatoError, some
 from sfumato.text import STAR
 from sfumato.verifier import closeness, diversity, sizes
-from sfumato.verifier.counting import Counted, count, text_key
+from sfumato.verifier.cells import text_key
+from sfumato.verifier.counting import Counted, count
 from sfumato.verifier.groups import Groups
 from sfumato.verifier.judging import Finding, Number, same
 from sfumato.verifier.promises import Promise, Promises, is_number
