@@ -1,0 +1,86 @@
+"""Markdown pages, taken apart: their code blocks, headings and links."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+_FENCE = re.compile(r"^(`{3,})([^`]*)$")
+_LINK = re.compile(r"(?<!!)\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^()\s]+(?:\([^()]*\)[^()\s]*)*)\)")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, the file it is to be saved as (if any), its text."""
+
+    page: Path
+    line: int
+    language: str
+    file: str
+    text: str
+
+    @property
+    def place(self) -> str:
+        return f"{name_of(self.page)}:{self.line}"
+
+
+def pages() -> list[Path]:
+    """Give every page of the project that people read."""
+    folders = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")]
+    return sorted([*ROOT.glob("*.md"), *folders])
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def blocks(page: Path) -> list[Block]:
+    """List the fenced blocks of a page in their order."""
+    return list(_blocks(page, page.read_text(encoding="utf-8")))
+
+
+def _blocks(page: Path, text: str) -> Iterator[Block]:
+    fence, start, info, lines = "", 0, "", []
+    for number, line in enumerate(text.splitlines(), 1):
+        found = _FENCE.match(line.strip())
+        if not fence and found:
+            fence, start, info, lines = found[1], number, found[2].strip(), []
+        elif fence and line.strip() == fence:
+            language, _, file = info.partition(" ")
+            yield Block(page, start, language, file.strip(), "\n".join(lines) + "\n")
+            fence = ""
+        elif fence:
+            lines.append(line)
+    assert not fence, f"{name_of(page)}, line {start}: the block is never closed"
+
+
+def prose(page: Path) -> str:
+    """Give a page without its blocks and without code in lines."""
+    inside, kept = False, []
+    for line in page.read_text(encoding="utf-8").splitlines():
+        if _FENCE.match(line.strip()):
+            inside = not inside
+        elif not inside:
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def links(page: Path) -> list[str]:
+    """List where a page leads."""
+    return _LINK.findall(re.sub(r"`[^`\n]*`", "code", prose(page)))
+
+
+def anchors(page: Path) -> set[str]:
+    """List the places on a page that a link can lead to, as forges name them."""
+    found: set[str] = set()
+    for heading in re.findall(r"^#+ +(.+?) *$", prose(page), re.MULTILINE):
+        plain = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).lower()
+        name = re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
+        copy, n = name, 0
+        while copy in found:
+            n += 1
+            copy = f"{name}-{n}"
+        found.add(copy)
+    return found

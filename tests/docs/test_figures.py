@@ -1,0 +1,96 @@
+"""Figures that pages mention are those of the code, and of the tools they are said to come from."""
+
+import json
+import re
+
+import pytest
+
+import sfumato as sf
+from sfumato.hierarchy import BUILDERS
+from sfumato.losses import AGGREGATES, LOSSES
+from sfumato.models import MODELS
+from sfumato.search import SEARCHES, best_first, descent
+from tests.adult import adult_folder
+from tests.docs.pages import ROOT
+
+NAMES = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass"]
+TWO = {"distinct": sf.models.DistinctLDiversity, "entropy": sf.models.EntropyLDiversity}
+
+
+def text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def own(family) -> int:
+    return sum(family[name].__module__.startswith("sfumato.") for name in family)
+
+
+def test_pages_count_the_members_of_families_rightly():
+    for page in ("README.md", "CHANGELOG.md"):
+        assert f"**{own(MODELS)} privacy models**" in text(page)
+    assert f"There are {own(MODELS)} in Sfumato" in text("docs/concepts/models.md")
+    assert f"**{own(BUILDERS)} hierarchies**" in text("CHANGELOG.md")
+    assert own(AGGREGATES) == 4
+    assert f"**{own(LOSSES)} losses** with four ways" in text("CHANGELOG.md")
+    assert f"**{own(SEARCHES)} searches**" in text("CHANGELOG.md")
+
+
+def test_the_changelog_and_the_readme_speak_of_this_version():
+    newest = re.search(r"^## (\S+)", text("CHANGELOG.md"), re.MULTILINE)
+    assert newest
+    assert newest[1] == sf.__version__
+    assert f"version {sf.__version__}" in text("README.md")
+
+
+def test_the_guide_to_large_lattices_names_the_limits_of_the_code():
+    words = text("docs/how-to/large-lattices.md")
+    assert f"Above {best_first._DENSE_NODES:,} candidates".replace(",", " ") in words
+    assert f"after {descent._DEFAULT_CHECKS:,} checks".replace(",", " ") in words
+
+
+def test_the_readme_counts_the_figures_that_the_tests_use():
+    figures = json.loads((ROOT / "tests" / "oracle" / "adult.json").read_text(encoding="utf-8"))
+    nodes = sum(len(case["expected"]) for case in figures["nodes"])
+    assert f"{len(figures['optima'])} optima and {nodes} losses" in text("README.md")
+
+
+ROWS = re.findall(
+    r"^\| k = (\d+)(?:, (distinct|entropy) l = (\d+))? "
+    r"\| ([\d.]+) \| ([\d.]+) \| (\d+) \| (\d+) \|",
+    text("README.md"),
+    re.MULTILINE,
+)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: "-".join(row[:3]))
+def test_the_readme_compares_with_another_tool_truthfully(row):
+    k, kind, l, theirs, ours, _, checks = row
+    folder = adult_folder()
+    columns = {
+        name: {
+            "role": "quasi-identifier",
+            "hierarchy": sf.hierarchy.CsvHierarchy(str(folder / f"adult_hierarchy_{name}.csv")),
+        }
+        for name in NAMES
+    }
+    models = [sf.models.KAnonymity(int(k))]
+    if kind:
+        models.append(TWO[kind]("occupation", int(l)))
+    policy = sf.Policy(
+        columns={**columns, "occupation": "sensitive"},
+        other="dropped",
+        models=models,
+        suppression=0.05,
+    )
+    release = sf.anonymize(folder / "adult.csv", policy)
+    assert release.optimal
+    assert release.loss == pytest.approx(float(ours), abs=5e-10)
+    assert release.loss == pytest.approx(float(theirs), abs=1e-9)
+    search = release.manifest["search"]
+    assert search["nodes"] == 2160
+    # A better search may need fewer; the page must not claim fewer than it needs.
+    assert search["checks"] <= int(checks)
+
+
+def test_the_comparison_has_all_its_rows():
+    assert len(ROWS) == 5

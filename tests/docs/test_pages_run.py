@@ -1,0 +1,74 @@
+"""What pages tell readers to do works, in the order in which they tell it."""
+
+import shlex
+
+import pytest
+from typer.main import get_command
+
+from sfumato.cli.app import app
+from sfumato.policy import Policy
+from sfumato.policy.document import parse
+from sfumato.search import SEARCHES
+from tests.docs.pages import Block, blocks, name_of, pages
+from tests.docs.running import run_page
+
+RUN = [page for page in pages() if not name_of(page).startswith("docs/reference/")]
+FRAGMENTS = [
+    block
+    for page in pages()
+    for block in blocks(page)
+    if block.language == "yaml" and (not block.file or "policy" in block.file)
+]
+
+
+@pytest.fixture(autouse=True)
+def _a_reader(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+
+
+@pytest.mark.parametrize("page", RUN, ids=name_of)
+def test_the_blocks_of_a_page_run_and_show_what_it_says(page):
+    run_page(page)
+
+
+def test_the_readme_the_tutorial_and_all_guides_hold_something_to_run(tmp_path):
+    for page in RUN:
+        name = name_of(page)
+        if name == "README.md" or (name.startswith(("docs/tutorial/", "docs/how-to/"))):
+            runnable = [b for b in blocks(page) if b.language in ("python", "console")]
+            assert runnable, f"{name} has nothing to run"
+
+
+SHELL = [
+    (block.place, line)
+    for page in pages()
+    for block in blocks(page)
+    if block.language == "sh"
+    for line in block.text.splitlines()
+    if line.startswith("sfumato ")
+]
+
+
+@pytest.mark.parametrize(("place", "line"), SHELL)
+def test_commands_that_are_only_shown_could_be_given(place, line):
+    _, name, *args = shlex.split(line.partition(" | ")[0], comments=True)
+    # Parsing refuses unknown options and missing arguments; nothing is run.
+    get_command(app).commands[name].make_context(name, args)
+
+
+@pytest.mark.parametrize("block", FRAGMENTS, ids=lambda block: block.place)
+def test_every_policy_on_a_page_is_one(block: Block):
+    Policy(**completed(parse(block.text, origin=block.place).root)).make_search(SEARCHES)
+
+
+def completed(given: dict) -> dict:
+    """Add to a part of a policy what it needs to be a whole one."""
+    models = given.get("models", [{"model": "k-anonymity", "k": 5}])
+    if {"columns", "models"} <= set(given):
+        return given
+    protected = {model["column"]: "sensitive" for model in models if "column" in model}
+    columns = {"ward": "quasi-identifier", **protected, **given.get("columns", {})}
+    return {**given, "models": models, "columns": columns}

@@ -1,0 +1,175 @@
+"""The reference is complete, and what it says is what the code says."""
+
+import inspect
+import json
+import re
+
+import pytest
+from typer.main import get_command
+
+import sfumato as sf
+from docs import generate
+from docs.generator.manifest import FIELDS
+from sfumato import errors
+from sfumato.cli.app import app
+from sfumato.hierarchy import BUILDERS
+from sfumato.losses import AGGREGATES, LOSSES
+from sfumato.models import MODELS
+from sfumato.search import SEARCHES
+from tests.docs.pages import ROOT
+
+REFERENCE = ROOT / "docs" / "reference"
+
+
+def text_of(page: str) -> str:
+    return (REFERENCE / page).read_text(encoding="utf-8")
+
+
+def section(page: str, heading: str) -> str:
+    found = re.search(rf"^##+ {re.escape(heading)}\n(.*?)(?=^##+ |\Z)", text_of(page), re.M | re.S)
+    assert found, f"{page} has no section {heading!r}"
+    return found[1]
+
+
+@pytest.mark.parametrize("name", generate.PAGES)
+def test_a_generated_page_is_what_the_code_says(name):
+    expected = {path.name: text for path, text in generate.texts().items()}[name]
+    assert text_of(name) == expected, "write it anew with: python -m docs.generate"
+
+
+def test_nothing_lies_among_the_generated_pages_that_is_not_generated():
+    assert {path.name for path in REFERENCE.iterdir()} == set(generate.PAGES)
+
+
+def test_the_check_names_a_page_that_is_out_of_date(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(generate, "FOLDER", tmp_path / "docs" / "reference")
+    (tmp_path / "docs").mkdir()
+    assert generate.main(["--check"]) == 1
+    assert "docs/reference/models.md is out of date" in capsys.readouterr().err
+    assert generate.main([]) == 0
+    assert generate.main(["--check"]) == 0
+    (tmp_path / "docs" / "reference" / "cli.md").write_text("old", encoding="utf-8")
+    assert generate.main(["--check"]) == 1
+    assert capsys.readouterr().err.startswith("docs/reference/cli.md is out of date\n")
+
+
+FAMILIES = {
+    "models.md": MODELS,
+    "hierarchies.md": BUILDERS,
+    "losses.md": LOSSES,
+    "searches.md": SEARCHES,
+}
+MEMBERS = [
+    (page, name)
+    for page, family in FAMILIES.items()
+    for name in family
+    if family[name].__module__.startswith("sfumato.")
+]
+
+
+@pytest.mark.parametrize(("page", "name"), MEMBERS)
+def test_every_member_of_a_family_has_a_section_with_its_settings(page, name):
+    text = section(page, name)
+    kind = FAMILIES[page][name]
+    for setting in inspect.signature(kind).parameters:
+        row = re.search(rf"^\| `{setting}` \|.*\| (.*) \|$", text, re.MULTILINE)
+        assert row, f"{name} does not list {setting}"
+        assert row[1].strip(), f"{name} does not say what {setting} means"
+    assert f"{kind.__name__}(" in text
+    assert "```yaml" in text
+
+
+def test_every_model_says_what_it_promises_and_what_it_does_not():
+    for name in MODELS:
+        text = section("models.md", name)
+        assert "**Promises:**" in text, name
+        assert "**Does not promise:**" in text, name
+
+
+def test_every_aggregate_is_listed():
+    assert all(f"| `{name}` |" in section("losses.md", "Aggregates") for name in AGGREGATES)
+
+
+def test_every_key_of_the_policy_schema_is_listed():
+    schema = sf.Policy.json_schema(searches=SEARCHES)
+    column = schema["properties"]["columns"]["additionalProperties"]["anyOf"][1]
+    suppression = schema["properties"]["suppression"]["anyOf"][1]
+    for heading, part in (("Keys", schema), ("columns", column), ("suppression", suppression)):
+        listed = re.findall(r"^\| `(\w+)` \|", section("policy.md", heading), re.MULTILINE)
+        assert listed == list(part["properties"])
+    for choice in column["properties"]["role"]["enum"]:
+        assert f"| `{choice}` |" in section("policy.md", "Roles")
+    for choice in schema["properties"]["missing"]["enum"]:
+        assert f"| `{choice}` |" in section("policy.md", "missing")
+
+
+def test_every_command_and_option_is_listed():
+    for name, command in get_command(app).commands.items():
+        text = section("cli.md", f"sfumato {name}")
+        for parameter in command.params:
+            shown = parameter.opts if parameter.param_type_name == "option" else [parameter.metavar]
+            assert all(re.search(rf"^\| `[^|]*{re.escape(o)}\b", text, re.M) for o in shown)
+
+
+def test_every_error_is_listed():
+    for name, kind in inspect.getmembers(errors, inspect.isclass):
+        if issubclass(kind, errors.SfumatoError):
+            assert section("errors.md", name).strip()
+
+
+def test_every_public_name_is_listed():
+    for name in sf.__all__:
+        if name != "__version__":
+            assert section("python.md", f"sf.{name}").strip()
+
+
+def keys_of(value: object, path: str = "") -> set[str]:
+    """Write every key of a manifest as its page does."""
+    if isinstance(value, list):
+        return set().union(*(keys_of(item, f"{path}[]") for item in value))
+    if isinstance(value, dict):
+        found: set[str] = set()
+        for key, item in value.items():
+            full = f"{path}.{key}" if path else key
+            found |= {full} | keys_of(item, full)
+        return found
+    return set()
+
+
+# Named after what somebody asked for, so no list can hold them.
+NAMED_BY_OTHERS = re.compile(
+    r"losses\..+|hierarchies\..+|models\[\]\.(?!model$|measured$).+|models\[\]\.measured\..+"
+)
+
+
+@pytest.fixture
+def manifests(tmp_path):
+    people = sf.samples.synthetic(400, seed=1).select(["age", "sex", "diagnosis", "outcome"])
+    policy = sf.Policy(
+        columns={
+            "age": {"role": "quasi-identifier", "hierarchy": "auto"},
+            "sex": "quasi-identifier",
+            "diagnosis": {"role": "sensitive", "hierarchy": "auto"},
+            "outcome": "plain",
+        },
+        models=[
+            {"model": "k-anonymity", "k": 3},
+            {"model": "t-closeness", "column": "diagnosis", "t": 0.6, "distance": "hierarchical"},
+        ],
+        suppression=0.1,
+    )
+    made = []
+    for form in ("csv", "parquet"):
+        sf.anonymize(people, policy, output=tmp_path / form, format=form)
+        made.append(json.loads((tmp_path / form / "manifest.json").read_text(encoding="utf-8")))
+    return made
+
+
+def test_a_real_manifest_has_exactly_the_keys_that_are_listed(manifests):
+    found = set().union(*map(keys_of, manifests))
+    assert {key for key in found if not NAMED_BY_OTHERS.fullmatch(key)} == set(FIELDS)
+
+
+def test_every_key_of_a_manifest_is_on_its_page():
+    listed = re.findall(r"^\| `([^`]+)` \|", text_of("manifest.md"), re.MULTILINE)
+    assert listed == list(FIELDS)
