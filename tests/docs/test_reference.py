@@ -1,5 +1,6 @@
 """The reference is complete, and what it says is what the code says."""
 
+import doctest
 import inspect
 import json
 import re
@@ -9,6 +10,7 @@ from typer.main import get_command
 
 import sfumato as sf
 from docs import generate
+from docs.generator import docstrings, markdown
 from docs.generator.manifest import FIELDS
 from sfumato import errors
 from sfumato.cli.app import app
@@ -35,6 +37,13 @@ def section(page: str, heading: str) -> str:
 def test_a_generated_page_is_what_the_code_says(name):
     expected = {path.name: text for path, text in generate.texts().items()}[name]
     assert text_of(name) == expected, "write it anew with: python -m docs.generate"
+
+
+@pytest.mark.parametrize("module", [docstrings, markdown], ids=lambda module: module.__name__)
+def test_the_generators_own_examples_hold(module):
+    result = doctest.testmod(module)
+    assert result.attempted
+    assert not result.failed
 
 
 def test_nothing_lies_among_the_generated_pages_that_is_not_generated():
