@@ -2,7 +2,7 @@
 
 The tables have no missing values and each class holds every value, because on others it
 is wrong: missing quasi-identifiers are dropped, and δ-disclosure ignores absent values.
-See `tests/oracle/record_pycanon.py`.
+See `benchmarks/peers/record_pycanon.py`.
 """
 
 import json

@@ -77,6 +77,14 @@ class PrivacyModel(ABC):
         return self if self.merging.absorbing else None
 
     @property
+    def needs_everybody(self) -> bool:
+        """Whether every class of the population must be in the table.
+
+        Suppressing rows cannot bring an absent class back, only generalising can.
+        """
+        return False
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The sensitive columns it looks at."""
         column = getattr(self, "column", None)

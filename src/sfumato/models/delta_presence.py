@@ -3,12 +3,10 @@
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-import numpy as np
-
 from sfumato.checks import require_number
 from sfumato.classes import EquivalenceClasses
 from sfumato.errors import ParameterError
-from sfumato.models.base import ABSORBING, CLOSED, Merging, PrivacyModel
+from sfumato.models.base import CLOSED, Merging, PrivacyModel
 from sfumato.models.rounding import at_least, at_most, ratio
 from sfumato.typing import BoolArray
 
@@ -60,12 +58,10 @@ class DeltaPresence(PrivacyModel):
             )
 
     @property
-    def absorbing_part(self) -> PrivacyModel | None:
-        return EverybodySeen() if self.minimum > 0 else None
+    def needs_everybody(self) -> bool:
+        return self.minimum > 0
 
     def passes(self, classes: EquivalenceClasses) -> BoolArray:
-        if self.minimum > 0 and classes.unseen:
-            return np.zeros(len(classes), dtype=bool)
         present = ratio(classes.sizes, classes.population_sizes())
         verdicts: BoolArray = at_least(present, self.minimum) & at_most(present, self.maximum)
         return verdicts
@@ -79,27 +75,3 @@ class DeltaPresence(PrivacyModel):
     @classmethod
     def example(cls) -> Self:
         return cls(minimum=0.1, maximum=0.6)
-
-
-@dataclass(frozen=True)
-class EverybodySeen(PrivacyModel):
-    """Every class of the population is in the table: what a minimal presence needs first.
-
-    Promises: nobody's absence is plain from their class being absent.
-    Does not promise: anything else. It is a part of `DeltaPresence`, not a model to ask
-    for: suppressing rows cannot make up for it, only generalising can.
-    """
-
-    name: ClassVar[str] = "everybody-seen"
-    merging: ClassVar[Merging] = ABSORBING
-    needs_population: ClassVar[bool] = True
-
-    def passes(self, classes: EquivalenceClasses) -> BoolArray:
-        return np.full(len(classes), not classes.unseen)
-
-    def measure(self, classes: EquivalenceClasses) -> dict[str, float]:
-        return {}
-
-    @classmethod
-    def example(cls) -> Self:
-        return cls()

@@ -5,7 +5,7 @@ losses. It relies only on what models declare about merging (see `models.base`).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -88,6 +88,7 @@ class Checker:
         ]
         # People of the population whose class is absent are plainly not in the table, unless
         # their class may be one that was too small to be published.
+        self._needs_everybody = any(model.needs_everybody for model in models)
         self._absence_excused = limit > 0 and any(
             part is not None and not part.needs_population for part in parts
         )
@@ -129,7 +130,7 @@ class Checker:
     def _check(self, node: Node, *, always: bool) -> Outcome:
         self.checks += 1
         part = self.grouping.partition(node)
-        classes = self._classes(part)
+        classes = self.grouping.classes(part)
         everything = np.ones(len(classes), dtype=bool)
         keep = self._settle(part, classes, everything, self._absorbing, ())
         sure = self._judged(node, part, classes, keep)
@@ -141,19 +142,18 @@ class Checker:
             keep = self._settle(part, classes, keep, self._per_class, self._per_table)
             judged = self._judged(node, part, classes, keep)
         valid = judged.suppressed <= self.limit
-        if valid and self._absence_excused and not judged.suppressed:
-            # Nothing was suppressed after all, so there is no such excuse.
-            plain = self.grouping.classes(part)
-            valid = not plain.unseen or bool(_judge(plain, self.models).all())
+        absent = self._needs_everybody and classes.unseen > 0
+        if absent and not (self._absence_excused and judged.suppressed):
+            valid = False
         loss = self.loss.of(judged) if valid or always else np.inf
-        hopeless = sure.suppressed > self.limit or (self.strict and not valid)
+        hopeless = (
+            sure.suppressed > self.limit
+            or (self.strict and not valid)
+            or (absent and not self._absence_excused)
+        )
         return Outcome(
             node, valid, judged.suppressed, sure.suppressed, hopeless, loss, judged, sure
         )
-
-    def _classes(self, part: Partition) -> EquivalenceClasses:
-        classes = self.grouping.classes(part)
-        return replace(classes, unseen=0) if self._absence_excused else classes
 
     def _settle(
         self,
@@ -196,7 +196,7 @@ class Checker:
     def left(self, outcome: Outcome) -> EquivalenceClasses:
         """Show what a valid node would publish, as the models judge it."""
         part = self.grouping.partition(outcome.node)
-        return self._left(part, self._classes(part), _keep_of(outcome))
+        return self._left(part, self.grouping.classes(part), _keep_of(outcome))
 
     def _labels(self, part: Partition) -> tuple[IntArray, BoolArray]:
         """Give each class's published labels, and which of them are missing values."""

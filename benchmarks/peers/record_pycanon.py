@@ -1,4 +1,4 @@
-"""Write `pycanon.json`: what pyCANON 1.3.6 says about twenty small clean tables.
+"""Write `tests/oracle/pycanon.json`: what pyCANON 1.3.6 says about twenty small clean tables.
 
 It pins exact versions of NumPy and pandas, so it cannot live in our environment. Run
 this in one of its own: `pip install pycanon==1.3.6`, then `python record_pycanon.py`.
@@ -49,4 +49,5 @@ if __name__ == "__main__":
         counts = [[label, value, n] for (label, value), n in sorted(Counter(rows).items())]
         tables.append({"counts": counts, "figures": figures(rows)})
     lines = ",\n".join(json.dumps(table) for table in tables)
-    Path(__file__).with_name("pycanon.json").write_text(f"[\n{lines}\n]\n")
+    project = Path(__file__).resolve().parents[2]
+    (project / "tests" / "oracle" / "pycanon.json").write_text(f"[\n{lines}\n]\n")
