@@ -59,10 +59,29 @@ class Release:
         """Whether the search proved that no other levels lose less."""
         return bool(self.manifest["search"]["optimal"])
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What holds and still deserves a second look before publishing."""
+        protected = {model.get("column") for model in self.manifest["models"]}
+        found = [
+            f"column {column['name']!r} is sensitive and no model protects it: it is published as "
+            "it is. Add a model for it, or change its role."
+            for column in self.manifest["columns"]
+            if column["role"] == "sensitive" and column["name"] not in protected
+        ]
+        if not self.manifest["rows"]["published"]:
+            found.append("every row was suppressed: the release is empty")
+        if self.manifest["reproducible"]:
+            found.append(
+                "the order of the rows comes from a seed that others may know: not for publication"
+            )
+        return tuple(found)
+
     def to_dict(self) -> dict[str, Any]:
         """Give everything as plain values that JSON can hold."""
         return {
             "folder": None if self.folder is None else str(self.folder),
+            "warnings": list(self.warnings),
             "manifest": dict(self.manifest),
             "verdict": self.verdict.to_dict(),
         }

@@ -114,19 +114,19 @@ def literal_left(problem: Problem, checker: Checker, node) -> list[tuple]:
     rows = generalised(problem, checker, node)
     rank = class_order(checker, node)
     models = problem.policy.models
-    stages = [
-        [m.absorbing_part for m in models if m.absorbing_part is not None],
-        [m for m in models if not isinstance(m, TableModel)],
-        [m for m in models if isinstance(m, TableModel)],
-    ]
-    while True:
-        for stage in stages:
-            failing = failing_tuples(problem, rows, stage, rank)
-            if failing:
-                break
-        else:
-            return rows
+    absorbing = [m.absorbing_part for m in models if m.absorbing_part is not None]
+    if problem.policy.missing == "matches-any":
+        absorbing = [m for m in absorbing if not isinstance(m, TableModel)]
+    per_class = [m for m in models if not isinstance(m, TableModel)]
+    per_table = [m for m in models if isinstance(m, TableModel)]
+    while failing := failing_tuples(problem, rows, absorbing, rank):
         rows = [row for row in rows if row[:3] not in failing]
+    while failing := (
+        failing_tuples(problem, rows, per_class, rank)
+        or failing_tuples(problem, rows, per_table, rank)
+    ):
+        rows = [row for row in rows if row[:3] not in failing]
+    return rows
 
 
 def class_order(checker: Checker, node) -> dict[tuple, int]:

@@ -70,5 +70,5 @@ def anonymize(
 
     show(*release_view(release))
     say(f"\nThe release is in {clean(output)}; all {len(release.verdict.checks)} checks hold.")
-    if seed is not None:
-        say("Its row order follows from the seed, so it is not for publication.")
+    for warning in release.warnings:
+        say(f"Warning: {clean(warning)}")

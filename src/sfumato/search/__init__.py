@@ -11,6 +11,7 @@ from sfumato.search.descent import Descent
 from sfumato.search.exhaustive import Exhaustive
 from sfumato.search.grouping import Grouping
 from sfumato.search.incognito import Incognito
+from sfumato.search.ties import step_down
 
 __all__ = [
     "SEARCHES",
@@ -24,6 +25,7 @@ __all__ = [
     "Incognito",
     "Outcome",
     "Search",
+    "step_down",
 ]
 
 SEARCHES: Registry[Search] = Registry(

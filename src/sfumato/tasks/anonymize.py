@@ -28,7 +28,7 @@ from sfumato.release import (
     write_manifest,
 )
 from sfumato.schema import Role
-from sfumato.search import SEARCHES, Checker, Found, Outcome, Search
+from sfumato.search import SEARCHES, Checker, Found, Outcome, Search, step_down
 from sfumato.tasks.manifest import PUBLISHED, build_manifest
 from sfumato.tasks.problem import counted_columns, make_checker
 from sfumato.tasks.promises import promises_of, verify_release_folder
@@ -197,7 +197,7 @@ def _population_of(policy: Policy, report: Progress) -> FrequencySet | None:
 def _search(search: Search, checker: Checker, report: Progress) -> Found:
     for found in search.run(checker):
         report("search", found.checks, None)
-    return found
+    return step_down(checker, found)
 
 
 def _recoding(policy: Policy, checker: Checker, outcome: Outcome) -> FullDomainRecoding:
