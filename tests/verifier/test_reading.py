@@ -145,7 +145,6 @@ def test_columns_may_have_any_name(tmp_path):
 
 
 def test_counting_in_many_batches_adds_up(tmp_path, monkeypatch):
-    monkeypatch.setattr("sfumato.verifier.counting._MERGE_AT", 10)
     monkeypatch.setattr("sfumato.verifier.reading._BATCH_ROWS", 7)
     table = pa.table({"q": [str(i % 23) for i in range(1000)]})
     write_data(table, tmp_path / "data.parquet", "parquet")

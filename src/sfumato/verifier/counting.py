@@ -5,18 +5,16 @@ Memory grows with the distinct combinations, not with the rows.
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.errors import UnknownColumnError
 from sfumato.text import STAR
-from sfumato.verifier.cells import normalised, python_values, text_key
+from sfumato.verifier.cells import normalised, text_key
+from sfumato.verifier.distinct import distinct
 from sfumato.verifier.reading import Source, open_source
-
-_MERGE_AT = 2**19
-"""Partial counts are added up when they are this long together, or twice the last sum."""
 
 
 class Counted(NamedTuple):
@@ -44,41 +42,20 @@ def count(source: Source, columns: Sequence[str], *, stars: Sequence[str] = ()) 
         if name not in source.names:
             raise UnknownColumnError(name, source.names)
     wanted = list(source.names if stars or not columns else dict.fromkeys(columns))
-    keys = [f"c{position}" for position in range(len(columns))]
-    parts: list[pa.Table] = []
-    rows = starred = pending = last = 0
+    sums: dict[tuple[object, ...], int] = {}
+    rows = starred = 0
     for batch in source.batches(wanted):
         if not batch.num_rows:
             continue
         rows += batch.num_rows
         if stars:
             starred += _starred(batch, stars)
-        if keys:
-            arrays = [normalised(batch.column(name)) for name in columns]
-            parts.append(_grouped(pa.table(arrays, names=keys), keys, [([], "count_all")]))
-            pending += parts[-1].num_rows
-            if pending > max(_MERGE_AT, 2 * last):
-                parts = [_merged(parts, keys)]
-                pending = last = parts[0].num_rows
-    if not keys:
-        return Counted([((), rows)] if rows else [], rows, starred)
-    if not parts:
-        return Counted([], 0, 0)
-    merged = parts[0] if len(parts) == 1 else _merged(parts, keys)
-    values = zip(*(python_values(merged.column(key)) for key in keys), strict=True)
-    combinations = list(zip(values, merged.column("rows").to_pylist(), strict=True))
-    return Counted(combinations, rows, starred)
-
-
-def _grouped(table: pa.Table, keys: list[str], aggregation: list[Any]) -> pa.Table:
-    grouped = table.group_by(keys, use_threads=False).aggregate(aggregation)
-    # The aggregate's own name and place differ between versions of Arrow.
-    result = next(name for name in grouped.column_names if name not in keys)
-    return grouped.select([*keys, result]).rename_columns([*keys, "rows"])
-
-
-def _merged(parts: list[pa.Table], keys: list[str]) -> pa.Table:
-    return _grouped(pa.concat_tables(parts), keys, [("rows", "sum")])
+        if columns:
+            for combination, n in distinct([normalised(batch.column(c)) for c in columns]):
+                sums[combination] = sums.get(combination, 0) + n
+    if not columns and rows:
+        sums[()] = rows
+    return Counted(list(sums.items()), rows, starred)
 
 
 def _starred(batch: pa.RecordBatch, stars: Sequence[str]) -> int:
