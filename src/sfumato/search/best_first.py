@@ -134,13 +134,10 @@ class _State:
             self._refresh(best, open_)
         self._age += 1
         score = self._hopeless * self._counter.below(open_)
-        gain = self._gain * open_
-        if self._liftable is not None:
-            lifted = self._counter.below(open_ & self._liftable)
-            gain = np.maximum(gain, self._lift_chance * lifted)
         if self._class_loss:
-            gain = np.maximum(gain, self._valid * self._counter.above(open_))
-        score += gain
+            score += np.maximum(self._gain * open_, self._valid * self._counter.above(open_))
+        else:
+            score += np.maximum(self._gain * open_, self._lift_gain)
         score[self._settled | (self._known_valid & ~open_)] = -1.0
         first, *more = self._highest(score)
         self._queue = more
@@ -170,12 +167,13 @@ class _State:
         settles = len(floors) - np.searchsorted(floors, would_be)
         self._gain = self._valid * np.maximum(settles, 1).astype(np.float32)
         # It also lifts the floors below it, by about as much as a boundary node suppresses.
-        self._liftable = None
-        if limit and np.isfinite(best):
+        self._lift_gain = np.float32(0.0)
+        if limit and np.isfinite(best) and not self._class_loss:
             typical = _TYPICAL_SHARE * limit
-            self._liftable = self._floor + self._lift_per_row * typical >= best
+            liftable = self._floor + self._lift_per_row * typical >= best
             near = np.minimum(1.0, np.exp(np.minimum(guess, 50.0)) / typical) ** 2
-            self._lift_chance = _LIFT_TRUST * self._valid * near.astype(np.float32)
+            lifted = self._counter.below(open_ & liftable)
+            self._lift_gain = _LIFT_TRUST * self._valid * near.astype(np.float32) * lifted
         self._loss_of_refresh = best
 
     def learn(self, outcome: Outcome) -> None:

@@ -6,6 +6,7 @@ losses. It relies only on what models declare about merging (see `models.base`).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -215,13 +216,15 @@ class Checker:
     def _judged(
         self, node: Node, part: Partition, classes: EquivalenceClasses, keep: BoolArray
     ) -> Judged:
-        removed: list[IntArray] = []
+        @cache
+        def removed() -> tuple[IntArray, IntArray]:
+            tuples = self._tuples_of(node, part, ~keep)
+            return tuples, self.grouping.rows[tuples]
 
+        @cache
         def histogram(attribute: int) -> FloatArray:
-            if not removed:
-                removed.append(self._tuples_of(node, part, ~keep))
-            codes = self.grouping.codes[attribute][removed[0]]
-            rows = self.grouping.rows[removed[0]]
+            tuples, rows = removed()
+            codes = self.grouping.codes[attribute][tuples]
             values = len(self.grouping.ladders[attribute].values)
             return np.bincount(codes, weights=rows, minlength=values).astype(np.float64)
 
@@ -230,9 +233,9 @@ class Checker:
     def _tuples_of(self, node: Node, part: Partition, chosen: BoolArray) -> IntArray:
         """Find the table's tuples that are in the chosen classes of a node."""
         first = part.first if part.population is None else part.first[part.rows > 0]
-        keys, width = self.grouping.keys(node)
+        keys, width = self.grouping.keys(node, self.grouping.base)
         wanted = keys[first[chosen]]
-        if width <= max(16 * len(keys), 1024):
+        if width <= max(64 * len(keys), 2**20):
             is_wanted = np.zeros(width, dtype=bool)
             is_wanted[wanted] = True
             return np.flatnonzero(is_wanted[keys])

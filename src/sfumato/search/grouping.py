@@ -19,8 +19,11 @@ from sfumato.typing import IntArray, Node
 _WIDEST_GROUP = 4096
 """A group of attributes is closed before it has more codes than this: tables stay in cache."""
 
-_DENSE = 16
-"""Count into a dense array while it is at most this many times as long as the items."""
+_DENSE = 2
+"""Count into a dense array while it is at most this many times as long as the items, else sort."""
+
+_WORTH_A_HUB = 4096
+"""Fewer tuples than this are grouped faster than a better starting point is made."""
 
 _WIDEST_KEY = 2**62
 _CACHED_ITEMS = 8_000_000
@@ -45,6 +48,9 @@ class Partition:
     node: Node
     first: IntArray
     """A tuple of each class."""
+
+    codes: tuple[IntArray, ...]
+    """Its code in each group of attributes."""
 
     rows: IntArray
     population: IntArray | None
@@ -112,38 +118,45 @@ class Grouping:
             entries[name] = _add_up(of_item, value, counts.rows, groups.n, len(column.values) + 1)
             plus = np.bincount(value, weights=counts.rows, minlength=len(column.values) + 1)
             self.references[name] = np.roll(plus.astype(np.int64), -1)
+        self._groups = _merge_attributes(self.codes, sizes)
         self.base = Partition(
             tuple(0 for _ in names),
             np.arange(groups.n),
+            tuple(part.code for part in self._groups),
             self.rows,
             None if people is None else _sums(groups.of_item, people, groups.n),
             entries,
         )
-        self._groups = _merge_attributes(self.codes, sizes)
+        self._bits_saved = [
+            _bits_saved(l, c, self.rows) for l, c in zip(ladders, self.codes, strict=True)
+        ]
+        self._hubs: set[Node] = set()
         self._cache: list[Partition] = []
         self._cached_nodes = np.empty((0, len(names)), dtype=np.int64)
         self._cached_sizes = np.empty(0, dtype=np.int64)
 
     def partition(self, node: Node) -> Partition:
-        """Group by a node, starting from the coarsest cached node below it."""
+        """Group by a node, starting from the smallest cached node below it."""
         start = self._nearest(node)
         if start.node == node and start is not self.base:
             return start
-        key, width = self.keys(node, start.first)
-        n_items = len(key)
-        if width <= max(_DENSE * n_items, 1024):
-            rows = np.bincount(key, weights=start.rows, minlength=width)
-            representative = np.full(width, -1, dtype=np.int64)
-            representative[key] = np.arange(n_items)
-            occupied = np.flatnonzero(representative >= 0)
-            chosen = representative[occupied]
-            number = np.empty(width, dtype=np.int64)
-            number[occupied] = np.arange(len(occupied))
-            rows = rows[occupied].astype(np.int64)
-            of_item = number[key] if (start.entries or start.population is not None) else None
-        else:
-            _, chosen, of_item = np.unique(key, return_index=True, return_inverse=True)
-            rows = _sums(of_item, start.rows, len(chosen))
+        hub = self._hub(node) if start is self.base else None
+        if hub is not None:
+            start = self._roll_up(start, hub)
+            self._remember(start)
+            if hub == node:
+                return start
+        part = self._roll_up(start, node)
+        # Worth keeping only if it really is smaller than what it came from.
+        if 2 * len(part.rows) <= len(start.rows):
+            self._remember(part)
+        return part
+
+    def _roll_up(self, start: Partition, node: Node) -> Partition:
+        """Group the classes of a node below into those of a node above."""
+        key, width = self.keys(node, start)
+        numbered = bool(start.entries) or start.population is not None
+        chosen, rows, of_item = _gather(key, width, start.rows, numbered=numbered)
         population = None
         entries = {}
         if of_item is not None:
@@ -154,11 +167,23 @@ class Grouping:
                 entries[name] = _add_up(
                     of_item[old.item], old.value, old.rows, len(chosen), n_values
                 )
-        part = Partition(node, start.first[chosen], rows, population, entries)
-        # Worth keeping only if it really is smaller than what it came from.
-        if 2 * len(chosen) <= n_items:
-            self._remember(part)
-        return part
+        codes = tuple(code[chosen] for code in start.codes)
+        return Partition(node, start.first[chosen], codes, rows, population, entries)
+
+    def _hub(self, node: Node) -> Node | None:
+        """Find a node below from which this one and many others are reached with less work.
+
+        It has only one attribute raised, the one that saves the most bits, so there are
+        few hubs and each is made once.
+        """
+        if len(self.rows) < _WORTH_A_HUB:
+            return None
+        attribute = max(range(len(node)), key=lambda a: self._bits_saved[a][node[a]])
+        hub = tuple(level if a == attribute else 0 for a, level in enumerate(node))
+        if hub in self._hubs or self._bits_saved[attribute][node[attribute]] <= 0:
+            return None
+        self._hubs.add(hub)
+        return hub
 
     def classes(self, part: Partition) -> EquivalenceClasses:
         """Show a partition to the models. Classes that only the population has are left out."""
@@ -178,20 +203,17 @@ class Grouping:
             )
         return EquivalenceClasses(sizes, sensitive, population, unseen=unseen)
 
-    def keys(self, node: Node, tuples: IntArray | None = None) -> tuple[IntArray, int]:
-        """Give each tuple's class key at a node, and how many keys there can be."""
-        n = len(self.rows) if tuples is None else len(tuples)
-        key = np.zeros(n, dtype=np.int64)
+    def keys(self, node: Node, start: Partition) -> tuple[IntArray, int]:
+        """Give each class of `start` its key at a node above, and how many keys there can be."""
+        key = np.zeros(len(start.rows), dtype=np.int64)
         width = 1
-        whole = tuples is None or len(tuples) == len(self.rows)
-        for part in self._groups:
+        for part, code in zip(self._groups, start.codes, strict=True):
             table, size = self._table(part, node)
             if size == 1:
                 continue
             if width * size >= _WIDEST_KEY:
                 distinct, key = np.unique(key, return_inverse=True)
                 width = len(distinct)
-            code = part.code if whole else part.code[tuples]
             key += (table * width)[code]
             width *= size
         return key, width
@@ -244,6 +266,17 @@ def _merge_attributes(codes: np.ndarray, sizes: Sequence[int]) -> list[_Group]:
     return groups
 
 
+def _bits_saved(ladder: Ladder, codes: IntArray, rows: IntArray) -> list[float]:
+    """Tell how much less a column says at each level: its entropy at level 0 minus that there."""
+    frequency = np.bincount(codes, weights=rows, minlength=len(ladder.values))
+    entropies = []
+    for level in range(ladder.height + 1):
+        counts = np.bincount(ladder.codes[level], weights=frequency)
+        shares = counts[counts > 0] / max(frequency.sum(), 1.0)
+        entropies.append(float(-(shares @ np.log2(shares))))
+    return [entropies[0] - entropy for entropy in entropies]
+
+
 def _sums(of_item: IntArray, rows: IntArray, n: int) -> IntArray:
     return np.bincount(of_item, weights=rows, minlength=n).astype(np.int64)
 
@@ -256,18 +289,50 @@ def _plus_one(counts: FrequencySet, name: str) -> IntArray:
     return value
 
 
+def _gather(
+    key: IntArray, width: int, rows: IntArray, *, numbered: bool
+) -> tuple[IntArray, IntArray, IntArray | None]:
+    """Find one item of each distinct key, in order of keys, and add up the rows.
+
+    With `numbered` also give the number of each item's key among the distinct ones.
+    """
+    n = len(key)
+    of_item = None
+    if width <= max(_DENSE * n, 1024):
+        representative = np.full(width, -1, dtype=np.int64)
+        representative[key] = np.arange(n)
+        occupied = np.flatnonzero(representative >= 0)
+        sums = np.bincount(key, weights=rows, minlength=width)[occupied].astype(np.int64)
+        if numbered:
+            number = np.empty(width, dtype=np.int64)
+            number[occupied] = np.arange(len(occupied))
+            of_item = number[key]
+        return representative[occupied], sums, of_item
+    bits = n.bit_length()
+    if width < _WIDEST_KEY >> bits:
+        # Sorting numbers is several times faster than sorting positions by them.
+        packed = (key << bits) | np.arange(n)
+        packed.sort()
+        item = packed & ((1 << bits) - 1)
+        packed >>= bits
+    else:
+        item = np.argsort(key, kind="stable")
+        packed = key[item]
+    new = np.empty(n, dtype=bool)
+    new[:1] = True
+    np.not_equal(packed[1:], packed[:-1], out=new[1:])
+    starts = np.flatnonzero(new)
+    if numbered:
+        of_item = np.empty(n, dtype=np.int64)
+        of_item[item] = np.cumsum(new) - 1
+    sums = np.add.reduceat(rows[item], starts) if n else np.empty(0, dtype=np.int64)
+    return item[starts], sums, of_item
+
+
 def _add_up(
     item: IntArray, value: IntArray, rows: IntArray, n_items: int, n_values: int
 ) -> Entries:
     """Add up the rows that share item and value, in order of item, then value."""
     key = item * n_values + value
-    width = n_items * n_values
-    if width <= max(_DENSE * len(key), 1024):
-        sums = np.bincount(key, weights=rows, minlength=width)
-        # Every entry stands for at least one row, so empty cells are exactly the zeros.
-        occupied = np.flatnonzero(sums)
-        sums = sums[occupied]
-    else:
-        occupied, of_item = np.unique(key, return_inverse=True)
-        sums = np.bincount(of_item, weights=rows, minlength=len(occupied))
-    return Entries(occupied // n_values, occupied % n_values, sums.astype(np.int64))
+    chosen, sums, _ = _gather(key, n_items * n_values, rows, numbered=False)
+    return Entries(item[chosen], value[chosen], sums)
