@@ -1,0 +1,1 @@
+"""What Sfumato costs, measured: `python -m benchmarks`. The rules are in README.md."""

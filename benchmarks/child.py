@@ -1,0 +1,63 @@
+"""One piece of work in a process of its own, for memory: prints what it cost as JSON."""
+
+import json
+import re
+import resource
+import sys
+import time
+from pathlib import Path
+
+from sfumato.engines import open_table
+from sfumato.policy import Policy
+from sfumato.search import BestFirst
+from sfumato.tasks.anonymize import anonymize
+from sfumato.tasks.problem import counted_columns, make_checker
+
+
+def start(file: str, policy: str) -> dict[str, float]:
+    """Only what every piece needs before it begins."""
+    open_table(file)
+    Policy.load(policy)
+    return {}
+
+
+def count(file: str, policy: str) -> dict[str, float]:
+    counts = open_table(file).count(counted_columns(Policy.load(policy)))
+    return {"rows": counts.total, "distinct": len(counts)}
+
+
+def search(file: str, policy: str) -> dict[str, float]:
+    """Count, then search: `cpu` is that of the search alone."""
+    rule = Policy.load(policy)
+    counts = open_table(file).count(counted_columns(rule))
+    before = time.process_time()
+    *_, found = BestFirst().run(make_checker(rule, counts))
+    return {"cpu": time.process_time() - before, "checks": found.checks}
+
+
+def publish(file: str, policy: str, output: str) -> dict[str, float]:
+    """Do the whole of `sfumato.anonymize`: count, search, publish, verify."""
+    release = anonymize(file, policy, output=output, force=True)
+    return {"verified": release.verdict.holds, "suppressed": release.suppressed}
+
+
+PIECES = {"start": start, "count": count, "search": search, "anonymize": publish}
+
+
+def peak() -> float:
+    """Give the most memory this process has held, in MB."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        # Not getrusage: its peak includes that of the process this one was started from.
+        found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text())
+        if found:
+            return int(found[1]) / 1024
+    unit = 1024 if sys.platform != "darwin" else 1024**2
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+
+
+if __name__ == "__main__":
+    name, *arguments = sys.argv[1:]
+    begin = time.process_time()
+    figures = PIECES[name](*arguments)
+    print(json.dumps({"cpu": time.process_time() - begin, "peak": peak(), **figures}))
