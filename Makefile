@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check lint types imports coverage bench docs clean
+.PHONY: help install demo test check lint types imports bare coverage bench docs clean
 
 help:  ## List the commands
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -37,7 +37,14 @@ coverage: $(STAMP)  ## Run the tests with branch coverage and its floors
 	$(BIN)/python -m pytest -q -n 2 --cov --cov-report=
 	$(BIN)/coverage report --fail-under=95
 
-check: lint types imports test  ## Everything CI runs (with coverage: make coverage)
+bare:  ## Run the demo where only the package itself is installed
+	rm -rf $(VENV)-bare
+	$(PYTHON) -m venv $(VENV)-bare
+	$(VENV)-bare/bin/python -m pip install --quiet --disable-pip-version-check .
+	$(VENV)-bare/bin/sfumato demo --output $(VENV)-bare/demo-release
+	rm -rf $(VENV)-bare
+
+check: lint types imports test bare  ## Everything CI runs
 
 bench: $(STAMP)  ## Run the benchmarks and rewrite their table
 	$(BIN)/python -m benchmarks
@@ -46,4 +53,4 @@ docs: $(STAMP)  ## Rewrite the reference pages from the code
 	$(BIN)/python -m docs.generate
 
 clean:  ## Remove the environment and caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
+	rm -rf $(VENV) $(VENV)-bare .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

@@ -122,9 +122,12 @@ def in_order(values: Iterable[Value]) -> list[Value]:
 
 
 def _sorted(known: Sequence[Value]) -> list[Value]:
-    numbers = [number_of(value) for value in known]
-    if all(number is not None for number in numbers):
-        # Two spellings of one number ("07" and "7") still need a fixed order.
-        keyed = sorted(zip(numbers, map(text_of, known), range(len(known)), strict=True))
-        return [known[position] for _, _, position in keyed]
-    return sorted(known, key=text_of)
+    numbers: list[float] = []
+    for value in known:
+        number = number_of(value)
+        if number is None:
+            return sorted(known, key=text_of)
+        numbers.append(number)
+    # Two spellings of one number ("07" and "7") still need a fixed order.
+    keyed = sorted(zip(numbers, map(text_of, known), range(len(known)), strict=True))
+    return [known[position] for _, _, position in keyed]
