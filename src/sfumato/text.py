@@ -6,7 +6,7 @@ module is the one place that decides so.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import TypeAlias
@@ -69,7 +69,8 @@ def number_of(value: Value) -> float | None:
         return None
     if isinstance(value, str):
         # float() also takes "1_000" and "infinity"; in data about people those are text.
-        if "_" in value:
+        first = value.lstrip()[:1]
+        if "_" in value or not (first.isdigit() or (first in "+-." and first)):
             return None
         try:
             number = float(value)
@@ -104,30 +105,29 @@ def date_of(value: Value) -> date | None:
 
 
 def in_order(values: Iterable[Value]) -> list[Value]:
-    """Sort distinct values: numbers by size (also written as text), dates by day, the rest by text.
+    """Sort distinct values: numbers by size (also written as text), then the rest by text.
 
-    Missing values come last. The order is the same on every engine, and it is the
-    order that ordered distances use.
+    Missing values come last. Which of two values is first does not depend on the others,
+    so the order stays what it is when values disappear; it is the same on every engine,
+    and it is the order that ordered distances use. Dates are in order because their
+    text is.
 
     >>> in_order(["10", "9", None])
     ['9', '10', None]
-    >>> in_order(["b", "10", "a"])
-    ['10', 'a', 'b']
+    >>> in_order(["b", "10", "a", "9"])
+    ['9', '10', 'a', 'b']
     """
     known: list[Value] = []
-    missing: list[Value] = []
+    missing = False
     for value in values:
-        (missing if is_missing(value) else known).append(value)
-    return _sorted(known) + ([None] if missing else [])
+        if is_missing(value):
+            missing = True
+        else:
+            known.append(value)
+    return [*sorted(known, key=_place), *([None] if missing else [])]
 
 
-def _sorted(known: Sequence[Value]) -> list[Value]:
-    numbers: list[float] = []
-    for value in known:
-        number = number_of(value)
-        if number is None:
-            return sorted(known, key=text_of)
-        numbers.append(number)
+def _place(value: Value) -> tuple[bool, float, str]:
+    number = number_of(value)
     # Two spellings of one number ("07" and "7") still need a fixed order.
-    keyed = sorted(zip(numbers, map(text_of, known), range(len(known)), strict=True))
-    return [known[position] for _, _, position in keyed]
+    return (number is None, 0.0 if number is None else number, text_of(value))

@@ -94,3 +94,16 @@ def test_every_release_on_disk_is_verified(problem: Problem, rows, format_, tmp_
         return
     assert [path.name for path in folder.iterdir()] == ["release"]
     assert sf.verify(release.folder, policy).holds
+
+
+def test_the_order_of_values_survives_the_suppression_of_the_only_word_among_numbers():
+    # Were "9" after "10" because of one word, it would change places when the word is gone.
+    rows = [("a", str(n)) for n in (9, 10, 9, 10, 30, 200)] * 2 + [("b", "unknown")]
+    policy = sf.Policy(
+        columns={"ward": "quasi-identifier", "pay": "sensitive"},
+        models=[KAnonymity(2), sf.models.TCloseness("pay", t=0.3, distance="ordered")],
+        suppression=1,
+    )
+    release = sf.anonymize(table_of(rows, ["ward", "pay"]), policy)
+    assert release.suppressed == 1
+    assert release.verdict.holds

@@ -1,0 +1,110 @@
+"""The benchmarks run, on the same data every time. How long they take is nobody's test."""
+
+import json
+import platform
+import re
+
+import pyarrow as pa
+import pytest
+
+from benchmarks import results, workloads
+from benchmarks.__main__ import BENCHMARKS, main
+from benchmarks.measure import ROOT, cpu
+from benchmarks.results import Figure, Timing
+from sfumato import samples
+from tests.adult import adult_folder
+
+
+def some_people(rows: int) -> pa.Table:
+    return (
+        samples.synthetic(rows, seed=3)
+        .select(["age", "sex", "education"])
+        .cast(pa.schema([("age", pa.string()), ("sex", pa.string()), ("education", pa.string())]))
+    )
+
+
+def test_a_seed_gives_the_same_table_and_another_seed_another():
+    people = some_people(500)
+    once = workloads.jittered_copy(people, seed=1, copy=0)
+    assert once.equals(workloads.jittered_copy(people, seed=1, copy=0))
+    assert not once.equals(workloads.jittered_copy(people, seed=2, copy=0))
+    assert not once.equals(workloads.jittered_copy(people, seed=1, copy=1))
+    assert workloads.grid(5, 20).equals(workloads.grid(5, 20))
+
+
+def test_jittering_moves_ages_a_little_and_redraws_one_cell_in_ten():
+    people = some_people(20_000)
+    moved = workloads.jittered_copy(people, seed=1, copy=0)
+    assert moved.column_names == people.column_names
+    ages = moved["age"].to_numpy()
+    shift = ages - people["age"].cast(pa.int64()).to_numpy()
+    assert ages.min() >= 1
+    assert ages.max() <= 100
+    assert 2.5 < shift.std() < 3.5
+    before, after = people["education"].to_pylist(), moved["education"].to_pylist()
+    changed = sum(a != b for a, b in zip(before, after, strict=True)) / len(before)
+    # A redrawn cell is often the same again.
+    assert 0.03 < changed < 0.1
+    assert set(after) == set(before)
+
+
+def test_jittered_adult_does_not_depend_on_how_much_of_it_is_asked_for():
+    adult_folder()
+    longer = workloads.jittered(40_000)
+    assert longer.num_rows == 40_000
+    assert longer.slice(0, 100).equals(workloads.jittered(100))
+
+
+def test_timings_are_of_every_repeat_and_the_least_is_not_above_the_median():
+    calls = []
+    timing = cpu(lambda: calls.append(1), repeats=5)
+    assert len(calls) == 6
+    assert 0 <= timing.least <= timing.median
+
+
+@pytest.mark.parametrize("name", ["models", "search-adult", "check-table"])
+def test_a_quick_run_gives_figures_and_keeps_nothing(name, capsys):
+    if name != "models":
+        adult_folder()
+    kept = results.RESULTS.read_text(), results.README.read_text()
+    (figures,) = main(["--quick", name]).values()
+    said = capsys.readouterr().out
+    assert figures
+    assert all(f"  {figure.what}: " in said for figure in figures)
+    assert len({figure.what for figure in figures}) == len(figures)
+    assert kept == (results.RESULTS.read_text(), results.README.read_text())
+
+
+def test_an_unknown_name_is_refused_with_those_there_are(capsys):
+    with pytest.raises(SystemExit):
+        main(["milion"])
+    assert "no benchmark milion. Known: search-adult," in capsys.readouterr().err
+
+
+def test_a_figure_says_whether_it_is_within_its_target():
+    within = Figure.of("search", Timing(0.0123456, 0.02), target=0.05, others="ARX 0.05")
+    assert within.cells() == ["search", "0.0123 CPU s (median 0.02)", "≤ 0.05", "ARX 0.05"]
+    assert Figure("checks", 1200, target=1000).cells()[1:3] == ["1 200", "≤ 1 000 **missed**"]
+    assert Figure("proven", True).cells()[1] == "yes"
+    assert Figure("loss", 353204.987).cells()[1] == "353 204.987"
+
+
+def test_kept_results_have_a_figure_for_every_benchmark():
+    kept = results.load()
+    assert list(kept["benchmarks"]) == list(BENCHMARKS)
+    assert set(kept["machine"]) == set(results.machine())
+    for name in kept["benchmarks"]:
+        assert results.figures_of(kept, name)
+
+
+def test_the_page_shows_what_was_kept():
+    page = results.README.read_text(encoding="utf-8")
+    assert results.with_table(page, results.load()) == page
+
+
+def test_kept_results_are_plain_json_that_names_no_machine_and_no_folder():
+    text = results.RESULTS.read_text(encoding="utf-8")
+    json.loads(text, parse_constant=pytest.fail)
+    assert platform.node() not in text
+    assert str(ROOT) not in text
+    assert not re.search(r"(?<![\w.])/(work|tmp|home|root|Users|mnt|usr)\b", text)
