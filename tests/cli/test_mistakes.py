@@ -173,7 +173,7 @@ def test_a_read_only_output_folder(patients, run):
     (patients / "out").mkdir(mode=0o555)
     patients.chmod(0o755)
     with unprivileged():
-        refused(patients, run, *ANONYMIZE, words=["cannot write in 'out'", "Permission denied"])
+        refused(Path(), run, *ANONYMIZE, words=["cannot write in 'out'", "Permission denied"])
 
 
 def test_an_existing_release_is_replaced_only_by_force(patients, run):
