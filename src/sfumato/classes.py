@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sfumato.counts import Column, FrequencySet, group
+from sfumato.counts import Column, FrequencySet, group, sums
 from sfumato.errors import PolicyError, UnknownColumnError
 from sfumato.hierarchy.base import Ladder
 from sfumato.typing import IntArray, Value
@@ -159,7 +159,7 @@ class EquivalenceClasses:
         n = int(into.max()) + 1 if len(into) else 0
 
         def add(per_class: IntArray) -> IntArray:
-            return np.bincount(into, weights=per_class, minlength=n).astype(np.int64)
+            return sums(into, per_class, n)
 
         sensitive = {
             name: merge_counts(counts, into[counts.class_id])
@@ -197,14 +197,14 @@ def reference_of(value: IntArray, rows: IntArray, n_values: int) -> IntArray:
     [5, 0, 1]
     """
     code = np.where(value == MISSING, n_values, value)
-    return np.bincount(code, weights=rows, minlength=n_values + 1).astype(np.int64)
+    return sums(code, rows, n_values + 1)
 
 
 def merge_counts(counts: ValueCounts, class_id: IntArray) -> ValueCounts:
     """Add up entries that now share class and value."""
     width = len(counts.column.values) + 1
     groups = group([class_id, counts.value + 1], [int(class_id.max(initial=0)) + 1, width])
-    rows = np.bincount(groups.of_item, weights=counts.rows, minlength=groups.n).astype(np.int64)
+    rows = sums(groups.of_item, counts.rows, groups.n)
     return ValueCounts(
         counts.column, class_id[groups.first], counts.value[groups.first], rows, counts.reference
     )

@@ -53,6 +53,16 @@ class Groups(NamedTuple):
         return len(self.first)
 
 
+def sums(of_item: IntArray, rows: IntArray, n: int) -> IntArray:
+    """Add up the rows of the items of each group.
+
+    >>> sums(np.array([0, 1, 0]), np.array([5, 1, 2]), 2).tolist()
+    [7, 1]
+    """
+    # Exact: a float holds every whole number up to 2**53, and no table has that many rows.
+    return np.bincount(of_item, weights=rows, minlength=n).astype(np.int64)
+
+
 def group(codes: Sequence[np.ndarray], sizes: Sequence[int], *, n: int | None = None) -> Groups:
     """Number the distinct tuples of codes, in lexicographic order, however wide they are.
 
@@ -133,10 +143,7 @@ class FrequencySet:
     def value_counts(self, name: str) -> IntArray:
         """Count the rows of each value of one column, by code."""
         position = self.index(name)
-        sums = np.bincount(
-            self.codes[position], weights=self.rows, minlength=len(self.columns[position].values)
-        )
-        return sums.astype(np.int64)
+        return sums(self.codes[position], self.rows, len(self.columns[position].values))
 
     def project(self, names: Sequence[str]) -> "FrequencySet":
         """Count over fewer columns (the subset's frequency set, without the rows)."""
@@ -145,7 +152,7 @@ class FrequencySet:
         groups = group(
             [self.codes[p] for p in positions], [len(c.values) for c in columns], n=len(self)
         )
-        rows = np.bincount(groups.of_item, weights=self.rows, minlength=groups.n).astype(np.int64)
+        rows = sums(groups.of_item, self.rows, groups.n)
         return FrequencySet(columns, self.codes[positions][:, groups.first], rows)
 
     @classmethod
@@ -174,8 +181,8 @@ class FrequencySet:
             columns.append(Column(name, tuple(ordered)))
             recoded[position] = lookup[codes[position]] if len(lookup) else 0
         groups = group(list(recoded), [len(column.values) for column in columns], n=len(rows))
-        sums = np.bincount(groups.of_item, weights=rows, minlength=groups.n).astype(np.int64)
-        return cls(tuple(columns), recoded[:, groups.first], sums)
+        added = sums(groups.of_item, rows, groups.n)
+        return cls(tuple(columns), recoded[:, groups.first], added)
 
     @classmethod
     def from_rows(cls, names: Sequence[str], rows: Iterable[Sequence[Value]]) -> Self:

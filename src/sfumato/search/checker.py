@@ -243,17 +243,13 @@ class Checker:
 
     def bits(self) -> list[FloatArray]:
         """Give the entropy of each column at each level it may have; predictions start there."""
-        entropies = []
-        for i, ladder in enumerate(self.grouping.ladders):
-            codes, n_values = self.grouping.codes[i], len(ladder.values)
-            rows = np.bincount(codes, weights=self.grouping.rows, minlength=n_values)
-            levels = []
-            for level in range(self.lattice.lowest[i], self.lattice.highest[i] + 1):
-                counts = np.bincount(ladder.codes[level], weights=rows)
-                shares = counts[counts > 0] / max(self.total, 1)
-                levels.append(float(-(shares @ np.log2(shares))))
-            entropies.append(np.array(levels))
-        return entropies
+        lattice = self.lattice
+        return [
+            entropies[low : high + 1]
+            for entropies, low, high in zip(
+                self.grouping.entropies, lattice.lowest, lattice.highest, strict=True
+            )
+        ]
 
     def suppressed_classes(self, outcome: Outcome) -> IntArray:
         """Give the label codes of the classes that are left out: one row each."""

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sfumato.classes import EquivalenceClasses, SensitiveColumn, ValueCounts
-from sfumato.counts import FrequencySet, group
+from sfumato.counts import FrequencySet, group, sums
 from sfumato.hierarchy.base import Ladder
-from sfumato.typing import IntArray, Node
+from sfumato.typing import FloatArray, IntArray, Node
 
 _WIDEST_GROUP = 4096
 """A group of attributes is closed before it has more codes than this: tables stay in cache."""
@@ -109,7 +109,7 @@ class Grouping:
         )
         """Raw codes, one row per attribute, one column per distinct tuple."""
 
-        self.rows = _sums(groups.of_item, rows, groups.n)
+        self.rows = sums(groups.of_item, rows, groups.n)
         self.references: dict[str, IntArray] = {}
         entries = {}
         of_item = groups.of_item[: len(counts)]
@@ -124,11 +124,11 @@ class Grouping:
             np.arange(groups.n),
             tuple(part.code for part in self._groups),
             self.rows,
-            None if people is None else _sums(groups.of_item, people, groups.n),
+            None if people is None else sums(groups.of_item, people, groups.n),
             entries,
         )
-        self._bits_saved = [
-            _bits_saved(l, c, self.rows) for l, c in zip(ladders, self.codes, strict=True)
+        self.entropies = [
+            _entropies(l, c, self.rows) for l, c in zip(ladders, self.codes, strict=True)
         ]
         self._hubs: set[Node] = set()
         self._cache: list[Partition] = []
@@ -161,7 +161,7 @@ class Grouping:
         entries = {}
         if of_item is not None:
             if start.population is not None:
-                population = _sums(of_item, start.population, len(chosen))
+                population = sums(of_item, start.population, len(chosen))
             for name, old in start.entries.items():
                 n_values = len(self.sensitive[name].values) + 1
                 entries[name] = _add_up(
@@ -178,9 +178,10 @@ class Grouping:
         """
         if len(self.rows) < _WORTH_A_HUB:
             return None
-        attribute = max(range(len(node)), key=lambda a: self._bits_saved[a][node[a]])
+        saved = [e[0] - e[level] for e, level in zip(self.entropies, node, strict=True)]
+        attribute = int(np.argmax(saved))
         hub = tuple(level if a == attribute else 0 for a, level in enumerate(node))
-        if hub in self._hubs or self._bits_saved[attribute][node[attribute]] <= 0:
+        if hub in self._hubs or saved[attribute] <= 0:
             return None
         self._hubs.add(hub)
         return hub
@@ -266,19 +267,15 @@ def _merge_attributes(codes: np.ndarray, sizes: Sequence[int]) -> list[_Group]:
     return groups
 
 
-def _bits_saved(ladder: Ladder, codes: IntArray, rows: IntArray) -> list[float]:
-    """Tell how much less a column says at each level: its entropy at level 0 minus that there."""
+def _entropies(ladder: Ladder, codes: IntArray, rows: IntArray) -> FloatArray:
+    """Tell how many bits a column says about a row, at each level."""
     frequency = np.bincount(codes, weights=rows, minlength=len(ladder.values))
-    entropies = []
+    entropies = np.empty(ladder.height + 1)
     for level in range(ladder.height + 1):
         counts = np.bincount(ladder.codes[level], weights=frequency)
         shares = counts[counts > 0] / max(frequency.sum(), 1.0)
-        entropies.append(float(-(shares @ np.log2(shares))))
-    return [entropies[0] - entropy for entropy in entropies]
-
-
-def _sums(of_item: IntArray, rows: IntArray, n: int) -> IntArray:
-    return np.bincount(of_item, weights=rows, minlength=n).astype(np.int64)
+        entropies[level] = -(shares @ np.log2(shares))
+    return entropies
 
 
 def _plus_one(counts: FrequencySet, name: str) -> IntArray:
@@ -302,12 +299,12 @@ def _gather(
         representative = np.full(width, -1, dtype=np.int64)
         representative[key] = np.arange(n)
         occupied = np.flatnonzero(representative >= 0)
-        sums = np.bincount(key, weights=rows, minlength=width)[occupied].astype(np.int64)
+        added = np.bincount(key, weights=rows, minlength=width)[occupied].astype(np.int64)
         if numbered:
             number = np.empty(width, dtype=np.int64)
             number[occupied] = np.arange(len(occupied))
             of_item = number[key]
-        return representative[occupied], sums, of_item
+        return representative[occupied], added, of_item
     bits = n.bit_length()
     if width < _WIDEST_KEY >> bits:
         # Sorting numbers is several times faster than sorting positions by them.
@@ -325,8 +322,8 @@ def _gather(
     if numbered:
         of_item = np.empty(n, dtype=np.int64)
         of_item[item] = np.cumsum(new) - 1
-    sums = np.add.reduceat(rows[item], starts) if n else np.empty(0, dtype=np.int64)
-    return item[starts], sums, of_item
+    added = np.add.reduceat(rows[item], starts) if n else np.empty(0, dtype=np.int64)
+    return item[starts], added, of_item
 
 
 def _add_up(
@@ -334,5 +331,5 @@ def _add_up(
 ) -> Entries:
     """Add up the rows that share item and value, in order of item, then value."""
     key = item * n_values + value
-    chosen, sums, _ = _gather(key, n_items * n_values, rows, numbered=False)
-    return Entries(item[chosen], value[chosen], sums)
+    chosen, added, _ = _gather(key, n_items * n_values, rows, numbered=False)
+    return Entries(item[chosen], value[chosen], added)

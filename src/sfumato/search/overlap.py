@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from sfumato.classes import EquivalenceClasses, ValueCounts, merge_counts, reference_of
-from sfumato.counts import group
+from sfumato.counts import group, sums
 from sfumato.typing import BoolArray, IntArray
 
 
@@ -52,9 +52,9 @@ def overlapping(
         for q, theirs in enumerate(members):
             shared = np.flatnonzero(~patterns[:, p] & ~patterns[:, q])
             my_group, their_group, n = _common_groups(codes, shared, mine, theirs)
-            sizes[mine] += _sums(their_group, classes.sizes[theirs], n)[my_group]
+            sizes[mine] += sums(their_group, classes.sizes[theirs], n)[my_group]
             if population is not None and classes.population is not None:
-                people = _sums(their_group, classes.population[theirs], n)
+                people = sums(their_group, classes.population[theirs], n)
                 population[mine] += people[my_group]
             of_their = np.full(len(classes), -1, dtype=np.int64)
             of_their[theirs] = their_group
@@ -107,7 +107,3 @@ def _collect(
         raw = ValueCounts(old.column, class_id, value, rows, reference)
         sensitive[name] = merge_counts(raw, class_id)
     return sensitive
-
-
-def _sums(of_item: IntArray, rows: IntArray, n: int) -> IntArray:
-    return np.bincount(of_item, weights=rows, minlength=n).astype(np.int64)

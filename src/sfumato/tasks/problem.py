@@ -85,14 +85,8 @@ def without_missing(counts: FrequencySet, names: tuple[str, ...]) -> tuple[Frequ
 
 def ladder_of(policy: Policy, counts: FrequencySet, name: str) -> Ladder:
     """Build a quasi-identifier's hierarchy for the values it has."""
-    column = counts.column(name)
     builder = policy.columns[name].hierarchy or Suppress()
-    if not column.known:
-        # All cells are missing: there is nothing to build a hierarchy from.
-        return Suppress().build(name, ["*"]).bind(name, column.values)
-    frequency = counts.value_counts(name)[: len(column.known)].tolist()
-    hierarchy = builder.build(name, column.known, frequency)
-    return hierarchy.bind(name, column.values)
+    return builder.ladder(name, counts.column(name).values, counts.value_counts(name).tolist())
 
 
 def _distance_ladder(policy: Policy, column: Column) -> Ladder | None:
