@@ -4,7 +4,7 @@ A search knows lattices and outcomes; this is the part that knows tables, models
 losses. It relies only on what models declare about merging (see `models.base`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -81,6 +81,9 @@ class Checker:
         self.own_reference = own_reference
         self.matches_any = matches_any and _some_missing(grouping)
         self.checks = 0
+        self.on_check: Callable[[int], None] | None = None
+        """Told the number of checks after each: a long search shows that it is alive."""
+
         # Where classes overlap, leaving some out shrinks others, and a mean over the table
         # need not fall with it: then a table model is only itself, not what it declares.
         parts = [
@@ -130,6 +133,8 @@ class Checker:
 
     def _check(self, node: Node, *, always: bool) -> Outcome:
         self.checks += 1
+        if self.on_check is not None:
+            self.on_check(self.checks)
         part = self.grouping.partition(node)
         classes = self.grouping.classes(part)
         everything = np.ones(len(classes), dtype=bool)

@@ -195,8 +195,9 @@ def _population_of(policy: Policy, report: Progress) -> FrequencySet | None:
 
 
 def _search(search: Search, checker: Checker, report: Progress) -> Found:
-    for found in search.run(checker):
-        report("search", found.checks, None)
+    checker.on_check = lambda checks: report("search", checks, None)
+    *_, found = search.run(checker)
+    checker.on_check = None
     return step_down(checker, found)
 
 
