@@ -29,9 +29,9 @@ def cpu(work: Callable[[], object], *, repeats: int, warm: bool = True) -> Timin
     """
     if warm:
         work()
+    gc.collect()
     seconds = []
     for _ in range(repeats):
-        gc.collect()
         start = time.process_time()
         work()
         seconds.append(time.process_time() - start)

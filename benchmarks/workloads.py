@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Iterator
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -18,6 +19,9 @@ from sfumato.losses import Loss, NormalizedLoss
 from sfumato.models import KAnonymity
 from sfumato.policy import Policy
 
+FEW = 1000
+"""Rows enough to have done everything once."""
+
 ADULT_ROWS = 30_162
 MILLION = 33 * ADULT_ROWS
 """33 copies: 995 346 rows."""
@@ -26,7 +30,7 @@ TEN_MILLION = 332 * ADULT_ROWS
 _COPIES_AT_ONCE = 33
 
 
-class NoData(Exception):
+class NoDataError(Exception):
     """The Adult data is not there; what needs it is skipped."""
 
 
@@ -35,7 +39,7 @@ def adult_folder() -> Path:
     named = os.environ.get("SFUMATO_DATA")
     folder = Path(named) if named else ROOT.parent / "shared" / "data" / "adult"
     if not (folder / "adult.csv").is_file():
-        raise NoData("no Adult data: set SFUMATO_DATA to the folder with adult.csv")
+        raise NoDataError("no Adult data: set SFUMATO_DATA to the folder with adult.csv")
     return folder
 
 
@@ -170,7 +174,7 @@ class Files:
             self._write(path, iter([samples.synthetic(rows, seed=1)]))
         return path
 
-    def _write(self, path: Path, tables) -> None:
+    def _write(self, path: Path, tables: Iterator[pa.Table]) -> None:
         first = next(tables)
         if path.suffix == ".parquet":
             writer = pq.ParquetWriter(path, first.schema)
