@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check lint types imports bare coverage bench docs clean
+.PHONY: help install demo test check lint types imports bare bench docs clean
 
 help:  ## List the commands
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -20,8 +20,9 @@ $(STAMP): pyproject.toml
 demo: $(STAMP)  ## Anonymise the bundled sample and verify the release
 	$(BIN)/sfumato demo
 
-test: $(STAMP)  ## Run the tests and the examples in the docs
-	$(BIN)/python -m pytest -q -n 2
+test: $(STAMP)  ## Run the tests and the examples in the docs, with branch coverage
+	$(BIN)/python -m pytest -q -n 2 --cov --cov-report=
+	$(BIN)/coverage report --fail-under=97
 
 lint: $(STAMP)  ## Check formatting and style
 	$(BIN)/ruff format --check .
@@ -32,10 +33,6 @@ types: $(STAMP)  ## Check static types
 
 imports: $(STAMP)  ## Check that imports point downwards
 	$(BIN)/lint-imports
-
-coverage: $(STAMP)  ## Run the tests with branch coverage and its floors
-	$(BIN)/python -m pytest -q -n 2 --cov --cov-report=
-	$(BIN)/coverage report --fail-under=95
 
 bare:  ## Run the demo where only the package itself is installed
 	rm -rf $(VENV)-bare

@@ -252,11 +252,6 @@ def test_a_table_without_columns_is_refused():
         open_table(pd.DataFrame(index=[1, 2]))
 
 
-def test_a_pandas_column_that_mixes_types_is_named():
-    with pytest.raises(InputError, match=r"the DataFrame cannot be read: .*column mixed with type"):
-        open_table(pd.DataFrame({"mixed": [1, "a", 2.5]}))
-
-
 def test_a_lazy_frame_that_fails_says_so(tmp_path):
     lazy = pl.LazyFrame({"a": ["x"]}).select(pl.col("a").cast(pl.Int64))
     with pytest.raises(InputError, match=r"the LazyFrame cannot be evaluated: "):

@@ -10,6 +10,7 @@ from pyarrow import types
 from sfumato.engines.arrow.source import BATCH_ROWS, Source
 from sfumato.engines.arrow.types import plain_type
 from sfumato.errors import InputError
+from sfumato.text import text_of
 
 
 def open_memory(source: Any) -> Source:  # noqa: ANN401 - any table library's own type
@@ -63,7 +64,29 @@ class PandasSource(MemorySource):
         if len(self._labels) < len(names):
             # Arrow refuses repeated names in its own words; our check has better ones.
             return pa.Table.from_arrays([pa.nulls(1)] * len(names), names=names)
-        return pa.Table.from_pandas(source, preserve_index=False)
+        try:
+            return pa.Table.from_pandas(source, preserve_index=False)
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            columns = [self._column(source.iloc[:, i], name) for i, name in enumerate(names)]
+            return pa.Table.from_arrays(columns, names=names)
+
+    def _column(self, series: Any, name: str) -> pa.Array:  # noqa: ANN401
+        """Convert a column; values of several types become text, each written as it is."""
+        import pandas as pd
+
+        try:
+            return pa.Array.from_pandas(series)
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            try:
+                codes, values = pd.factorize(series)
+            except TypeError:
+                raise InputError(
+                    f"{self.where}: column {name!r} holds values of several types that are no "
+                    "single values, such as lists. Split it into plain columns, or leave it out."
+                ) from None
+            texts = pa.array([text_of(value) for value in values], pa.string())
+            indices = pa.array(codes, pa.int64(), mask=codes < 0)
+            return pa.DictionaryArray.from_arrays(indices, texts).dictionary_decode()
 
     def native(self, table: pa.Table) -> Any:  # noqa: ANN401
         """Give a DataFrame with fresh row labels and, where a column kept its type, its dtype."""
