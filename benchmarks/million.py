@@ -59,8 +59,6 @@ def _one(bench: Bench, file: Path) -> Iterator[Figure]:
         yield Figure(f"{at}: checks", found.checks)
         yield Figure.of(f"{at}: searching", searching)
         yield Figure.of(f"{at}: counting and searching", both, target=target, others=others)
-        if others:
-            yield Figure(f"{at}: both / ARX", both.least / theirs, "×")
         yield Figure(f"{at}: both / (scan + group-by)", both.least / bound, "×")
         release = bench.files.folder / "million-release"
         full = timed(partial(anonymize, file, policy, output=release, force=True))
