@@ -32,7 +32,7 @@ def run(bench: Bench) -> Iterator[Figure]:
         at = f"limit {limit:.0%}"
         yield Figure(f"checks, {at}", found.checks, target=checks, others=their_checks)
         yield Figure.of(f"search, {at}", timing, target=seconds, others=their_seconds)
-        # Whatever slows the machine down slows both: of all these figures the steadiest.
+        # A ratio within one run, to compare machines with.
         names = list(policy.quasi_identifiers)
         one = cpu(partial(_group_by, adult(), names), repeats=bench.repeats)
         yield Figure(f"search / one group-by with pyarrow, {at}", timing.least / one.least, "×")
