@@ -26,8 +26,8 @@ _WORTH_A_HUB = 4096
 """Fewer tuples than this are grouped faster than a better starting point is made."""
 
 _WIDEST_KEY = 2**62
-_CACHED_ITEMS = 8_000_000
-"""Roll-up starting points kept at most, in classes: bounds memory, not correctness."""
+_CACHED_BYTES = 200 * 2**20
+"""Roll-up starting points are kept up to this much memory, which bounds nothing else."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +55,14 @@ class Partition:
     rows: IntArray
     population: IntArray | None
     entries: Mapping[str, Entries]
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory it takes."""
+        arrays = [self.first, self.rows, *self.codes]
+        for entries in self.entries.values():
+            arrays += [entries.item, entries.value, entries.rows]
+        return sum(array.nbytes for array in arrays)
 
 
 @dataclass(eq=False)
@@ -134,6 +142,7 @@ class Grouping:
         self._cache: list[Partition] = []
         self._cached_nodes = np.empty((0, len(names)), dtype=np.int64)
         self._cached_sizes = np.empty(0, dtype=np.int64)
+        self._cached_bytes = 0
 
     def partition(self, node: Node) -> Partition:
         """Group by a node, starting from the smallest cached node below it."""
@@ -243,8 +252,10 @@ class Grouping:
         ]
 
     def _remember(self, part: Partition) -> None:
-        if int(self._cached_sizes.sum()) + len(part.rows) > _CACHED_ITEMS:
+        size = part.nbytes
+        if self._cached_bytes + size > _CACHED_BYTES:
             return
+        self._cached_bytes += size
         self._cache.append(part)
         self._cached_nodes = np.vstack([self._cached_nodes, np.array(part.node)])
         self._cached_sizes = np.append(self._cached_sizes, len(part.rows))
