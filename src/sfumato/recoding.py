@@ -2,14 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
+from sfumato.counts import Column
 from sfumato.hierarchy.base import Ladder
 from sfumato.typing import CodeArray, IntArray, Node, Value
 
 DROP = -2
 """The code of a raw value whose rows are all suppressed."""
+
+SUPPRESSED = -1
+"""The class of rows that are suppressed, in a local recoding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,3 +92,71 @@ class FullDomainRecoding:
     def node(self) -> Node:
         """The level of each column."""
         return tuple(column.level for column in self.columns)
+
+
+@dataclass(frozen=True, eq=False)
+class LocalColumn:
+    """A quasi-identifier that is recoded differently in different rows."""
+
+    column: str
+    values: tuple[Value, ...]
+    """The raw values in the order they were counted; None is missing."""
+
+    labels: tuple[Value, ...]
+    """What is published in it, each text once; None is missing."""
+
+    raw: bool
+    """Whether every label is a raw value, so that the column can keep its type."""
+
+
+@dataclass(frozen=True, eq=False)
+class LocalRecoding:
+    """What each distinct combination becomes; rows that are alike may part ways.
+
+    A combination is handed out in portions: of these 12 rows 7 go to one class and 5 to
+    another. Which rows they are is not said here: whoever publishes draws them.
+
+    Example:
+        >>> zips = LocalColumn("zip", ("73455", "73456"), ("73456", "7345*"), raw=False)
+        >>> recoding = LocalRecoding(
+        ...     columns=(zips,),
+        ...     others=(),
+        ...     combinations=np.array([[0, 1]], dtype=np.int32),
+        ...     starts=np.array([0, 1, 3]),
+        ...     rows=np.array([1, 1, 2]),
+        ...     classes=np.array([1, 1, 0]),
+        ...     labels=np.array([[0, 1]], dtype=np.int32),
+        ... )
+        >>> recoding.total  # 73455 becomes 7345*, of three rows with 73456 one does too
+        4
+    """
+
+    columns: tuple[LocalColumn, ...]
+    """The quasi-identifiers."""
+
+    others: tuple[Column, ...]
+    """Columns that were counted with them and are published as they are."""
+
+    combinations: CodeArray
+    """`combinations[c, i]`: the raw value of column c (first `columns`, then `others`) in i."""
+
+    starts: IntArray
+    """The portions of combination i are those from `starts[i]` to `starts[i + 1]`."""
+
+    rows: IntArray
+    """How many rows each portion has; none is empty."""
+
+    classes: IntArray
+    """The class of each portion, `SUPPRESSED` for none."""
+
+    labels: CodeArray
+    """`labels[c, k]`: which label of column c the rows of class k have."""
+
+    @property
+    def total(self) -> int:
+        """How many rows it speaks of, suppressed ones included."""
+        return int(self.rows.sum())
+
+
+Recoding: TypeAlias = FullDomainRecoding | LocalRecoding
+"""Everything an engine can publish."""
