@@ -9,71 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.counts import FrequencySet
 from sfumato.errors import UnknownNameError
-from sfumato.hierarchy import Taxonomy
-from sfumato.losses import AGGREGATES, LOSSES, Attribute, DistortionRatio, Judged, NormalizedLoss
+from sfumato.losses import AGGREGATES, LOSSES, Attribute, DistortionRatio, NormalizedLoss
+from tests.losses.tables import attributes_of, judged_of, tables
 
-TREES = {"letter": {"ab": ["a", "b"], "c": ["c"]}, "digit": {"low": ["0", "1"], "high": ["2", "3"]}}
-ROWS = st.lists(
-    st.tuples(st.sampled_from(["a", "b", "c", None]), st.sampled_from(["0", "1", "2", "3"])),
-    min_size=1,
-    max_size=25,
-)
 every_loss = pytest.mark.parametrize("loss", [kind.example() for kind in LOSSES.values()], ids=str)
-
-
-def attributes_of(rows):
-    counts = FrequencySet.from_rows(list(TREES), rows)
-    return [
-        Attribute(
-            Taxonomy(tree).build(name, counts.column(name).known).bind(name, values),
-            counts.value_counts(name),
-        )
-        for name, tree in TREES.items()
-        for values in [counts.column(name).values]
-        if counts.column(name).known
-    ]
-
-
-@st.composite
-def tables(draw):
-    """Rows, a node, and which rows are suppressed (whole classes)."""
-    rows = draw(ROWS.filter(lambda rows: any(row[0] is not None for row in rows)))
-    attributes = attributes_of(rows)
-    node = tuple(draw(st.integers(0, attribute.ladder.height)) for attribute in attributes)
-    published = [label_tuple(attributes, node, row) for row in rows]
-    classes = sorted(set(published), key=repr)
-    kept = [draw(st.booleans()) for _ in classes]
-    return rows, attributes, node, published, dict(zip(classes, kept, strict=True))
-
-
-def label_tuple(attributes, node, row):
-    return tuple(
-        attribute.ladder.labels[level][
-            attribute.ladder.codes[level][attribute.ladder.values.index(cell)]
-        ]
-        for attribute, level, cell in zip(attributes, node, row, strict=True)
-    )
-
-
-def judged_of(rows, attributes, node, published, kept) -> Judged:
-    sizes = Counter(published)
-
-    def histogram(i):
-        values = attributes[i].ladder.values
-        gone = Counter(
-            row[i] for row, labels in zip(rows, published, strict=True) if not kept[labels]
-        )
-        return np.array([gone[value] for value in values], dtype=float)
-
-    return Judged(
-        node,
-        np.array([sizes[labels] for labels in kept]),
-        np.array(list(kept.values())),
-        len(rows),
-        histogram,
-    )
 
 
 def leaves_under(attribute, level, cell) -> int:
@@ -187,5 +127,6 @@ def test_a_weight_makes_an_attribute_count_more():
         {("*", "0"): True, ("*", "3"): True},
     )
     loss = DistortionRatio()
-    assert loss.over([first, second], 2).of(judged) == pytest.approx(0.5)
-    assert loss.over([heavy, second], 2).of(judged) == pytest.approx(0.75)
+    # Two steps of five; three times two of three times two and three.
+    assert loss.over([first, second], 2).of(judged) == pytest.approx(2 / 5)
+    assert loss.over([heavy, second], 2).of(judged) == pytest.approx(6 / 9)

@@ -7,10 +7,12 @@ How attributes are combined is separate: `AGGREGATES`.
 from sfumato.losses.aggregates import AGGREGATES, Aggregate
 from sfumato.losses.average_class_size import AverageClassSize
 from sfumato.losses.base import Attribute, CellLoss, ClassLoss, Judged, Loss, LossFunction
+from sfumato.losses.cells import Cells
 from sfumato.losses.discernibility import Discernibility
 from sfumato.losses.distortion_ratio import DistortionRatio
 from sfumato.losses.entropy import Entropy
 from sfumato.losses.height import Height
+from sfumato.losses.local import LocalResult
 from sfumato.losses.normalized_loss import NormalizedLoss
 from sfumato.losses.precision import Precision
 from sfumato.registry import Registry
@@ -22,12 +24,14 @@ __all__ = [
     "Attribute",
     "AverageClassSize",
     "CellLoss",
+    "Cells",
     "ClassLoss",
     "Discernibility",
     "DistortionRatio",
     "Entropy",
     "Height",
     "Judged",
+    "LocalResult",
     "Loss",
     "LossFunction",
     "NormalizedLoss",

@@ -1,9 +1,10 @@
-"""What a loss is: how much a node costs, and what that says about the nodes around it.
+"""What a loss is: how much a recoding costs, and what that says about the nodes around it.
 
 A loss is a frozen dataclass of settings. `over` fits it to one table and gives a
 `LossFunction`, which a search asks for three things: the loss of a node that was
 checked, a floor for every node before any is checked, and a floor for the nodes
-below (or above) one that was.
+below (or above) one that was. A table that was recoded locally is no node; its loss is
+that of its cells and classes.
 """
 
 from abc import ABC, abstractmethod
@@ -16,6 +17,8 @@ import numpy as np
 
 from sfumato.hierarchy.base import Ladder
 from sfumato.losses.aggregates import AGGREGATES, Aggregate
+from sfumato.losses.cells import Cells
+from sfumato.losses.local import LocalResult
 from sfumato.typing import BoolArray, FloatArray, IntArray, Node
 
 
@@ -61,6 +64,10 @@ class LossFunction(ABC):
         """Give the loss of a node that was checked."""
 
     @abstractmethod
+    def of_local(self, result: LocalResult) -> float:
+        """Give the loss of a table that was recoded locally."""
+
+    @abstractmethod
     def floor(self, node: Node) -> float:
         """Give a value the node's loss cannot be below, without looking at classes."""
 
@@ -81,6 +88,10 @@ class LossFunction(ABC):
 
     def per_attribute(self, judged: Judged) -> FloatArray | None:
         """Give each attribute's own loss where there is such a thing."""
+        return None
+
+    def per_attribute_local(self, result: LocalResult) -> FloatArray | None:
+        """Give each attribute's own loss in a locally recoded table where there is such a thing."""
         return None
 
 
@@ -106,16 +117,22 @@ class Loss(ABC):
 class CellLoss(Loss):
     """A loss that is a sum over cells, whatever the classes are.
 
-    A member gives the cost of every raw value at every level, and says what a
-    suppressed cell costs. Because the generalisation part is separable, floors for a
-    whole lattice are one outer sum.
+    A member gives the cost of a cell, and says what suppression adds. One formula serves
+    every recoding: in a full-domain one all cells of a column stand at one level, in a
+    local one each stands where it was put. Because the generalisation part is separable,
+    floors for a whole lattice are one outer sum.
     """
 
     aggregate: str
 
     @abstractmethod
+    def of_cells(self, attribute: Attribute, cells: Cells) -> FloatArray:
+        """Give the cost of one cell of each group; lifting a cell must not make it cheaper."""
+
     def costs(self, attribute: Attribute) -> FloatArray:
         """Give the cost of a cell: one row per level, one column per raw value."""
+        levels = range(attribute.ladder.height + 1)
+        return np.stack([self.of_cells(attribute, Cells.at(attribute, level)) for level in levels])
 
     def scale(self, attribute: Attribute, rows: int) -> float:
         """Give what the sum over an attribute's cells is divided by; its rows by default."""
@@ -160,6 +177,16 @@ class CellLossFunction(LossFunction):
         parts = [self._levels(i, judged)[level] for i, level in enumerate(judged.node)]
         return np.array(parts, dtype=np.float64)
 
+    def of_local(self, result: LocalResult) -> float:
+        return self._aggregate.of(self.per_attribute_local(result), self._weights)
+
+    def per_attribute_local(self, result: LocalResult) -> FloatArray:
+        parts = [
+            (self._published(i, cells) + self._lifted_out(i, result)) / self._scales[i]
+            for i, cells in enumerate(result.cells)
+        ]
+        return np.array(parts, dtype=np.float64)
+
     def floor(self, node: Node) -> float:
         parts = [self._sums[i][level] / self._scales[i] for i, level in enumerate(node)]
         return self._aggregate.of(np.array(parts), self._weights)
@@ -179,6 +206,17 @@ class CellLossFunction(LossFunction):
             for i, (low, level) in enumerate(zip(lowest, judged.node, strict=True))
         ]
         return self._aggregate.grid(parts, self._weights)
+
+    def _published(self, i: int, cells: Cells) -> float:
+        return float(self._loss.of_cells(self._attributes[i], cells) @ cells.rows)
+
+    def _lifted_out(self, i: int, result: LocalResult) -> float:
+        """Sum what suppressed rows cost: no level was chosen for them, so they count at the top."""
+        if not result.suppressed:
+            return 0.0
+        removed, costs = result.removed[i], self._costs[i]
+        added = self._loss.suppression_cost(self._attributes[i], costs, removed)
+        return float(costs[-1] @ removed + added[-1])
 
     def _levels(self, i: int, judged: Judged) -> FloatArray:
         removed = judged.removed(i)
@@ -213,6 +251,12 @@ class ClassLossFunction(LossFunction):
 
     def of(self, judged: Judged) -> float:
         return self._loss.of_sizes(judged.sizes[judged.keep], judged.suppressed, judged.sizes)
+
+    def of_local(self, result: LocalResult) -> float:
+        # Suppressed rows never became classes; together they are one that nothing tells apart.
+        out = [result.suppressed] if result.suppressed else []
+        everything = np.append(result.sizes, np.array(out, dtype=np.int64))
+        return self._loss.of_sizes(result.sizes, result.suppressed, everything)
 
     def floor(self, node: Node) -> float:
         return 0.0

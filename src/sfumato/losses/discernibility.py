@@ -17,7 +17,8 @@ class Discernibility(ClassLoss):
     doi:10.1109/ICDE.2005.42
 
     Args:
-        ignore_suppression: Whether suppressed classes cost their squared size like the others.
+        ignore_suppression: Whether suppressed classes cost their squared size like the others;
+            in local recoding suppressed rows are one class.
 
     Example:
         >>> Discernibility().of_sizes(np.array([3, 2]), 1, np.array([3, 2, 1]))

@@ -12,7 +12,7 @@ class DistortionRatio(Precision):
     """The sum of all cells' levels, divided by that sum with everything at the top.
 
     Unlike `Precision`, a tall hierarchy weighs more than a flat one. A suppressed row
-    counts as lifted to the top.
+    counts as lifted to the top. In local recoding every cell counts at its own level.
 
     Example:
         >>> DistortionRatio().aggregate

@@ -7,16 +7,18 @@ import numpy as np
 
 from sfumato.losses.aggregates import AGGREGATES
 from sfumato.losses.base import Attribute, CellLoss
+from sfumato.losses.cells import Cells
 from sfumato.typing import FloatArray
 
 
 @dataclass(frozen=True)
 class Entropy(CellLoss):
-    """Each cell costs −log₂ of the share of its raw value among those published like it.
+    """Each cell costs −log₂ of the share of its raw value among the rows its label covers.
 
     Generalising to a group where one value dominates costs little, to an even one
     much. For suppressed rows the entropy of their generalised values is added, unless
-    suppression is ignored. The result is in bits, summed over all cells.
+    suppression is ignored; in local recoding they cost what `*` costs. The result is in
+    bits, summed over all cells.
 
     Reference: "k-Anonymization with minimal loss of information", 2009,
     doi:10.1109/TKDE.2008.129
@@ -41,15 +43,12 @@ class Entropy(CellLoss):
     def __post_init__(self) -> None:
         AGGREGATES[self.aggregate]
 
-    def costs(self, attribute: Attribute) -> FloatArray:
-        raw = attribute.frequency.astype(np.float64)
-        occurs = raw > 0
-        costs = np.zeros((attribute.ladder.height + 1, len(raw)))
-        for level, codes in enumerate(attribute.ladder.codes):
-            merged = np.bincount(codes, weights=raw)[codes]
-            # Values with no rows (they are in a population only) cost nothing.
-            costs[level, occurs] = np.log2(merged[occurs] / raw[occurs])
-        return costs
+    def of_cells(self, attribute: Attribute, cells: Cells) -> FloatArray:
+        raw = attribute.frequency[cells.value].astype(np.float64)
+        # Values with no rows (they are in a population only) cost nothing.
+        share = np.divide(cells.together, raw, out=np.ones(len(raw)), where=raw > 0)
+        cost: FloatArray = np.log2(share)
+        return cost
 
     def scale(self, attribute: Attribute, rows: int) -> float:
         return 1.0

@@ -7,12 +7,16 @@ import numpy as np
 
 from sfumato.losses.aggregates import AGGREGATES
 from sfumato.losses.base import Attribute, CellLoss
+from sfumato.losses.cells import Cells
 from sfumato.typing import FloatArray
 
 
 @dataclass(frozen=True)
 class Height(CellLoss):
     """The sum of the levels of a node. Suppression does not count.
+
+    Of a locally recoded table it is the sum of each attribute's mean level, where a
+    suppressed row stands at the top.
 
     Args:
         aggregate: How attributes are combined; sum unless told otherwise.
@@ -31,10 +35,8 @@ class Height(CellLoss):
     def __post_init__(self) -> None:
         AGGREGATES[self.aggregate]
 
-    def costs(self, attribute: Attribute) -> FloatArray:
-        ladder = attribute.ladder
-        levels = np.arange(ladder.height + 1, dtype=np.float64)
-        return np.repeat(levels[:, None], len(ladder.values), axis=1)
+    def of_cells(self, attribute: Attribute, cells: Cells) -> FloatArray:
+        return cells.level
 
     def suppression_cost(
         self, attribute: Attribute, costs: FloatArray, removed: FloatArray

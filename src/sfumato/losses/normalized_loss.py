@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-import numpy as np
-
 from sfumato.losses.aggregates import AGGREGATES
 from sfumato.losses.base import Attribute, CellLoss
+from sfumato.losses.cells import Cells
 from sfumato.typing import FloatArray
 
 
@@ -38,16 +37,10 @@ class NormalizedLoss(CellLoss):
     def __post_init__(self) -> None:
         AGGREGATES[self.aggregate]
 
-    def costs(self, attribute: Attribute) -> FloatArray:
-        ladder = attribute.ladder
+    def of_cells(self, attribute: Attribute, cells: Cells) -> FloatArray:
         # An attribute with a single raw value has nothing to lose.
-        others = max(ladder.n_leaves - 1, 1)
-        return np.array(
-            [
-                (leaves[codes] - 1.0) / others
-                for leaves, codes in zip(ladder.leaves, ladder.codes, strict=True)
-            ]
-        )
+        cost: FloatArray = (cells.leaves - 1.0) / max(attribute.ladder.n_leaves - 1, 1)
+        return cost
 
     def suppression_cost(
         self, attribute: Attribute, costs: FloatArray, removed: FloatArray

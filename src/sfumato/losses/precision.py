@@ -7,6 +7,7 @@ import numpy as np
 
 from sfumato.losses.aggregates import AGGREGATES
 from sfumato.losses.base import Attribute, CellLoss
+from sfumato.losses.cells import Cells
 from sfumato.typing import FloatArray
 
 
@@ -22,7 +23,8 @@ class Precision(CellLoss):
 
     Args:
         aggregate: How attributes are combined.
-        ignore_suppression: Whether suppressed rows cost what the others cost.
+        ignore_suppression: Whether suppressed rows cost what the others cost, or, in local
+            recoding, what `*` costs.
 
     Example:
         >>> from sfumato.hierarchy import Hierarchy
@@ -39,10 +41,9 @@ class Precision(CellLoss):
     def __post_init__(self) -> None:
         AGGREGATES[self.aggregate]
 
-    def costs(self, attribute: Attribute) -> FloatArray:
-        ladder = attribute.ladder
-        levels = np.arange(ladder.height + 1) / max(ladder.height, 1)
-        return np.repeat(levels[:, None], len(ladder.values), axis=1)
+    def of_cells(self, attribute: Attribute, cells: Cells) -> FloatArray:
+        cost: FloatArray = cells.level / max(attribute.ladder.height, 1)
+        return cost
 
     def suppression_cost(
         self, attribute: Attribute, costs: FloatArray, removed: FloatArray
