@@ -292,3 +292,11 @@ def test_an_interval_without_a_hierarchy_stands_as_high_as_it_is_wide():
 def test_a_value_only_the_population_has_costs_no_bits():
     attribute = Attribute(Suppress().ladder("sex", ["f", "m"]), np.array([3, 0]))
     assert Entropy().costs(attribute).tolist() == [[0.0, 0.0], [0.0, 0.0]]
+
+
+@pytest.mark.parametrize("loss", [NormalizedLoss(), Precision(), DistortionRatio()], ids=str)
+def test_a_suppressed_row_costs_the_most_even_where_there_is_nothing_to_generalise(loss):
+    attribute = Attribute(Hierarchy.from_paths(["NL"], [[]]).bind("country", ["NL"]), np.array([4]))
+    published = replace(Cells.at(attribute, 0), rows=np.array([3.0]))
+    result = LocalResult([published], np.array([3]), [np.array([1.0])], 1)
+    assert loss.over([attribute], 4).of_local(result) == pytest.approx(1 / 4)
