@@ -32,7 +32,7 @@ MISTAKES = {
         GOOD + "colums: 1",
         (
             "p, line 3, colums: unknown key 'colums'. Did you mean 'columns'? Known: 'version', "
-            "'columns', 'other', 'models', 'loss', 'search', 'suppression', 'missing', "
+            "'columns', 'other', 'models', 'loss', 'method', 'search', 'suppression', 'missing', "
             "'population'."
         ),
     ),
@@ -312,6 +312,54 @@ MISTAKES = {
         GOOD + "search: [best-first]",
         "p, line 3, search: must be a text, got a list of 1",
     ),
+    "a method without a name": (
+        GOOD + "method: {best: loss}",
+        (
+            "p, line 3, method: 'method' is missing: it says which one is meant, as in "
+            "{method: top-down}. Got a mapping with the keys 'best'"
+        ),
+    ),
+    "a method that is a list": (
+        GOOD + "method: [top-down]",
+        "p, line 3, method: must be a text, got a list of 1",
+    ),
+    "a method that is nothing": (
+        GOOD + "method:",
+        "p, line 3, method: must be a text, got nothing",
+    ),
+    "an option of the method that has none": (
+        GOOD + "method:\n  method: full-domain\n  checks: 10",
+        (
+            "p, line 5, method.checks: full-domain has no options, got 'checks'. How the levels "
+            "are looked for is said under search, as in search: {search: best-first, seconds: 60}"
+        ),
+    ),
+    "a search for a method that searches nothing": (
+        GOOD + "method: top-down\nsearch: {search: best-first, checks: 10}",
+        (
+            "p, line 4, search: says how a lattice of levels is searched, and the method top-down "
+            "searches none. Remove it, or choose method: full-domain"
+        ),
+    ),
+    "another search for a method that searches nothing": (
+        "search: incognito\nmethod: {method: mondrian}\n" + GOOD,
+        (
+            "p, line 1, search: says how a lattice of levels is searched, and the method mondrian "
+            "searches none. Remove it, or choose method: full-domain"
+        ),
+    ),
+    "a method whose classes a population does not fit": (
+        model("{model: k-map, k: 2}") + "population: people.csv\nmethod: top-down",
+        (
+            "p, line 3, models[0]: k-map compares with a population, and with the method top-down "
+            "a person of it may match several classes: how many match each says nothing about "
+            "what is promised. Choose method: full-domain"
+        ),
+    ),
+    "a population that would not help": (
+        model("{model: k-map, k: 2}") + "method: top-down",
+        "p, line 3, models[0]: k-map compares with a population, and with the method top-down a ",
+    ),
     "more suppression than there is": (
         GOOD + "suppression: {limit: 120%}",
         "p, line 3, suppression.limit: limit must be at most 100 %, got '120%'",
@@ -522,6 +570,9 @@ WORDS = st.sampled_from(
         "levels",
         "other",
         "loss",
+        "method",
+        "full-domain",
+        "top-down",
         "search",
         "suppression",
         "limit",

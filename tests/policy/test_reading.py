@@ -10,7 +10,7 @@ from sfumato.errors import PolicyError
 from sfumato.hierarchy import BUILDERS, Intervals
 from sfumato.losses import LOSSES, Height, NormalizedLoss
 from sfumato.models import MODELS, DistinctLDiversity, KAnonymity
-from sfumato.policy import ColumnRule, Missing, Policy, SearchRule, Suppression
+from sfumato.policy import ColumnRule, MethodRule, Missing, Policy, SearchRule, Suppression
 from sfumato.schema import Role
 
 FULL = """
@@ -87,6 +87,7 @@ def test_short_forms_and_defaults_mean_what_the_long_forms_say():
         other:
         models: [{model: k-anonymity, k: 2}]
         loss: normalized-loss
+        method: full-domain
         search: {search: best-first}
         suppression: 0
         missing: own-value
@@ -95,6 +96,7 @@ def test_short_forms_and_defaults_mean_what_the_long_forms_say():
     )
     assert policy.suppression == Suppression(limit=0, rows="remove")
     assert policy.loss == NormalizedLoss()
+    assert policy.method == MethodRule(name="full-domain")
     assert policy.search == SearchRule(name="best-first")
 
 

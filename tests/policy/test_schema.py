@@ -4,9 +4,11 @@ import jsonschema
 import pytest
 import yaml
 
+from sfumato.errors import PolicyError
 from sfumato.hierarchy import BUILDERS
 from sfumato.losses import LOSSES, Height
 from sfumato.models import MODELS
+from sfumato.partition import PARTITIONERS
 from sfumato.policy import Policy
 from sfumato.policy.family import descriptions, parameters, written
 from tests.policy.test_mistakes import GOOD_COLUMNS, MISTAKES
@@ -27,6 +29,11 @@ BEYOND_A_SCHEMA = {
     "a distance in a hierarchy that is not there",
     "no population for a model that asks for one",
     "a population nobody asks for",
+    "an option of the method that has none",
+    "a search for a method that searches nothing",
+    "another search for a method that searches nothing",
+    "a method whose classes a population does not fit",
+    "a population that would not help",
     "more suppression than there is",
     "a share above one",
     "a weight that is not finite",
@@ -133,6 +140,66 @@ def test_the_searches_are_described_when_they_are_given():
     assert errors_of(search + "{search: height, aggregate: sum}", validator) == []
     assert errors_of(search + "heigth", validator)
     assert errors_of(search + "{search: height, agregate: sum}", validator)
+
+
+METHODS = jsonschema.Draft202012Validator(Policy.json_schema(methods=PARTITIONERS))
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        "full-domain",
+        {"method": "full-domain"},
+        "top-down",
+        {"method": "top-down", "best": "loss"},
+        "mondrian",
+        {"method": "mondrian", "relaxed": True},
+        {"method": "bottom-up", "nodes": 100},
+        *(written(kind.example(), "method") for kind in PARTITIONERS.values()),
+    ],
+    ids=str,
+)
+def test_a_method_is_taken_by_the_schema_and_by_the_reader(method):
+    assert not list(METHODS.iter_errors(good(method=method)))
+    Policy(**good(method=method)).make_method(PARTITIONERS)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        "topdown",
+        "incognito",
+        ["top-down"],
+        None,
+        {"best": "loss"},
+        {"method": "topdown"},
+        {"method": "full-domain", "checks": 10},
+        {"method": "top-down", "relaxed": True},
+        {"method": "mondrian", "relaxed": "yes"},
+        {"method": "bottom-up", "nodes": "many"},
+        *({"method": name, "misspelt": 1} for name in PARTITIONERS),
+    ],
+    ids=str,
+)
+def test_a_wrong_method_is_marked_by_an_editor_and_refused_by_the_reader(method):
+    assert list(METHODS.iter_errors(good(method=method)))
+    with pytest.raises(PolicyError, match="method"):
+        Policy(**good(method=method)).make_method(PARTITIONERS)
+
+
+def test_every_method_is_described_and_full_domain_comes_first():
+    bare, *entries = METHODS.schema["properties"]["method"]["anyOf"]
+    names = ["full-domain", *PARTITIONERS]
+    assert bare == {"enum": names}
+    assert [entry["title"] for entry in entries] == names
+    assert all(entry["description"] for entry in entries)
+    for kind in PARTITIONERS.values():
+        assert set(descriptions(kind)) >= set(parameters(kind))
+
+
+def test_methods_are_left_open_when_nobody_says_which_there_are():
+    assert not list(VALIDATOR.iter_errors(good(method="of-a-plug-in")))
+    assert not list(VALIDATOR.iter_errors(good(method={"method": "of-a-plug-in", "x": 1})))
 
 
 def test_a_setting_shows_its_default_and_what_it_means():

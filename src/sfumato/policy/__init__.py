@@ -1,6 +1,7 @@
 """Policies: what must hold for a release, written in YAML or in Python."""
 
+from sfumato.policy.choice import MethodRule, SearchRule
 from sfumato.policy.model import Policy
-from sfumato.policy.parts import ColumnRule, Missing, SearchRule, Suppression
+from sfumato.policy.parts import ColumnRule, Missing, Suppression
 
-__all__ = ["ColumnRule", "Missing", "Policy", "SearchRule", "Suppression"]
+__all__ = ["ColumnRule", "MethodRule", "Missing", "Policy", "SearchRule", "Suppression"]

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from sfumato.errors import suggest
 from sfumato.models import PrivacyModel
+from sfumato.policy.choice import FULL_DOMAIN
 from sfumato.policy.part import Faults
 
 if TYPE_CHECKING:
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def contradictions(policy: "Policy") -> Faults:
-    """List everything about the columns, models and population that does not fit together."""
+    """List everything about columns, models, population and method that does not fit together."""
     faults: Faults = []
     if not policy.quasi_identifiers:
         text = (
@@ -27,6 +28,12 @@ def contradictions(policy: "Policy") -> Faults:
     if policy.population is not None and not any(m.needs_population for m in policy.models):
         text = "no model of this policy compares with a population. Remove it."
         faults.append((("population",), text))
+    if policy.method.local and policy.search != type(policy).model_fields["search"].default:
+        text = (
+            f"says how a lattice of levels is searched, and the method {policy.method.name} "
+            f"searches none. Remove it, or choose method: {FULL_DOMAIN}"
+        )
+        faults.append((("search",), text))
     return faults
 
 
@@ -54,7 +61,16 @@ def _column_faults(policy: "Policy", model: PrivacyModel) -> Faults:
 
 
 def _other_faults(policy: "Policy", model: PrivacyModel) -> Faults:
-    if not model.needs_population or policy.population is not None:
+    if not model.needs_population:
+        return []
+    if policy.method.local:
+        text = (
+            f"compares with a population, and with the method {policy.method.name} a person of it "
+            "may match several classes: how many match each says nothing about what is promised. "
+            f"Choose method: {FULL_DOMAIN}"
+        )
+        return [((), text)]
+    if policy.population is not None:
         return []
     text = (
         "compares with a population and none is given. "

@@ -61,6 +61,11 @@ class Places:
                 return self.lines[path[:end]]
         return None
 
+    def without(self, key: str) -> "Places":
+        """Forget where a key at the top stands, because it was replaced since."""
+        lines = {path: line for path, line in self.lines.items() if path[:1] != (key,)}
+        return Places(self.origin, lines)
+
     def of(self, path: KeyPath) -> str:
         """Name a place for a message."""
         line = self.line(path)

@@ -10,11 +10,12 @@ from pydantic import Field, PlainValidator, PrivateAttr, model_validator
 from sfumato.errors import PolicyError, some, suggest
 from sfumato.losses import Loss, NormalizedLoss
 from sfumato.models import PrivacyModel
+from sfumato.policy.choice import FULL_DOMAIN, MethodRule, SearchRule
 from sfumato.policy.contradictions import contradictions
 from sfumato.policy.document import Places, parse, read_file
 from sfumato.policy.family import written
 from sfumato.policy.part import Faults, FrozenMap, Part, as_type, collected, policy_error
-from sfumato.policy.parts import ColumnRule, Missing, SearchRule, Suppression
+from sfumato.policy.parts import ColumnRule, Missing, Suppression
 from sfumato.policy.readers import (
     read_columns,
     read_loss,
@@ -63,8 +64,14 @@ class Policy(Part):
     loss: Annotated[Loss, PlainValidator(read_loss)] = Field(
         NormalizedLoss(), description="What a good release is: the loss to keep small."
     )
+    method: Annotated[MethodRule, PlainValidator(MethodRule.of)] = Field(
+        MethodRule(name=FULL_DOMAIN),
+        description="How rows are recoded: one level per column for all of them (full-domain), or "
+        "each only as far as it must be (a method of local recoding).",
+    )
     search: Annotated[SearchRule, PlainValidator(SearchRule.of)] = Field(
-        SearchRule(name="best-first"), description="How the best generalisation is looked for."
+        SearchRule(name="best-first"),
+        description="How the best levels are looked for; for full-domain only.",
     )
     suppression: Annotated[Suppression, PlainValidator(Suppression.of)] = Field(
         Suppression(), description="How many rows may be left out, and how."
@@ -133,7 +140,9 @@ class Policy(Part):
             "other": self.other and self.other.value,
             "models": [written(model, "model") for model in self.models],
             "loss": written(self.loss, "loss"),
-            "search": self.search.written(),
+            "method": self.method.written(),
+            # A local method searches no lattice, and then there is nothing to say about it.
+            "search": None if self.method.local else self.search.written(),
             "suppression": self.suppression.written(),
             "missing": self.missing.value,
             "population": self.population,
@@ -141,15 +150,44 @@ class Policy(Part):
         return to_text({key: value for key, value in settings.items() if value is not None})
 
     @classmethod
-    def json_schema(cls, *, searches: Mapping[str, type] | None = None) -> dict[str, Any]:
+    def json_schema(
+        cls,
+        *,
+        searches: Mapping[str, type] | None = None,
+        methods: Mapping[str, type] | None = None,
+    ) -> dict[str, Any]:
         """Describe policy files as JSON Schema (2020-12), for editors and forms.
 
         Args:
             searches: The searches there are; None leaves their names and options open.
+            methods: The methods of local recoding there are; None leaves them open too.
         """
         from sfumato.policy.schema import policy_schema
 
-        return policy_schema(searches)
+        return policy_schema(searches, methods)
+
+    def with_method(self, method: object) -> Self:
+        """Give the same policy with another method, checked as if it had been written there.
+
+        Args:
+            method: A name, a mapping of the name and the options, or an object made in Python.
+
+        >>> from sfumato.models import KAnonymity
+        >>> policy = Policy(columns={"age": "quasi-identifier"}, models=[KAnonymity(5)])
+        >>> policy.with_method("top-down").method.name, policy.method.name
+        ('top-down', 'full-domain')
+        """
+        try:
+            rule = MethodRule.of(method)
+        except (PolicyError, Fault) as error:
+            raise policy_error(collected(error, "method"), Places()) from None
+        changed = self.model_copy(update={"method": rule})
+        places = self._places.without("method")
+        faults = contradictions(changed)
+        if faults:
+            raise policy_error(faults, places)
+        changed._places = places  # noqa: SLF001 - one of us
+        return changed
 
     def with_role(self, role: Role) -> tuple[str, ...]:
         """Give the named columns of a role, in the order of the policy."""
@@ -201,3 +239,11 @@ class Policy(Part):
             return self.search.make(searches)
         except Fault as fault:
             raise policy_error(collected(fault, "search"), self._places) from None
+
+    def make_method(self, methods: Mapping[str, type[T]]) -> T | None:
+        """Make the method of local recoding that the policy names; None for full-domain."""
+        try:
+            return self.method.make(methods)
+        except Fault as fault:
+            places = self._places if ("method",) in self._places.lines else Places()
+            raise policy_error(collected(fault, "method"), places) from None

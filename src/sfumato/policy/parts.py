@@ -1,12 +1,11 @@
-"""The parts of a policy: the rule of a column, the suppression limit, the choice of a search."""
+"""The parts of a policy: the rule of a column, the treatment of missing values, the suppression."""
 
 import re
 from collections.abc import Mapping
-from dataclasses import is_dataclass
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, PlainValidator, model_validator
 
@@ -14,12 +13,9 @@ from sfumato.checks import require_int, require_number
 from sfumato.errors import ParameterError, suggest
 from sfumato.hierarchy import BUILDERS, HierarchyBuilder
 from sfumato.policy.family import choose, written
-from sfumato.policy.part import FrozenMap, Part, as_type, keywords
+from sfumato.policy.part import Part, as_type, keywords
 from sfumato.policy.values import Fault, read, resolve, shown
-from sfumato.policy.writer import plain
 from sfumato.schema import Role
-
-T = TypeVar("T")
 
 
 class Missing(StrEnum):
@@ -194,38 +190,3 @@ class Suppression(Part):
     def written(self) -> dict[str, object]:
         """Write it as a policy does."""
         return {"limit": self.limit, "rows": self.rows}
-
-
-class SearchRule(Part):
-    """Which search to use, by name, with its options as they were given.
-
-    The searches themselves live above the policy; `make` asks their registry.
-    """
-
-    name: Annotated[str, as_type(str)] = Field(description="The name of the search.")
-    options: FrozenMap[Any] = FrozenMap()
-
-    @classmethod
-    def of(cls, value: object) -> "SearchRule":
-        """Read a name, a mapping with the key `search`, or a search made in Python."""
-        if isinstance(value, SearchRule):
-            return value
-        if is_dataclass(value) and hasattr(value, "name"):
-            value = written(value, "search")
-        given = keywords(value) if isinstance(value, Mapping) else {"search": value}
-        if "search" not in given:
-            raise Fault(
-                "'search' is missing: it says which one is meant, as in {search: best-first}. "
-                f"Got {shown(given)}"
-            )
-        name = read(str, given["search"], ("search",) if isinstance(value, Mapping) else ())
-        options = {key: resolve(item) for key, item in given.items() if key != "search"}
-        return cls(name=name, options=FrozenMap(options))
-
-    def make(self, searches: Mapping[str, type[T]]) -> T:
-        """Make the search it names, or raise a `Fault`."""
-        return choose(searches, "search", self.written())
-
-    def written(self) -> dict[str, object]:
-        """Write it as a policy does."""
-        return {"search": self.name, **{key: plain(item) for key, item in self.options.items()}}

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_orig
 from sfumato.hierarchy import BUILDERS
 from sfumato.losses import AGGREGATES, LOSSES
 from sfumato.models import MODELS
+from sfumato.policy.choice import Choice, MethodRule, SearchRule, with_full_domain
 from sfumato.policy.family import default, descriptions, parameters, required
 from sfumato.policy.part import Part
 from sfumato.policy.parts import ColumnRule, Missing, Suppression
@@ -92,13 +93,19 @@ def _needs_settings(kind: type) -> bool:
     return any(required(details) for details, _ in parameters(kind).values())
 
 
-def policy_schema(searches: Mapping[str, type] | None) -> Schema:
+def choice_schema(kind: type[Choice], family: Mapping[str, type] | None) -> Schema:
+    """Describe a choice from a family above the policy; None leaves names and options open."""
+    if family is None:
+        return {"anyOf": [{"type": "string"}, {"type": "object", "required": [kind.tag]}]}
+    return family_schema(family, kind.tag)
+
+
+def policy_schema(
+    searches: Mapping[str, type] | None, methods: Mapping[str, type] | None = None
+) -> Schema:
     """Describe a whole policy."""
     from sfumato.policy.model import Policy
 
-    open_search = {
-        "anyOf": [{"type": "string"}, {"type": "object", "required": ["search"]}],
-    }
     limit = {"type": ["number", "string"], "minimum": 0, "pattern": r"^\s*[0-9.]+\s*%\s*$"}
     role = {"enum": [role.value for role in Role]}
     column = _part(
@@ -123,7 +130,8 @@ def policy_schema(searches: Mapping[str, type] | None) -> Schema:
         other={"enum": [*others, None]},
         models={"type": "array", "minItems": 1, "items": family_schema(MODELS, "model")},
         loss=family_schema(LOSSES, "loss"),
-        search=open_search if searches is None else family_schema(searches, "search"),
+        method=choice_schema(MethodRule, None if methods is None else with_full_domain(methods)),
+        search=choice_schema(SearchRule, searches),
         suppression={"anyOf": [limit, suppression]},
         missing={"enum": [choice.value for choice in Missing]},
         population={"type": ["string", "null"]},
