@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from sfumato.engines import FORMATS, open_table
 from sfumato.engines.arrow import shuffle, writers
 from sfumato.engines.arrow.opening import open_source
-from sfumato.engines.arrow.suppressed import SuppressedClasses
 from sfumato.engines.arrow.table import ArrowTable
+from sfumato.engines.arrow.tuples import Tuples
 from sfumato.errors import InputError, OutputError, ParameterError, UnknownColumnError
 from sfumato.hierarchy import Hierarchy
 from sfumato.recoding import FullDomainRecoding
@@ -478,18 +478,22 @@ def test_progress_tells_the_rows_that_were_read():
     assert calls == [(3, 3)]
 
 
-@given(data=st.data(), columns=st.integers(1, 12), size=st.sampled_from([2, 2**6, 2**16, 2**31]))
-def test_rows_are_found_among_the_suppressed_classes_however_wide(data, columns, size):
+@given(data=st.data(), columns=st.integers(0, 12), size=st.sampled_from([2, 2**6, 2**16, 2**31]))
+def test_tuples_are_found_among_the_known_ones_however_wide(data, columns, size):
     code = st.sampled_from([0, 1, size // 2, size - 1])
     rows = data.draw(st.lists(st.tuples(*[code] * columns), min_size=1, max_size=8))
-    among = data.draw(st.lists(st.sampled_from(rows) | st.tuples(*[code] * columns), max_size=4))
-    classes = SuppressedClasses(
-        np.array(among, dtype=np.int64).reshape(-1, columns), [size] * columns
+    known = data.draw(
+        st.lists(st.sampled_from(rows) | st.tuples(*[code] * columns), max_size=4, unique=True)
     )
-    assert bool(classes) == bool(among)
-    if among:
-        codes = [np.array(column, dtype=np.int32) for column in zip(*rows, strict=True)]
-        assert classes.contain(codes).tolist() == [row in set(among) for row in rows]
+    tuples = Tuples(
+        np.array(known, dtype=np.int64).reshape(len(known), columns).T,
+        [size] * columns,
+        len(known),
+    )
+    assert len(tuples) == len(known)
+    codes = np.array(rows, dtype=np.int32).reshape(len(rows), columns).T
+    numbers = {row: number for number, row in enumerate(known)}
+    assert tuples.find(list(codes), len(rows)).tolist() == [numbers.get(row, -1) for row in rows]
 
 
 def test_lists_structs_and_maps_travel_unchanged(tmp_path):

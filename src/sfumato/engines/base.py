@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.counts import FrequencySet
 from sfumato.errors import ParameterError, UnknownColumnError, some
-from sfumato.recoding import FullDomainRecoding
+from sfumato.recoding import Recoding
 from sfumato.typing import IntArray, Value
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Table(ABC):
     @abstractmethod
     def publish(
         self,
-        recoding: FullDomainRecoding,
+        recoding: Recoding,
         columns: Sequence[str],
         target: Path,
         *,
@@ -118,7 +118,8 @@ class Table(ABC):
         it does what the recoding says.
 
         Args:
-            recoding: What each value becomes, and which classes are suppressed.
+            recoding: What each value becomes, or each combination of values, and which
+                classes are suppressed. A local recoding must fit the rows exactly.
             columns: All columns to publish, in order. Those of the recoding are recoded,
                 the others are published as they are.
             target: The file to write. Give one in a private folder: it is written in
@@ -126,14 +127,15 @@ class Table(ABC):
             format: One of `FORMATS`.
             suppression: `remove` leaves suppressed rows out; `star` writes `*` in each of
                 their recoded columns and nothing in the others.
-            rng: Where the order of the rows comes from.
+            rng: Where the order of the rows comes from and, if rows that are alike become
+                different, which of them become what.
             progress: Told how many rows were read.
         """
 
     @abstractmethod
     def publish_table(
         self,
-        recoding: FullDomainRecoding,
+        recoding: Recoding,
         columns: Sequence[str],
         *,
         suppression: Suppression,

@@ -92,3 +92,17 @@ def broken(where: str, kind: str, error: Exception) -> InputError:
     """Say that a file is not what it seems to be."""
     reason = str(error).splitlines()[0] if str(error) else type(error).__name__
     return InputError(f"{where} cannot be read as {kind}: {reason}")
+
+
+def changed(where: str, what: str) -> InputError:
+    """Say that rows and recoding do not belong together.
+
+    >>> raise changed("people.csv", "column 'age' holds 30")
+    Traceback (most recent call last):
+    sfumato.errors.InputError: people.csv: column 'age' holds 30. The table is not the one that
+    was counted, or it changed since: start again.
+    """
+    return InputError(
+        f"{where}: {what}. The table is not the one that was counted, or it changed since: "
+        "start again."
+    )

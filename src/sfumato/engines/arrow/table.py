@@ -13,14 +13,17 @@ from sfumato.counts import FrequencySet
 from sfumato.engines.arrow.build import from_numpy
 from sfumato.engines.arrow.codebook import MISSING, Codebook
 from sfumato.engines.arrow.combinations import Combinations
+from sfumato.engines.arrow.full_domain import FullDomainRecoder
+from sfumato.engines.arrow.local import LocalRecoder
 from sfumato.engines.arrow.publication import Publication
+from sfumato.engines.arrow.recoder import Recoder
 from sfumato.engines.arrow.shuffle import BUDGET, shuffled
 from sfumato.engines.arrow.source import BATCH_ROWS, FileSource, Source
 from sfumato.engines.arrow.values import python_values
 from sfumato.engines.arrow.writers import open_writer, plain_batch
 from sfumato.engines.base import FORMATS, Domain, Progress, Suppression, Table, Written
 from sfumato.errors import InputError, OutputError, ParameterError, SfumatoError
-from sfumato.recoding import FullDomainRecoding
+from sfumato.recoding import LocalRecoding, Recoding
 from sfumato.typing import CodeArray, IntArray, Value
 
 
@@ -73,7 +76,7 @@ class ArrowTable(Table):
 
     def publish(
         self,
-        recoding: FullDomainRecoding,
+        recoding: Recoding,
         columns: Sequence[str],
         target: Path,
         *,
@@ -84,7 +87,9 @@ class ArrowTable(Table):
     ) -> Written:
         if format not in FORMATS:
             raise ParameterError("format", format, f"one of {', '.join(FORMATS)}")
-        publication = self._publication(recoding, columns, suppression, as_text=format == "csv")
+        publication = self._publication(
+            recoding, columns, suppression, rng, as_text=format == "csv"
+        )
         delimiter = self._source.delimiter or ","
         try:
             # Never over something that is there already, so what is removed below is ours.
@@ -111,14 +116,14 @@ class ArrowTable(Table):
 
     def publish_table(
         self,
-        recoding: FullDomainRecoding,
+        recoding: Recoding,
         columns: Sequence[str],
         *,
         suppression: Suppression,
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> pa.Table:
-        publication = self._publication(recoding, columns, suppression, as_text=False)
+        publication = self._publication(recoding, columns, suppression, rng, as_text=False)
         coded = publication.coded(self._batches(publication.read, progress))
         finished = [
             plain_batch(publication.finished(batch), publication.schema)
@@ -131,20 +136,26 @@ class ArrowTable(Table):
 
     def _publication(
         self,
-        recoding: FullDomainRecoding,
+        recoding: Recoding,
         columns: Sequence[str],
         suppression: Suppression,
+        rng: np.random.Generator,
         *,
         as_text: bool,
     ) -> Publication:
         self.require(columns)
-        self.require([column.column for column in recoding.columns])
+        self.require(_looked_at(recoding))
         if not columns:
             raise ParameterError("columns", list(columns), "at least one column to publish")
         if suppression not in ("remove", "star"):
             raise ParameterError("suppression", suppression, "'remove' or 'star'")
+        recoder: Recoder
+        if isinstance(recoding, LocalRecoding):
+            recoder = LocalRecoder(recoding, self._source, rng)
+        else:
+            recoder = FullDomainRecoder(recoding, self._source)
         return Publication(
-            self._source, recoding, columns, suppression=suppression, as_text=as_text
+            recoder, self._source.schema, columns, suppression=suppression, as_text=as_text
         )
 
     def _write(
@@ -198,6 +209,11 @@ class ArrowTable(Table):
                 "while it was being worked on: start again with one that does not."
             )
         self._rows = done
+
+
+def _looked_at(recoding: Recoding) -> list[str]:
+    others = recoding.others if isinstance(recoding, LocalRecoding) else ()
+    return [column.column for column in recoding.columns] + [column.name for column in others]
 
 
 def _occurring(book: Codebook, codes: CodeArray) -> list[Value]:
