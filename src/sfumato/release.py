@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import OutputError
+from sfumato.policy.choice import FULL_DOMAIN
 from sfumato.verifier import Verdict
 
 MANIFEST = "manifest.json"
@@ -40,8 +41,13 @@ class Release:
     """The published rows, in the kind of table that was given; None for a release on disk."""
 
     @property
+    def method(self) -> str:
+        """How the rows were recoded: `full-domain`, or the name of a local method."""
+        return method_of(self.manifest)
+
+    @property
     def levels(self) -> dict[str, int]:
-        """How far each quasi-identifier was generalised."""
+        """How far each quasi-identifier was generalised; empty if rows differ in it."""
         return {c["name"]: c["level"] for c in self.manifest["columns"] if "level" in c}
 
     @property
@@ -56,8 +62,8 @@ class Release:
 
     @property
     def optimal(self) -> bool:
-        """Whether the search proved that no other levels lose less."""
-        return bool(self.manifest["search"]["optimal"])
+        """Whether the search proved that no other levels lose less; never by a local method."""
+        return bool(self.manifest.get("search", {}).get("optimal", False))
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -93,26 +99,75 @@ class Release:
         return summary(self.manifest)
 
 
+def method_of(manifest: Mapping[str, Any]) -> str:
+    """Give the name of the method; manifests from before there was a choice have none.
+
+    >>> method_of({}), method_of({"method": {"name": "top-down", "best": "rows"}})
+    ('full-domain', 'top-down')
+    """
+    return str(manifest.get("method", {}).get("name", FULL_DOMAIN))
+
+
 def summary(manifest: Mapping[str, Any]) -> str:
     """Tell what a release is in a few lines of text."""
-    rows, search, classes = manifest["rows"], manifest["search"], manifest["classes"]
+    rows, classes = manifest["rows"], manifest["classes"]
     total = rows["published"] + rows["suppressed"]
-    levels = [
-        f"  {c['name']}: level {c['level']} of {c['height']}"
-        for c in manifest["columns"]
-        if "level" in c
-    ]
+    levels = [f"  {c['name']}: {level_text(c)}" for c in recoded_columns(manifest)]
     promises = [
         f"  {promise_text(model)}: measured {figures(model['measured'])}"
         for model in manifest["models"]
     ]
-    proof = "proven optimal" if search["optimal"] else "the best found, not proven optimal"
     headline = (
         f"{rows['published']} of {total} rows in {classes['count']} classes, "
         f"{rows['suppressed']} suppressed, {manifest['loss']} "
-        f"{manifest['losses'][manifest['loss']]:.6g} ({proof})"
+        f"{manifest['losses'][manifest['loss']]:.6g} ({_proof(manifest)})"
     )
     return "\n".join([headline, "Levels:", *levels, "Promises:", *promises])
+
+
+def _proof(manifest: Mapping[str, Any]) -> str:
+    method = method_of(manifest)
+    if method != FULL_DOMAIN:
+        return f"{method}, a heuristic"
+    optimal = manifest["search"]["optimal"]
+    return "proven optimal" if optimal else "the best found, not proven optimal"
+
+
+def recoded_columns(manifest: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Give the columns whose values may have become more general, whatever the method."""
+    return [c for c in manifest["columns"] if c.keys() & {"level", "levels", "intervals"}]
+
+
+def level_text(column: Mapping[str, Any]) -> str:
+    """Say how far a column of a manifest was generalised, in all rows or in how many of them.
+
+    >>> level_text({"name": "age", "level": 1, "height": 4})
+    'level 1 of 4'
+    >>> level_text({"name": "age", "height": 2, "levels": [62, 30, 8]})
+    'level 0 62 %, level 1 30 %, level 2 8 %'
+    >>> level_text({"name": "age", "height": 2, "intervals": 14})
+    '14 intervals'
+    """
+    if "level" in column:
+        return f"level {column['level']} of {column['height']}"
+    counts = column.get("levels", ())
+    total = sum(counts)
+    parts = [f"level {i} {percentage(n, total)}" for i, n in enumerate(counts) if n]
+    if "intervals" in column:
+        parts.append(f"{column['intervals']} intervals")
+    return ", ".join(parts) or "no rows"
+
+
+def percentage(part: int, total: int) -> str:
+    """Write a share in whole percents, never rounded down to none or up to all.
+
+    >>> [percentage(part, 1000) for part in (0, 1, 80, 999, 1000)]
+    ['0 %', '<1 %', '8 %', '>99 %', '100 %']
+    """
+    rounded = round(100 * part / total) if total else 0
+    if rounded == 0 and part:
+        return "<1 %"
+    return ">99 %" if rounded == 100 and part < total else f"{rounded} %"
 
 
 def promise_text(model: Mapping[str, Any]) -> str:

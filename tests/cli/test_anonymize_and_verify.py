@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
+from sfumato.partition import PARTITIONERS
 from tests.cli.conftest import everything_in
 
 
@@ -119,7 +120,7 @@ def test_verify_of_an_unchecked_promise_ends_with_1(patients, run):
 
 
 def test_the_schema_is_that_of_python(folder, run):
-    expected = sf.Policy.json_schema(searches=sf.search.SEARCHES)
+    expected = sf.Policy.json_schema(searches=sf.search.SEARCHES, methods=PARTITIONERS)
     assert json.loads(run("schema").stdout) == expected
     result = run("schema", "-o", "policy.schema.json")
     assert (result.exit_code, result.stdout) == (0, "")

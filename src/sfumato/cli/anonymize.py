@@ -12,7 +12,8 @@ from sfumato.cli.show import clean, say, show, write_json
 
 
 @command(
-    examples="sfumato anonymize patients.csv -p policy.yaml -o release/",
+    examples="sfumato anonymize patients.csv -p policy.yaml -o release/\n"
+    "sfumato anonymize patients.csv -p policy.yaml -o release/ --method top-down",
     python='release = sf.anonymize("patients.csv", "policy.yaml", output="release")',
 )
 def anonymize(
@@ -26,6 +27,15 @@ def anonymize(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="The release folder to write.")
     ],
+    *,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            metavar="full-domain|top-down|mondrian|bottom-up",
+            help="How rows are recoded, if not as the policy says: all alike, or each only as far "
+            "as it must be.",
+        ),
+    ] = None,
     form: Annotated[
         str | None,
         typer.Option("--format", metavar="csv|parquet|feather", help="If not the input's."),
@@ -55,6 +65,7 @@ def anonymize(
         release = task(
             data,
             policy,
+            **({} if method is None else {"method": method}),
             output=output,
             format=form,
             force=force,

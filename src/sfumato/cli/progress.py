@@ -15,6 +15,7 @@ _STAGES = {
     "population": "Counting the population",
     "subsets": "Trying sets of columns",
     "search": "Checking generalisations",
+    "partition": "Parting the rows",
     "publish": "Writing the release",
     "verify": "Verifying",
 }

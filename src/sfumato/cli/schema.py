@@ -13,7 +13,9 @@ from sfumato.cli.show import clean, say, write_json
 
 @command(
     examples="sfumato schema -o policy.schema.json",
-    python="sf.Policy.json_schema(searches=sf.search.SEARCHES)",
+    python="sf.Policy.json_schema(\n"
+    "    searches=sf.search.SEARCHES, methods=sf.partition.PARTITIONERS\n"
+    ")",
 )
 def schema(
     output: Annotated[
@@ -24,13 +26,14 @@ def schema(
 ) -> None:
     """Give the JSON Schema of policies.
 
-    It has every model, hierarchy, loss and search with its settings. Editors that know it
+    It has every model, hierarchy, loss, method and search with its settings. Editors that know it
     complete and check policies while they are written.
     """
+    from sfumato.partition import PARTITIONERS
     from sfumato.policy import Policy
     from sfumato.search import SEARCHES
 
-    plain = Policy.json_schema(searches=SEARCHES)
+    plain = Policy.json_schema(searches=SEARCHES, methods=PARTITIONERS)
     if output is None:
         write_json(plain)
         return

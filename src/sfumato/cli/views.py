@@ -1,11 +1,13 @@
 """How results look: what each task gave, as tables."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sfumato.cli.show import bar, cell, clean, status, table
 from sfumato.tasks.percent import percent
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from rich.console import RenderableType
     from rich.table import Table
 
@@ -41,20 +43,57 @@ def verdict_view(verdict: "Verdict") -> list["RenderableType"]:
 
 def release_view(release: "Release") -> list["RenderableType"]:
     """What was done to each quasi-identifier, and what each model measures."""
-    from sfumato.release import figures, promise_text
+    from sfumato.release import figures, promise_text, recoded_columns
 
     manifest = release.manifest
-    levels = [
-        (column["name"], f"{column['level']} of {column['height']}")
-        for column in manifest["columns"]
-        if "level" in column
-    ]
+    columns = recoded_columns(manifest)
+    whole = all("level" in column for column in columns)
     promises = [(promise_text(model), figures(model["measured"])) for model in manifest["models"]]
     return [
         cell(str(release).splitlines()[0]),
-        table(("quasi-identifier", "level"), levels),
+        levels_view(columns) if whole else shares_view(columns),
         table(("promise", "measured"), promises),
     ]
+
+
+def levels_view(columns: "Sequence[Mapping[str, Any]]") -> "Table":
+    """The level of each column, where it is the same in every row."""
+    rows = [(column["name"], f"{column['level']} of {column['height']}") for column in columns]
+    return table(("quasi-identifier", "level"), rows)
+
+
+def shares_view(columns: "Sequence[Mapping[str, Any]]") -> "Table":
+    """The share of each column's cells at each level, where rows differ in it."""
+    levels = range(max(len(column.get("levels", ())) for column in columns))
+    heads = ["quasi-identifier", *(f"level {level}" for level in levels), "mean level", "intervals"]
+    rows = [
+        [
+            column["name"],
+            *(_share(column.get("levels", ()), level) for level in levels),
+            _mean_level(column),
+            str(column.get("intervals", "")),
+        ]
+        for column in columns
+    ]
+    used = [i for i in range(len(heads)) if any(row[i] for row in rows)]
+    shown = [heads[i] for i in used]
+    return table(shown, ([row[i] for i in used] for row in rows), right=shown[1:])
+
+
+def _share(counts: "Sequence[int]", level: int) -> str:
+    from sfumato.release import percentage
+
+    if level >= len(counts):
+        return ""
+    return percentage(counts[level], sum(counts)) if counts[level] else "-"
+
+
+def _mean_level(column: "Mapping[str, Any]") -> str:
+    counts = column.get("levels", ())
+    if not sum(counts):
+        return ""
+    mean = sum(level * rows for level, rows in enumerate(counts)) / sum(counts)
+    return f"{mean:.2f} of {column['height']}"
 
 
 def inspection_view(inspection: "Inspection") -> list["RenderableType"]:
