@@ -4,6 +4,7 @@ from typing import Any
 
 from docs.generator.docstrings import doc_of, member_docs
 from docs.generator.markdown import block, code, joined, prose, table
+from sfumato.partition import PARTITIONERS
 from sfumato.policy import ColumnRule, Missing, Policy, Suppression
 from sfumato.policy.part import Part
 from sfumato.policy.schema import policy_schema
@@ -39,6 +40,7 @@ _WHERE = {
     "columns": "[the rule of each column](#columns)",
     "models": "a list of [models](models.md)",
     "loss": "a [loss](losses.md)",
+    "method": "`full-domain`, or a [local method](../how-to/recode-locally.md)",
     "search": "a [search](searches.md)",
     "suppression": "a limit, or [settings](#suppression)",
     "hierarchy": "a [hierarchy](hierarchies.md)",
@@ -47,7 +49,7 @@ _WHERE = {
 
 def page() -> str:
     """Write the page."""
-    schema = policy_schema(SEARCHES)
+    schema = policy_schema(SEARCHES, PARTITIONERS)
     column = schema["properties"]["columns"]["additionalProperties"]["anyOf"][1]
     suppression = schema["properties"]["suppression"]["anyOf"][1]
     return joined(
