@@ -8,8 +8,9 @@
 
 `sf.anonymize` generalises a table until the policy's privacy models hold, `sf.verify`
 recomputes the promises of any release or plain table, `sf.inspect` shows the risk of a
-table as it is, `sf.draft` writes a first policy for it. Everything a policy can name is
-in `sf.models`, `sf.hierarchy`, `sf.losses` and `sf.search`.
+table as it is, `sf.attack` attacks it, `sf.draft` writes a first policy for it. Everything
+a policy can name is in `sf.models`, `sf.hierarchy`, `sf.losses` and `sf.search`; the
+attacks are in `sf.attacks`.
 """
 
 from importlib import import_module
@@ -18,11 +19,12 @@ from typing import TYPE_CHECKING, Any
 from sfumato._version import __version__
 
 if TYPE_CHECKING:
-    from sfumato import hierarchy, losses, models, samples, search
+    from sfumato import attacks, hierarchy, losses, models, samples, search
     from sfumato.errors import SfumatoError
     from sfumato.policy import Policy
     from sfumato.release import Release
     from sfumato.tasks.anonymize import anonymize
+    from sfumato.tasks.attack import attack
     from sfumato.tasks.draft import draft
     from sfumato.tasks.inspect import inspect
     from sfumato.tasks.verify import verify
@@ -33,6 +35,8 @@ __all__ = [
     "SfumatoError",
     "__version__",
     "anonymize",
+    "attack",
+    "attacks",
     "draft",
     "hierarchy",
     "inspect",
@@ -48,6 +52,7 @@ _WHERE = {
     "Release": "sfumato.release",
     "SfumatoError": "sfumato.errors",
     "anonymize": "sfumato.tasks.anonymize",
+    "attack": "sfumato.tasks.attack",
     "draft": "sfumato.tasks.draft",
     "inspect": "sfumato.tasks.inspect",
     "verify": "sfumato.tasks.verify",

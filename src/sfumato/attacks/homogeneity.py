@@ -1,0 +1,50 @@
+"""The homogeneity attack: a class in which everybody has the same value."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from sfumato.attacks.base import Attack, Finding
+from sfumato.checks import require_text
+from sfumato.classes import EquivalenceClasses
+
+
+@dataclass(frozen=True)
+class Homogeneity(Attack):
+    """Look for classes whose known sensitive values are all equal.
+
+    However large such a class is, whoever knows that a person is in it knows the value. A
+    class of one row is the smallest case.
+
+    Finds: every class that shows exactly one known value. Missing values hide nobody: in
+    {flu, flu, missing} whoever's value is known has flu. A class of missing values only
+    gives away that nothing is known, and is not vulnerable.
+    Does not find: a value that is likely but not certain, or several values that amount to
+    the same (see `Similarity`); nor whether the value was known before, because everybody
+    in the table has it.
+
+    Reference: Machanavajjhala et al., "l-Diversity: Privacy Beyond k-Anonymity", ACM
+    Transactions on Knowledge Discovery from Data 1(1), 2007, doi:10.1145/1217299.1217302
+
+    Args:
+        column: The sensitive column.
+
+    Example:
+        >>> rows = [("A", "flu"), ("A", "flu"), ("B", "flu"), ("B", "gout"), ("C", None)]
+        >>> Homogeneity("disease").run(classes_of(rows, column="disease")).vulnerable
+        array([ True, False, False])
+    """
+
+    name: ClassVar[str] = "homogeneity"
+
+    column: str
+
+    def __post_init__(self) -> None:
+        require_text("column", self.column)
+
+    def run(self, classes: EquivalenceClasses) -> Finding:
+        known = classes.counts_of(self.column).known
+        return Finding(self, known.distinct == 1, classes.rows)
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls("disease")

@@ -1,0 +1,87 @@
+"""Attack: what can be learnt about people from a table as it is."""
+
+from collections.abc import Mapping, Sequence
+
+from sfumato.attacks import Attack, Finding
+from sfumato.classes import EquivalenceClasses, SensitiveColumn, classes_from, sensitive_column
+from sfumato.counts import FrequencySet
+from sfumato.errors import ParameterError, UnknownColumnError, some
+from sfumato.hierarchy import HierarchyBuilder
+from sfumato.tasks.measure import counted
+
+
+def attack(
+    data: object,
+    quasi_identifiers: Sequence[str],
+    attacks: Sequence[Attack],
+    *,
+    hierarchies: Mapping[str, HierarchyBuilder] | None = None,
+) -> tuple[Finding, ...]:
+    """Run attacks on a table as it stands, and give one finding per attack, in their order.
+
+    Rows that agree on all quasi-identifiers are a class; a missing value is a value of its
+    own there. Nothing is generalised and nothing is changed.
+
+    Does not promise: that a table nothing was found in is safe. Each attack says what it
+    does not find.
+
+    Args:
+        data: Anything `sfumato.anonymize` takes, or a frequency set.
+        quasi_identifiers: The columns by which an attacker recognises a person's class.
+        attacks: What to try, for example `[sf.attacks.Homogeneity("disease")]`.
+        hierarchies: Hierarchies of attacked columns, for attacks that look at levels.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> import sfumato as sf
+        >>> table = pa.table({
+        ...     "age": ["2*", "2*", "3*", "3*"], "ill": ["flu", "flu", "ulcer", "gastritis"],
+        ... })
+        >>> organs = sf.hierarchy.Taxonomy({"stomach": ["ulcer", "gastritis"], "lung": ["flu"]})
+        >>> tried = [sf.attacks.Homogeneity("ill"), sf.attacks.Similarity("ill", level=1)]
+        >>> for finding in sf.attack(table, ["age"], tried, hierarchies={"ill": organs}):
+        ...     print(finding)
+        homogeneity(ill) exposes 2 of 4 rows, in 1 of 2 classes
+        similarity(ill, level=1) exposes 4 of 4 rows, in 2 of 2 classes
+    """
+    names = tuple(quasi_identifiers)
+    attacked = tuple(dict.fromkeys(one.column for one in attacks))
+    _refuse_known(attacked, names)
+    builders = hierarchies or {}
+    for name in builders:
+        if name not in attacked:
+            raise UnknownColumnError(name, attacked, where="the attacked columns")
+    counts = counted(data, (*names, *attacked))
+    classes = _classes(counts, names, attacked, builders)
+    return tuple(one.run(classes) for one in attacks)
+
+
+def _refuse_known(attacked: tuple[str, ...], quasi_identifiers: tuple[str, ...]) -> None:
+    known = [name for name in attacked if name in quasi_identifiers]
+    if known:
+        raise ParameterError(
+            "quasi_identifiers",
+            list(quasi_identifiers),
+            "other columns than those attacked",
+            why=f"whoever knows {some(known)} need not attack it. Leave it out of one of the two",
+        )
+
+
+def _classes(
+    counts: FrequencySet,
+    quasi_identifiers: tuple[str, ...],
+    attacked: tuple[str, ...],
+    builders: Mapping[str, HierarchyBuilder],
+) -> EquivalenceClasses:
+    sensitive = {name: _described(counts, name, builders.get(name)) for name in attacked}
+    return classes_from(counts, quasi_identifiers, sensitive)
+
+
+def _described(
+    counts: FrequencySet, name: str, builder: HierarchyBuilder | None
+) -> SensitiveColumn:
+    column = counts.column(name)
+    if builder is None:
+        return sensitive_column(column)
+    ladder = builder.ladder(name, column.values, counts.value_counts(name).tolist())
+    return sensitive_column(column, ladder)
