@@ -15,7 +15,7 @@ from sfumato.lattice import Lattice
 from sfumato.losses.base import Attribute, Judged, LossFunction
 from sfumato.models.base import PrivacyModel, TableModel
 from sfumato.search.grouping import Grouping, Partition
-from sfumato.search.overlap import overlapping
+from sfumato.overlap import overlapping
 from sfumato.typing import BoolArray, FloatArray, IntArray, Node
 
 

@@ -1,0 +1,16 @@
+"""Local recoding: parting the rows into classes, each generalised only as far as it must be.
+
+Every partitioner is one file and one class; `PARTITIONERS` finds them by name.
+"""
+
+from sfumato.partition.base import Partitioner
+from sfumato.partition.bottomup import BottomUp
+from sfumato.partition.mondrian import Mondrian
+from sfumato.partition.topdown import TopDown
+from sfumato.registry import Registry
+
+__all__ = ["PARTITIONERS", "BottomUp", "Mondrian", "Partitioner", "TopDown"]
+
+PARTITIONERS: Registry[Partitioner] = Registry(
+    "method", "sfumato.partitioners", [TopDown, Mondrian, BottomUp]
+)

@@ -1,0 +1,104 @@
+"""Finding a class for the rows that are left over."""
+
+import numpy as np
+
+from sfumato.partition.parted import Parted
+from sfumato.partition.problem import Problem
+from sfumato.typing import CodeArray, IntArray
+
+_AT_ONCE = 2**22
+"""Pairs of an item and a class that are weighed at a time."""
+
+
+def join(problem: Problem, parted: Parted, items: IntArray) -> Parted:
+    """Let items join the classes they harm least; merge classes where that breaks a model.
+
+    Joining costs what the item itself loses with the labels it then needs, and what all
+    rows of the class lose on top of what they have lost. If a class no longer passes, it
+    is merged with the classes made last, the dearest ones, until it does.
+    """
+    if not parted.n:
+        return Parted.of(items, problem.rows[items], np.zeros(len(items)))
+    chosen = _cheapest_class(problem, parted, items)
+    joined = Parted.of(
+        np.concatenate([parted.item, items]),
+        np.concatenate([parted.rows, problem.rows[items]]),
+        np.concatenate([parted.classes, chosen]),
+    )
+    passes = problem.judge.passes(joined.classes, joined.item, joined.rows, joined.n)
+    return joined if passes.all() else _merged(problem, joined, np.flatnonzero(~passes))
+
+
+def _cheapest_class(problem: Problem, parted: Parted, items: IntArray) -> IntArray:
+    """Give the class each item harms least; of equals the first."""
+    example = parted.item[parted.starts]
+    levels = [_levels(problem, parted, a) for a in range(len(problem.attributes))]
+    sizes = parted.sizes.astype(np.float64)
+    best = np.empty(len(items), dtype=np.int64)
+    step = max(_AT_ONCE // parted.n, 1)
+    for start in range(0, len(items), step):
+        some = items[start : start + step]
+        harm = np.zeros((len(some), parted.n))
+        for a, own in enumerate(levels):
+            costs, codes = problem.costs[a], problem.codes[a]
+            theirs = problem.raw[a][example]
+            mine = problem.raw[a][some]
+            together = _common(codes, mine[:, None], theirs[None, :], own[None, :])
+            harm += (costs[together, theirs] - costs[own, theirs]) * sizes
+            harm += costs[together, mine[:, None]] * problem.rows[some][:, None]
+        best[start : start + step] = np.argmin(harm, axis=1)
+    return best
+
+
+def _levels(problem: Problem, parted: Parted, a: int) -> IntArray:
+    """Give the lowest level at which all rows of each class have one label."""
+    raw = problem.raw[a][parted.item]
+    level = np.full(parted.n, problem.highest[a], dtype=np.int64)
+    for height in range(problem.highest[a] - 1, problem.lowest[a] - 1, -1):
+        codes = problem.codes[a][height][raw]
+        one = np.minimum.reduceat(codes, parted.starts) == np.maximum.reduceat(codes, parted.starts)
+        level[one] = height
+    return level
+
+
+def _common(codes: CodeArray, mine: IntArray, theirs: IntArray, lowest: IntArray) -> IntArray:
+    """Give the lowest level, from `lowest` up, at which two raw values have one label."""
+    level = np.broadcast_to(lowest, np.broadcast_shapes(mine.shape, theirs.shape)).copy()
+    for _ in range(len(codes) - 1):
+        apart = (codes[level, mine] != codes[level, theirs]) & (level < len(codes) - 1)
+        if not apart.any():
+            break
+        level += apart
+    return level
+
+
+def _merged(problem: Problem, parted: Parted, failing: IntArray) -> Parted:
+    """Make one class of those that fail and of the fewest last classes that make it pass."""
+    others = np.setdiff1d(np.arange(parted.n), failing)[::-1]
+    fewest, most = 0, len(others)
+    known_good = most
+    count = 1 if most else 0
+    # Double until it passes, then halve the distance: not every model gets easier with each.
+    while True:
+        if _passes_with(problem, parted, failing, others[:count]):
+            known_good = count
+            break
+        fewest = count
+        if count == most:
+            break
+        count = min(2 * count, most)
+    while known_good - fewest > 1:
+        middle = (fewest + known_good) // 2
+        if _passes_with(problem, parted, failing, others[:middle]):
+            known_good = middle
+        else:
+            fewest = middle
+    into = parted.classes.copy()
+    into[np.isin(parted.classes, np.concatenate([failing, others[:known_good]]))] = failing[0]
+    return Parted.of(parted.item, parted.rows, into)
+
+
+def _passes_with(problem: Problem, parted: Parted, failing: IntArray, others: IntArray) -> bool:
+    at = np.isin(parted.classes, np.concatenate([failing, others]))
+    one = np.zeros(int(np.count_nonzero(at)), dtype=np.int64)
+    return bool(problem.judge.passes(one, parted.item[at], parted.rows[at], 1)[0])
