@@ -65,8 +65,22 @@ class Tuples:
                 key += codes[column]
             if self._table is not None:
                 return self._table[key]
-            place = np.searchsorted(keys, key)
-            place[place == len(keys)] = 0
+            place = _places(keys, key)
             known &= keys[place] == key
             key = place
         return np.where(known, self._numbers[key], strangers)
+
+
+def _places(keys: IntArray, wanted: IntArray) -> IntArray:
+    """Say where in sorted keys each wanted one would be; anywhere if it is not there.
+
+    >>> _places(np.array([3, 5, 8]), np.array([8, 3, 9])).tolist()
+    [2, 0, 0]
+    """
+    # One after the other in order, searches stay within the processor's cache.
+    order = np.argsort(wanted)
+    found = np.searchsorted(keys, wanted[order])
+    found[found == len(keys)] = 0
+    place = np.empty_like(found)
+    place[order] = found
+    return place
