@@ -9,8 +9,8 @@
 `sf.anonymize` generalises a table until the policy's privacy models hold, `sf.verify`
 recomputes the promises of any release or plain table, `sf.inspect` shows the risk of a
 table as it is, `sf.attack` attacks it, `sf.draft` writes a first policy for it. Everything
-a policy can name is in `sf.models`, `sf.hierarchy`, `sf.losses` and `sf.search`; the
-attacks are in `sf.attacks`.
+a policy can name is in `sf.models`, `sf.hierarchy`, `sf.losses`, `sf.search` and
+`sf.partition`; the attacks are in `sf.attacks`.
 """
 
 from importlib import import_module
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato._version import __version__
 
 if TYPE_CHECKING:
-    from sfumato import attacks, hierarchy, losses, models, samples, search
+    from sfumato import attacks, hierarchy, losses, models, partition, samples, search
     from sfumato.errors import SfumatoError
     from sfumato.policy import Policy
     from sfumato.release import Release
@@ -42,6 +42,7 @@ __all__ = [
     "inspect",
     "losses",
     "models",
+    "partition",
     "samples",
     "search",
     "verify",

@@ -58,6 +58,12 @@ def release(plain):
     return Release(plain, Verdict(()))
 
 
+@pytest.fixture(autouse=True)
+def wide(monkeypatch):
+    """Let no terminal width of the surroundings break lines."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 def shown(plain, capsys):
     """Give the lines of a view, with single spaces and without what surrounds tables."""
     show(*release_view(release(plain)))

@@ -65,7 +65,7 @@ def anonymize(
         release = task(
             data,
             policy,
-            **({} if method is None else {"method": method}),
+            method=method,
             output=output,
             format=form,
             force=force,

@@ -14,8 +14,8 @@ from sfumato.classes import EquivalenceClasses
 from sfumato.lattice import Lattice
 from sfumato.losses.base import Attribute, Judged, LossFunction
 from sfumato.models.base import PrivacyModel, TableModel
-from sfumato.search.grouping import Grouping, Partition
 from sfumato.overlap import overlapping
+from sfumato.search.grouping import Grouping, Partition
 from sfumato.typing import BoolArray, FloatArray, IntArray, Node
 
 

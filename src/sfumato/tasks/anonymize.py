@@ -11,26 +11,22 @@ import numpy as np
 from sfumato.checks import require_int
 from sfumato.counts import FrequencySet
 from sfumato.engines import FORMATS, Table, open_table
-from sfumato.errors import (
-    InfeasibleError,
-    InputError,
-    ParameterError,
-    VerificationError,
-)
-from sfumato.policy import Missing, Policy
-from sfumato.recoding import FullDomainRecoding
+from sfumato.errors import InputError, ParameterError, VerificationError
+from sfumato.partition import PARTITIONERS, Partitioner
+from sfumato.policy import Policy
+from sfumato.recoding import Recoding
 from sfumato.release import (
     Release,
     hash_of,
-    promise_text,
     refuse_what_is_there,
     staged_folder,
     write_manifest,
 )
 from sfumato.schema import Role
-from sfumato.search import SEARCHES, Checker, Found, Outcome, Search, step_down
+from sfumato.tasks.full_domain import decide_full_domain
+from sfumato.tasks.local import decide_locally
 from sfumato.tasks.manifest import PUBLISHED, build_manifest
-from sfumato.tasks.problem import counted_columns, make_checker
+from sfumato.tasks.problem import counted_columns
 from sfumato.tasks.promises import promises_of, verify_release_folder
 from sfumato.verifier import Verdict, verify_file
 
@@ -42,13 +38,14 @@ def anonymize(
     data: object,
     policy: Policy | str | PathLike[str],
     *,
+    method: str | Mapping[str, Any] | Partitioner | None = None,
     output: str | PathLike[str] | None = None,
     format: str | None = None,  # noqa: A002 - the word users know
     force: bool = False,
     seed: int | None = None,
     progress: Progress | None = None,
 ) -> Release:
-    """Generalise a table until the policy's models hold, with the least possible loss.
+    """Generalise a table until the policy's models hold, losing as little as possible.
 
     Promises: what is returned or written keeps every model of the policy, was verified
     from the published rows by independent code, and says nothing about the order of the
@@ -58,6 +55,9 @@ def anonymize(
     Args:
         data: A path (CSV, Parquet, Feather) or a pandas, Polars or Arrow table.
         policy: A policy, or the path of one.
+        method: `full-domain` (one level per column for the whole table), or a local method:
+            `top-down`, `mondrian` or `bottom-up`, which generalise rows only where they must.
+            None takes the policy's.
         output: The release folder to write; None gives the table back in memory.
         format: csv, parquet or feather; None takes the input's.
         force: Replace a release that is already in `output`.
@@ -84,7 +84,9 @@ def anonymize(
         refuse_what_is_there(Path(output), force=force)
     if not isinstance(policy, Policy):
         policy = Policy.load(policy)
-    search = policy.make_search(SEARCHES)
+    if method is not None:
+        policy = policy.with_method(method)
+    partitioner = policy.make_method(PARTITIONERS)
     table = open_table(data)
     chosen = _format_of(table, format)
     roles = policy.check_against(table.columns)
@@ -93,20 +95,21 @@ def anonymize(
     )
     if counts.total == 0:
         raise InputError("the table has no rows: there is nobody to protect and nothing to publish")
-    checker = make_checker(policy, counts, _population_of(policy, report))
-    found = _search(search, checker, report)
-    if found.node is None:
-        raise InfeasibleError(why_infeasible(policy, checker, found))
-    outcome = checker.evaluate(found.node)
-    recoding = _recoding(policy, checker, outcome)
-    # What the policy suppresses before the search counts as suppressed too.
-    suppressed = outcome.suppressed + counts.total - checker.total
-    manifest = build_manifest(
-        policy, roles, checker, found, outcome, suppressed=suppressed, reproducible=seed is not None
-    )
+    if partitioner is None:
+        decision = decide_full_domain(
+            policy,
+            counts,
+            _population_of(policy, report),
+            lambda checks: report("search", checks, None),
+        )
+    else:
+        decision = decide_locally(
+            policy, partitioner, counts, lambda done, total: report("partition", done, total)
+        )
+    manifest = build_manifest(policy, roles, decision, reproducible=seed is not None)
     rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
     columns = [name for name, role in roles.items() if role in PUBLISHED]
-    job = _Job(policy, roles, table, recoding, columns, manifest, rng, report)
+    job = _Job(policy, roles, table, decision.recoding, columns, manifest, rng, report)
     if output is None:
         return job.in_memory()
     return job.to_folder(Path(output), chosen, force=force)
@@ -120,7 +123,7 @@ class _Job:
         policy: Policy,
         roles: Mapping[str, Role],
         table: Table,
-        recoding: FullDomainRecoding,
+        recoding: Recoding,
         columns: list[str],
         manifest: dict[str, Any],
         rng: np.random.Generator,
@@ -194,20 +197,6 @@ def _population_of(policy: Policy, report: Progress) -> FrequencySet | None:
     )
 
 
-def _search(search: Search, checker: Checker, report: Progress) -> Found:
-    checker.on_check = lambda checks: report("search", checks, None)
-    *_, found = search.run(checker)
-    checker.on_check = None
-    return step_down(checker, found)
-
-
-def _recoding(policy: Policy, checker: Checker, outcome: Outcome) -> FullDomainRecoding:
-    recoding = FullDomainRecoding.at(
-        checker.grouping.ladders, outcome.node, checker.suppressed_classes(outcome)
-    )
-    return recoding.dropping_missing() if policy.missing is Missing.SUPPRESS else recoding
-
-
 def _require(verdict: Verdict) -> Verdict:
     if not verdict.holds:
         raise VerificationError(
@@ -215,32 +204,3 @@ def _require(verdict: Verdict) -> Verdict:
             f"promised. This is a fault of Sfumato; please report it.\n{verdict}"
         )
     return verdict
-
-
-def why_infeasible(policy: Policy, checker: Checker, found: Found) -> str:
-    """Say why no node is valid, from what the most general one shows."""
-    top = checker.evaluate(checker.lattice.highest)
-    keep = top.judged
-    left = checker.grouping.classes(checker.grouping.partition(top.node))
-    broken = [
-        f"{promise_text({'model': m.name, **m.params()})} is "
-        + ", ".join(f"{key}={value:g}" for key, value in m.measure(left).items())
-        + " there"
-        for m in policy.models
-        if not m.passes(left).all()
-    ]
-    start = (
-        f"no release keeps the promises: none of the {found.checks} generalisations checked does."
-        if not found.proven
-        else "no release keeps the promises, whatever is generalised."
-    )
-    details = ""
-    if broken and keep is not None:
-        details = (
-            f" Even the most general one suppresses {keep.suppressed} of {checker.total} rows "
-            f"({checker.limit} allowed): {'; '.join(broken)}."
-        )
-    return (
-        f"{start}{details} Ask for less (a smaller k, l or p, a larger t), allow more rows to be "
-        "suppressed, or allow higher levels."
-    )

@@ -9,56 +9,49 @@ import numpy as np
 
 from sfumato._version import __version__
 from sfumato.hierarchy import Ladder
-from sfumato.losses import LOSSES
 from sfumato.models import PrivacyModel
 from sfumato.policy import Policy
 from sfumato.schema import Role
-from sfumato.search import Checker, Found, Outcome
+from sfumato.tasks.decision import Decision
 from sfumato.text import text_of
+from sfumato.typing import IntArray
 
 FORMAT = 1
 PUBLISHED = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.PLAIN)
 
 
 def build_manifest(
-    policy: Policy,
-    roles: Mapping[str, Role],
-    checker: Checker,
-    found: Found,
-    outcome: Outcome,
-    *,
-    suppressed: int,
-    reproducible: bool,
+    policy: Policy, roles: Mapping[str, Role], decision: Decision, *, reproducible: bool
 ) -> dict[str, Any]:
     """Describe a release, apart from its files: everything in it may be public."""
-    left = checker.left(outcome)
-    return {
+    manifest = {
         "format": FORMAT,
         "sfumato": __version__,
-        "columns": _columns(roles, checker, outcome),
+        "columns": [
+            {"name": name, "role": role.value, **decision.columns.get(name, {})}
+            for name, role in roles.items()
+            if role in PUBLISHED
+        ],
         "rows": {
-            "published": checker.total - outcome.suppressed,
-            "suppressed": suppressed,
+            "published": int(decision.sizes.sum()),
+            "suppressed": decision.suppressed,
             "suppression": policy.suppression.rows,
         },
         "missing": policy.missing.value,
         "models": [
-            {**promise_of(model), "measured": _plain(model.measure(left))}
+            {**promise_of(model), "measured": _plain(model.measure(decision.left))}
             for model in policy.models
         ],
         "loss": policy.loss.name,
-        "losses": _losses(policy, checker, outcome),
-        "classes": _classes(outcome),
-        "search": {
-            "name": policy.search.name,
-            "checks": found.checks,
-            "nodes": checker.lattice.size,
-            "optimal": found.proven,
-        },
-        "hierarchies": _distances(policy, checker),
+        "losses": dict(decision.losses),
+        "classes": _classes(decision.sizes),
+        "method": dict(decision.method),
+        "search": decision.search,
+        "hierarchies": _distances(policy, decision),
         "reproducible": reproducible,
         "versions": _versions(),
     }
+    return {key: value for key, value in manifest.items() if value is not None}
 
 
 def promise_of(model: PrivacyModel) -> dict[str, Any]:
@@ -71,33 +64,7 @@ def promise_of(model: PrivacyModel) -> dict[str, Any]:
     return {"model": model.name, **_plain(model.params())}
 
 
-def _columns(roles: Mapping[str, Role], checker: Checker, outcome: Outcome) -> list[dict[str, Any]]:
-    levels = {
-        ladder.column: {"level": level, "height": ladder.height}
-        for ladder, level in zip(checker.grouping.ladders, outcome.node, strict=True)
-    }
-    return [
-        {"name": name, "role": role.value, **levels.get(name, {})}
-        for name, role in roles.items()
-        if role in PUBLISHED
-    ]
-
-
-def _losses(policy: Policy, checker: Checker, outcome: Outcome) -> dict[str, float]:
-    """Measure the release in every way there is, the policy's own loss first."""
-    losses = {policy.loss.name: outcome.loss}
-    judged = outcome.judged
-    if judged is not None:
-        for name in LOSSES:
-            if name not in losses:
-                loss = LOSSES[name].example().over(checker.attributes, checker.total)
-                losses[name] = loss.of(judged)
-    return losses
-
-
-def _classes(outcome: Outcome) -> dict[str, float]:
-    judged = outcome.judged
-    sizes = judged.sizes[judged.keep] if judged is not None else np.empty(0, dtype=np.int64)
+def _classes(sizes: IntArray) -> dict[str, float]:
     if not len(sizes):
         return {"count": 0}
     return {
@@ -108,7 +75,7 @@ def _classes(outcome: Outcome) -> dict[str, float]:
     }
 
 
-def _distances(policy: Policy, checker: Checker) -> dict[str, dict[str, list[str]]]:
+def _distances(policy: Policy, decision: Decision) -> dict[str, dict[str, list[str]]]:
     """Give the hierarchies of sensitive columns that a model measures distances in."""
     needed = {
         column
@@ -118,7 +85,7 @@ def _distances(policy: Policy, checker: Checker) -> dict[str, dict[str, list[str
     }
     hierarchies = {}
     for name in needed:
-        ladder = checker.grouping.sensitive[name].ladder
+        ladder = decision.sensitive[name].ladder
         if ladder is not None:
             hierarchies[name] = paths_of(ladder)
     return hierarchies

@@ -1,21 +1,82 @@
-"""From counts and a policy to a checker: the lattice, the ladders, the promises, the loss."""
+"""From counts and a policy to a decision's ingredients: ladders, promises, the loss, the limit."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.classes import sensitive_column
+from sfumato.classes import SensitiveColumn, sensitive_column
 from sfumato.counts import Column, FrequencySet, aligned
 from sfumato.errors import InfeasibleError, PolicyError
 from sfumato.hierarchy import Ladder, Suppress
 from sfumato.lattice import Lattice
 from sfumato.losses import Attribute
+from sfumato.partition import Problem
 from sfumato.policy import Missing, Policy
 from sfumato.search import Checker, Grouping
+from sfumato.typing import IntArray
 
 
 def counted_columns(policy: Policy) -> tuple[str, ...]:
     """Name the columns a decision needs: the quasi-identifiers and what models look at."""
     looked_at = dict.fromkeys(column for model in policy.models for column in model.columns)
     return (*policy.quasi_identifiers, *looked_at)
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A counted table made ready for a decision: what is undecided, and how much may be lost."""
+
+    counts: FrequencySet
+    """The rows to decide on."""
+
+    items: IntArray
+    """Where its combinations are in the counts that were given."""
+
+    limit: int
+    """Most of these rows that may be suppressed."""
+
+    attributes: tuple[Attribute, ...]
+    sensitive: Mapping[str, SensitiveColumn]
+    population: FrequencySet | None = None
+
+    @property
+    def ladders(self) -> list[Ladder]:
+        """The hierarchies of the quasi-identifiers."""
+        return [attribute.ladder for attribute in self.attributes]
+
+
+def prepare(
+    policy: Policy, counts: FrequencySet, population: FrequencySet | None = None
+) -> Prepared:
+    """Leave out what the policy suppresses anyway, build the hierarchies, describe the columns."""
+    names = policy.quasi_identifiers
+    limit = policy.suppression.allowed(counts.total)
+    items = np.arange(len(counts))
+    if policy.missing is Missing.SUPPRESS:
+        whole = counts
+        counts, items = without_missing(whole, names)
+        lacking = whole.total - counts.total
+        if lacking > limit:
+            raise InfeasibleError(
+                f"{lacking} of {whole.total} rows miss a quasi-identifier and the "
+                f"policy suppresses such rows (missing: suppress), but at most {limit} rows may be "
+                "suppressed. Raise the suppression limit, or choose missing: own-value."
+            )
+        limit -= lacking
+    sensitive = {
+        name: sensitive_column(counts.column(name), _distance_ladder(policy, counts.column(name)))
+        for model in policy.models
+        for name in model.columns
+    }
+    if population is not None:
+        counts, population = aligned(counts, population, names)
+    ladders = [ladder_of(policy, counts, name) for name in names]
+    attributes = tuple(
+        Attribute(ladder, counts.value_counts(ladder.column), policy.columns[ladder.column].weight)
+        for ladder in ladders
+    )
+    return Prepared(counts, items, limit, attributes, sensitive, population)
 
 
 def make_checker(
@@ -33,43 +94,43 @@ def make_checker(
         population: The population over the quasi-identifiers, if the policy names one.
         own_reference: See `Checker`.
     """
-    names = policy.quasi_identifiers
-    limit = policy.suppression.allowed(counts.total)
-    if policy.missing is Missing.SUPPRESS:
-        counts, lacking = without_missing(counts, names)
-        if lacking > limit:
-            raise InfeasibleError(
-                f"{lacking} of {counts.total + lacking} rows miss a quasi-identifier and the "
-                f"policy suppresses such rows (missing: suppress), but at most {limit} rows may be "
-                "suppressed. Raise the suppression limit, or choose missing: own-value."
-            )
-        limit -= lacking
-    if population is not None:
-        counts, population = aligned(counts, population, names)
-    ladders = [ladder_of(policy, counts, name) for name in names]
-    attributes = [
-        Attribute(ladder, counts.value_counts(ladder.column), policy.columns[ladder.column].weight)
-        for ladder in ladders
-    ]
-    sensitive = {
-        name: sensitive_column(counts.column(name), _distance_ladder(policy, counts.column(name)))
-        for model in policy.models
-        for name in model.columns
-    }
+    return checker_of(policy, prepare(policy, counts, population), own_reference=own_reference)
+
+
+def checker_of(policy: Policy, ready: Prepared, *, own_reference: bool = True) -> Checker:
+    """Build the checker of a policy for a table that is ready."""
     return Checker(
-        Grouping(counts, ladders, sensitive, population),
-        lattice_of(policy, ladders),
+        Grouping(ready.counts, ready.ladders, ready.sensitive, ready.population),
+        lattice_of(policy, ready.ladders),
         policy.models,
-        policy.loss.over(attributes, counts.total),
-        attributes=attributes,
-        limit=limit,
+        policy.loss.over(ready.attributes, ready.counts.total),
+        attributes=ready.attributes,
+        limit=ready.limit,
         own_reference=own_reference,
         matches_any=policy.missing is Missing.MATCHES_ANY,
     )
 
 
-def without_missing(counts: FrequencySet, names: tuple[str, ...]) -> tuple[FrequencySet, int]:
-    """Leave out the rows in which a quasi-identifier is missing, and say how many they are."""
+def make_problem(policy: Policy, ready: Prepared) -> Problem:
+    """Build what a partitioner needs."""
+    lattice = lattice_of(policy, ready.ladders)
+    rules = [policy.columns[ladder.column] for ladder in ready.ladders]
+    return Problem(
+        ready.counts,
+        ready.attributes,
+        lattice.lowest,
+        lattice.highest,
+        policy.models,
+        ready.sensitive,
+        # A column whose levels are limited is meant to be published at those levels.
+        free=tuple(rule.hierarchy is None and rule.levels is None for rule in rules),
+        limit=ready.limit,
+        matches_any=policy.missing is Missing.MATCHES_ANY,
+    )
+
+
+def without_missing(counts: FrequencySet, names: tuple[str, ...]) -> tuple[FrequencySet, IntArray]:
+    """Leave out the rows that miss a quasi-identifier, and say which combinations stay."""
     lacking = np.zeros(len(counts), dtype=bool)
     columns = list(counts.columns)
     for name in names:
@@ -80,7 +141,7 @@ def without_missing(counts: FrequencySet, names: tuple[str, ...]) -> tuple[Frequ
             # Missing is the last code of a dictionary, so the others stay what they are.
             columns[position] = Column(name, columns[position].known)
     left = counts.without(lacking)
-    return FrequencySet(tuple(columns), left.codes, left.rows), int(counts.rows[lacking].sum())
+    return FrequencySet(tuple(columns), left.codes, left.rows), np.flatnonzero(~lacking)
 
 
 def ladder_of(policy: Policy, counts: FrequencySet, name: str) -> Ladder:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.policy import Policy
-from sfumato.recoding import FullDomainRecoding
+from sfumato.recoding import FullDomainRecoding, Recoding
 from sfumato.schema import Role
 from sfumato.text import text_of
 from sfumato.verifier import Promises, Verdict, count_population, verify_folder
@@ -15,12 +15,12 @@ def promises_of(
     policy: Policy,
     roles: Mapping[str, Role],
     manifest: Mapping[str, Any],
-    recoding: FullDomainRecoding,
+    recoding: Recoding,
 ) -> Promises:
     """Say what a table in memory should keep."""
     names = policy.quasi_identifiers
     population = None
-    if policy.population is not None:
+    if policy.population is not None and isinstance(recoding, FullDomainRecoding):
         population = count_population(policy.population, names, generalization_of(recoding))
     return Promises(
         quasi_identifiers=names,
@@ -32,17 +32,24 @@ def promises_of(
         suppression=manifest["rows"]["suppression"],
         hierarchies=manifest["hierarchies"],
         population=population,
-        at_top=[c.column for c in recoding.columns if c.level == c.height > 0],
+        at_top=at_top_of(recoding),
     )
 
 
-def verify_release_folder(folder: Path, policy: Policy, recoding: FullDomainRecoding) -> Verdict:
+def verify_release_folder(folder: Path, policy: Policy, recoding: Recoding) -> Verdict:
     """Verify a written release, with the population where models compare with one."""
-    if policy.population is None:
+    if policy.population is None or not isinstance(recoding, FullDomainRecoding):
         return verify_folder(folder)
     return verify_folder(
         folder, population=policy.population, generalization=generalization_of(recoding)
     )
+
+
+def at_top_of(recoding: Recoding) -> list[str]:
+    """Name the columns that have one single value for all rows."""
+    if not isinstance(recoding, FullDomainRecoding):
+        return []
+    return [column.column for column in recoding.columns if column.level == column.height > 0]
 
 
 def generalization_of(recoding: FullDomainRecoding) -> dict[str, dict[str | None, object]]:
