@@ -1,7 +1,7 @@
 """Top-down local recoding: start with everything generalised, specialise where the models allow."""
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, Literal, NamedTuple, Self, TypeAlias, get_args
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from sfumato.partition.problem import Problem
 from sfumato.partition.takeback import Split, take_back
 from sfumato.typing import BoolArray, FloatArray, IntArray
 
-CRITERIA = ("rows", "loss")
+Criterion: TypeAlias = Literal["rows", "loss"]
 """What makes an attribute the best to specialise."""
 
 
@@ -47,11 +47,12 @@ class TopDown(Partitioner):
 
     name: ClassVar[str] = "top-down"
 
-    best: str = "rows"
+    best: Criterion = "rows"
 
     def __post_init__(self) -> None:
-        if self.best not in CRITERIA:
-            raise ParameterError("best", self.best, f"one of {', '.join(CRITERIA)}")
+        known = get_args(Criterion)
+        if self.best not in known:
+            raise ParameterError("best", self.best, f"one of {', '.join(known)}")
 
     def run(self, problem: Problem, progress: Progress | None = None) -> Parted:
         frontier = starting_groups(problem)
