@@ -17,14 +17,16 @@ from sfumato.partition.problem import Problem
 from sfumato.typing import FloatArray, IntArray, Node
 
 _WIDEST_KEY = 2**62
+_FEWER = 0.9
+"""The share of rows left at which the nodes are put in order anew."""
 
 
 @dataclass(frozen=True)
 class BottomUp(Partitioner):
     """Go through the levels from cheap to dear; classes that pass leave with the levels they have.
 
-    The nodes of the lattice are visited in the order of what they lose on the whole
-    table. At each the rows that are left are grouped; groups that keep the models become
+    The nodes of the lattice are visited in the order of what the rows that are left lose
+    there. At each the rows that are left are grouped; groups that keep the models become
     classes, the others go on. Rows that are left over at the end join the classes they
     harm least.
 
@@ -53,7 +55,6 @@ class BottomUp(Partitioner):
         item, classes = [pool.items[:0]], [pool.items[:0]]
         n = 0
         for node in self._nodes(problem, pool):
-            left = len(pool.items)
             groups = pool.groups(node)
             rows = problem.rows[pool.items]
             passes = problem.judge.passes(groups.of_item, pool.items, rows, groups.n)
@@ -65,9 +66,9 @@ class BottomUp(Partitioner):
             classes.append(number[groups.of_item[leaving]] + n)
             n += int(number[-1]) + 1
             pool.keep(~leaving)
-            if progress is not None and len(pool.items) < left:
-                progress(problem.total - int(problem.rows[pool.items].sum()), problem.total)
-            if not len(pool.items):
+            if progress is not None:
+                progress(problem.total - int(rows[~leaving].sum()), problem.total)
+            if pool.hopeless():
                 break
         items, of_item = np.concatenate(item), np.concatenate(classes)
         done = Parted.of(items, problem.rows[items], of_item)
@@ -75,15 +76,11 @@ class BottomUp(Partitioner):
 
     def _nodes(self, problem: Problem, pool: "_Pool") -> Iterator[Node]:
         lattice = Lattice(problem.lowest, problem.highest)
-        costs = [
-            level @ attribute.frequency.astype(np.float64)
-            for level, attribute in zip(problem.costs, problem.attributes, strict=True)
-        ]
         if lattice.size <= self.nodes:
-            yield from _by_cost(lattice, costs)
+            yield from _by_cost(lattice, pool)
             return
         last = lattice.lowest
-        for last in _cheapest(lattice, costs, max(self.nodes // 2, 1)):
+        for last in _cheapest(lattice, pool.costs(), max(self.nodes // 2, 1)):
             yield last
         yield from _climb(problem, pool, last)
 
@@ -92,16 +89,27 @@ class BottomUp(Partitioner):
         return cls()
 
 
-def _by_cost(lattice: Lattice, costs: list[FloatArray]) -> Iterator[Node]:
-    """Give all nodes in the order of their costs; of equals the first in lexicographic order."""
-    total = np.zeros(1)
-    for cost, low, high in zip(costs, lattice.lowest, lattice.highest, strict=True):
-        total = (total[:, None] + cost[low : high + 1]).ravel()
-    order = np.argsort(total, kind="stable")
-    levels = np.unravel_index(order, lattice.shape)
-    lowest = np.array(lattice.lowest)
-    for node in (np.array(levels).T + lowest).tolist():
-        yield tuple(node)
+def _by_cost(lattice: Lattice, pool: "_Pool") -> Iterator[Node]:
+    """Give all nodes in the order of what the rows that are left lose there.
+
+    They are put in order anew whenever a tenth of the rows has left. Of equals the first
+    in lexicographic order comes first.
+    """
+    levels = np.array(np.unravel_index(np.arange(lattice.size), lattice.shape))
+    levels += np.array(lattice.lowest)[:, None]
+    while levels.shape[1]:
+        sorted_for = len(pool.items)
+        cost = np.zeros(levels.shape[1])
+        for own, at in zip(pool.costs(), levels, strict=True):
+            cost += own[at]
+        levels = levels[:, np.argsort(cost, kind="stable")]
+        visited = 0
+        for node in levels.T.tolist():
+            visited += 1
+            yield tuple(node)
+            if len(pool.items) < _FEWER * sorted_for:
+                break
+        levels = levels[:, visited:]
 
 
 class _Queued(NamedTuple):
@@ -134,16 +142,12 @@ def _cheapest(lattice: Lattice, costs: list[FloatArray], most: int) -> Iterator[
 def _climb(problem: Problem, pool: "_Pool", node: Node) -> Iterator[Node]:
     """Go up from a node, each time one level on the attribute where the rows left lose least."""
     while node != problem.highest:
-        best, least = 0, np.inf
-        rows = problem.rows[pool.items]
-        for attribute, level in enumerate(node):
-            if level == problem.highest[attribute]:
-                continue
-            costs = problem.costs[attribute]
-            raw = problem.raw[attribute][pool.items]
-            more = float((costs[level + 1] - costs[level])[raw] @ rows)
-            if more < least:
-                best, least = attribute, more
+        costs = pool.costs()
+        more = [
+            own[level + 1] - own[level] if level < high else np.inf
+            for own, level, high in zip(costs, node, problem.highest, strict=True)
+        ]
+        best = int(np.argmin(more))
         node = tuple(level + (a == best) for a, level in enumerate(node))
         yield node
 
@@ -155,6 +159,25 @@ class _Pool:
         self._problem = problem
         self.items: IntArray = np.arange(len(problem.counts))
         self._labels: dict[tuple[int, int], IntArray] = {}
+
+        # What such models ask for no merging takes away, so a pool without it is lost.
+        self._absorbing = all(model.merging.absorbing for model in problem.models)
+
+    def hopeless(self) -> bool:
+        """Tell whether nobody who is left can ever leave."""
+        if not len(self.items):
+            return True
+        one, rows = np.zeros(len(self.items), dtype=np.int64), self._problem.rows[self.items]
+        return self._absorbing and not self._problem.judge.passes(one, self.items, rows, 1)[0]
+
+    def costs(self) -> list[FloatArray]:
+        """Give what the rows that are left lose on each attribute, by level."""
+        problem = self._problem
+        rows = problem.rows[self.items]
+        return [
+            costs @ np.bincount(raw[self.items], weights=rows, minlength=costs.shape[1])
+            for costs, raw in zip(problem.costs, problem.raw, strict=True)
+        ]
 
     def keep(self, staying: np.ndarray) -> None:
         """Let the others leave."""

@@ -4,7 +4,7 @@ import numpy as np
 
 from sfumato.partition.parted import Parted
 from sfumato.partition.problem import Problem
-from sfumato.typing import CodeArray, IntArray
+from sfumato.typing import CodeArray, FloatArray, IntArray
 
 _AT_ONCE = 2**22
 """Pairs of an item and a class that are weighed at a time."""
@@ -32,22 +32,52 @@ def join(problem: Problem, parted: Parted, items: IntArray) -> Parted:
 def _cheapest_class(problem: Problem, parted: Parted, items: IntArray) -> IntArray:
     """Give the class each item harms least; of equals the first."""
     example = parted.item[parted.starts]
-    levels = [_levels(problem, parted, a) for a in range(len(problem.attributes))]
     sizes = parted.sizes.astype(np.float64)
+    harms = [
+        _Harm(problem, a, example, _levels(problem, parted, a), sizes)
+        for a in range(len(problem.attributes))
+    ]
     best = np.empty(len(items), dtype=np.int64)
     step = max(_AT_ONCE // parted.n, 1)
     for start in range(0, len(items), step):
         some = items[start : start + step]
-        harm = np.zeros((len(some), parted.n))
-        for a, own in enumerate(levels):
-            costs, codes = problem.costs[a], problem.codes[a]
-            theirs = problem.raw[a][example]
-            mine = problem.raw[a][some]
-            together = _common(codes, mine[:, None], theirs[None, :], own[None, :])
-            harm += (costs[together, theirs] - costs[own, theirs]) * sizes
-            harm += costs[together, mine[:, None]] * problem.rows[some][:, None]
-        best[start : start + step] = np.argmin(harm, axis=1)
+        total = np.zeros((len(some), parted.n))
+        for harm in harms:
+            total += harm.of(some)
+        best[start : start + step] = np.argmin(total, axis=1)
     return best
+
+
+class _Harm:
+    """What joining costs on one attribute.
+
+    It depends on the item's raw value and on the label of the class only, so it is worked
+    out once for each pair of those.
+    """
+
+    def __init__(
+        self, problem: Problem, a: int, example: IntArray, own: IntArray, sizes: FloatArray
+    ) -> None:
+        self._rows = problem.rows
+        self._raw = problem.raw[a]
+        self._costs, self._codes = problem.costs[a], problem.codes[a]
+        self._sizes = sizes
+        theirs = self._raw[example]
+        _, first, self._of_class = np.unique(
+            own * self._codes.shape[1] + theirs, return_index=True, return_inverse=True
+        )
+        self._level, self._value = own[first], theirs[first]
+
+    def of(self, items: IntArray) -> FloatArray:
+        """Give what each item and each class lose if they come together."""
+        mine, of_item = np.unique(self._raw[items], return_inverse=True)
+        costs, level, value = self._costs, self._level, self._value
+        together = _common(self._codes, mine[:, None], value[None, :], level[None, :])
+        for_class = (costs[together, value] - costs[level, value])[:, self._of_class]
+        for_item = costs[together, mine[:, None]][:, self._of_class]
+        rows = self._rows[items].astype(np.float64)
+        harm: FloatArray = (for_class * self._sizes)[of_item] + for_item[of_item] * rows[:, None]
+        return harm
 
 
 def _levels(problem: Problem, parted: Parted, a: int) -> IntArray:
