@@ -18,6 +18,8 @@ PAGES = {
     "hierarchies.md": families.hierarchies,
     "losses.md": families.losses,
     "searches.md": families.searches,
+    "methods.md": families.methods,
+    "attacks.md": families.attacks,
     "policy.md": policy.page,
     "cli.md": cli.page,
     "python.md": python.page,

@@ -4,6 +4,7 @@ Laid out here from the commands' own settings: the help texts of different versi
 the library that parses them look a little different, and this page should not.
 """
 
+import textwrap
 from typing import Any
 
 from typer.main import get_command
@@ -42,14 +43,15 @@ def _section(name: str, command: Any) -> str:  # noqa: ANN401 - typer's own type
         *(prose(paragraph) for paragraph in others),
         block("text", _usage(name, command)),
         _options(command),
-        block("sh", _indented(examples)),
+        block("sh", _below(examples)),
         "In Python:",
-        block("python", _indented(python).replace("sf\n", "sf\n\n", 1)),
+        block("python", _below(python).replace("sf\n", "sf\n\n", 1)),
     )
 
 
-def _indented(text: str) -> str:
-    return "\n".join(line.strip() for line in text.splitlines()[1:])
+def _below(text: str) -> str:
+    """Give the lines below a heading."""
+    return textwrap.dedent("\n".join(text.splitlines()[1:]))
 
 
 def _usage(name: str, command: Any) -> str:  # noqa: ANN401

@@ -11,7 +11,8 @@ from typing import Any
 from docs.generator.markdown import block, prose
 
 _SECTION = re.compile(r"^(Args|Example|Attributes):$")
-_LEAD = re.compile(r"^(Promises|Does not promise|Reference): ", re.MULTILINE)
+_LEADS = "Promises|Does not promise|Finds|Does not find|Reference"
+_LEAD = re.compile(rf"^({_LEADS}): ", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Doc:
     def paragraphs(self) -> list[str]:
         """Give what follows the summary as Markdown, with the leads in bold."""
         return [
-            re.sub(r"^(Promises|Does not promise|Reference):", r"**\1:**", prose(part))
+            re.sub(rf"^({_LEADS}):", r"**\1:**", prose(part))
             for paragraph in self.body
             for part in _led(paragraph)
         ]
@@ -76,7 +77,7 @@ def parsed(text: str) -> Doc:
 
 
 def _led(paragraph: str) -> list[str]:
-    """Split a paragraph where it starts to say what is promised, or not."""
+    """Split a paragraph where it starts to say what is promised or found, or not."""
     starts = [found.start() for found in _LEAD.finditer(paragraph)]
     cuts = sorted({0, *starts, len(paragraph)})
     return [paragraph[a:b] for a, b in pairwise(cuts) if paragraph[a:b].strip()]

@@ -1,21 +1,16 @@
-"""Reference pages of the families: models, hierarchies, losses and searches."""
-
-from collections.abc import Callable, Mapping
-from typing import Any
+"""Reference pages of the families: one function per page."""
 
 from docs.generator.docstrings import doc_of
-from docs.generator.markdown import anchor, block, code, joined, prose, table
+from docs.generator.markdown import code, joined, prose, table
+from docs.generator.members import Kind, overview, own, python, sections
+from sfumato.attacks import ATTACKS
 from sfumato.hierarchy import BUILDERS, EXAMPLE_FOLDER
 from sfumato.losses import AGGREGATES, LOSSES
 from sfumato.models import MODELS
-from sfumato.policy.family import default, descriptions, parameters, required, written
-from sfumato.policy.values import expected
-from sfumato.policy.writer import plain, to_text
+from sfumato.partition import PARTITIONERS
+from sfumato.policy.family import parameters, written
 from sfumato.search import SEARCHES
 from sfumato.text import text_of
-
-Kind = Any
-"""A member of a family: a class with the members that its family's base promises."""
 
 
 def models() -> str:
@@ -31,17 +26,17 @@ def models() -> str:
         "under `models`, and all of them must hold in every class. Which to take is the subject of "
         "[Choose models](../how-to/choose-models.md); [Models](../concepts/models.md) explains "
         "the kinds.",
-        _overview(
+        overview(
             MODELS,
             {
                 "sensitive column": lambda kind: "column" in parameters(kind),
                 "population": lambda kind: kind.needs_population,
             },
         ),
-        *_sections(
+        *sections(
             MODELS,
             policy,
-            lambda kind: _python("models", kind.example()),
+            lambda kind: python("models", kind.example()),
             between=_merging,
         ),
     )
@@ -59,12 +54,12 @@ def hierarchies() -> str:
         "How values become more general, level by level. A policy names one under `hierarchy` of a "
         "column. A quasi-identifier without one is published as it is or as `*`. "
         "[Build hierarchies](../how-to/build-hierarchies.md) shows how to choose and check them.",
-        _overview(BUILDERS, {}),
-        *_sections(
+        overview(BUILDERS, {}),
+        *sections(
             BUILDERS,
             policy,
             lambda kind: joined(
-                _python("hierarchy", kind.example()),
+                python("hierarchy", kind.example()),
                 "What the example makes of some values:",
                 _ladder(kind),
             ),
@@ -80,11 +75,11 @@ def losses() -> str:
         "What a release no longer tells. The search looks for the release with the smallest "
         "`loss`; a manifest gives all of them. [Losses](../concepts/losses.md) explains what they "
         "have in common.",
-        _overview(LOSSES, {}),
-        *_sections(
+        overview(LOSSES, {}),
+        *sections(
             LOSSES,
             lambda kind: {"loss": written(kind.example(), "loss")},
-            lambda kind: _python("losses", kind.example()),
+            lambda kind: python("losses", kind.example()),
         ),
         "## Aggregates",
         "How the losses of single columns become one number, for the losses with the setting "
@@ -101,104 +96,44 @@ def searches() -> str:
         "is best-first without a limit. [Searches](../concepts/searches.md) explains what *proven "
         "optimal* means, and [Large lattices and budgets](../how-to/large-lattices.md) what to do "
         "when a search takes long.",
-        _overview(SEARCHES, {"proves it": lambda kind: kind.exact}),
+        overview(SEARCHES, {"proves it": lambda kind: kind.exact}),
         "*Proves it*: if its budget lets it finish, the result is proven to be the best.",
-        *_sections(
+        *sections(
             SEARCHES,
             lambda kind: {"search": {"search": kind.name, "seconds": 60}},
-            lambda kind: _python("search", kind(seconds=60)),
+            lambda kind: python("search", kind(seconds=60)),
         ),
     )
 
 
-def own(family: Mapping[str, type]) -> dict[str, Kind]:
-    """Give the members that come with Sfumato; plug-ins document themselves."""
-    return {n: kind for n, kind in family.items() if kind.__module__.startswith("sfumato.")}
+def methods() -> str:
+    """Write the page of methods of local recoding."""
+    return joined(
+        "# Methods",
+        "How rows are recoded. A policy names one under `method`; the default, `full-domain`, "
+        "gives every column one level for the whole table and has a [search](searches.md). The "
+        "others are *local*: they generalise each group of rows only as far as it must be. "
+        "[Local recoding](../concepts/local-recoding.md) explains them with a small example, and "
+        "[Recode locally](../how-to/recode-locally.md) shows how to use them.",
+        overview(PARTITIONERS, {}),
+        *sections(
+            PARTITIONERS,
+            lambda kind: {"method": {"method": kind.name, **kind.example().params()}},
+            lambda kind: python("partition", kind.example()),
+        ),
+    )
 
 
-def _overview(family: Mapping[str, type], facts: Mapping[str, Callable[[Kind], bool]]) -> str:
-    """Give one line per member, with a link to the rest."""
-    rows = [
-        [
-            f"[{name}](#{anchor(name)})",
-            prose(doc_of(kind).summary),
-            *("yes" if fact(kind) else "" for fact in facts.values()),
-        ]
-        for name, kind in own(family).items()
-    ]
-    return table(["name", "in a sentence", *facts], rows)
-
-
-def _sections(
-    family: Mapping[str, type],
-    policy: Callable[[Kind], dict[str, object]],
-    after: Callable[[Kind], str],
-    *,
-    between: Callable[[Kind], str] | None = None,
-) -> list[str]:
-    """Write a section per member: what it means, its settings, an example."""
-    sections = [
-        joined(
-            f"## {name}",
-            prose(doc_of(kind).summary),
-            *doc_of(kind).paragraphs(),
-            between(kind) if between else "",
-            _settings(kind),
-            block("yaml", to_text(policy(kind))),
-            after(kind),
-        )
-        for name, kind in own(family).items()
-    ]
-    return [_linked(section, family) for section in sections]
-
-
-def _linked(text: str, family: Mapping[str, type]) -> str:
-    """Let a class that is named in a docstring lead to its section."""
-    for name, kind in own(family).items():
-        text = text.replace(f"`{kind.__name__}`", f"[{name}](#{anchor(name)})")
-    return text
-
-
-def _settings(kind: type) -> str:
-    known, means = parameters(kind), descriptions(kind)
-    rows = [
-        [
-            code(name),
-            _words(name, hint),
-            "required" if required(field) else _shown(default(field)),
-            prose(means.get(name, "")),
-        ]
-        for name, (field, hint) in known.items()
-    ]
-    return table(["setting", "is", "default", "meaning"], rows) if rows else "No settings."
-
-
-def _words(name: str, hint: Any) -> str:  # noqa: ANN401 - a type
-    if name == "aggregate":
-        return "an [aggregate](#aggregates)"
-    words = expected(hint).removesuffix(" or nothing").replace("'", "`")
-    return words.replace("a whole number or a number", "a number")
-
-
-def _shown(value: object) -> str:
-    simple = plain(value)
-    if simple is None or simple == []:
-        return "none"
-    return code(str(simple).lower() if isinstance(simple, bool) else simple)
-
-
-def _python(package: str, example: Kind) -> str:
-    """Show how the example is made in Python, with what differs from the defaults."""
-    given = [
-        f"{name}={_literal(getattr(example, name))}"
-        for name, (field, _) in parameters(type(example)).items()
-        if required(field) or getattr(example, name) != default(field)
-    ]
-    return "In Python: " + code(f"sf.{package}.{type(example).__name__}({', '.join(given)})")
-
-
-def _literal(value: object) -> str:
-    return repr(plain(value)).replace("'", '"')
+def attacks() -> str:
+    """Write the page of attacks."""
+    return joined(
+        "# Attacks",
+        "What somebody who knows a person's class learns about that person. Attacks are no part "
+        "of a policy: [`sf.attack`](python.md#sfattack) runs them on any table, published or not, "
+        "and gives a [finding](python.md#finding) for each.",
+        overview(ATTACKS, {}),
+        *sections(ATTACKS, None, lambda kind: python("attacks", kind.example())),
+    )
 
 
 def _merging(kind: Kind) -> str:

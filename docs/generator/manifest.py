@@ -8,8 +8,13 @@ FIELDS: dict[str, str] = {
     "columns": "The published columns, in the order of the file.",
     "columns[].name": "Its name.",
     "columns[].role": "`quasi-identifier`, `sensitive` or `plain`. Other columns are not there.",
-    "columns[].level": "How far it was generalised; 0 is the raw value. Quasi-identifiers only.",
+    "columns[].level": "How far it was generalised; 0 is the raw value. Quasi-identifiers only, "
+    "and only where all rows have the same.",
     "columns[].height": "How many levels its hierarchy has. Quasi-identifiers only.",
+    "columns[].levels": "Local methods only: how many published rows are at each level, from the "
+    "raw value to the top.",
+    "columns[].intervals": "Local methods only, instead of height and levels: the column became "
+    "intervals of the values that are there, and so many different labels.",
     "rows": "How many rows there are.",
     "rows.published": "Rows that keep the promises.",
     "rows.suppressed": "Rows left out because they could not keep them.",
@@ -28,7 +33,9 @@ FIELDS: dict[str, str] = {
     "classes.smallest": "Rows of the smallest.",
     "classes.largest": "Rows of the largest.",
     "classes.average": "Rows per class.",
-    "search": "How the levels were found.",
+    "method": "How rows were recoded: the method by its name and settings, as in the policy.",
+    "method.name": "The name of the method; its settings stand beside it.",
+    "search": "How the levels were found. Not there with a local method.",
     "search.name": "The name of the search.",
     "search.checks": "How many nodes were judged.",
     "search.nodes": "How many nodes there are.",

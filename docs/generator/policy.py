@@ -40,7 +40,7 @@ _WHERE = {
     "columns": "[the rule of each column](#columns)",
     "models": "a list of [models](models.md)",
     "loss": "a [loss](losses.md)",
-    "method": "`full-domain`, or a [local method](../how-to/recode-locally.md)",
+    "method": "`full-domain`, or a [local method](methods.md)",
     "search": "a [search](searches.md)",
     "suppression": "a limit, or [settings](#suppression)",
     "hierarchy": "a [hierarchy](hierarchies.md)",

@@ -8,18 +8,27 @@ from typing import Any
 import sfumato
 from docs.generator.docstrings import doc_of, member_docs, signature
 from docs.generator.markdown import block, code, joined, prose, table
+from sfumato.attacks import Finding
 from sfumato.policy.part import Part
 from sfumato.tasks.draft import Draft
 from sfumato.tasks.inspection import Inspection
 from sfumato.verifier import Check, Verdict
 
-_MORE = {"Draft": Draft, "Inspection": Inspection, "Verdict": Verdict, "Check": Check}
+_MORE = {
+    "Draft": Draft,
+    "Inspection": Inspection,
+    "Verdict": Verdict,
+    "Check": Check,
+    "Finding": Finding,
+}
 """What functions give back, though nobody has to name it."""
 
 _PAGES = {
+    "attacks": "attacks.md",
     "hierarchy": "hierarchies.md",
     "losses": "losses.md",
     "models": "models.md",
+    "partition": "methods.md",
     "search": "searches.md",
 }
 
@@ -67,7 +76,8 @@ def _class(name: str, kind: type) -> str:
         prose(doc.summary),
         *doc.paragraphs(),
         table(["member", "meaning"], rows) if rows else "",
-        doc.example_block(),
+        # Readers do not have what only the tests provide.
+        "" if "classes_of(" in doc.example else doc.example_block(),
     )
 
 

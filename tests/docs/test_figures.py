@@ -6,9 +6,11 @@ import re
 import pytest
 
 import sfumato as sf
+from sfumato.attacks import ATTACKS
 from sfumato.hierarchy import BUILDERS
 from sfumato.losses import AGGREGATES, LOSSES
 from sfumato.models import MODELS
+from sfumato.partition import PARTITIONERS
 from sfumato.search import SEARCHES, best_first, descent
 from tests.adult import adult_folder
 from tests.docs.pages import ROOT
@@ -33,6 +35,11 @@ def test_pages_count_the_members_of_families_rightly():
     assert own(AGGREGATES) == 4
     assert f"**{own(LOSSES)} losses** with four ways" in text("CHANGELOG.md")
     assert f"**{own(SEARCHES)} searches**" in text("CHANGELOG.md")
+    for page in ("README.md", "CHANGELOG.md"):
+        assert f"**{own(PARTITIONERS)} methods of local recoding**" in text(page)
+        assert f"**{own(ATTACKS)} attacks**" in text(page)
+    methods = re.findall(r"^## (\S+)$", text("docs/concepts/local-recoding.md"), re.MULTILINE)
+    assert set(PARTITIONERS) <= set(methods)
 
 
 def test_the_changelog_and_the_readme_speak_of_this_version():

@@ -6,6 +6,7 @@ import pytest
 from typer.main import get_command
 
 from sfumato.cli.app import app
+from sfumato.partition import PARTITIONERS
 from sfumato.policy import Policy
 from sfumato.policy.document import parse
 from sfumato.search import SEARCHES
@@ -61,7 +62,9 @@ def test_commands_that_are_only_shown_could_be_given(place, line):
 
 @pytest.mark.parametrize("block", FRAGMENTS, ids=lambda block: block.place)
 def test_every_policy_on_a_page_is_one(block: Block):
-    Policy(**completed(parse(block.text, origin=block.place).root)).make_search(SEARCHES)
+    policy = Policy(**completed(parse(block.text, origin=block.place).root))
+    policy.make_search(SEARCHES)
+    policy.make_method(PARTITIONERS)
 
 
 def completed(given: dict) -> dict:

@@ -13,10 +13,12 @@ from docs import generate
 from docs.generator import docstrings, markdown
 from docs.generator.manifest import FIELDS
 from sfumato import errors
+from sfumato.attacks import ATTACKS
 from sfumato.cli.app import app
 from sfumato.hierarchy import BUILDERS
 from sfumato.losses import AGGREGATES, LOSSES
 from sfumato.models import MODELS
+from sfumato.partition import PARTITIONERS
 from sfumato.search import SEARCHES
 from tests.docs.pages import ROOT
 
@@ -67,6 +69,8 @@ FAMILIES = {
     "hierarchies.md": BUILDERS,
     "losses.md": LOSSES,
     "searches.md": SEARCHES,
+    "methods.md": PARTITIONERS,
+    "attacks.md": ATTACKS,
 }
 MEMBERS = [
     (page, name)
@@ -85,7 +89,8 @@ def test_every_member_of_a_family_has_a_section_with_its_settings(page, name):
         assert row, f"{name} does not list {setting}"
         assert row[1].strip(), f"{name} does not say what {setting} means"
     assert f"{kind.__name__}(" in text
-    assert "```yaml" in text
+    # Attacks are run, not promised: no policy names them.
+    assert ("```yaml" in text) == (page != "attacks.md")
 
 
 def test_every_model_says_what_it_promises_and_what_it_does_not():
@@ -95,12 +100,20 @@ def test_every_model_says_what_it_promises_and_what_it_does_not():
         assert "**Does not promise:**" in text, name
 
 
+def test_every_method_says_what_it_promises_and_every_attack_what_it_does_not_find():
+    assert all("**Promises:**" in section("methods.md", name) for name in PARTITIONERS)
+    for name in ATTACKS:
+        text = section("attacks.md", name)
+        assert "**Finds:**" in text, name
+        assert "**Does not find:**" in text, name
+
+
 def test_every_aggregate_is_listed():
     assert all(f"| `{name}` |" in section("losses.md", "Aggregates") for name in AGGREGATES)
 
 
 def test_every_key_of_the_policy_schema_is_listed():
-    schema = sf.Policy.json_schema(searches=SEARCHES)
+    schema = sf.Policy.json_schema(searches=SEARCHES, methods=PARTITIONERS)
     column = schema["properties"]["columns"]["additionalProperties"]["anyOf"][1]
     suppression = schema["properties"]["suppression"]["anyOf"][1]
     for heading, part in (("Keys", schema), ("columns", column), ("suppression", suppression)):
@@ -148,16 +161,19 @@ def keys_of(value: object, path: str = "") -> set[str]:
 # Named after what somebody asked for, so no list can hold them.
 NAMED_BY_OTHERS = re.compile(
     r"losses\..+|hierarchies\..+|models\[\]\.(?!model$|measured$).+|models\[\]\.measured\..+"
+    r"|method\.(?!name$).+"
 )
 
 
 @pytest.fixture
 def manifests(tmp_path):
-    people = sf.samples.synthetic(400, seed=1).select(["age", "sex", "diagnosis", "outcome"])
+    names = ["age", "sex", "admitted", "diagnosis", "outcome"]
+    people = sf.samples.synthetic(400, seed=1).select(names)
     policy = sf.Policy(
         columns={
             "age": {"role": "quasi-identifier", "hierarchy": "auto"},
             "sex": "quasi-identifier",
+            "admitted": "quasi-identifier",
             "diagnosis": {"role": "sensitive", "hierarchy": "auto"},
             "outcome": "plain",
         },
@@ -168,8 +184,8 @@ def manifests(tmp_path):
         suppression=0.1,
     )
     made = []
-    for form in ("csv", "parquet"):
-        sf.anonymize(people, policy, output=tmp_path / form, format=form)
+    for form, method in (("csv", "full-domain"), ("parquet", "mondrian")):
+        sf.anonymize(people, policy, method=method, output=tmp_path / form, format=form)
         made.append(json.loads((tmp_path / form / "manifest.json").read_text(encoding="utf-8")))
     return made
 

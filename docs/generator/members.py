@@ -1,0 +1,103 @@
+"""The members of a family on a page: one line each, then a section each."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from docs.generator.docstrings import doc_of
+from docs.generator.markdown import anchor, block, code, joined, prose, table
+from sfumato.policy.family import default, descriptions, parameters, required
+from sfumato.policy.values import expected
+from sfumato.policy.writer import plain, to_text
+
+Kind = Any
+"""A member of a family: a class with the members that its family's base promises."""
+
+
+def own(family: Mapping[str, type]) -> dict[str, Kind]:
+    """Give the members that come with Sfumato; plug-ins document themselves."""
+    return {n: kind for n, kind in family.items() if kind.__module__.startswith("sfumato.")}
+
+
+def overview(family: Mapping[str, type], facts: Mapping[str, Callable[[Kind], bool]]) -> str:
+    """Give one line per member, with a link to the rest."""
+    rows = [
+        [
+            f"[{name}](#{anchor(name)})",
+            prose(doc_of(kind).summary),
+            *("yes" if fact(kind) else "" for fact in facts.values()),
+        ]
+        for name, kind in own(family).items()
+    ]
+    return table(["name", "in a sentence", *facts], rows)
+
+
+def sections(
+    family: Mapping[str, type],
+    policy: Callable[[Kind], dict[str, object]] | None,
+    after: Callable[[Kind], str],
+    *,
+    between: Callable[[Kind], str] | None = None,
+) -> list[str]:
+    """Write a section per member: what it means, its settings, an example in a policy, if any."""
+    written = [
+        joined(
+            f"## {name}",
+            prose(doc_of(kind).summary),
+            *doc_of(kind).paragraphs(),
+            between(kind) if between else "",
+            _settings(kind),
+            block("yaml", to_text(policy(kind))) if policy else "",
+            after(kind),
+        )
+        for name, kind in own(family).items()
+    ]
+    return [_linked(section, family) for section in written]
+
+
+def python(package: str, example: Kind) -> str:
+    """Show how the example is made in Python, with what differs from the defaults."""
+    given = [
+        f"{name}={_literal(getattr(example, name))}"
+        for name, (field, _) in parameters(type(example)).items()
+        if required(field) or getattr(example, name) != default(field)
+    ]
+    return "In Python: " + code(f"sf.{package}.{type(example).__name__}({', '.join(given)})")
+
+
+def _linked(text: str, family: Mapping[str, type]) -> str:
+    """Let a class that is named in a docstring lead to its section."""
+    for name, kind in own(family).items():
+        text = text.replace(f"`{kind.__name__}`", f"[{name}](#{anchor(name)})")
+    return text
+
+
+def _settings(kind: type) -> str:
+    known, means = parameters(kind), descriptions(kind)
+    rows = [
+        [
+            code(name),
+            _words(name, hint),
+            "required" if required(field) else _shown(default(field)),
+            prose(means.get(name, "")),
+        ]
+        for name, (field, hint) in known.items()
+    ]
+    return table(["setting", "is", "default", "meaning"], rows) if rows else "No settings."
+
+
+def _words(name: str, hint: Any) -> str:  # noqa: ANN401 - a type
+    if name == "aggregate":
+        return "an [aggregate](#aggregates)"
+    words = expected(hint).removesuffix(" or nothing").replace("'", "`")
+    return words.replace("a whole number or a number", "a number")
+
+
+def _shown(value: object) -> str:
+    simple = plain(value)
+    if simple is None or simple == []:
+        return "none"
+    return code(str(simple).lower() if isinstance(simple, bool) else simple)
+
+
+def _literal(value: object) -> str:
+    return repr(plain(value)).replace("'", '"')
