@@ -54,18 +54,19 @@ def labels_of(problem: Problem, parted: Parted, intervals: Sequence[bool]) -> li
         intervals: Which attributes are published as intervals of the values present.
     """
     if not parted.n:
-        return [_nothing(problem, a) for a in range(len(intervals))]
+        return [_nothing(problem, a, as_interval) for a, as_interval in enumerate(intervals)]
     return [
         _intervals(problem, parted, a) if as_interval else _from_ladder(problem, parted, a)
         for a, as_interval in enumerate(intervals)
     ]
 
 
-def _nothing(problem: Problem, a: int) -> Labels:
+def _nothing(problem: Problem, a: int, as_interval: bool) -> Labels:  # noqa: FBT001
     none, no_cell = np.empty(0, dtype=np.int64), np.empty(0)
     height = problem.attributes[a].ladder.height
     cells = Cells(none, no_cell, no_cell, no_cell, no_cell)
-    return Labels((), none, cells, raw=True, levels=np.zeros(height + 1, dtype=np.int64))
+    levels = None if as_interval else np.zeros(height + 1, dtype=np.int64)
+    return Labels((), none, cells, raw=True, levels=levels)
 
 
 def _from_ladder(problem: Problem, parted: Parted, a: int) -> Labels:

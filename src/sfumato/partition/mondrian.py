@@ -77,8 +77,7 @@ class Mondrian(Partitioner):
             if progress is not None:
                 progress(settled, problem.total)
             boxes = cut.halves()
-        item, rows, box = (np.concatenate(parts) for parts in zip(*done, strict=True))
-        return Parted.of(item, rows, box)
+        return Parted.gathered(done)
 
     def _cut(self, problem: Problem, lines: Sequence[Line], boxes: Boxes) -> "_Cut":
         """Cut every box that can be cut, on the widest attribute on which it can."""

@@ -1,5 +1,6 @@
 """The result of a partitioner: who is with whom."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
@@ -35,6 +36,13 @@ class Parted:
         added = sums(groups.of_item, np.asarray(rows, dtype=np.int64), groups.n)
         number = np.cumsum(np.diff(of_portion[groups.first], prepend=-1) != 0) - 1
         return cls(items[groups.first], added, number)
+
+    @classmethod
+    def gathered(cls, parts: Iterable[tuple[IntArray, IntArray, IntArray]]) -> Self:
+        """Put portions together that were found one after the other, if there are any."""
+        none = np.empty(0, dtype=np.int64)
+        item, rows, classes = zip((none, none, none), *parts, strict=True)
+        return cls.of(np.concatenate(item), np.concatenate(rows), np.concatenate(classes))
 
     @property
     def n(self) -> int:

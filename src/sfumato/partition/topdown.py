@@ -68,8 +68,7 @@ class TopDown(Partitioner):
             if progress is not None:
                 progress(settled, problem.total)
             frontier = _specialise(problem, frontier.part(~finished), chosen[~finished])
-        item, rows, group = (np.concatenate(parts) for parts in zip(*done, strict=True))
-        return Parted.of(item, rows, group)
+        return Parted.gathered(done)
 
     def _choose(self, problem: Problem, frontier: Frontier) -> IntArray:
         """Give the attribute each group is specialised on next, -1 where it is left as it is."""
