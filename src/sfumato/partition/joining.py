@@ -10,26 +10,33 @@ _AT_ONCE = 2**22
 """Pairs of an item and a class that are weighed at a time."""
 
 
-def join(problem: Problem, parted: Parted, items: IntArray) -> Parted:
+def join(problem: Problem, parted: Parted, items: IntArray, rows: IntArray | None = None) -> Parted:
     """Let items join the classes they harm least; merge classes where that breaks a model.
 
     Joining costs what the item itself loses with the labels it then needs, and what all
     rows of the class lose on top of what they have lost. If a class no longer passes, it
     is merged with the classes made last, the dearest ones, until it does.
+
+    Args:
+        problem: What is parted.
+        parted: The classes there are.
+        items: Who is to join them.
+        rows: How many rows of each item; None for all it has.
     """
+    rows = problem.rows[items] if rows is None else rows
     if not parted.n:
-        return Parted.of(items, problem.rows[items], np.zeros(len(items)))
-    chosen = _cheapest_class(problem, parted, items)
+        return Parted.of(items, rows, np.zeros(len(items)))
+    chosen = _cheapest_class(problem, parted, items, rows)
     joined = Parted.of(
         np.concatenate([parted.item, items]),
-        np.concatenate([parted.rows, problem.rows[items]]),
+        np.concatenate([parted.rows, rows]),
         np.concatenate([parted.classes, chosen]),
     )
     passes = problem.judge.passes(joined.classes, joined.item, joined.rows, joined.n)
     return joined if passes.all() else _merged(problem, joined, np.flatnonzero(~passes))
 
 
-def _cheapest_class(problem: Problem, parted: Parted, items: IntArray) -> IntArray:
+def _cheapest_class(problem: Problem, parted: Parted, items: IntArray, rows: IntArray) -> IntArray:
     """Give the class each item harms least; of equals the first."""
     example = parted.item[parted.starts]
     sizes = parted.sizes.astype(np.float64)
@@ -43,7 +50,7 @@ def _cheapest_class(problem: Problem, parted: Parted, items: IntArray) -> IntArr
         some = items[start : start + step]
         total = np.zeros((len(some), parted.n))
         for harm in harms:
-            total += harm.of(some)
+            total += harm.of(some, rows[start : start + step])
         best[start : start + step] = np.argmin(total, axis=1)
     return best
 
@@ -58,7 +65,6 @@ class _Harm:
     def __init__(
         self, problem: Problem, a: int, example: IntArray, own: IntArray, sizes: FloatArray
     ) -> None:
-        self._rows = problem.rows
         self._raw = problem.raw[a]
         self._costs, self._codes = problem.costs[a], problem.codes[a]
         self._sizes = sizes
@@ -68,15 +74,15 @@ class _Harm:
         )
         self._level, self._value = own[first], theirs[first]
 
-    def of(self, items: IntArray) -> FloatArray:
+    def of(self, items: IntArray, rows: IntArray) -> FloatArray:
         """Give what each item and each class lose if they come together."""
         mine, of_item = np.unique(self._raw[items], return_inverse=True)
         costs, level, value = self._costs, self._level, self._value
         together = _common(self._codes, mine[:, None], value[None, :], level[None, :])
         for_class = (costs[together, value] - costs[level, value])[:, self._of_class]
         for_item = costs[together, mine[:, None]][:, self._of_class]
-        rows = self._rows[items].astype(np.float64)
-        harm: FloatArray = (for_class * self._sizes)[of_item] + for_item[of_item] * rows[:, None]
+        mine_too = for_item[of_item] * rows.astype(np.float64)[:, None]
+        harm: FloatArray = (for_class * self._sizes)[of_item] + mine_too
         return harm
 
 

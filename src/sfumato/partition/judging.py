@@ -58,8 +58,13 @@ class Judge:
     """Says which groups of items keep every model by themselves.
 
     A model of the whole table (the mean risk of all rows, say) is asked of every class:
-    if no class exceeds the limit, the mean does not. Classes are compared with the
-    whole table's distribution.
+    if no class exceeds the limit, the mean does not.
+
+    Args:
+        counts: The items.
+        models: What every class must keep.
+        sensitive: The columns that models look at.
+        whole: The table that classes are compared with, if there are more items in it.
 
     Example:
         >>> from sfumato.models import KAnonymity
@@ -74,12 +79,15 @@ class Judge:
         counts: FrequencySet,
         models: Sequence[PrivacyModel],
         sensitive: Mapping[str, SensitiveColumn],
+        *,
+        whole: FrequencySet | None = None,
     ) -> None:
         self._counts = counts
         self._columns = dict(sensitive)
         self._values = {name: sensitive_codes(counts, name) + 1 for name in sensitive}
+        table = counts if whole is None else whole
         self._reference = {
-            name: reference_of(self._values[name] - 1, counts.rows, len(column.values))
+            name: reference_of(sensitive_codes(table, name), table.rows, len(column.values))
             for name, column in sensitive.items()
         }
         self._models = tuple(model for model in models if model.columns)

@@ -1,7 +1,7 @@
 """What a partitioner is given: counts, hierarchies, and what every class must keep."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -36,6 +36,9 @@ class Problem:
     sensitive: Mapping[str, SensitiveColumn]
     free: tuple[bool, ...] = ()
     """Which quasi-identifiers were given no hierarchy; none if left out."""
+
+    whole: FrequencySet | None = None
+    """The table that classes are compared with, if these are only some of its rows."""
 
     limit: int = 0
     """Most rows that may be suppressed."""
@@ -80,7 +83,13 @@ class Problem:
     @cached_property
     def judge(self) -> Judge:
         """Who decides whether a class keeps the models."""
-        return Judge(self.counts, self.models, self.sensitive)
+        return Judge(self.counts, self.models, self.sensitive, whole=self.whole)
+
+    def among(self, items: IntArray, rows: IntArray) -> "Problem":
+        """Ask the same of some of the items only; classes are compared with the whole table."""
+        counts = self.counts
+        some = FrequencySet(counts.columns, counts.codes[:, items], rows)
+        return replace(self, counts=some, whole=self.whole or counts)
 
     def labels(self, attribute: int, level: IntArray | int, items: IntArray) -> IntArray:
         """Give the label codes of some items at a level (one for all, or one for each)."""
