@@ -21,8 +21,9 @@ class Figure:
     """One figure of a benchmark.
 
     `value` is the least of its repeats where there are several, and then `median` stands
-    beside it. `target` is the most it should be. `others` says what other tools are known
-    to take for the same; such figures were measured elsewhere, at another time.
+    beside it. `target` is the most it should be, `floor` the least. `others` says what other
+    tools are known to take for the same; such figures were measured elsewhere, at another
+    time.
     """
 
     what: str
@@ -30,6 +31,7 @@ class Figure:
     unit: str = ""
     median: float | None = None
     target: float | None = None
+    floor: float | None = None
     others: str = ""
 
     @classmethod
@@ -40,7 +42,9 @@ class Figure:
 
     @property
     def met(self) -> bool | None:
-        """Whether it is within its target, if it has one."""
+        """Whether it is within its target, or not below its floor, if it has one."""
+        if self.floor is not None:
+            return float(self.value) >= self.floor
         return None if self.target is None else float(self.value) <= self.target
 
     def cells(self) -> list[str]:
@@ -51,8 +55,12 @@ class Figure:
         if self.median is not None:
             shown += f" (median {_short(self.median)})"
         target = ""
-        if self.target is not None:
-            target = f"≤ {_short(self.target)}" + ("" if self.met else " **missed**")
+        if self.floor is not None:
+            target = f"≥ {_short(self.floor, digits)}"
+        elif self.target is not None:
+            target = f"≤ {_short(self.target)}"
+        if self.met is False:
+            target += " **missed**"
         return [self.what, shown, target, self.others]
 
 

@@ -16,7 +16,7 @@ from benchmarks.measure import ROOT
 from sfumato import samples
 from sfumato.hierarchy import CsvHierarchy, Masking
 from sfumato.losses import Loss, NormalizedLoss
-from sfumato.models import KAnonymity
+from sfumato.models import EnhancedPAlphaSensitiveKAnonymity, KAnonymity
 from sfumato.policy import Policy
 
 FEW = 1000
@@ -28,6 +28,16 @@ MILLION = 33 * ADULT_ROWS
 
 TEN_MILLION = 332 * ADULT_ROWS
 _COPIES_AT_ONCE = 33
+
+CONDITIONS = (
+    ("Cancer", "HIV"),
+    ("Hepatitis", "Phthisis"),
+    ("Asthma", "Obesity"),
+    ("Indigestion", "Flu"),
+)
+"""Health conditions, the most secret first."""
+
+_SEVEN = ("age", "occupation", "marital-status", "race", "sex", "education", "native-country")
 
 
 class NoDataError(Exception):
@@ -121,20 +131,45 @@ def adult_policy(
     *, k: int, limit: float, loss: Loss | None = None, plain: tuple[str, ...] = ("salary-class",)
 ) -> Policy:
     """Ask for k-anonymity of Adult; all columns are quasi-identifiers but the plain ones."""
-    folder = adult_folder()
     return Policy(
         columns={
-            name: "plain"
-            if name in plain
-            else {
-                "role": "quasi-identifier",
-                "hierarchy": CsvHierarchy(str(folder / f"adult_hierarchy_{name}.csv")),
-            }
+            name: "plain" if name in plain else _quasi_identifier(name)
             for name in adult().column_names
         },
         models=[KAnonymity(k)],
         loss=loss or NormalizedLoss(),
         suppression=float(limit),
+    )
+
+
+def _quasi_identifier(name: str) -> dict[str, object]:
+    file = adult_folder() / f"adult_hierarchy_{name}.csv"
+    return {"role": "quasi-identifier", "hierarchy": CsvHierarchy(str(file))}
+
+
+def with_conditions(table: pa.Table, *, seed: int = 1) -> pa.Table:
+    """Give every row a health condition, each with the same probability."""
+    names = [name for category in CONDITIONS for name in category]
+    drawn = np.random.default_rng(seed).integers(len(names), size=table.num_rows)
+    return table.append_column("Health_condition", pa.array(names).take(pa.array(drawn)))
+
+
+def health_policy(*, loss: Loss) -> Policy:
+    """Ask for enhanced (p,α)-sensitive k-anonymity of Adult `with_conditions`.
+
+    Seven quasi-identifiers, k = 4, p = 2, α = 2, nothing suppressed.
+    """
+    column = "Health_condition"
+    return Policy(
+        columns={
+            **dict.fromkeys(adult().column_names, "plain"),
+            **{name: _quasi_identifier(name) for name in _SEVEN},
+            column: "sensitive",
+        },
+        models=[
+            EnhancedPAlphaSensitiveKAnonymity(column, p=2, alpha=2, k=4, categories=CONDITIONS)
+        ],
+        loss=loss,
     )
 
 

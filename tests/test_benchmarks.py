@@ -1,17 +1,24 @@
 """The benchmarks run, on the same data every time. How long they take is nobody's test."""
 
+import csv
 import json
 import platform
 import re
+from collections import Counter
+from statistics import fmean
 
 import pyarrow as pa
 import pytest
 
-from benchmarks import results, workloads
+import sfumato as sf
+from benchmarks import local, results, workloads
 from benchmarks.__main__ import BENCHMARKS, main
 from benchmarks.measure import ROOT, cpu
 from benchmarks.results import Figure, Timing
 from sfumato import samples
+from sfumato.engines import open_table
+from sfumato.losses import DistortionRatio, NormalizedLoss
+from sfumato.tasks.problem import counted_columns
 from tests.adult import adult_folder
 
 
@@ -55,6 +62,59 @@ def test_jittered_adult_does_not_depend_on_how_much_of_it_is_asked_for():
     assert longer.slice(0, 100).equals(workloads.jittered(100))
 
 
+def test_health_conditions_are_seeded_and_equally_likely():
+    people = some_people(20_000)
+    once = workloads.with_conditions(people)
+    assert once.equals(workloads.with_conditions(people))
+    assert not once.equals(workloads.with_conditions(people, seed=2))
+    seen = Counter(once["Health_condition"].to_pylist())
+    assert set(seen) == {name for category in workloads.CONDITIONS for name in category}
+    assert all(abs(rows - 2500) < 250 for rows in seen.values())
+
+
+def share_of_domain(name: str) -> dict[str, float]:
+    """Read from the hierarchy file what each label costs: (m - 1) / (n - 1)."""
+    with (adult_folder() / f"adult_hierarchy_{name}.csv").open() as file:
+        paths = list(csv.reader(file, delimiter=";"))
+    covered = Counter(label for path in paths for label in set(path))
+    return {label: (m - 1) / (len(paths) - 1) for label, m in covered.items()}
+
+
+@pytest.mark.parametrize("name", local.METHODS)
+def test_granularity_is_that_of_the_cells_somebody_reads(name):
+    adult_folder()
+    policy = workloads.adult_policy(k=5, limit=0, loss=NormalizedLoss("arithmetic-mean"))
+    table = workloads.adult().slice(0, 300)
+    settled = local.decide(
+        local.METHODS[name], policy, open_table(table).count(counted_columns(policy))
+    )
+    assert settled.suppressed == 0
+    published = sf.anonymize(table, policy, method=local.METHODS[name]).table
+    costs = {column: share_of_domain(column) for column in policy.quasi_identifiers}
+    cells = [
+        costs[c][label] for c in policy.quasi_identifiers for label in published[c].to_pylist()
+    ]
+    assert local.loss_of(policy, settled) == pytest.approx(fmean(cells), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", local.METHODS)
+def test_health_conditions_are_protected_by_every_method(name):
+    adult_folder()
+    policy = workloads.health_policy(loss=DistortionRatio())
+    table = workloads.with_conditions(workloads.adult().slice(0, 300))
+    rows = sf.anonymize(table, policy, method=local.METHODS[name]).table.to_pylist()
+    weight = {c: i / 3 for i, names in enumerate(workloads.CONDITIONS) for c in names}
+    classes: dict[tuple[str, ...], list[float]] = {}
+    for row in rows:
+        key = tuple(row[column] for column in policy.quasi_identifiers)
+        classes.setdefault(key, []).append(weight[row["Health_condition"]])
+    assert len(policy.quasi_identifiers) == 7
+    for weights in classes.values():
+        assert len(weights) >= 4
+        assert len(set(weights)) >= 2
+        assert sum(weights) >= 2 - 1e-9
+
+
 def test_timings_are_of_every_repeat_and_the_least_is_not_above_the_median():
     calls = []
     timing = cpu(lambda: calls.append(1), repeats=5)
@@ -62,7 +122,7 @@ def test_timings_are_of_every_repeat_and_the_least_is_not_above_the_median():
     assert 0 <= timing.least <= timing.median
 
 
-@pytest.mark.parametrize("name", ["models", "search-adult", "check-table"])
+@pytest.mark.parametrize("name", ["models", "search-adult", "check-table", "local"])
 def test_a_quick_run_gives_figures_and_keeps_nothing(name, capsys):
     if name != "models":
         adult_folder()
@@ -85,6 +145,9 @@ def test_a_figure_says_whether_it_is_within_its_target():
     within = Figure.of("search", Timing(0.0123456, 0.02), target=0.05, others="ARX 0.05")
     assert within.cells() == ["search", "0.0123 CPU s (median 0.02)", "≤ 0.05", "ARX 0.05"]
     assert Figure("checks", 1200, target=1000).cells()[1:3] == ["1 200", "≤ 1 000 **missed**"]
+    assert Figure("granularity", 0.93, floor=0.9377).cells()[2] == "≥ 0.9377 **missed**"
+    assert Figure("granularity", 0.9377, floor=0.9377).cells()[2] == "≥ 0.9377"
+    assert Figure("granularity", 0.93).met is None
     assert Figure("proven", True).cells()[1] == "yes"
     assert Figure("loss", 353204.987).cells()[1] == "353 204.987"
 
