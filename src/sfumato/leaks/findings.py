@@ -1,0 +1,242 @@
+"""What was found: the networks, their tables, the rules, and what to do about them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sfumato.bayes import (
+    ConditionalTable,
+    Network,
+    empirical,
+    infer,
+    probability_of,
+    tables_of,
+)
+from sfumato.counts import FrequencySet
+from sfumato.leaks.advice import Advice, advise
+from sfumato.leaks.knowledge import Fact, Wanted, minimal_knowledge, most_wanted
+from sfumato.leaks.levels import RiskLevels
+from sfumato.leaks.rules import Rule, ranked, rules_of
+from sfumato.text import text_of
+from sfumato.typing import Value
+
+
+@dataclass(frozen=True, eq=False)
+class Inference:
+    """What an adversary believes of one column, given what they know."""
+
+    column: str
+    network: Mapping[Value, float]
+    """By the network: it also answers for combinations that no row has."""
+
+    counted: Mapping[Value, float]
+    """By the rows that match; empty if none does."""
+
+    prior: Mapping[Value, float]
+    """Before anything is known: the shares in the table."""
+
+    support: int
+    """How many rows match what is known."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values that JSON can hold."""
+        return {
+            "column": self.column,
+            "support": self.support,
+            "values": [
+                {
+                    "value": None if value is None else text_of(value),
+                    "prior": self.prior[value],
+                    "network": self.network.get(value, 0.0),
+                    "counted": self.counted.get(value, 0.0) if self.support else None,
+                }
+                for value in self.prior
+            ],
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """What a published table still tells about people.
+
+    Three networks are learned on it: over the quasi-identifiers, over the sensitive
+    columns, and over all of them, which shows what the ones tell about the others.
+
+    Promises: every rule, probability and count is a fact of the published rows. Does not
+    promise that nothing else leaks: a dependency too weak to be learned is not reported;
+    `facts` looks for those value by value.
+    """
+
+    counts: FrequencySet
+    """The published table over these columns."""
+
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    networks: Mapping[str, Network]
+    """By name: quasi-identifiers, sensitive, all."""
+
+    alpha: float = 0.5
+    support: int = 5
+    levels: RiskLevels = field(default_factory=RiskLevels)
+    prior: float = 0.0
+    """What is added to every cell of a table; 0 for plain shares."""
+
+    notes: tuple[str, ...] = ()
+    """What could not be looked at, and why."""
+
+    @cached_property
+    def tables(self) -> Mapping[str, Mapping[str, ConditionalTable]]:
+        """The conditional probability tables of each network, by child."""
+        return {
+            name: tables_of(self.counts, network, prior=self.prior)
+            for name, network in self.networks.items()
+        }
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """Every rule above alpha: those first that reveal something sensitive to most people."""
+        found = [
+            rule
+            for name, network in self.networks.items()
+            for rule in rules_of(
+                self.counts,
+                network,
+                name=name,
+                sensitive=self.sensitive,
+                alpha=self.alpha,
+                support=self.support,
+                levels=self.levels,
+            )
+        ]
+        return tuple(ranked(found))
+
+    @property
+    def leaks(self) -> tuple[Rule, ...]:
+        """The rules that reveal a sensitive value."""
+        return tuple(rule for rule in self.rules if rule.reveals)
+
+    @property
+    def restatements(self) -> tuple[Rule, ...]:
+        """The rules among quasi-identifiers: they restate how the table was generalised."""
+        return tuple(rule for rule in self.rules if not rule.reveals)
+
+    @property
+    def network(self) -> Network:
+        """The network over all columns."""
+        return self.networks["all"]
+
+    def infer(self, known: Mapping[str, Value]) -> dict[str, Inference]:
+        """Say what an adversary believes of every other column who knows these values.
+
+        The network's answer stands beside the plain share among the rows that match, and
+        how many those are.
+        """
+        believed = infer(self.network, self.tables["all"], known)
+        return {
+            column: self._inference(column, known, network) for column, network in believed.items()
+        }
+
+    def _inference(
+        self, column: str, known: Mapping[str, Value], network: Mapping[Value, float]
+    ) -> Inference:
+        counted = empirical(self.counts, known, column)
+        values = self.counts.column(column).values
+        shares = self.counts.value_counts(column) / max(self.counts.total, 1)
+        prior = dict(zip(values, shares.tolist(), strict=True))
+        return Inference(column, network, counted.probabilities, prior, counted.support)
+
+    def breach(self, row: Mapping[str, Value]) -> float:
+        """Give the probability of a whole row: the product over the network's tables."""
+        return probability_of(self.network, self.tables["all"], row)
+
+    def facts(self, *, size: int = 3) -> list[Fact]:
+        """Find the smallest sets of facts that pin a sensitive value above alpha.
+
+        Args:
+            size: Most columns an adversary knows something of.
+        """
+        everything = (*self.quasi_identifiers, *self.sensitive)
+        found = [
+            fact
+            for told in self.sensitive
+            for fact in minimal_knowledge(
+                self.counts,
+                told,
+                [name for name in everything if name != told],
+                alpha=self.alpha,
+                support=self.support,
+                size=size,
+            )
+        ]
+        return sorted(found, key=lambda fact: (-fact.people, len(fact.known), str(fact)))
+
+    def most_wanted(self, *, size: int = 2) -> list[Wanted]:
+        """For each class, find what an adversary would most want to know of its people.
+
+        Args:
+            size: Most columns known besides the class.
+        """
+        return most_wanted(
+            self.counts,
+            self.quasi_identifiers,
+            self.sensitive,
+            alpha=self.alpha,
+            size=size,
+        )
+
+    def advice(self) -> Advice:
+        """Say which columns to decouple, and which classes to generalise further."""
+        return advise(self.counts, self.leaks, self.quasi_identifiers, self.sensitive)
+
+    def to_dict(self, *, entries: int | None = 20) -> dict[str, Any]:
+        """Give everything as plain values that JSON can hold.
+
+        Args:
+            entries: Most entries per rule; None for all.
+        """
+        return {
+            "rows": self.counts.total,
+            "quasi_identifiers": list(self.quasi_identifiers),
+            "sensitive": list(self.sensitive),
+            "alpha": self.alpha,
+            "support": self.support,
+            "levels": dict(self.levels.bounds()),
+            "notes": list(self.notes),
+            "networks": {
+                name: {
+                    "columns": list(network.columns),
+                    "edges": [list(edge) for edge in network.edges],
+                    "chosen": sorted(list(edge) for edge in network.chosen),
+                    "acyclic": network.acyclic,
+                }
+                for name, network in self.networks.items()
+            },
+            "rules": [rule.to_dict(entries) for rule in self.rules],
+            "advice": self.advice().to_dict(),
+        }
+
+    def __str__(self) -> str:
+        people = exposed(self.counts, self.leaks)
+        lines = [
+            (
+                f"{len(self.leaks)} rules reveal a sensitive value with more than "
+                f"{self.alpha:g}: {people} of {self.counts.total} people"
+            ),
+            *(f"  {rule}" for rule in self.leaks),
+            f"{len(self.restatements)} rules restate how quasi-identifiers were generalised",
+        ]
+        return "\n".join([*lines, *(f"Note: {note}" for note in self.notes)])
+
+    def __repr__(self) -> str:
+        return f"<Findings {str(self).splitlines()[0]}>"
+
+
+def exposed(counts: FrequencySet, rules: Sequence[Rule]) -> int:
+    """Count the people about whom at least one of some rules tells the truth."""
+    hit = np.zeros(len(counts), dtype=bool)
+    for rule in rules:
+        hit |= rule.matches(counts)
+    return int(counts.rows[hit].sum())
