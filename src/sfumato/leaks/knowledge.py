@@ -76,7 +76,8 @@ def minimal_knowledge(
 
     Sets of columns are tried from small to large. Rows whose known values fewer than
     `support` rows share, or whose value is pinned by less, are not looked at again: a
-    larger set has fewer rows still. Nor is a column that tells nothing new. Missing values are not told: "unknown" hurts nobody.
+    larger set has fewer rows still. Nor is a column that tells nothing new. Missing values
+    are not told: "unknown" hurts nobody.
 
     Args:
         counts: The table.
