@@ -84,7 +84,7 @@ def _product(factors: Sequence[Factor], without: int | None = None) -> Factor:
     for other in others[:-1]:
         first = _times(first, other, without=None)
     last = others[-1] if others else Factor((), np.array(1.0))
-    return _scaled(_times(first, last, without=without))
+    return _times(first, last, without=without)
 
 
 def _times(one: Factor, other: Factor, *, without: int | None) -> Factor:
@@ -96,7 +96,7 @@ def _times(one: Factor, other: Factor, *, without: int | None) -> Factor:
         "".join(letter[v] for v in axes) for axes in (one.scope, other.scope, scope)
     )
     values = np.einsum(f"{first},{second}->{result}", one.values, other.values)
-    return Factor(scope, np.asarray(values))
+    return _scaled(Factor(scope, np.asarray(values)))
 
 
 def _scaled(factor: Factor) -> Factor:
