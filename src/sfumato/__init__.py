@@ -7,10 +7,11 @@
     print(release)
 
 `sf.anonymize` generalises a table until the policy's privacy models hold, `sf.verify`
-recomputes the promises of any release or plain table, `sf.inspect` shows the risk of a
-table as it is, `sf.attack` attacks it, `sf.draft` writes a first policy for it. Everything
-a policy can name is in `sf.models`, `sf.hierarchy`, `sf.losses`, `sf.search` and
-`sf.partition`; the attacks are in `sf.attacks`.
+recomputes the promises of any release or plain table, `sf.detect` finds what a release
+still tells, `sf.attack` attacks it, `sf.inspect` shows the risk of a table as it is,
+`sf.draft` writes a first policy for it. Everything a policy can name is in `sf.models`,
+`sf.hierarchy`, `sf.losses`, `sf.search` and `sf.partition`; the attacks are in `sf.attacks`,
+the learners of networks in `sf.bayes`.
 """
 
 from importlib import import_module
@@ -19,12 +20,13 @@ from typing import TYPE_CHECKING, Any
 from sfumato._version import __version__
 
 if TYPE_CHECKING:
-    from sfumato import attacks, hierarchy, losses, models, partition, samples, search
+    from sfumato import attacks, bayes, hierarchy, leaks, losses, models, partition, samples, search
     from sfumato.errors import SfumatoError
     from sfumato.policy import Policy
     from sfumato.release import Release
     from sfumato.tasks.anonymize import anonymize
     from sfumato.tasks.attack import attack
+    from sfumato.tasks.detect import detect
     from sfumato.tasks.draft import draft
     from sfumato.tasks.inspect import inspect
     from sfumato.tasks.verify import verify
@@ -37,9 +39,12 @@ __all__ = [
     "anonymize",
     "attack",
     "attacks",
+    "bayes",
+    "detect",
     "draft",
     "hierarchy",
     "inspect",
+    "leaks",
     "losses",
     "models",
     "partition",
@@ -54,6 +59,7 @@ _WHERE = {
     "SfumatoError": "sfumato.errors",
     "anonymize": "sfumato.tasks.anonymize",
     "attack": "sfumato.tasks.attack",
+    "detect": "sfumato.tasks.detect",
     "draft": "sfumato.tasks.draft",
     "inspect": "sfumato.tasks.inspect",
     "verify": "sfumato.tasks.verify",

@@ -19,7 +19,7 @@ from sfumato.counts import FrequencySet
 from sfumato.leaks.advice import Advice, advise
 from sfumato.leaks.knowledge import Fact, Wanted, minimal_knowledge, most_wanted
 from sfumato.leaks.levels import RiskLevels
-from sfumato.leaks.rules import Rule, ranked, rules_of
+from sfumato.leaks.rules import Rule, merged, ranked, rules_of
 from sfumato.text import text_of
 from sfumato.typing import Value
 
@@ -111,7 +111,7 @@ class Findings:
                 levels=self.levels,
             )
         ]
-        return tuple(ranked(found))
+        return tuple(ranked(merged(found)))
 
     @property
     def leaks(self) -> tuple[Rule, ...]:

@@ -56,8 +56,8 @@ class Rule:
     does not hold by it, and is shown all the same: an adversary does not ask the algorithm.
     """
 
-    network: str
-    """Which network it is from: quasi-identifiers, sensitive, or all."""
+    networks: tuple[str, ...]
+    """Which networks say so: quasi-identifiers, sensitive, all."""
 
     known: tuple[Column, ...]
     told: Column
@@ -127,7 +127,7 @@ class Rule:
     def to_dict(self, most: int | None = None) -> dict[str, Any]:
         """Give everything as plain values that JSON can hold."""
         return {
-            "network": self.network,
+            "networks": list(self.networks),
             "known": [column.name for column in self.known],
             "told": self.told.name,
             "holds": self.holds,
@@ -189,7 +189,7 @@ def rules_of(
 
     def rule(known: tuple[str, ...], told: str, *, holds: bool, against: bool = False) -> Rule:
         return Rule(
-            network=name,
+            networks=(name,),
             known=tuple(counts.column(one) for one in known),
             told=counts.column(told),
             entries=_exceeding(conditional_table(counts, told, known), counts, alpha, support),
@@ -229,6 +229,26 @@ def _exceeding(
     return Entries(
         table.combinations[:, of_entry[at]], table.value[at], table.count[at], behind[at], prior
     )
+
+
+def merged(rules: Sequence[Rule]) -> list[Rule]:
+    """Make one rule of those that say the same in several networks; it holds if it does in one.
+
+    A rule along an arrow stands for the same rule against another's.
+    """
+    found: dict[tuple[frozenset[str], str], Rule] = {}
+    for rule in rules:
+        key = frozenset(column.name for column in rule.known), rule.told.name
+        if key in found:
+            first = found[key]
+            rule = replace(  # noqa: PLW2901 - the two are one from here on
+                first,
+                networks=tuple(dict.fromkeys([*first.networks, *rule.networks])),
+                holds=first.holds or rule.holds,
+                against_arrow=first.against_arrow and rule.against_arrow,
+            )
+        found[key] = rule
+    return list(found.values())
 
 
 def ranked(rules: Sequence[Rule]) -> list[Rule]:

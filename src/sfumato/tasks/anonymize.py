@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -30,15 +30,19 @@ from sfumato.tasks.problem import counted_columns
 from sfumato.tasks.promises import promises_of, verify_release_folder
 from sfumato.verifier import Verdict, verify_file
 
+if TYPE_CHECKING:
+    from sfumato.leaks import Findings
+
 Progress: TypeAlias = Callable[[str, int, int | None], None]
 """Called with the stage, how much of it is done, and how much there is (None: unknown)."""
 
 
-def anonymize(
+def anonymize(  # noqa: PLR0913 - every one has a default and is named
     data: object,
     policy: Policy | str | PathLike[str],
     *,
     method: str | Mapping[str, Any] | Partitioner | None = None,
+    refine: "Findings | None" = None,
     output: str | PathLike[str] | None = None,
     format: str | None = None,  # noqa: A002 - the word users know
     force: bool = False,
@@ -58,6 +62,8 @@ def anonymize(
         method: `full-domain` (one level per column for the whole table), or a local method:
             `top-down`, `mondrian` or `bottom-up`, which generalise rows only where they must.
             None takes the policy's.
+        refine: What `sf.detect` found in an earlier release of this table: classes in which
+            quasi-identifiers tell a sensitive value are generalised further, others are not.
         output: The release folder to write; None gives the table back in memory.
         format: csv, parquet or feather; None takes the input's.
         force: Replace a release that is already in `output`.
@@ -90,12 +96,18 @@ def anonymize(
     table = open_table(data)
     chosen = _format_of(table, format)
     roles = policy.check_against(table.columns)
+    asked = policy if refine is None else _with_findings(policy, refine)
     counts = table.count(
-        counted_columns(policy), progress=lambda done, total: report("count", done, total)
+        counted_columns(asked), progress=lambda done, total: report("count", done, total)
     )
     if counts.total == 0:
         raise InputError("the table has no rows: there is nobody to protect and nothing to publish")
-    if partitioner is None:
+    if asked is not policy:
+        from sfumato.tasks.refined import decide_refined
+
+        decision = decide_refined(policy, asked, partitioner, counts, report)
+        policy = asked
+    elif partitioner is None:
         decision = decide_full_domain(
             policy,
             counts,
@@ -113,6 +125,12 @@ def anonymize(
     if output is None:
         return job.in_memory()
     return job.to_folder(Path(output), chosen, force=force)
+
+
+def _with_findings(policy: Policy, findings: "Findings") -> Policy:
+    from sfumato.tasks.refined import with_findings
+
+    return with_findings(policy, findings)
 
 
 class _Job:

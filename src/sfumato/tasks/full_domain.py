@@ -13,6 +13,7 @@ from sfumato.search import SEARCHES, Checker, Found, Outcome, step_down
 from sfumato.tasks.decision import Decision
 from sfumato.tasks.impossible import refuse_impossible
 from sfumato.tasks.problem import checker_of, prepare
+from sfumato.typing import Node
 
 
 def decide_full_domain(
@@ -22,14 +23,10 @@ def decide_full_domain(
     on_check: Callable[[int], None],
 ) -> Decision:
     """Find the node that loses least among those that keep the promises."""
-    search = policy.make_search(SEARCHES)
     ready = prepare(policy, counts, population)
     refuse_impossible(policy.models, ready.counts, ready.sensitive, ready.limit)
     checker = checker_of(policy, ready)
-    checker.on_check = on_check
-    *_, found = search.run(checker)
-    checker.on_check = None
-    found = step_down(checker, found)
+    found = _search(policy, checker, on_check)
     if found.node is None:
         raise InfeasibleError(why_infeasible(policy, checker, found))
     outcome = checker.evaluate(found.node)
@@ -55,6 +52,23 @@ def decide_full_domain(
             "optimal": found.proven,
         },
     )
+
+
+def find_node(policy: Policy, counts: FrequencySet, on_check: Callable[[int], None]) -> Node:
+    """Find the levels a policy's search would choose."""
+    ready = prepare(policy, counts)
+    checker = checker_of(policy, ready)
+    found = _search(policy, checker, on_check)
+    if found.node is None:
+        raise InfeasibleError(why_infeasible(policy, checker, found))
+    return found.node
+
+
+def _search(policy: Policy, checker: Checker, on_check: Callable[[int], None]) -> Found:
+    checker.on_check = on_check
+    *_, found = policy.make_search(SEARCHES).run(checker)
+    checker.on_check = None
+    return step_down(checker, found)
 
 
 def _recoding(policy: Policy, checker: Checker, outcome: Outcome) -> FullDomainRecoding:

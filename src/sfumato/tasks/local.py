@@ -1,5 +1,6 @@
 """Deciding row by row: local recoding."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from sfumato.policy import Policy
 from sfumato.release import promise_text
 from sfumato.tasks.decision import Decision
 from sfumato.tasks.impossible import refuse_impossible
-from sfumato.tasks.problem import make_problem, prepare
+from sfumato.tasks.problem import Prepared, make_problem, prepare
 
 
 def decide_locally(
@@ -25,8 +26,20 @@ def decide_locally(
     problem = make_problem(policy, ready)
     parted = partitioner.run(problem, progress)
     settled = settle(problem, parted, partitioner.intervals(problem))
+    method = {"name": partitioner.name, **partitioner.params()}
+    return local_decision(policy, settled, counts, ready, method)
+
+
+def local_decision(
+    policy: Policy,
+    settled: Settled,
+    counts: FrequencySet,
+    ready: Prepared,
+    method: Mapping[str, Any],
+) -> Decision:
+    """Describe what was parted and settled, or refuse if too many rows would be suppressed."""
     if settled.suppressed > ready.limit:
-        raise InfeasibleError(_why(partitioner, settled))
+        raise InfeasibleError(_why(str(method["name"]), settled))
     return Decision(
         recoding=settled.recoding(counts, ready.items),
         left=settled.left,
@@ -34,7 +47,7 @@ def decide_locally(
         suppressed=settled.suppressed + counts.total - ready.counts.total,
         columns=_columns(settled),
         losses=_losses(policy, settled),
-        method={"name": partitioner.name, **partitioner.params()},
+        method=method,
         sensitive=ready.sensitive,
     )
 
@@ -63,11 +76,11 @@ def _losses(policy: Policy, settled: Settled) -> dict[str, float]:
     }
 
 
-def _why(partitioner: Partitioner, settled: Settled) -> str:
+def _why(method: str, settled: Settled) -> str:
     """Say why what was found cannot be published."""
     models = [promise_text({"model": m.name, **m.params()}) for m in settled.broken]
     return (
-        f"{partitioner.name} finds no release that keeps the promises: {settled.suppressed} of "
+        f"{method} finds no release that keeps the promises: {settled.suppressed} of "
         f"{settled.problem.total} rows are in classes that break {' and '.join(models)}, and at "
         f"most {settled.problem.limit} rows may be suppressed. Allow more rows to be suppressed, "
         "allow higher levels, ask for less, or try another method."

@@ -1,0 +1,233 @@
+"""Detect: what a published table still tells about people."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from sfumato.bayes import LEARNERS, Constraints, Learner, Network
+from sfumato.checks import require_int, require_number
+from sfumato.counts import FrequencySet
+from sfumato.engines import open_table
+from sfumato.errors import InputError, ParameterError, some
+from sfumato.leaks import Findings, RiskLevels
+from sfumato.policy import Policy
+from sfumato.release import MANIFEST, Release
+from sfumato.verifier.manifest import read_manifest
+
+Progress: TypeAlias = Callable[[str, int, int | None], None]
+"""Called with the stage, how much of it is done, and how much there is (None: unknown)."""
+
+DEFAULT_SUPPORT = 5
+"""Fewest rows behind a rule where no k is promised."""
+
+
+def detect(  # noqa: PLR0913 - all but one have a default and are named
+    data: object,
+    *,
+    quasi_identifiers: Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+    policy: Policy | str | PathLike[str] | None = None,
+    alpha: float = 0.5,
+    learner: str | Learner = "ic",
+    support: int | None = None,
+    levels: RiskLevels | None = None,
+    prior: float = 0.0,
+    progress: Progress | None = None,
+) -> Findings:
+    """Learn Bayesian networks on a table and report the rules an adversary can use.
+
+    Give a release, or any table with its roles: by a policy, or column by column.
+
+    Promises: every figure is a fact of the rows that are given; nothing is drawn at random.
+    Does not promise that there are no other leaks; see `Findings`.
+
+    Args:
+        data: A release, its folder, or a table: a path (CSV, Parquet, Feather), pandas,
+            Polars, Arrow.
+        quasi_identifiers: The columns others may know; a release knows its own.
+        sensitive: The columns nobody should learn about a person.
+        policy: Where the roles come from if they are not named.
+        alpha: What a probability must exceed to be reported; above 0, below 1.
+        learner: How the structure is learned; see `sf.bayes.LEARNERS`.
+        support: Fewest rows behind a rule; None takes the k that is promised, else 5.
+        levels: The risk levels; None takes the policy's, else low, moderate from 0.2, high
+            from 0.5 and very high from 0.75.
+        prior: Added to every cell of a table; 0 gives plain shares, which is what an
+            adversary sees, 0.5 smooths.
+        progress: Told how far each stage is.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> ages = ["30-50"] * 5 + ["51-90"] * 5
+        >>> work = ["State", "State", "Private", "Private", "Self"] * 2
+        >>> wed = ["single"] * 5 + ["married"] * 5
+        >>> table = pa.table({"age": ages, "work": work, "marital": wed})
+        >>> findings = detect(table, quasi_identifiers=["age"], sensitive=["work", "marital"])
+        >>> print(findings.leaks[0])
+        age → marital: up to 100% (very high), 10 people
+    """
+    report = progress or (lambda stage, done, total: None)  # noqa: ARG005
+    require_number("alpha", alpha, above=0)
+    if alpha >= 1:
+        raise ParameterError("alpha", alpha, "below 1", why="no probability exceeds 1")
+    require_number("prior", prior, at_least=0)
+    subject = _subject(data, quasi_identifiers, sensitive, policy)
+    if support is not None:
+        require_int("support", support, at_least=1)
+    counts = open_table(subject.data).count(
+        (*subject.quasi_identifiers, *subject.sensitive),
+        progress=lambda done, total: report("count", done, total),
+    )
+    fit = _fit(counts, subject)
+    learn = LEARNERS[learner]() if isinstance(learner, str) else learner
+    return Findings(
+        counts=counts,
+        quasi_identifiers=subject.quasi_identifiers,
+        sensitive=subject.sensitive,
+        networks=_networks(counts, fit, learn, report),
+        alpha=alpha,
+        support=support if support is not None else subject.support,
+        levels=levels or subject.levels,
+        prior=prior,
+        notes=fit.notes,
+    )
+
+
+class _Subject(NamedTuple):
+    """What is looked at, and what its columns are."""
+
+    data: object
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    support: int = DEFAULT_SUPPORT
+    levels: RiskLevels = RiskLevels()
+
+
+def _subject(
+    data: object,
+    quasi_identifiers: Sequence[str] | None,
+    sensitive: Sequence[str] | None,
+    policy: Policy | str | PathLike[str] | None,
+) -> _Subject:
+    if policy is not None and not isinstance(policy, Policy):
+        policy = Policy.load(policy)
+    if isinstance(data, Release):
+        found = _of_manifest(data.manifest, _table_of(data))
+    elif isinstance(data, str | PathLike) and (Path(data) / MANIFEST).is_file():
+        found = _of_folder(Path(data))
+    elif policy is not None:
+        ks = [int(k) for model in policy.models if (k := getattr(model, "k", None)) is not None]
+        found = _Subject(
+            data,
+            policy.quasi_identifiers,
+            policy.sensitive,
+            max(ks, default=DEFAULT_SUPPORT),
+        )
+    else:
+        found = _Subject(data, (), ())
+    if quasi_identifiers is not None:
+        found = found._replace(quasi_identifiers=tuple(quasi_identifiers))
+    if sensitive is not None:
+        found = found._replace(sensitive=tuple(sensitive))
+    both = set(found.quasi_identifiers) & set(found.sensitive)
+    if both:
+        raise ParameterError(
+            "sensitive",
+            list(found.sensitive),
+            f"other columns than the quasi-identifiers; {some(both)} cannot be both",
+        )
+    if not found.quasi_identifiers and not found.sensitive:
+        raise ParameterError(
+            "quasi_identifiers",
+            None,
+            "the columns that others may know",
+            why="nothing says what the columns are. Give a release, a policy, or the roles: "
+            "quasi_identifiers=['age', 'zip'], sensitive=['illness']",
+        )
+    return found
+
+
+def _table_of(release: Release) -> object:
+    if release.folder is None:
+        return release.table
+    return release.folder / release.manifest["files"][0]["name"]
+
+
+def _of_folder(folder: Path) -> _Subject:
+    manifest = read_manifest(folder / MANIFEST)
+    plain = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    if len(manifest.files) != 1:
+        raise InputError(f"{str(folder)!r} has more than one data file; give one of them")
+    return _of_manifest(plain, folder / manifest.files[0].name)
+
+
+def _of_manifest(manifest: Mapping[str, Any], data: object) -> _Subject:
+    def named(role: str) -> tuple[str, ...]:
+        return tuple(c["name"] for c in manifest["columns"] if c["role"] == role)
+
+    ks = [int(model["k"]) for model in manifest["models"] if "k" in model]
+    return _Subject(
+        data,
+        named("quasi-identifier"),
+        named("sensitive"),
+        max(ks, default=DEFAULT_SUPPORT),
+    )
+
+
+class _Fit(NamedTuple):
+    """The columns that can be learned from, and why others cannot."""
+
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def _fit(counts: FrequencySet, subject: _Subject) -> _Fit:
+    """Leave out columns that tell nothing, or everything."""
+    notes = []
+    unfit = set()
+    for column in counts.columns:
+        name, distinct = column.name, len(column.values)
+        if distinct < 2:
+            unfit.add(name)
+            notes.append(f"column {name!r} has one value only: it depends on nothing")
+        elif distinct == counts.total > 2 and int(counts.value_counts(name).max()) == 1:
+            unfit.add(name)
+            notes.append(
+                f"column {name!r} has a different value in every row: it looks like an identifier "
+                "left in, and tells everything about everybody. Drop it, or generalise it."
+            )
+    if counts.total == 1:
+        notes.append("there is one row only: nothing depends on anything in it")
+    if not subject.sensitive:
+        notes.append("no column is sensitive, so no rule can reveal anything: name some")
+    return _Fit(
+        tuple(name for name in subject.quasi_identifiers if name not in unfit),
+        tuple(name for name in subject.sensitive if name not in unfit),
+        tuple(notes),
+    )
+
+
+def _networks(
+    counts: FrequencySet, fit: _Fit, learner: Learner, report: Progress
+) -> dict[str, Network]:
+    """Learn the three networks; an arrow never leads from a sensitive column to another kind."""
+    parts: dict[str, tuple[tuple[str, ...], Constraints]] = {
+        "quasi-identifiers": (fit.quasi_identifiers, Constraints()),
+        "sensitive": (fit.sensitive, Constraints()),
+        "all": (
+            (*fit.quasi_identifiers, *fit.sensitive),
+            Constraints(tiers=(fit.quasi_identifiers, fit.sensitive))
+            if learner.constrained and fit.quasi_identifiers and fit.sensitive
+            else Constraints(),
+        ),
+    }
+    networks = {}
+    for name, (columns, constraints) in parts.items():
+        networks[name] = learner.learn(
+            counts.project(columns), constraints, partial(report, f"learn {name}")
+        ).network
+    return networks
