@@ -1,4 +1,4 @@
-"""Small random tables with policies for local recoding, and what may become of each value by hand."""
+"""Small random tables with policies for local recoding, and what may become of their values."""
 
 from collections import defaultdict
 from dataclasses import dataclass

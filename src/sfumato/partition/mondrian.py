@@ -30,7 +30,7 @@ class Mondrian(Partitioner):
     widest attribute is tried. An attribute with a hierarchy is cut between the children of
     the lowest label that covers the box; one without, if it holds numbers or dates,
     between any two values, and is published as the interval of the values present. Rows
-    that miss a value are cut off first: only `*` covers them together with others.
+    that miss such a value are cut off first: only `*` covers them together with others.
 
     Promises: every class keeps the models. Does not promise the least possible loss.
 

@@ -71,9 +71,11 @@ def take_back(problem: Problem, split: Split) -> Taken:
     """Find rows that make what stays behind pass, while their children still pass without them.
 
     Rows are taken in the order of how often they could be specialised further, those
-    that could least first; of equals the item with the lower number goes first. If rows
-    cannot be found one by one, a group takes back its smallest child; if that is its only
-    one or does not help, its specialisation is undone.
+    that could least first; of equals the item with the lower number goes first. Where it
+    matters which values rows have, one that makes the group pass goes before all others,
+    and then one whose values the group does not have yet. If rows cannot be found one by
+    one, a group takes back its smallest child; if that is its only one or does not help,
+    its specialisation is undone.
     """
     taken = np.zeros(len(split.rows), dtype=np.int64)
     undone = np.zeros(split.n_groups, dtype=bool)

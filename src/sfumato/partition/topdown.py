@@ -18,6 +18,8 @@ from sfumato.typing import BoolArray, FloatArray, IntArray
 Criterion: TypeAlias = Literal["rows", "loss"]
 """What makes an attribute the best to specialise."""
 
+_NEXT_TO_NOTHING = np.finfo(np.float64).tiny
+
 
 @dataclass(frozen=True)
 class TopDown(Partitioner):
@@ -32,8 +34,9 @@ class TopDown(Partitioner):
     attributes. At the end every class is published with the lowest labels its rows have
     in common.
 
-    Promises: every class keeps the models; no specialisation is left that would keep them
-    for whole children. Does not promise the least possible loss: it is greedy.
+    Promises: every class keeps the models; no group is left all of whose children, one level
+    down on some attribute, would keep them too. Does not promise the least possible loss: it
+    is greedy.
 
     Args:
         best: Which attribute a group is specialised on: "rows", the one that specialises
@@ -82,7 +85,8 @@ class TopDown(Partitioner):
                 continue
             score = tried.rows.astype(np.float64)
             if self.best == "loss":
-                score *= _saved_per_row(problem, frontier, attribute)
+                # A level that saves nothing by itself may lead to one that does.
+                score *= np.maximum(_saved_per_row(problem, frontier, attribute), _NEXT_TO_NOTHING)
             better = (score > best) | ((score == best) & (score > 0) & (tried.branches < branches))
             chosen[better] = attribute
             best[better], branches[better] = score[better], tried.branches[better]
@@ -111,7 +115,9 @@ def _try(problem: Problem, frontier: Frontier, attribute: int) -> _Tried | None:
     children that have more than they need; else a whole child.
     """
     possible = frontier.levels[:, attribute] > problem.lowest[attribute]
-    possible &= ~frontier.closed[:, attribute]
+    closed = frontier.closed[:, attribute]
+    # What stayed behind here still holds a child that failed, until it is specialised elsewhere.
+    possible &= ~closed | (np.count_nonzero(frontier.closed, axis=1) > 1)
     at = np.flatnonzero(possible[frontier.group])
     if not len(at):
         return None
@@ -138,6 +144,8 @@ def _try(problem: Problem, frontier: Frontier, attribute: int) -> _Tried | None:
         whole = needed > spare
         specialised -= np.where(whole, smallest, needed) * (needed > 0)
         branches -= whole
+    # A second time only whole children count: nothing is to stay behind for ever.
+    specialised[closed & (back > 0)] = 0
     return _Tried(specialised, branches)
 
 
