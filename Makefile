@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check lint types imports bare bench docs clean
+.PHONY: help install demo test check lint types imports bare bench docs papers clean
 
 help:  ## List the commands
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -48,6 +48,9 @@ bench: $(STAMP)  ## Run the benchmarks and rewrite their table
 
 docs: $(STAMP)  ## Rewrite the reference pages from the code
 	$(BIN)/python -m docs.generate
+
+papers: $(STAMP)  ## Run the experiments of the literature again and rewrite their page
+	$(BIN)/python -m docs.papers
 
 clean:  ## Remove the environment and caches
 	rm -rf $(VENV) $(VENV)-bare .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

@@ -62,6 +62,30 @@ class Network:
             left.remove(free[0])
         return tuple(placed)
 
+    @cached_property
+    def cycles(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of columns each of which depends on itself by way of the others.
+
+        >>> Network.of("abc", [("a", "b"), ("b", "a"), ("b", "c")]).cycles
+        (('a', 'b'),)
+        """
+        reached = {column: self._descendants(column) for column in self.columns}
+        found: list[tuple[str, ...]] = []
+        for column in self.columns:
+            if column in reached[column] and not any(column in group for group in found):
+                back = (c for c in self.columns if c in reached[column] and column in reached[c])
+                found.append(tuple(back))
+        return tuple(found)
+
+    def _descendants(self, column: str) -> set[str]:
+        found: set[str] = set()
+        waiting = [column]
+        while waiting:
+            new = set(self.children(waiting.pop())) - found
+            found |= new
+            waiting += new
+        return found
+
     @property
     def acyclic(self) -> bool:
         """Whether no column depends on itself along the arrows."""

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from sfumato.drawing.layers import Edge
-
 _SWEEPS = 40
 
 

@@ -39,6 +39,11 @@ class Entries:
         return share
 
     @property
+    def tells(self) -> BoolArray:
+        """Where something is learned: the value is likelier than it was before."""
+        return self.rows * 1.0 > self.prior * self.support * (1 + 1e-12)
+
+    @property
     def lift(self) -> FloatArray:
         """How many times likelier it is than before."""
         gain: FloatArray = self.posterior / self.prior
@@ -73,8 +78,8 @@ class Rule:
 
     @property
     def people(self) -> int:
-        """How many people it exposes."""
-        return int(self.entries.rows.sum())
+        """How many people it exposes: those about whom it is true, and says more than was known."""
+        return int(self.entries.rows[self.entries.tells].sum())
 
     @property
     def strongest(self) -> float:
@@ -94,13 +99,14 @@ class Rule:
     def matches(self, counts: FrequencySet) -> BoolArray:
         """Tell which combinations of a table are among the people it exposes."""
         names = [*(column.name for column in self.known), self.told.name]
-        mine = np.vstack([self.entries.known, self.entries.value])
+        tells = self.entries.tells
+        mine = np.vstack([self.entries.known, self.entries.value])[:, tells]
         theirs = np.array([counts.codes_of(name) for name in names])
         sizes = [len(counts.column(name).values) for name in names]
         both = group(list(np.hstack([mine, theirs])), sizes)
         hit = np.zeros(both.n, dtype=bool)
-        hit[both.of_item[: len(self.entries)]] = True
-        matched: BoolArray = hit[both.of_item[len(self.entries) :]]
+        hit[both.of_item[: mine.shape[1]]] = True
+        matched: BoolArray = hit[both.of_item[mine.shape[1] :]]
         return matched
 
     def shown(self, most: int | None = None) -> list[dict[str, Any]]:
