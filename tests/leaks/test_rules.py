@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from sfumato.bayes import Network
 from sfumato.counts import FrequencySet
+from sfumato.errors import PolicyError
 from sfumato.leaks import RiskLevels, ranked, rules_of
 from tests.bayes.worked import COLUMNS as CENSUS
 from tests.bayes.worked import ROWS
@@ -157,7 +158,5 @@ def test_levels_can_be_changed():
     "bounds", [{"moderate": 0.6}, {"very_high": 1.1}, {"high": 0.9}, {"moderate": -0.1}]
 )
 def test_levels_that_do_not_rise_are_refused(bounds):
-    from sfumato.errors import ParameterError
-
-    with pytest.raises(ParameterError):
+    with pytest.raises(PolicyError):
         RiskLevels(**bounds)

@@ -33,7 +33,7 @@ MISTAKES = {
         (
             "p, line 3, colums: unknown key 'colums'. Did you mean 'columns'? Known: 'version', "
             "'columns', 'other', 'models', 'loss', 'method', 'search', 'suppression', 'missing', "
-            "'population'."
+            "'population', 'risk_levels'."
         ),
     ),
     "an unknown key of a column": (
@@ -359,6 +359,22 @@ MISTAKES = {
     "a population that would not help": (
         model("{model: k-map, k: 2}") + "method: top-down",
         "p, line 3, models[0]: k-map compares with a population, and with the method top-down a ",
+    ),
+    "a risk level above one": (
+        GOOD + "risk_levels: {high: 1.5}",
+        "p, line 3, risk_levels.high: a risk level must be at least 0 and at most 1, got 1.5",
+    ),
+    "risk levels that do not rise": (
+        GOOD + "risk_levels: {moderate: 0.6}",
+        "p, line 3, risk_levels: moderate, high and very_high must rise, got 0.6, 0.5, 0.75",
+    ),
+    "an unknown risk level": (
+        GOOD + "risk_levels: {extreme: 0.9}",
+        "p, line 3, risk_levels.extreme: unknown key 'extreme'.",
+    ),
+    "risk levels that are no mapping": (
+        GOOD + "risk_levels: high",
+        "p, line 3, risk_levels: must be a mapping as in {high: 0.5}, got 'high'",
     ),
     "more suppression than there is": (
         GOOD + "suppression: {limit: 120%}",

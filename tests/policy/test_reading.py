@@ -342,3 +342,13 @@ class TestSearch:
         )
         with pytest.raises(PolicyError, match=text):
             policy.make_search({"height": Height})
+
+
+def test_risk_levels_are_the_publishers():
+    policy = Policy.from_yaml(
+        "columns: {age: quasi-identifier}\nmodels: [{model: k-anonymity, k: 2}]\n"
+        "risk_levels: {high: 0.4}"
+    )
+    assert policy.risk_levels.of(0.45) == "high"
+    assert policy.risk_levels.bounds()["very high"] == 0.75
+    assert Policy.from_yaml(policy.to_yaml()) == policy

@@ -1,7 +1,16 @@
 """Policies: what must hold for a release, written in YAML or in Python."""
 
 from sfumato.policy.choice import MethodRule, SearchRule
+from sfumato.policy.levels import RiskLevels
 from sfumato.policy.model import Policy
 from sfumato.policy.parts import ColumnRule, Missing, Suppression
 
-__all__ = ["ColumnRule", "MethodRule", "Missing", "Policy", "SearchRule", "Suppression"]
+__all__ = [
+    "ColumnRule",
+    "MethodRule",
+    "Missing",
+    "Policy",
+    "RiskLevels",
+    "SearchRule",
+    "Suppression",
+]

@@ -14,6 +14,7 @@ from sfumato.policy.choice import FULL_DOMAIN, MethodRule, SearchRule
 from sfumato.policy.contradictions import contradictions
 from sfumato.policy.document import Places, parse, read_file
 from sfumato.policy.family import written
+from sfumato.policy.levels import RiskLevels
 from sfumato.policy.part import Faults, FrozenMap, Part, as_type, collected, policy_error
 from sfumato.policy.parts import ColumnRule, Missing, Suppression
 from sfumato.policy.readers import (
@@ -82,6 +83,9 @@ class Policy(Part):
     population: Annotated[str | None, PlainValidator(read_population)] = Field(
         None, description="A table of everybody the data was drawn from, for models that ask."
     )
+    risk_levels: Annotated[RiskLevels, PlainValidator(RiskLevels.read)] = Field(
+        RiskLevels(), description="From which probability on a risk is moderate, high, very high."
+    )
     _places: Places = PrivateAttr(Places())
 
     @model_validator(mode="after")
@@ -146,6 +150,7 @@ class Policy(Part):
             "suppression": self.suppression.written(),
             "missing": self.missing.value,
             "population": self.population,
+            "risk_levels": self.risk_levels.written(),
         }
         return to_text({key: value for key, value in settings.items() if value is not None})
 

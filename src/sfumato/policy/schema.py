@@ -12,6 +12,7 @@ from sfumato.losses import AGGREGATES, LOSSES
 from sfumato.models import MODELS
 from sfumato.policy.choice import Choice, MethodRule, SearchRule, with_full_domain
 from sfumato.policy.family import default, descriptions, parameters, required
+from sfumato.policy.levels import RiskLevels
 from sfumato.policy.part import Part
 from sfumato.policy.parts import ColumnRule, Missing, Suppression
 from sfumato.policy.values import Hint
@@ -107,6 +108,7 @@ def policy_schema(
     from sfumato.policy.model import Policy
 
     limit = {"type": ["number", "string"], "minimum": 0, "pattern": r"^\s*[0-9.]+\s*%\s*$"}
+    share = {"type": "number", "minimum": 0, "maximum": 1}
     role = {"enum": [role.value for role in Role]}
     column = _part(
         ColumnRule,
@@ -135,6 +137,7 @@ def policy_schema(
         suppression={"anyOf": [limit, suppression]},
         missing={"enum": [choice.value for choice in Missing]},
         population={"type": ["string", "null"]},
+        risk_levels=_part(RiskLevels, moderate=share, high=share, very_high=share),
     )
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 

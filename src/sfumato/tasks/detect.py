@@ -11,7 +11,7 @@ from sfumato.bayes import LEARNERS, Constraints, Learner, Network
 from sfumato.checks import require_int, require_number
 from sfumato.counts import FrequencySet
 from sfumato.engines import open_table
-from sfumato.errors import InputError, ParameterError, some
+from sfumato.errors import InputError, ParameterError, PolicyError, some
 from sfumato.leaks import Findings, RiskLevels
 from sfumato.policy import Policy
 from sfumato.release import MANIFEST, Release
@@ -125,6 +125,7 @@ def _subject(
             policy.quasi_identifiers,
             policy.sensitive,
             max(ks, default=DEFAULT_SUPPORT),
+            policy.risk_levels,
         )
     else:
         found = _Subject(data, (), ())
@@ -174,7 +175,16 @@ def _of_manifest(manifest: Mapping[str, Any], data: object) -> _Subject:
         named("quasi-identifier"),
         named("sensitive"),
         max(ks, default=DEFAULT_SUPPORT),
+        _levels_of(manifest),
     )
+
+
+def _levels_of(manifest: Mapping[str, Any]) -> RiskLevels:
+    # A manifest may be a stranger's.
+    try:
+        return RiskLevels.read(manifest.get("risk_levels", {}))
+    except (PolicyError, ValueError) as error:
+        raise InputError(f"the manifest's risk_levels cannot be used: {error}") from None
 
 
 class _Fit(NamedTuple):

@@ -48,6 +48,7 @@ def build_manifest(
         "method": dict(decision.method),
         "search": decision.search,
         "hierarchies": _distances(policy, decision),
+        "risk_levels": policy.risk_levels.written(),
         "reproducible": reproducible,
         "versions": _versions(),
     }
