@@ -2,6 +2,7 @@
 
 from sfumato.bayes.agrum import AgrumGreedy, AgrumLearner, AgrumMiic, AgrumPc
 from sfumato.bayes.constraints import Constraints
+from sfumato.bayes.export import to_bif, to_dot, to_graphml
 from sfumato.bayes.ic import InductiveCausation
 from sfumato.bayes.inference import empirical, infer, probabilities_of, probability_of
 from sfumato.bayes.learner import Learned, Learner
@@ -32,6 +33,9 @@ __all__ = [
     "probabilities_of",
     "probability_of",
     "tables_of",
+    "to_bif",
+    "to_dot",
+    "to_graphml",
 ]
 
 LEARNERS: Registry[Learner] = Registry(

@@ -1,0 +1,182 @@
+"""A conditional probability table as a drawing: the darker, the likelier."""
+
+from collections.abc import Sequence
+from math import cos, isnan, radians, sin
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sfumato.drawing.cells import Cells
+from sfumato.drawing.page import Part, note, page
+from sfumato.drawing.svg import FAINT, INK, PAPER, Box, Markup, group, label, number, rectangle
+from sfumato.drawing.words import counted, one_line, percent, shorten, width_of
+
+_SIZE = 12.0
+_SMALL = 11.0
+_HEIGHT = 30.0
+_WIDE, _SLIM = 54.0, 26.0
+_WIDEST_NAME, _WIDEST_HEAD = 300.0, 120.0
+_SLOPE = 50.0
+_SUPPORT = 66.0
+_LIGHT, _DARK = (247, 250, 252), (23, 66, 105)
+
+
+def heatmap_svg(
+    rows: Sequence[str],
+    columns: Sequence[str],
+    values: ArrayLike,
+    *,
+    title: str,
+    support: ArrayLike | None = None,
+    mark_above: float | None = None,
+) -> str:
+    """Draw a table of probabilities: one row per combination of parents, one column per value.
+
+    Cells are shaded, and have their number where there is room. A row that nobody stands
+    behind is drawn pale and never marked: its numbers say nothing about anybody. Of a long
+    table the rows with the most support are drawn, of a wide one the columns with the
+    highest cells, in the order given; a note says what is left out.
+
+    Args:
+        rows: What each row is called.
+        columns: What each column is called.
+        values: The probabilities, rows by columns; NaN where nothing is known.
+        title: A heading.
+        support: How many people stand behind each row.
+        mark_above: Cells above this are outlined.
+
+    Example:
+        >>> drawing = heatmap_svg(["F", "M"], ["low", "high"], [[1, 0], [0.4, 0.6]],
+        ...                       title="Pay by sex", support=[5, 5], mark_above=0.8)
+        >>> drawing.count('class="marked"'), "60 %" in drawing
+        (1, True)
+    """
+    cells = Cells.of(rows, columns, values, support=support, mark_above=mark_above)
+    shown = cells.take(*cells.drawn())
+    body = _body(shown)
+    remarks = cells.remarks()
+    return page(
+        body,
+        note(remarks, max(body.width, 320.0)),
+        title=title,
+        name="Table of probabilities",
+        description=" ".join(filter(None, [_in_words(shown), remarks])),
+    )
+
+
+class _Grid(NamedTuple):
+    """Where the cells are."""
+
+    left: float
+    top: float
+    pitch: float
+    right: float
+
+
+def _body(cells: Cells) -> Part:
+    names = [shorten(row, _WIDEST_NAME, _SIZE) for row in cells.rows]
+    heads = [shorten(column, _WIDEST_HEAD, _SMALL) for column in cells.columns]
+    widest = max((width_of(head, _SMALL) for head in heads), default=0.0)
+    many = len(heads) > 16
+    sloped = many or widest > 90
+    left = max((width_of(name, _SIZE) for name in names), default=0.0) + 12
+    top = widest * sin(radians(_SLOPE)) + 18 if sloped else 26.0
+    pitch = _SLIM if many else _WIDE if sloped else max(_WIDE, widest + 14)
+    grid = _Grid(left, top, pitch, left + pitch * len(heads))
+    drawn = [
+        *_heads(heads, cells.columns, grid, sloped=sloped),
+        *_names(names, cells.rows, grid),
+        *(_cell(cells, r, c, grid) for r in range(len(names)) for c in range(len(heads))),
+        *_support(cells, grid),
+    ]
+    beyond = widest * cos(radians(_SLOPE)) if sloped else 0.0
+    width = grid.right + max(beyond, _SUPPORT if cells.support is not None else 0.0)
+    return Part(group(*drawn), width, top + _HEIGHT * len(names) + 6)
+
+
+def _heads(
+    shown: Sequence[str], columns: Sequence[str], grid: _Grid, *, sloped: bool
+) -> list[Markup]:
+    drawn = []
+    for c, (text, column) in enumerate(zip(shown, columns, strict=True)):
+        x, y = grid.left + (c + 0.5) * grid.pitch, grid.top - 10
+        turn = f"rotate({number(-_SLOPE)} {number(x)} {number(y)})" if sloped else None
+        anchor = "start" if sloped else "middle"
+        written = label(text, x, y, size=_SMALL, text_anchor=anchor, transform=turn)
+        drawn.append(group(written, tooltip=column))
+    return drawn
+
+
+def _names(shown: Sequence[str], rows: Sequence[str], grid: _Grid) -> list[Markup]:
+    return [
+        group(
+            label(text, grid.left - 12, _middle(grid, r), size=_SIZE, text_anchor="end"),
+            tooltip=row,
+        )
+        for r, (text, row) in enumerate(zip(shown, rows, strict=True))
+    ]
+
+
+def _support(cells: Cells, grid: _Grid) -> list[Markup]:
+    if cells.support is None:
+        return []
+    x = grid.right + _SUPPORT - 4
+    # Thin spaces between thousands: a comma is a decimal sign to half of the readers.
+    numbers = [f"{people:,}".replace(",", "\u202f") for people in cells.support.tolist()]
+    return [
+        label("rows", x, grid.top - 10, size=_SMALL, text_anchor="end", fill=FAINT),
+        *(
+            label(text, x, _middle(grid, r), size=_SMALL, text_anchor="end")
+            for r, text in enumerate(numbers)
+        ),
+    ]
+
+
+def _middle(grid: _Grid, row: int) -> float:
+    return grid.top + (row + 0.5) * _HEIGHT
+
+
+def _cell(cells: Cells, r: int, c: int, grid: _Grid) -> Markup:
+    share = float(cells.values[r, c])
+    text = "–" if isnan(share) else percent(share)
+    pale, marked = isnan(share) or bool(cells.empty[r]), bool(cells.marked[r, c])
+    box = Box(grid.left + c * grid.pitch, grid.top + r * _HEIGHT, grid.pitch, _HEIGHT)
+    parts = [_shaded(_inset(box, 3), share, pale=pale)]
+    if marked:
+        # A white gap parts the line from the cell, so it is seen around a dark one too.
+        parts.append(rectangle(_inset(box, 1), rx=4, fill="none", stroke=INK, stroke_width=1.8))
+    if width_of(text, _SMALL) <= box.width - 6:
+        colour = FAINT if pale else PAPER if share > 0.62 else None
+        weight = "700" if marked else None
+        x, y = box.x + box.width / 2, box.y + box.height / 2
+        look = {"text_anchor": "middle", "fill": colour, "font_weight": weight}
+        parts.append(label(text, x, y, size=_SMALL, **look))
+    told = f"{cells.rows[r]} → {cells.columns[c]}: {text}"
+    return group(*parts, tooltip=told, class_="marked" if marked else "cell")
+
+
+def _shaded(box: Box, share: float, *, pale: bool) -> Markup:
+    if pale:
+        return rectangle(box, rx=2, fill=PAPER, stroke="#b8bec5", stroke_dasharray="3 3")
+    mixed = [round(a + (b - a) * share) for a, b in zip(_LIGHT, _DARK, strict=True)]
+    line = "#c9d2da" if share < 0.25 else None
+    return rectangle(box, rx=2, fill="#" + "".join(f"{part:02x}" for part in mixed), stroke=line)
+
+
+def _inset(box: Box, by: float) -> Box:
+    return Box(box.x + by, box.y + by, box.width - 2 * by, box.height - 2 * by)
+
+
+def _in_words(cells: Cells) -> str:
+    size = f"{counted(len(cells.rows), 'row')} and {counted(len(cells.columns), 'column')}."
+    told = []
+    for r, row in enumerate(cells.rows):
+        shares = np.nan_to_num(cells.values[r], nan=-1.0)
+        if not len(shares) or shares.max() < 0 or cells.empty[r]:
+            continue
+        best = int(shares.argmax())
+        behind = "" if cells.support is None else f" of {counted(int(cells.support[r]), 'row')}"
+        likeliest = one_line(cells.columns[best])
+        told.append(f"{one_line(row)}: most likely {likeliest}, {percent(shares[best])}{behind}.")
+    return " ".join([size, *told])
