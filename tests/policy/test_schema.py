@@ -18,6 +18,7 @@ SCHEMA = Policy.json_schema()
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 BEYOND_A_SCHEMA = {
+    "risk levels that do not rise",
     # What depends on other parts of the policy, on the bounds a class checks, or on the text.
     "no quasi-identifier",
     "levels out of order",
