@@ -362,7 +362,10 @@ MISTAKES = {
     ),
     "a risk level above one": (
         GOOD + "risk_levels: {high: 1.5}",
-        "p, line 3, risk_levels.high: a risk level must be a number of at least 0 and at most 1, got 1.5",
+        (
+            "p, line 3, risk_levels.high: a risk level must be a number of at least 0 and at most "
+            "1, got 1.5"
+        ),
     ),
     "risk levels that do not rise": (
         GOOD + "risk_levels: {moderate: 0.6}",
