@@ -63,6 +63,8 @@ class Broken:
     """How many rows each group has."""
 
     sensitive: tuple[SensitiveTable, ...]
+    ids: IntArray | None = None
+    """The label each group is published under; None as long as it has none."""
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -71,6 +73,13 @@ class Broken:
     def total(self) -> int:
         """How many rows there are."""
         return int(self.sizes.sum())
+
+    @property
+    def labelled(self) -> IntArray:
+        """The label each group is published under, where that is settled."""
+        if self.ids is None:
+            raise RuntimeError("the groups have no labels yet")
+        return self.ids
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -5,6 +5,7 @@
 
 from sfumato.engines.arrow import ArrowEngine
 from sfumato.engines.base import FORMATS, Domain, Engine, Progress, Suppression, Table, Written
+from sfumato.engines.derived import derived_table, write_derived
 from sfumato.errors import InputError
 from sfumato.registry import Registry
 
@@ -18,7 +19,9 @@ __all__ = [
     "Suppression",
     "Table",
     "Written",
+    "derived_table",
     "open_table",
+    "write_derived",
 ]
 
 ENGINES: Registry[Engine] = Registry("engine", "sfumato.engines", [ArrowEngine])

@@ -145,6 +145,10 @@ class Table(ABC):
         """Do what `publish` does, in memory."""
 
     @abstractmethod
+    def type_of(self, column: str) -> "pa.DataType":
+        """Say as what a column's values are stored, in Arrow's terms."""
+
+    @abstractmethod
     def native(self, table: "pa.Table") -> Any:  # noqa: ANN401 - whatever the caller gave
         """Turn a published table into the kind the caller gave (an Arrow table for files)."""
 

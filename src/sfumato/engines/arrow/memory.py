@@ -95,8 +95,9 @@ class PandasSource(MemorySource):
         # Whole numbers with gaps as objects first: pandas would make them inexact floats.
         frame = table.to_pandas(integer_object_nulls=True)
         for name, column in zip(table.column_names, table.columns, strict=True):
-            dtype = self._dtypes[name]
-            kept = column.type == plain_type(self.schema.field(name).type)
+            # A table derived from this one may have columns of its own.
+            dtype = self._dtypes.get(name)
+            kept = dtype is not None and column.type == plain_type(self.schema.field(name).type)
             special = isinstance(dtype, pd.api.extensions.ExtensionDtype)
             # Categories may name values that no published row has.
             if kept and special and not isinstance(dtype, pd.CategoricalDtype):

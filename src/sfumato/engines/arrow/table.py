@@ -131,6 +131,10 @@ class ArrowTable(Table):
         ]
         return pa.Table.from_batches(finished, publication.schema)
 
+    def type_of(self, column: str) -> pa.DataType:
+        self.require([column])
+        return self._source.schema.field(column).type
+
     def native(self, table: pa.Table) -> Any:  # noqa: ANN401 - whatever the caller gave
         return self._source.native(table)
 

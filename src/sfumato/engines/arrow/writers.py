@@ -85,9 +85,16 @@ class CsvWriter(Writer):
         self._file.write((delimiter.join(header) + "\n").encode())
 
     def write(self, columns: Sequence[pa.Array]) -> None:
+        self.write_lines(self.lines(columns))
+
+    def lines(self, columns: Sequence[pa.Array]) -> pa.Array:
+        """Put together the line of each row, its end included."""
         cells = [self._cells(position, column) for position, column in enumerate(columns)]
         lines = pc.binary_join_element_wise(*cells, self._delimiter)
-        lines = pc.binary_join_element_wise(lines, text(""), text("\n"))
+        return pc.binary_join_element_wise(lines, text(""), text("\n"))
+
+    def write_lines(self, lines: pa.Array) -> None:
+        """Append lines as `lines` gives them; an array of its own, not a slice of one."""
         # The lines lie one after the other in one buffer: the file's own bytes.
         self._file.write(lines.buffers()[2].slice(0, pc.sum(pc.binary_length(lines)).as_py()))
 

@@ -1,0 +1,68 @@
+"""Tables that follow from counts, as files and in memory; Arrow is imported when it is needed."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sfumato.derived import DerivedTable
+from sfumato.engines.base import FORMATS, Progress, Table, Written
+from sfumato.errors import ParameterError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def write_derived(
+    derived: DerivedTable,
+    target: Path,
+    *,
+    format: str,  # noqa: A002 - the word users know
+    likes: Mapping[str, Table],
+    delimiter: str = ",",
+    progress: Progress | None = None,
+) -> Written:
+    """Write a table that follows from counts to a new file.
+
+    Promises: what stands in the file is what is described, in that order, and nothing else; on
+    failure no file is left.
+
+    Args:
+        derived: What is in it.
+        target: The file to write, in a private folder.
+        format: One of `FORMATS`.
+        likes: Per column, an opened table that has a column of this name and type; a column
+            that is not named becomes text, or a number if it has no values.
+        delimiter: What separates the cells of a CSV file.
+        progress: Told how many rows were written.
+    """
+    if format not in FORMATS:
+        raise ParameterError("format", format, f"one of {', '.join(FORMATS)}")
+    from sfumato.engines.arrow import derived as arrow
+
+    return arrow.write_derived(
+        derived,
+        target,
+        form=format,
+        delimiter=delimiter,
+        types=_types(likes),
+        progress=progress,
+    )
+
+
+def derived_table(derived: DerivedTable, likes: Mapping[str, Table]) -> "pa.Table":
+    """Do what `write_derived` does, in memory.
+
+    >>> import numpy as np
+    >>> from sfumato.derived import Batch, DerivedColumn
+    >>> batch = Batch((np.array([4, 5]),))
+    >>> derived = DerivedTable((DerivedColumn("count"),), 2, lambda: iter([batch]))
+    >>> derived_table(derived, {}).to_pydict()
+    {'count': [4, 5]}
+    """
+    from sfumato.engines.arrow import derived as arrow
+
+    return arrow.derived_table(derived, _types(likes))
+
+
+def _types(likes: Mapping[str, Table]) -> dict[str, "pa.DataType"]:
+    return {name: table.type_of(name) for name, table in likes.items()}
