@@ -1,0 +1,86 @@
+"""The largest breach probability, and how many rows a group takes, against all combinations."""
+
+from fractions import Fraction
+from math import prod
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.errors import ParameterError
+from sfumato.ledger.limit import Tally, breach, exact, fits, permitted, raises_too_much
+from tests.ledger.literal import breaches, may_follow, tally_of
+
+ALPHAS = st.sampled_from([0.1, 0.25, 0.3, 0.32, 0.4, 0.5, 0.6, 0.7, 0.9, 1.0])
+
+
+@st.composite
+def groups(draw, least=1):
+    """Some rows of a group, how many values each column has, and one row more."""
+    widths = draw(st.lists(st.integers(1, 3), min_size=1, max_size=4))
+    row = st.tuples(*(st.integers(0, width - 1) for width in widths))
+    return draw(st.lists(row, min_size=least, max_size=9)), widths, draw(row)
+
+
+@given(groups())
+def test_the_worst_is_the_largest_of_all_combinations(group):
+    rows, widths, _ = group
+    assert tally_of(rows, widths).worst == max(breaches(rows, widths).values())
+
+
+@given(groups())
+def test_a_combination_has_the_probability_of_the_definition(group):
+    rows, widths, row = group
+    group_only, with_a_value = breach(tally_of(rows, widths), row)
+    shares = [Fraction(sum(r[i] == row[i] for r in rows), len(rows)) for i in range(len(widths))]
+    assert group_only == prod(shares)
+    if len(widths) > 1:
+        assert with_a_value == max(breaches(rows, widths)[row, m] for m in range(len(widths)))
+        # Knowing the group alone never tells more than knowing a value besides.
+        assert group_only <= with_a_value
+
+
+@given(groups(), ALPHAS)
+def test_one_more_row_is_judged_as_all_combinations_say(group, alpha):
+    rows, widths, row = group
+    literal = may_follow(rows, [*rows, row], widths, exact(alpha))
+    assert raises_too_much(tally_of(rows, widths), row, exact(alpha)) is not literal
+
+
+@given(groups(), groups(), ALPHAS)
+def test_what_fits_never_raises_anything_above_the_limit(one, other, alpha):
+    rows, widths, _ = one
+    more = [tuple(code % w for code, w in zip(r * 4, widths, strict=False)) for r in other[0]]
+    before, after = tally_of(rows, widths), tally_of(rows + more, widths)
+    if fits(before, after, exact(alpha)):
+        assert may_follow(rows, rows + more, widths, exact(alpha))
+    elif before.worst <= exact(alpha):
+        assert not may_follow(rows, rows + more, widths, exact(alpha))
+
+
+@given(groups(), ALPHAS)
+def test_so_many_rows_are_permitted_and_not_one_more(group, alpha):
+    rows, widths, row = group
+    limit = exact(alpha)
+    n = permitted(tally_of(rows, widths), row, limit)
+    for i in range(min(60, 60 if n is None else n)):
+        assert may_follow(rows + [row] * i, rows + [row] * (i + 1), widths, limit)
+    if n is not None and n < 200:
+        assert not may_follow(rows + [row] * n, rows + [row] * (n + 1), widths, limit)
+
+
+def test_a_combination_may_rise_and_fall_again():
+    # Two rows of the first value among ten of the second column's: the mixed combination peaks.
+    group = Tally(12, (np.array([1, 11]), np.array([10, 2])))
+    assert permitted(group, (0, 1), exact(0.99)) is not None
+
+
+@pytest.mark.parametrize("alpha", [0, -0.1, 1.01, float("nan"), "x", None])
+def test_a_limit_that_is_none(alpha):
+    with pytest.raises(ParameterError, match="alpha must be a number above 0 and at most 1"):
+        exact(alpha)
+
+
+def test_nothing_is_too_much_for_a_limit_of_one():
+    assert permitted(Tally(2, (np.array([2, 0]), np.array([1, 1]))), (0, 0), exact(1)) is None
