@@ -5,19 +5,24 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import product
 
+import numpy as np
+
 from sfumato.bayes.network import Network
 from sfumato.bayes.tables import ConditionalTable
 from sfumato.checks import require_number
 from sfumato.counts import Column
 from sfumato.errors import InputError, ParameterError
 from sfumato.text import is_missing, text_of
-from sfumato.typing import Value
+from sfumato.typing import FloatArray, Value
 
 MOST_NUMBERS = 10**6
 """The most probabilities that a BIF file may hold."""
 
 MISSING = "_xMISSING_"
 """How BIF files write a missing value; no text is ever written so."""
+
+NEVER = "_xNEVER_"
+"""A second value, of probability 0, for columns that have but one: readers want two."""
 
 _EMPTY = "_xEMPTY_"
 """The same for an empty text."""
@@ -115,7 +120,8 @@ def to_bif(
 
     pyAgrum and bnlearn read it. Names and values are written with `to_bif_name` and
     `to_bif_value`, because the format takes plain words only; `from_bif` gets them back.
-    Combinations of parent values that no row has are uniform.
+    Combinations of parent values that no row has are uniform. A column with one value
+    only gets another, `NEVER`, because both programs refuse it otherwise.
 
     Args:
         network: The graph, without cycles.
@@ -234,12 +240,12 @@ def _words(column: Column) -> list[str]:
             f"column {column.name!r} has two values that are both written {twice!r}. "
             "Values in a BIF file must differ in writing: give the column one type"
         )
-    return words
+    return words if len(words) > 1 else [*words, NEVER]
 
 
 def _probabilities(table: ConditionalTable, words: Mapping[str, Sequence[str]]) -> str:
     child = to_bif_name(table.child.name)
-    shares = table.dense(most_cells=MOST_NUMBERS).reshape(-1, table.shape[-1]).tolist()
+    shares = _padded(table, words).tolist()
     if not table.parents:
         return f"probability ( {child} ) {{\n  table {_listed(shares[0])};\n}}\n"
     given = ", ".join(map(to_bif_name, table.names))
@@ -250,6 +256,19 @@ def _probabilities(table: ConditionalTable, words: Mapping[str, Sequence[str]]) 
         for values, row in zip(combinations, shares, strict=True)
     )
     return f"probability ( {child} | {given} ) {{\n{''.join(lines)}}}\n"
+
+
+def _padded(table: ConditionalTable, words: Mapping[str, Sequence[str]]) -> FloatArray:
+    """Write every combination out; with `NEVER` as a parent's value nothing is known."""
+    *parents, child = (
+        (0, len(words[column.name]) - size)
+        for column, size in zip((*table.parents, table.child), table.shape, strict=True)
+    )
+    same = (0, 0)
+    shares = np.pad(table.dense(most_cells=MOST_NUMBERS), [*(same for _ in parents), child])
+    unknown = 1 / shares.shape[-1]
+    shares = np.pad(shares, [*parents, same], constant_values=unknown)
+    return shares.reshape(-1, shares.shape[-1])
 
 
 def _listed(numbers: Sequence[float]) -> str:
