@@ -162,7 +162,7 @@ def zip_problem(rows, model):
 
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(rows=ZIP_ROWS)
 def test_with_one_attribute_every_row_goes_where_the_description_puts_it(model, rows):
     problem = zip_problem(rows, model)

@@ -10,7 +10,7 @@ from sfumato.errors import InfeasibleError
 from sfumato.losses import LOSSES
 from sfumato.partition import Partitioner, Settled, settle
 from sfumato.partition.base import Progress
-from sfumato.policy import Policy
+from sfumato.policy import Missing, Policy
 from sfumato.release import promise_text
 from sfumato.tasks.decision import Decision
 from sfumato.tasks.impossible import refuse_impossible
@@ -22,7 +22,10 @@ def decide_locally(
 ) -> Decision:
     """Part the rows into classes that keep the promises, each with labels of its own."""
     ready = prepare(policy, counts)
-    refuse_impossible(policy.models, ready.counts, ready.sensitive, ready.limit)
+    matches_any = policy.missing is Missing.MATCHES_ANY
+    refuse_impossible(
+        policy.models, ready.counts, ready.sensitive, ready.limit, matches_any=matches_any
+    )
     problem = make_problem(policy, ready)
     parted = partitioner.run(problem, progress)
     settled = settle(problem, parted, partitioner.intervals(problem))
