@@ -1,23 +1,53 @@
-"""What a published table still tells: dependency rules out of Bayesian networks."""
+"""What a published table still tells: dependency rules, and what a broken table leaves to guess."""
 
 from sfumato.leaks.advice import Advice, Vulnerable
+from sfumato.leaks.breach import Breach, Holding, breach, holders
+from sfumato.leaks.combinations import Combination, Share
+from sfumato.leaks.comparison import Change, Comparison, Spread, compare
+from sfumato.leaks.exposure import Exposure, View
 from sfumato.leaks.findings import Findings, Inference
 from sfumato.leaks.knowledge import Fact, Wanted, minimal_knowledge, most_wanted
 from sfumato.leaks.levels import RiskLevels
+from sfumato.leaks.permitted import (
+    ABOVE,
+    UNLIMITED,
+    increment_ratio,
+    likelihood,
+    permitted,
+    permitted_each,
+)
 from sfumato.leaks.rules import Entries, Rule, ranked, rules_of
 
 __all__ = [
+    "ABOVE",
+    "UNLIMITED",
     "Advice",
+    "Breach",
+    "Change",
+    "Combination",
+    "Comparison",
     "Entries",
+    "Exposure",
     "Fact",
     "Findings",
+    "Holding",
     "Inference",
     "RiskLevels",
     "Rule",
+    "Share",
+    "Spread",
+    "View",
     "Vulnerable",
     "Wanted",
+    "breach",
+    "compare",
+    "holders",
+    "increment_ratio",
+    "likelihood",
     "minimal_knowledge",
     "most_wanted",
+    "permitted",
+    "permitted_each",
     "ranked",
     "rules_of",
 ]

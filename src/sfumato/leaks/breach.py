@@ -1,0 +1,369 @@
+"""What somebody who joins the parts of a broken table again can guess about one person."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from itertools import islice
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from sfumato.bayes.values import code_of
+from sfumato.broken import Broken
+from sfumato.counts import FrequencySet
+from sfumato.errors import InputError, ParameterError, UnknownColumnError, UnknownNameError, some
+from sfumato.leaks.combinations import (
+    Combination,
+    Named,
+    Share,
+    group_of,
+    likeliest,
+    listing,
+    plain,
+    share_of,
+    shown,
+    written,
+)
+from sfumato.leaks.levels import RiskLevels
+from sfumato.leaks.permitted import likelihood, permitted
+from sfumato.typing import Value
+
+_MOST_SHOWN = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Breach:
+    """How likely each guess about a person is whose group, and perhaps more, is known.
+
+    Breaking leaves no link between sensitive columns, so what is known of one tells nothing
+    of another: a guess is as likely as the product of its values' shares in the group. The
+    three cases of the method, for a group of |G| people and counts c_i:
+
+    1. the group is known: Π c_i/|G|, `group_only`;
+    2. one sensitive value m is known: c_m/|G|, `known_share`;
+    3. the group and m are known: Π c_i/|G| over the other columns, `probability_of`.
+
+    (1) = (2) · (3), always. A missing value is a value.
+    """
+
+    group: Named
+    size: int
+    """How many people the group has."""
+
+    knows: Named
+    """The sensitive values that are known besides the group."""
+
+    known_rows: tuple[int, ...]
+    """How many people of the group have each known value."""
+
+    told: tuple[Share, ...]
+    """The other sensitive columns: what the group's tables say of each."""
+
+    matching: FrequencySet | None = None
+    """The rows of the table before it was broken that fit what is known, if it was given."""
+
+    levels: RiskLevels = field(default_factory=RiskLevels)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are guessed."""
+        return tuple(share.column.name for share in self.told)
+
+    @property
+    def known_share(self) -> Fraction:
+        """Case 2: how likely somebody of the group has what is known."""
+        return likelihood(self.known_rows, self.size)
+
+    @property
+    def possible(self) -> int:
+        """How many combinations there are to choose from."""
+        return prod(len(share.values) for share in self.told)
+
+    def share(self, column: str) -> Share:
+        """Find what the group's tables say of one column."""
+        if column not in self.columns:
+            raise UnknownColumnError(column, self.columns, where="the columns that are guessed")
+        return self.told[self.columns.index(column)]
+
+    def combination(self, values: Mapping[str, Value]) -> Combination:
+        """Look up a guess at some columns or all; a value nobody in the group has counts 0."""
+        found = []
+        for name, value in values.items():
+            column = self.share(name).column
+            found.append((name, column.values[code_of(column, value)]))
+        rows = tuple(self.share(name).rows_of(value) for name, value in found)
+        return Combination(self.group, self.size, tuple(found), rows)
+
+    def probability_of(self, values: Mapping[str, Value]) -> Fraction:
+        """Case 3, or case 1 if only the group is known: how likely a guess is."""
+        return self.combination(values).probability
+
+    def group_only(self, guess: Combination) -> Fraction:
+        """Case 1: how likely the guess and what is known are, to whoever knows the group only."""
+        return guess.probability * self.known_share
+
+    def combinations(self) -> Iterator[Combination]:
+        """Give the guesses at all columns one by one, likeliest first."""
+        return likeliest(self.group, self.size, self.told)
+
+    def likeliest(self, most: int = _MOST_SHOWN) -> list[Combination]:
+        """Give the likeliest guesses, without making all of them."""
+        return list(islice(self.combinations(), most))
+
+    @property
+    def strongest(self) -> Fraction:
+        """How likely the best guess at all columns is."""
+        return next(self.combinations()).probability
+
+    @property
+    def level(self) -> str:
+        """The risk level of the best guess."""
+        return self.levels.of(float(self.strongest))
+
+    def before(self, guess: Combination) -> Fraction | None:
+        """How likely the same guess was before breaking: its share of the rows that fit."""
+        if self.matching is None or not self.matching.total:
+            return None
+        if guess.values and tuple(name for name, _ in guess.values) == self.columns:
+            rows = self._seen.get(tuple(value for _, value in guess.values), 0)
+        else:
+            rows = self._rows_with(guess.values)
+        return Fraction(rows, self.matching.total)
+
+    @cached_property
+    def _seen(self) -> Mapping[tuple[Value, ...], int]:
+        """How many rows that fit have each combination of all columns."""
+        if self.matching is None:
+            return {}
+        columns = self.matching.project(self.columns)
+        decoded = zip(
+            *(
+                [column.values[code] for code in codes.tolist()]
+                for column, codes in zip(columns.columns, columns.codes, strict=True)
+            ),
+            strict=True,
+        )
+        return dict(zip(decoded, columns.rows.tolist(), strict=True))
+
+    def _rows_with(self, values: Named) -> int:
+        matching = self.matching
+        return 0 if matching is None else int(matching.rows[_having(matching, values)].sum())
+
+    def permitted(self, guess: Combination, alpha: float) -> int:
+        """Give how many further people with this combination the group can take; see `permitted`.
+
+        >>> from sfumato.leaks.permitted import permitted
+        >>> permitted([2, 4], 5, 0.6)
+        4
+        """
+        return permitted(guess.rows, guess.size, alpha)
+
+    def to_dict(self, *, most: int = _MOST_SHOWN, alpha: float | None = None) -> dict[str, Any]:
+        """Give everything as plain values that JSON can hold; `most` limits the combinations."""
+        return {
+            "group": plain(self.group),
+            "size": self.size,
+            "knows": plain(self.knows),
+            "known_share": written(self.known_share),
+            "level": self.level,
+            "columns": {
+                share.column.name: [
+                    self._plain(self.combination({share.column.name: value}), alpha)
+                    for value in share.values[:most]
+                ]
+                for share in self.told
+            },
+            "possible": self.possible,
+            "combinations": [self._plain(guess, alpha) for guess in self.likeliest(most)],
+        }
+
+    def _plain(self, guess: Combination, alpha: float | None) -> dict[str, Any]:
+        before = self.before(guess)
+        answer: dict[str, Any] = {
+            "values": plain(guess.values),
+            "counts": list(guess.rows),
+            **written(guess.probability),
+            "level": self.levels.of(float(guess.probability)),
+            "group_only": written(self.group_only(guess)),
+            "before": None if before is None else written(before),
+        }
+        if alpha is not None:
+            answer["permitted"] = self.permitted(guess, alpha)
+        return answer
+
+    def __str__(self) -> str:
+        known = f", {listing(self.knows)} known" if self.knows else ""
+        lines = [f"{listing(self.group) or 'everybody'}: {self.size} people{known}"]
+        for share in self.told:
+            each = zip(share.values[:_MOST_SHOWN], share.probabilities, strict=False)
+            shares = ", ".join(f"{shown(value)} {float(p):.0%}" for value, p in each)
+            lines.append(f"  {share.column.name}: {shares}")
+        for guess in self.likeliest() if len(self.told) > 1 else ():
+            level = self.levels.of(float(guess.probability))
+            before = self.before(guess)
+            was = "" if before is None else f", before breaking {float(before):.0%}"
+            lines.append(f"  {guess} ({level}){was}")
+        return "\n".join(lines)
+
+
+def breach(
+    broken: Broken,
+    *,
+    group: Mapping[str, Value],
+    knows: Mapping[str, Value] | None = None,
+    counts: FrequencySet | None = None,
+    levels: RiskLevels | None = None,
+) -> Breach:
+    """Say how likely each guess is about a person of a group.
+
+    Args:
+        broken: The published parts.
+        group: The person's quasi-identifiers as published; as many as single out a group.
+        knows: Sensitive values that are known of the person.
+        counts: The table before it was broken, if it is at hand: what the same person could
+            guess from it stands beside.
+        levels: The risk levels.
+
+    Example:
+        >>> rows = [("30s", "state", "single", "low")] * 2
+        >>> rows += [("30s", "federal", "married", "low"), ("30s", "private", "divorced", "low")]
+        >>> rows += [("30s", "local", "separated", "high")]
+        >>> counts = FrequencySet.from_rows(["age", "work", "marital", "pay"], rows)
+        >>> broken = Broken.of(counts, ["age"], ["work", "marital", "pay"])
+        >>> known = breach(broken, group={"age": "30s"}, knows={"work": "state"}, counts=counts)
+        >>> known.probability_of({"marital": "single", "pay": "low"})
+        Fraction(8, 25)
+        >>> best = known.likeliest(1)[0]
+        >>> print(best, "- before breaking:", known.before(best))
+        marital=single, pay=low: 32% - before breaking: 1
+    """
+    at = find_group(broken, group)
+    size = int(broken.sizes[at])
+    known = [_known(broken, at, name, value) for name, value in (knows or {}).items()]
+    told = [name for name in broken.names if name not in (knows or {})]
+    if not told:
+        raise ParameterError(
+            "knows",
+            list(knows or {}),
+            "fewer columns than there are sensitive ones",
+            why="nothing is left to guess",
+        )
+    named, here = tuple(pair for pair, _ in known), group_of(broken, at)
+    matching = None if counts is None else counts.without(~_having(counts, (*here, *named)))
+    return Breach(
+        here,
+        size,
+        named,
+        tuple(rows for _, rows in known),
+        tuple(share_of(broken.table(name), at, size) for name in told),
+        matching,
+        levels or RiskLevels(),
+    )
+
+
+def find_group(broken: Broken, wanted: Mapping[str, Value]) -> int:
+    """Find the one group that has these quasi-identifiers, or say which there are."""
+    columns = {column.name: i for i, column in enumerate(broken.quasi_identifiers)}
+    agreeing = np.zeros(len(broken), dtype=np.int64)
+    for name, value in wanted.items():
+        if name not in columns:
+            raise UnknownColumnError(name, columns, where="the quasi-identifiers")
+        q = columns[name]
+        agreeing += broken.labels[q] == code_of(broken.quasi_identifiers[q], value)
+    found = np.flatnonzero(agreeing == len(wanted))
+    if len(found) == 1:
+        return int(found[0])
+    asked = listing(tuple(wanted.items())) or "nothing"
+    if not len(found):
+        near = listing(group_of(broken, int(np.argmax(agreeing)))) if len(broken) else "none"
+        raise InputError(
+            f"no group has {asked}, though each value occurs. The nearest group: {near}."
+        )
+    rest = [name for name in columns if name not in wanted]
+    raise InputError(
+        f"{asked} fits {len(found)} groups. Say more, so that one is left: {some(rest)}. "
+        f"The first of them: {listing(group_of(broken, int(found[0])))}."
+    )
+
+
+def _known(broken: Broken, at: int, name: str, value: Value) -> tuple[tuple[str, Value], int]:
+    """Find a known value in its table, or refuse one that nobody in the group has."""
+    table = broken.table(name)
+    found = table.column.values[code_of(table.column, value)]
+    share = share_of(table, at, int(broken.sizes[at]))
+    rows = share.rows_of(found)
+    if not rows:
+        raise UnknownNameError(
+            "person with value",
+            shown(found),
+            [shown(v) for v in share.values],
+            where=f"{name!r} of the group {listing(group_of(broken, at))}",
+        )
+    return (name, found), rows
+
+
+def _having(counts: FrequencySet, values: Named) -> np.ndarray:
+    """Tell which combinations of a table have these values."""
+    match = np.ones(len(counts), dtype=np.bool_)
+    for name, value in values:
+        match &= counts.codes_of(name) == code_of(counts.column(name), value)
+    return match
+
+
+@dataclass(frozen=True)
+class Holding:
+    """A group in which a sensitive value occurs: where somebody with it may be.
+
+    Example:
+        >>> one = Holding((("age", "30s"),), "work", "state", rows=2, size=5, total=4)
+        >>> one.share, one.belongs
+        (Fraction(2, 5), Fraction(1, 2))
+    """
+
+    group: Named
+    column: str
+    value: Value
+    rows: int
+    size: int
+    total: int
+    """How many people have the value in all groups."""
+
+    @property
+    def share(self) -> Fraction:
+        """Case 2 of the method: the value's share in the group."""
+        return Fraction(self.rows, self.size)
+
+    @property
+    def belongs(self) -> Fraction:
+        """How likely somebody who has the value is in this group."""
+        return Fraction(self.rows, self.total)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values that JSON can hold."""
+        return {
+            "group": plain(self.group),
+            "knows": plain(((self.column, self.value),)),
+            "count": self.rows,
+            "size": self.size,
+            "share": written(self.share),
+            "belongs": written(self.belongs),
+        }
+
+
+def holders(broken: Broken, column: str, value: Value) -> list[Holding]:
+    """List the groups in which a sensitive value occurs, where it is commonest first.
+
+    Case 2: somebody's sensitive value is known, and not their group.
+    """
+    table = broken.table(column)
+    code = code_of(table.column, value)
+    at = np.flatnonzero(table.value == code)
+    groups, rows = table.group[at], table.rows[at]
+    order = np.argsort(-(rows / broken.sizes[groups]), kind="stable")
+    total, found = int(rows.sum()), table.column.values[code]
+    return [
+        Holding(group_of(broken, g), column, found, int(n), int(broken.sizes[g]), total)
+        for g, n in zip(groups[order].tolist(), rows[order].tolist(), strict=True)
+    ]
