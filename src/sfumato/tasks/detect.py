@@ -1,21 +1,18 @@
 """Detect: what a published table still tells about people."""
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from os import PathLike
-from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from sfumato.bayes import LEARNERS, Constraints, Learner, Network
 from sfumato.checks import require_int, require_number
 from sfumato.counts import FrequencySet
 from sfumato.engines import open_table
-from sfumato.errors import InputError, ParameterError, PolicyError, some
+from sfumato.errors import ParameterError
 from sfumato.leaks import Findings, RiskLevels
 from sfumato.policy import Policy
-from sfumato.release import MANIFEST, Release
-from sfumato.verifier.manifest import read_manifest
+from sfumato.tasks.subject import Subject, subject_of
 
 Progress: TypeAlias = Callable[[str, int, int | None], None]
 """Called with the stage, how much of it is done, and how much there is (None: unknown)."""
@@ -74,7 +71,7 @@ def detect(  # noqa: PLR0913 - all but one have a default and are named
     if alpha >= 1:
         raise ParameterError("alpha", alpha, "below 1", why="no probability exceeds 1")
     require_number("prior", prior, at_least=0)
-    subject = _subject(data, quasi_identifiers, sensitive, policy)
+    subject = subject_of(data, quasi_identifiers, sensitive, policy)
     if support is not None:
         require_int("support", support, at_least=1)
     counts = open_table(subject.data).count(
@@ -89,102 +86,11 @@ def detect(  # noqa: PLR0913 - all but one have a default and are named
         sensitive=subject.sensitive,
         networks=_networks(counts, fit, learn, report),
         alpha=alpha,
-        support=support if support is not None else subject.support,
-        levels=levels or subject.levels,
+        support=support or subject.k or DEFAULT_SUPPORT,
+        levels=levels or RiskLevels(),
         prior=prior,
         notes=fit.notes,
     )
-
-
-class _Subject(NamedTuple):
-    """What is looked at, and what its columns are."""
-
-    data: object
-    quasi_identifiers: tuple[str, ...]
-    sensitive: tuple[str, ...]
-    support: int = DEFAULT_SUPPORT
-    levels: RiskLevels = RiskLevels()
-
-
-def _subject(
-    data: object,
-    quasi_identifiers: Sequence[str] | None,
-    sensitive: Sequence[str] | None,
-    policy: Policy | str | PathLike[str] | None,
-) -> _Subject:
-    if policy is not None and not isinstance(policy, Policy):
-        policy = Policy.load(policy)
-    if isinstance(data, Release):
-        found = _of_manifest(data.manifest, _table_of(data))
-    elif isinstance(data, str | PathLike) and (Path(data) / MANIFEST).is_file():
-        found = _of_folder(Path(data))
-    elif policy is not None:
-        ks = [int(k) for model in policy.models if (k := getattr(model, "k", None)) is not None]
-        found = _Subject(
-            data,
-            policy.quasi_identifiers,
-            policy.sensitive,
-            max(ks, default=DEFAULT_SUPPORT),
-            policy.risk_levels,
-        )
-    else:
-        found = _Subject(data, (), ())
-    if quasi_identifiers is not None:
-        found = found._replace(quasi_identifiers=tuple(quasi_identifiers))
-    if sensitive is not None:
-        found = found._replace(sensitive=tuple(sensitive))
-    both = set(found.quasi_identifiers) & set(found.sensitive)
-    if both:
-        raise ParameterError(
-            "sensitive",
-            list(found.sensitive),
-            f"other columns than the quasi-identifiers; {some(both)} cannot be both",
-        )
-    if not found.quasi_identifiers and not found.sensitive:
-        raise ParameterError(
-            "quasi_identifiers",
-            None,
-            "the columns that others may know",
-            why="nothing says what the columns are. Give a release, a policy, or the roles: "
-            "quasi_identifiers=['age', 'zip'], sensitive=['illness']",
-        )
-    return found
-
-
-def _table_of(release: Release) -> object:
-    if release.folder is None:
-        return release.table
-    return release.folder / release.manifest["files"][0]["name"]
-
-
-def _of_folder(folder: Path) -> _Subject:
-    manifest = read_manifest(folder / MANIFEST)
-    plain = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    if len(manifest.files) != 1:
-        raise InputError(f"{str(folder)!r} has more than one data file; give one of them")
-    return _of_manifest(plain, folder / manifest.files[0].name)
-
-
-def _of_manifest(manifest: Mapping[str, Any], data: object) -> _Subject:
-    def named(role: str) -> tuple[str, ...]:
-        return tuple(c["name"] for c in manifest["columns"] if c["role"] == role)
-
-    ks = [int(model["k"]) for model in manifest["models"] if "k" in model]
-    return _Subject(
-        data,
-        named("quasi-identifier"),
-        named("sensitive"),
-        max(ks, default=DEFAULT_SUPPORT),
-        _levels_of(manifest),
-    )
-
-
-def _levels_of(manifest: Mapping[str, Any]) -> RiskLevels:
-    # A manifest may be a stranger's.
-    try:
-        return RiskLevels.read(manifest.get("risk_levels", {}))
-    except (PolicyError, ValueError) as error:
-        raise InputError(f"the manifest's risk_levels cannot be used: {error}") from None
 
 
 class _Fit(NamedTuple):
@@ -195,7 +101,7 @@ class _Fit(NamedTuple):
     notes: tuple[str, ...]
 
 
-def _fit(counts: FrequencySet, subject: _Subject) -> _Fit:
+def _fit(counts: FrequencySet, subject: Subject) -> _Fit:
     """Leave out columns that tell nothing, or everything."""
     notes = []
     unfit = set()

@@ -1,21 +1,19 @@
 """Verify a release folder against its own manifest."""
 
-import hashlib
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from sfumato.errors import InputError, SfumatoError, some
+from sfumato.verifier.broken import check_broken_folder
 from sfumato.verifier.counting import count_population
-from sfumato.verifier.manifest import COMPANIONS, MANIFEST, DataFile, Manifest, read_manifest
+from sfumato.verifier.files import checksum_of, foreign_in, is_plain_file, strange_in
+from sfumato.verifier.manifest import MANIFEST, Manifest, read_manifest
 from sfumato.verifier.promises import Promises
 from sfumato.verifier.reading import Source, open_source
 from sfumato.verifier.recompute import recompute
 from sfumato.verifier.verdict import Check, Verdict, status
 
 _PUBLISHED_ROLES = ("quasi-identifier", "sensitive", "plain")
-_INDEX_NAME = re.compile(r"|__index_level_\d+__|Unnamed: \d+")
-"""Names under which row numbers travel; row numbers lead back to the original rows."""
 
 
 def verify_folder(
@@ -46,6 +44,10 @@ def verify_folder(
         manifest = read_manifest(path)
     except InputError as error:
         return Verdict((Check("manifest", "broken", detail=str(error)),))
+    if manifest.kind is not None:
+        promises = promises_in(manifest, population, generalization)
+        checks = check_broken_folder(folder, manifest, promises)
+        return Verdict((checks[0], _folder_check(folder, manifest), *checks[1:]))
     checks = [_manifest_check(manifest), _folder_check(folder, manifest)]
     if len(manifest.files) == 1:
         checks += _data_checks(folder, manifest, population, generalization)
@@ -68,14 +70,10 @@ def _manifest_check(manifest: Manifest) -> Check:
 
 
 def _folder_check(folder: Path, manifest: Manifest) -> Check:
-    named = {file.name for file in manifest.files}
-    strange = sorted(
-        entry.name
-        for entry in folder.iterdir()
-        if entry.is_symlink() or not entry.is_file() or entry.name not in named | set(COMPANIONS)
-    )
+    strange = strange_in(folder, manifest)
     detail = f"not named in the manifest, or not plain files: {some(strange)}" if strange else ""
-    return Check("files", status(holds=not strange), sorted(named), detail=detail)
+    named = sorted(file.name for file in manifest.files)
+    return Check("files", status(holds=not strange), named, detail=detail)
 
 
 def _data_checks(
@@ -86,35 +84,22 @@ def _data_checks(
 ) -> list[Check]:
     file = manifest.files[0]
     path = folder / file.name
-    if path.is_symlink() or not path.is_file():
+    if not is_plain_file(path):
         return [Check("data", "broken", detail=f"{file.name!r} is not there as a plain file")]
-    checks = [_checksum_check(path, file)]
+    found = checksum_of(path)
+    checks = [
+        Check("sha256", status(holds=found == file.sha256.lower()), file.sha256[:64], found),
+    ]
     promises = promises_in(manifest, population, generalization)
     try:
         source = open_source(path, form=file.format, delimiter=file.delimiter)
-        checks.append(_metadata_check(source))
+        foreign = foreign_in(source)
+        checks.append(Check("metadata", status(holds=not foreign), detail=foreign))
         checks.append(_columns_check(source, manifest))
         checks += recompute(source, promises)
     except SfumatoError as error:
         checks.append(Check("data", "broken", detail=str(error)))
     return checks
-
-
-def _checksum_check(path: Path, file: DataFile) -> Check:
-    with path.open("rb") as handle:
-        found = hashlib.file_digest(handle, "sha256").hexdigest()
-    return Check("sha256", status(holds=found == file.sha256.lower()), file.sha256[:64], found)
-
-
-def _metadata_check(source: Source) -> Check:
-    foreign = [key for key in source.metadata if not key.startswith("sfumato")]
-    index = [name for name in source.names if _INDEX_NAME.fullmatch(name)]
-    details = [
-        f"the file carries notes of another program: {some(foreign)}" if foreign else "",
-        f"there are index columns: {some(index)}" if index else "",
-    ]
-    detail = "; ".join(filter(None, details))
-    return Check("metadata", status(holds=not detail), detail=detail)
 
 
 def _columns_check(source: Source, manifest: Manifest) -> Check:

@@ -74,6 +74,57 @@ class Groups:
     ) -> "Groups":
         """Form the groups of a table counted over its quasi-identifiers, then the others."""
         tallies = _tallies(counted, len(quasi_identifiers), len(sensitive))
+        return cls._from(
+            tallies,
+            quasi_identifiers,
+            sensitive,
+            any_=any_,
+            population=population,
+            hierarchies=hierarchies,
+        )
+
+    @classmethod
+    def broken(
+        cls,
+        sizes: Mapping[Key, int],
+        values: Mapping[str, Mapping[Key, Mapping[object, int]]],
+        quasi_identifiers: Sequence[str],
+        *,
+        any_: bool = False,
+        population: Population | None = None,
+        hierarchies: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+    ) -> "Groups":
+        """Form groups whose rows, and the values of each sensitive column, come apart.
+
+        >>> groups = Groups.broken({("A",): 2}, {"ill": {("A",): {"flu": 2}}}, ["label"])
+        >>> groups.groups[0].values, groups.reference
+        ({'ill': {'flu': 2}}, {'ill': {'flu': 2}})
+        """
+        tallies: dict[Key, _Tally] = {}
+        for key, rows in sizes.items():
+            tallies[key] = _Tally(len(values))
+            tallies[key].rows = rows
+            tallies[key].values = [dict(of_column[key]) for of_column in values.values()]
+        return cls._from(
+            tallies,
+            quasi_identifiers,
+            list(values),
+            any_=any_,
+            population=population,
+            hierarchies=hierarchies,
+        )
+
+    @classmethod
+    def _from(
+        cls,
+        tallies: "dict[Key, _Tally]",
+        quasi_identifiers: Sequence[str],
+        sensitive: Sequence[str],
+        *,
+        any_: bool,
+        population: Population | None,
+        hierarchies: Mapping[str, Mapping[str, Sequence[str]]] | None,
+    ) -> "Groups":
         whole = _Tally(len(sensitive))
         for tally in tallies.values():
             whole.add(tally)

@@ -12,8 +12,14 @@ from sfumato.verifier.promises import MISSING_RULES, SUPPRESSIONS
 from sfumato.verifier.reading import FORMATS
 
 MANIFEST = "manifest.json"
-COMPANIONS = (MANIFEST, "README.md", "report.html", "evidence.json")
+COMPANIONS = (MANIFEST, "README.md", "report.html", "evidence.json", "schema.sql")
 """Files that may lie beside the data without being named."""
+
+BREAK_MERGE = "break-merge"
+"""The kind of a release in several tables: quasi-identifiers, and each sensitive column."""
+
+TABLES = ("qi", "sensitive")
+"""What a table of such a release can be."""
 
 _FORMAT = 1
 _MOST_BYTES = 64 * 2**20
@@ -31,6 +37,11 @@ class DataFile:
     delimiter: str | None
     rows: int
     sha256: str
+    table: str | None = None
+    """What the table is, if there are several: one of `TABLES`."""
+
+    column: str | None = None
+    """The sensitive column it holds."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +66,14 @@ class Manifest:
     missing: str
     models: tuple[Mapping[str, Any], ...]
     hierarchies: Mapping[str, Mapping[str, list[str]]]
+    kind: str | None = None
+    """None if the release is one table, else `BREAK_MERGE`."""
+
+    group: str = ""
+    """The column that links several tables."""
+
+    count: str = ""
+    """The column that says how many people of a group have a value."""
 
     def named(self, role: str) -> tuple[str, ...]:
         """Name the columns of one role."""
@@ -69,7 +88,8 @@ def read_manifest(path: Path) -> Manifest:
     rows = _get(plain, "rows", dict)
     columns = tuple(map(_column, _objects(plain, "columns")))
     _refuse_repeats("columns", [column.name for column in columns])
-    files = tuple(map(_file, _objects(plain, "files")))
+    kind = None if plain.get("kind") is None else _one_of(plain, "kind", (BREAK_MERGE,))
+    files = tuple(_file(file, kind) for file in _objects(plain, "files"))
     _refuse_repeats("files", [file.name for file in files])
     return Manifest(
         files=files,
@@ -80,6 +100,9 @@ def read_manifest(path: Path) -> Manifest:
         missing=_one_of(plain, "missing", MISSING_RULES),
         models=tuple(_objects(plain, "models")),
         hierarchies=_hierarchies(plain.get("hierarchies") or {}),
+        kind=kind,
+        group="" if kind is None else _get(plain, "group", str),
+        count="" if kind is None else _get(plain, "count", str),
     )
 
 
@@ -140,7 +163,7 @@ def _objects(plain: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
     return items
 
 
-def _file(plain: Mapping[str, Any]) -> DataFile:
+def _file(plain: Mapping[str, Any], kind: str | None) -> DataFile:
     name = _get(plain, "name", str)
     # A file of the release lies in its folder; any other name is an attempt to read elsewhere.
     if not name or name in (".", "..") or set(name) & set("/\\:\0") or name in COMPANIONS:
@@ -153,12 +176,15 @@ def _file(plain: Mapping[str, Any]) -> DataFile:
         or delimiter in '"\r\n\0'
     ):
         raise InputError(f"'delimiter' must be one character, got {repr(delimiter)[:60]}")
+    table = None if kind is None else _one_of(plain, "table", TABLES)
     return DataFile(
         name,
         _one_of(plain, "format", tuple(FORMATS)),
         delimiter,
         _whole(plain, "rows"),
         _get(plain, "sha256", str),
+        table,
+        _get(plain, "column", str) if table == "sensitive" else None,
     )
 
 

@@ -55,7 +55,12 @@ def recompute(source: Source, promises: Promises) -> list[Check]:
         population=promises.population,
         hierarchies=promises.hierarchies,
     )
-    checks = [*_row_checks(counted, kept, promises), *_top_checks(table, promises)]
+    return [*_row_checks(counted, kept, promises), *judge(table, promises)]
+
+
+def judge(table: Groups, promises: Promises) -> list[Check]:
+    """Make every check that needs the classes: levels, missing cells, models."""
+    checks = _top_checks(table, promises)
     if promises.missing == "suppress":
         checks.append(_nothing_missing(table))
     checks += _absent_classes(table, promises)

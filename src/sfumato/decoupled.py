@@ -1,0 +1,108 @@
+"""What came out of a decoupling: several tables with weak links, and what they keep."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sfumato.broken import Broken
+from sfumato.release import figures, promise_text
+from sfumato.verifier import Verdict
+
+
+@dataclass(frozen=True, eq=False)
+class Decoupled:
+    """A verified decoupled release: a folder on disk, or tables in memory.
+
+    `manifest` is what stands in `manifest.json`, `verdict` what the independent verifier found
+    when it recomputed the promises from the published tables.
+    """
+
+    manifest: Mapping[str, Any]
+    """What stands in `manifest.json`."""
+
+    verdict: Verdict
+    """What the verifier found."""
+
+    broken: Broken
+    """The same as counts: groups with their labels, and how often each value is in them."""
+
+    folder: Path | None = None
+    """Where it is; None for a release in memory."""
+
+    tables: Mapping[str, Any] | None = None
+    """The published tables by name, of the kind that was given; None for a release on disk."""
+
+    @property
+    def method(self) -> str:
+        """How the table was decoupled."""
+        return str(self.manifest["kind"])
+
+    @property
+    def suppressed(self) -> int:
+        """How many rows were left out."""
+        return int(self.manifest["rows"]["suppressed"])
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What holds and still deserves a second look before publishing."""
+        left_out = self.manifest["left_out"]
+        found = [
+            f"column {name!r} is neither a quasi-identifier nor sensitive and is left out: beside "
+            "either it would tie rows together again"
+            for name in left_out["columns"]
+        ]
+        found += [
+            f"{name} is not promised any more: it cannot be recomputed from these tables alone"
+            for name in left_out["models"]
+        ]
+        found += self._exposed()
+        if self.manifest["reproducible"]:
+            found.append(
+                "the order of the rows and the labels of the groups come from a seed that others "
+                "may know: not for publication"
+            )
+        return tuple(found)
+
+    def _exposed(self) -> list[str]:
+        broken = self.broken
+        alone = int((broken.sizes == 1).sum())
+        found = []
+        if alone:
+            found.append(
+                f"{alone} groups are of one person each, and hide nothing: anonymise the table "
+                "first, with sf.anonymize"
+            )
+        for table in broken.sensitive:
+            same = table.largest(len(broken)) == broken.sizes
+            rows = int(broken.sizes[same & (broken.sizes > 1)].sum())
+            if rows:
+                found.append(
+                    f"{rows} people are in groups where everybody has the same "
+                    f"{table.column.name!r}: who knows the group knows it"
+                )
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values that JSON can hold."""
+        return {
+            "folder": None if self.folder is None else str(self.folder),
+            "warnings": list(self.warnings),
+            "manifest": dict(self.manifest),
+            "verdict": self.verdict.to_dict(),
+        }
+
+    def __repr__(self) -> str:
+        return f"<Decoupled {str(self).splitlines()[0]}>"
+
+    def __str__(self) -> str:
+        rows, classes = self.manifest["rows"], self.manifest["classes"]
+        files = [f"  {f['name']}: {f['rows']} rows" for f in self.manifest["files"]]
+        promises = [
+            f"  {promise_text(model)}: measured {figures(model['measured'])}"
+            for model in self.manifest["models"]
+        ]
+        headline = (
+            f"{rows['published']} rows in {classes['count']} groups, decoupled by {self.method}"
+        )
+        return "\n".join([headline, "Tables:", *files, "Promises:", *promises])

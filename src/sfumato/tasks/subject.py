@@ -1,0 +1,109 @@
+"""What a task looks at: a release or a table, and what its columns are."""
+
+import json
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sfumato.errors import InputError, ParameterError, some
+from sfumato.policy import Policy
+from sfumato.release import MANIFEST, Release
+from sfumato.verifier.manifest import read_manifest
+
+
+class Subject(NamedTuple):
+    """A table and the roles of its columns."""
+
+    data: object
+    """What `open_table` takes."""
+
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    k: int | None = None
+    """The largest k that is promised."""
+
+    manifest: Mapping[str, Any] | None = None
+    """What the release says of itself, if it is one."""
+
+    policy: Policy | None = None
+    """Where the roles come from, if it is none."""
+
+
+def subject_of(
+    data: object,
+    quasi_identifiers: Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+    policy: Policy | str | PathLike[str] | None = None,
+) -> Subject:
+    """Find the roles: those named, else the release's own, else the policy's."""
+    if policy is not None and not isinstance(policy, Policy):
+        policy = Policy.load(policy)
+    if isinstance(data, Release):
+        found = _of_manifest(data.manifest, _table_of(data))
+    elif isinstance(data, str | PathLike) and (Path(data).expanduser() / MANIFEST).is_file():
+        found = _of_folder(Path(data).expanduser())
+    elif policy is not None:
+        ks = [int(k) for model in policy.models if (k := getattr(model, "k", None)) is not None]
+        found = Subject(
+            data, policy.quasi_identifiers, policy.sensitive, max(ks, default=None), policy=policy
+        )
+    else:
+        found = Subject(data, (), ())
+    if quasi_identifiers is not None:
+        found = found._replace(quasi_identifiers=tuple(quasi_identifiers))
+    if sensitive is not None:
+        found = found._replace(sensitive=tuple(sensitive))
+    _check(found)
+    return found
+
+
+def _check(found: Subject) -> None:
+    both = set(found.quasi_identifiers) & set(found.sensitive)
+    if both:
+        raise ParameterError(
+            "sensitive",
+            list(found.sensitive),
+            f"other columns than the quasi-identifiers; {some(both)} cannot be both",
+        )
+    if not found.quasi_identifiers and not found.sensitive:
+        raise ParameterError(
+            "quasi_identifiers",
+            None,
+            "the columns that others may know",
+            why="nothing says what the columns are. Give a release, a policy, or the roles: "
+            "quasi_identifiers=['age', 'zip'], sensitive=['illness']",
+        )
+
+
+def _table_of(release: Release) -> object:
+    if release.folder is None:
+        return release.table
+    return release.folder / release.manifest["files"][0]["name"]
+
+
+def _of_folder(folder: Path) -> Subject:
+    manifest = read_manifest(folder / MANIFEST)
+    plain = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    if manifest.kind is not None:
+        raise InputError(
+            f"{str(folder)!r} is a decoupled release: its rows cannot be put together again. "
+            "Give the release it was made of."
+        )
+    if len(manifest.files) != 1:
+        raise InputError(f"{str(folder)!r} has more than one data file; give one of them")
+    return _of_manifest(plain, folder / manifest.files[0].name)
+
+
+def _of_manifest(manifest: Mapping[str, Any], data: object) -> Subject:
+    def named(role: str) -> tuple[str, ...]:
+        return tuple(c["name"] for c in manifest["columns"] if c["role"] == role)
+
+    ks = [int(model["k"]) for model in manifest["models"] if "k" in model]
+    return Subject(
+        data,
+        named("quasi-identifier"),
+        named("sensitive"),
+        max(ks, default=None),
+        manifest=manifest,
+    )
