@@ -15,7 +15,8 @@ def random_table(broken: Broken, rng: np.random.Generator) -> FrequencySet:
     Example:
         >>> rows = [("30s", "flu", "low"), ("30s", "gout", "high")]
         >>> counts = FrequencySet.from_rows(["age", "ill", "pay"], rows)
-        >>> table = random_table(Broken.of(counts, ["age"], ["ill", "pay"]), np.random.default_rng(1))
+        >>> broken = Broken.of(counts, ["age"], ["ill", "pay"])
+        >>> table = random_table(broken, np.random.default_rng(1))
         >>> table.total, table.value_counts("pay").tolist()
         (2, [1, 1])
     """
