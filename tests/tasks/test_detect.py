@@ -97,6 +97,15 @@ class TestWhatIsGiven:
             assert found.support == 4
         assert sf.detect(sf.anonymize(leaky(), policy())).support == 4
 
+    def test_the_publisher_says_what_is_high(self, tmp_path):
+        asked = policy(risk_levels={"moderate": 0.1, "high": 0.11, "very_high": 0.12})
+        release = sf.anonymize(leaky(), asked, output=tmp_path / "release")
+        for given in (release, tmp_path / "release"):
+            assert sf.detect(given).levels == asked.risk_levels
+        assert sf.detect(leaky(), policy=asked).levels == asked.risk_levels
+        own = sf.leaks.RiskLevels(high=0.3)
+        assert sf.detect(release, levels=own).levels == own
+
     def test_a_policy_gives_the_roles(self):
         assert sf.detect(leaky(), policy=policy()).sensitive == ("ill",)
 
