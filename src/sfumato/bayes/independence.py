@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +30,17 @@ class Judge(ABC):
     @abstractmethod
     def evidence(self, a: int, b: int, given: Sequence[int]) -> float:
         """Say how much speaks for dependence: independent if it is 0 or less."""
+
+    @abstractmethod
+    def explains(self, a: int, b: int, given: Sequence[int]) -> float:
+        """Say how well independence given these columns is shown, if it is: convincingly from 0 on.
+
+        With too few rows for too many strata a test finds nothing and calls it independence.
+        """
+
+    def explanation(self, column: int, candidates: Collection[int]) -> frozenset[int]:
+        """Choose the columns that explain one best; all, if it has no means to choose."""
+        return frozenset(candidates)
 
 
 @dataclass(frozen=True)
@@ -88,6 +99,10 @@ class G2Test(IndependenceTest):
         return _G2Judge(counter, math.log(self.significance))
 
 
+def _without_rounding(difference: float, score: float) -> float:
+    return 0.0 if abs(difference) <= _TIE * max(1.0, abs(score)) else difference
+
+
 @dataclass(frozen=True)
 class _OneSidedScoreJudge(Judge):
     scores: FamilyScores
@@ -102,14 +117,33 @@ class _OneSidedScoreJudge(Judge):
         joint = scores.joint((a, b, *given))
         parents, child = scores.strata((a, *given), values), scores.joint((b, *given))
         without = child + scores.strata(given, values)
-        gain = (joint + parents) - without
-        return 0.0 if abs(gain) <= _TIE * max(1.0, abs(without)) else gain
+        return _without_rounding((joint + parents) - without, without)
+
+    def explains(self, a: int, b: int, given: Sequence[int]) -> float:
+        """Compare the scores of both ends with those they get from each other alone."""
+        margins = (
+            _without_rounding(self.scores.of(x, given) - alone, alone)
+            for x, alone in ((a, self.scores.of(a, (b,))), (b, self.scores.of(b, (a,))))
+        )
+        return min(margins)
 
 
 @dataclass(frozen=True)
 class _ScoreJudge(_OneSidedScoreJudge):
     def evidence(self, a: int, b: int, given: Sequence[int]) -> float:
         return max(self._gain(a, b, given), self._gain(b, a, given))
+
+    def explanation(self, column: int, candidates: Collection[int]) -> frozenset[int]:
+        """Add or remove the column that betters the score most, while one does."""
+        chosen: frozenset[int] = frozenset()
+        score = self.scores.of(column, ())
+        while True:
+            tried = [(chosen ^ {other}) for other in sorted(candidates)]
+            scored = [(self.scores.of(column, sorted(parents)), parents) for parents in tried]
+            best, parents = max(scored, key=lambda pair: pair[0], default=(score, chosen))
+            if _without_rounding(best - score, score) <= 0:
+                return chosen
+            chosen, score = parents, best
 
 
 @dataclass(frozen=True)
@@ -122,6 +156,9 @@ class _G2Judge(Judge):
         if not freedom:
             return self.log_significance
         return self.log_significance - log_tail(statistic, freedom)
+
+    def explains(self, a: int, b: int, given: Sequence[int]) -> float:
+        return -self.evidence(a, b, given)
 
 
 def g2(counter: Counter, a: int, b: int, given: Sequence[int]) -> tuple[float, int]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from sfumato.bayes.independence import Judge
 
@@ -23,7 +23,10 @@ class Skeleton:
     neighbours: list[set[int]]
     separators: dict[Pair, Given] = field(default_factory=dict)
     strength: dict[Pair, float] = field(default_factory=dict)
-    """The least evidence of dependence any test found, for edges that are left."""
+    """The least evidence of dependence any test found."""
+
+    doubtful: dict[Pair, Given] = field(default_factory=dict)
+    """Pairs some test calls independent, and given what it shows that best."""
 
     tests: int = 0
 
@@ -31,6 +34,19 @@ class Skeleton:
     def edges(self) -> list[Pair]:
         """The edges in order."""
         return [(a, b) for a, near in enumerate(self.neighbours) for b in sorted(near) if a < b]
+
+    def remove(self, pair: Pair) -> None:
+        """Take an edge out."""
+        a, b = pair
+        self.neighbours[a].discard(b)
+        self.neighbours[b].discard(a)
+
+
+class _Way(NamedTuple):
+    """A set that makes a pair independent; the more convincing ones come first."""
+
+    doubt: float
+    given: Given
 
 
 def find_skeleton(
@@ -45,8 +61,8 @@ def find_skeleton(
     """Remove edges level by level: independent given nothing, one column, two, and so on.
 
     All tests of a level see the edges as they were when it began (PC-stable, Colombo and
-    Maathuis 2014), and the given columns are neighbours of one end. So no test depends on which
-    pair came first. An edge goes with the set that shows independence best.
+    Maathuis 2014), and the given columns are neighbours of one end. So no test depends on
+    which pair came first. The edges of a level then go together, the most convincing first.
 
     Args:
         judge: The test, applied to the table.
@@ -56,25 +72,22 @@ def find_skeleton(
         barred: Edges there must not be.
         progress: Called with the pairs looked at, and those there are as far as known.
     """
-    every = [set(range(columns)) - {a} for a in range(columns)]
-    found = Skeleton(every)
-    for a, b in barred:
-        _remove(every, a, b)
-    done, total = 0, 0
+    found = Skeleton([set(range(columns)) - {a} for a in range(columns)])
+    for pair in barred:
+        found.remove(pair)
+    done = total = 0
     for level in range(most_given + 1):
-        pairs = [pair for pair in found.edges if pair not in kept]
-        ways = {pair: _sets(every, pair, level) for pair in pairs}
-        pairs = [pair for pair in pairs if ways[pair]]
-        if level and not pairs:
-            break
-        total += len(pairs)
+        candidates = {p: _sets(found.neighbours, p, level) for p in found.edges if p not in kept}
+        candidates = {pair: sets for pair, sets in candidates.items() if sets}
+        total += len(candidates)
         separating = {}
-        for pair in pairs:
-            separating[pair] = _separating(judge, found, pair, ways[pair])
+        for pair, sets in candidates.items():
+            separating[pair] = _separating(judge, found, pair, sets)
             done += 1
             if progress:
                 progress(done, total)
         _settle(found, separating)
+    _clear_doubts(judge, found)
     return found
 
 
@@ -85,35 +98,53 @@ def _sets(neighbours: Sequence[set[int]], pair: Pair, size: int) -> list[Given]:
     return list(dict.fromkeys(given for side in near for given in combinations(side, size)))
 
 
-def _separating(
-    judge: Judge, found: Skeleton, pair: Pair, ways: Sequence[Given]
-) -> list[tuple[float, Given]]:
-    """Find what makes a pair independent, what shows it best first."""
-    tried = [(judge.evidence(*pair, given), given) for given in ways]
-    found.tests += len(tried)
-    found.strength[pair] = min([found.strength.get(pair, float("inf")), *(e for e, _ in tried)])
-    return sorted((round(e, _ALIKE), given) for e, given in tried if e <= 0)
+def _separating(judge: Judge, found: Skeleton, pair: Pair, sets: Sequence[Given]) -> list[_Way]:
+    """Find what makes a pair independent, the most convincing first."""
+    evidence = [judge.evidence(*pair, given) for given in sets]
+    found.tests += len(sets)
+    found.strength[pair] = min(*evidence, found.strength.get(pair, float("inf")))
+    ways = []
+    for given, dependent in zip(sets, evidence, strict=True):
+        if dependent <= 0:
+            # Given nothing there are no strata with too few rows.
+            doubt = -judge.explains(*pair, given) if given else dependent
+            ways.append(_Way(round(doubt, _ALIKE), given))
+    return sorted(ways)
 
 
-def _settle(found: Skeleton, separating: dict[Pair, list[tuple[float, Given]]]) -> None:
-    """Remove the edges of a level, those with the best evidence of independence first.
+def _settle(found: Skeleton, separating: dict[Pair, list[_Way]]) -> None:
+    """Remove the edges of a level, the most convincing first.
 
     Of columns that are copies of each other, each makes the others independent, and
     without care all their edges would go. So an edge goes only if what separates its ends
-    still lies between them.
+    still lies between them, beside one of them.
     """
-    order = sorted((ways[0][0], pair) for pair, ways in separating.items() if ways)
-    for _, (a, b) in order:
-        for _, given in separating[a, b]:
-            if all(_between(found.neighbours, a, b, c) for c in given):
-                _remove(found.neighbours, a, b)
-                found.separators[a, b] = given
-                break
+    order = sorted((ways[0].doubt, pair) for pair, ways in separating.items() if ways)
+    for _, pair in order:
+        ways = separating[pair]
+        found.doubtful[pair] = ways[0].given
+        good = (w.given for w in ways if w.doubt <= 0 and _separates(found.neighbours, pair, w))
+        given = next(good, None)
+        if given is not None:
+            found.remove(pair)
+            found.separators[pair] = given
 
 
-def _remove(neighbours: Sequence[set[int]], a: int, b: int) -> None:
-    neighbours[a].discard(b)
-    neighbours[b].discard(a)
+def _separates(neighbours: Sequence[set[int]], pair: Pair, way: _Way) -> bool:
+    a, b = pair
+    beside = neighbours[a].issuperset(way.given) or neighbours[b].issuperset(way.given)
+    return beside and all(_between(neighbours, a, b, c) for c in way.given)
+
+
+def _clear_doubts(judge: Judge, found: Skeleton) -> None:
+    """Remove doubtful edges without which each of their ends is explained best."""
+    doubtful = [pair for pair in found.edges if pair in found.doubtful]
+    ends = sorted({column for pair in doubtful for column in pair})
+    best = {column: judge.explanation(column, found.neighbours[column]) for column in ends}
+    for a, b in doubtful:
+        if a not in best[b] and b not in best[a]:
+            found.remove((a, b))
+            found.separators[a, b] = found.doubtful[a, b]
 
 
 def _between(neighbours: Sequence[set[int]], a: int, b: int, c: int) -> bool:
@@ -122,12 +153,11 @@ def _between(neighbours: Sequence[set[int]], a: int, b: int, c: int) -> bool:
     By Menger's theorem it does unless leaving out one node cuts c off from what is left
     of the two ends.
     """
-    if not (
-        _connected(neighbours, c, {b}, without=a) and _connected(neighbours, c, {a}, without=b)
-    ):
-        return False
-    if b in neighbours[c] or a in neighbours[c]:
-        return True
+    to_b = _connected(neighbours, c, {b}, without=a)
+    to_a = _connected(neighbours, c, {a}, without=b)
+    # Beside one end, the step to it and the way to the other have nothing in common.
+    if not (to_a and to_b) or neighbours[c] & {a, b}:
+        return to_a and to_b
     cuts = (v for v in range(len(neighbours)) if v not in (a, b, c))
     return all(_connected(neighbours, c, {a, b}, without=v) for v in cuts)
 
