@@ -18,7 +18,7 @@ from sfumato.leaks import (
     UNLIMITED,
     Exposure,
     RiskLevels,
-    breach,
+    breach_of,
     compare,
     holders,
     increment_ratio,
@@ -87,7 +87,7 @@ def all_guesses(people, columns):
     ],
 )
 def test_the_published_likelihoods_of_group_1_with_state_gov_known(marital, low, high):
-    known = breach(BROKEN, group=GROUP_1, knows={"Government": "State-gov"})
+    known = breach_of(BROKEN, group=GROUP_1, knows={"Government": "State-gov"})
     assert known.probability_of({"Marital-Status": marital, "Salary": "≤50K"}) == low
     assert known.probability_of({"Marital-Status": marital, "Salary": ">50K"}) == high
     assert known.known_share == Fraction(2, 5)
@@ -95,7 +95,7 @@ def test_the_published_likelihoods_of_group_1_with_state_gov_known(marital, low,
 
 
 def test_the_published_likelihoods_of_group_2_with_private_known():
-    known = breach(BROKEN, group=GROUP_2, knows={"Government": "Private"}, counts=TABLE)
+    known = breach_of(BROKEN, group=GROUP_2, knows={"Government": "Private"}, counts=TABLE)
     guess = known.combination({"Marital-Status": "Married", "Salary": ">50K"})
     assert guess.probability == Fraction(24, 100)
     # Of three Private rows two are Married with >50K: not a certainty, as printed.
@@ -103,7 +103,7 @@ def test_the_published_likelihoods_of_group_2_with_private_known():
 
 
 def test_breaking_lowers_what_was_certain():
-    known = breach(BROKEN, group=GROUP_1, knows={"Government": "State-gov"}, counts=TABLE)
+    known = breach_of(BROKEN, group=GROUP_1, knows={"Government": "State-gov"}, counts=TABLE)
     best = known.likeliest(1)[0]
     assert dict(best.values) == {"Marital-Status": "Never-Married", "Salary": "≤50K"}
     assert known.before(best) == 1
@@ -119,7 +119,7 @@ def test_breaking_lowers_what_was_certain():
 def test_the_published_increment_of_group_1():
     added = [(*FIRST, "State-gov", "Never-Married", salary) for salary in ("≤50K", ">50K")] * 5
     counts = FrequencySet.from_rows(COLUMNS, ROWS + added)
-    known = breach(Broken.of(counts, QI, SENSITIVE), group=GROUP_1)
+    known = breach_of(Broken.of(counts, QI, SENSITIVE), group=GROUP_1)
     assert known.size == 15
     rows = {
         (name, value): known.share(name).rows_of(value)
@@ -192,8 +192,8 @@ def test_the_laws_hold_for_values_that_occur_in_the_group(rows, data):
     peers = groups_of(rows)[row[:2]]
     values = {n: data.draw(st.sampled_from(peers))[i] for i, n in enumerate(NAMES[2:])}
     rest = {n: v for n, v in values.items() if n != name}
-    one = breach(broken, group=group).probability_of(values)
-    known = breach(broken, group=group, knows={name: values[name]})
+    one = breach_of(broken, group=group).probability_of(values)
+    known = breach_of(broken, group=group, knows={name: values[name]})
     two, three = known.known_share, known.probability_of(rest)
     assert one == known.group_only(known.combination(rest)) == three * two
     assert three >= one
@@ -204,10 +204,10 @@ def test_the_laws_hold_for_values_that_occur_in_the_group(rows, data):
 
 def test_the_bounds_need_values_that_occur_in_the_group():
     """A value only other groups have is no guess: its probability is 0, below every bound."""
-    known = breach(BROKEN, group=GROUP_2)
+    known = breach_of(BROKEN, group=GROUP_2)
     assert known.probability_of({"Marital-Status": "Separated"}) == 0
     counts, broken = broken_of([("1", "x", "a", "flu", 1), ("1", "x", "b", "gout", 2)])
-    both = breach(broken, group={"q": "1"}, counts=counts)
+    both = breach_of(broken, group={"q": "1"}, counts=counts)
     assert both.probability_of({"s": "a", "t": "flu", "u": 1}) == Fraction(1, 2**3)
 
 
@@ -217,8 +217,8 @@ def test_one_more_of_a_combination_makes_it_likelier_unless_it_is_certain(rows, 
     values = (*row[:2], *(data.draw(st.sampled_from(rows))[i] for i in (2, 3, 4)))
     guess = dict(zip(NAMES[2:], values[2:], strict=True))
     group = dict(zip(NAMES[:2], row[:2], strict=True))
-    before = breach(broken_of(rows)[1], group=group).probability_of(guess)
-    after = breach(broken_of([*rows, values])[1], group=group).probability_of(guess)
+    before = breach_of(broken_of(rows)[1], group=group).probability_of(guess)
+    after = breach_of(broken_of([*rows, values])[1], group=group).probability_of(guess)
     assert after > before if before < 1 else after == 1
 
 
@@ -230,7 +230,7 @@ def test_guesses_come_likeliest_first_as_sorting_all_would_give(rows, data):
     counts, broken = broken_of(rows)
     row = data.draw(st.sampled_from(rows))
     knows = data.draw(st.sampled_from([{}, {"s": row[2]}, {"t": row[3], "u": row[4]}]))
-    known = breach(broken, group={"q": row[0], "r": row[1]}, knows=knows, counts=counts)
+    known = breach_of(broken, group={"q": row[0], "r": row[1]}, knows=knows, counts=counts)
     people = groups_of(rows)[row[:2]]
     columns = [i for i, name in enumerate(NAMES[2:]) if name not in knows]
     expected = dict(all_guesses(people, columns))
@@ -255,7 +255,7 @@ def test_guesses_come_likeliest_first_as_sorting_all_would_give(rows, data):
 def test_before_breaking_is_the_share_of_the_rows_that_fit(rows, data):
     counts, broken = broken_of(rows)
     row = data.draw(st.sampled_from(rows))
-    known = breach(broken, group={"q": row[0], "r": row[1]}, knows={"s": row[2]}, counts=counts)
+    known = breach_of(broken, group={"q": row[0], "r": row[1]}, knows={"s": row[2]}, counts=counts)
     fitting = [one for one in rows if one[:3] == row[:3]]
     for guess in known.combinations():
         values = tuple(v for _, v in guess.values)
@@ -267,7 +267,7 @@ def test_the_few_likeliest_of_very_many_are_found_without_making_all():
     names = [f"c{c}" for c in range(20)]
     counts = FrequencySet.from_rows(["q", *names], [("1", *row) for row in rows])
     broken = Broken.of(counts, ["q"], names)
-    known = breach(broken, group={"q": "1"})
+    known = breach_of(broken, group={"q": "1"})
     assert known.possible > 10**18
     found = known.likeliest(50)
     assert len({guess.values for guess in found}) == 50
@@ -277,40 +277,40 @@ def test_the_few_likeliest_of_very_many_are_found_without_making_all():
 
 
 def test_a_group_is_found_by_the_columns_that_single_it_out():
-    assert breach(BROKEN, group={"Age": "[30-50]"}).size == 5
+    assert breach_of(BROKEN, group={"Age": "[30-50]"}).size == 5
     whole = Broken.of(TABLE, [], SENSITIVE)
-    assert breach(whole, group={}).size == 10
+    assert breach_of(whole, group={}).size == 10
 
 
 def test_what_is_misspelt_is_answered_with_the_nearest():
     with pytest.raises(UnknownColumnError, match=r"'Agee' in the quasi-id.*Did you mean 'Age'"):
-        breach(BROKEN, group={"Agee": "[30-50]"})
+        breach_of(BROKEN, group={"Agee": "[30-50]"})
     with pytest.raises(UnknownNameError, match=r"\[30-5\]' in column 'Age'. Did you mean '\[30-50"):
-        breach(BROKEN, group={"Age": "[30-5]"})
+        breach_of(BROKEN, group={"Age": "[30-5]"})
     with pytest.raises(UnknownColumnError, match="Did you mean 'Salary'"):
-        breach(BROKEN, group=GROUP_1, knows={"Salry": "≤50K"})
+        breach_of(BROKEN, group=GROUP_1, knows={"Salry": "≤50K"})
     with pytest.raises(UnknownNameError, match="Did you mean 'State-gov'"):
-        breach(BROKEN, group=GROUP_1, knows={"Government": "Stat-gov"})
+        breach_of(BROKEN, group=GROUP_1, knows={"Government": "Stat-gov"})
     with pytest.raises(UnknownColumnError, match="Did you mean 'Salary'"):
-        breach(BROKEN, group=GROUP_1).probability_of({"salary": "≤50K"})
+        breach_of(BROKEN, group=GROUP_1).probability_of({"salary": "≤50K"})
 
 
 def test_what_nobody_in_the_group_has_cannot_be_known():
     with pytest.raises(UnknownNameError, match=r"no person with value 'Self-emp' in 'Government'"):
-        breach(BROKEN, group=GROUP_1, knows={"Government": "Self-emp"})
+        breach_of(BROKEN, group=GROUP_1, knows={"Government": "Self-emp"})
 
 
 def test_a_group_that_does_not_exist_is_answered_with_the_nearest():
     with pytest.raises(InputError, match=r"no group has.*nearest group: Age=\[30-50\], Gender=F"):
-        breach(BROKEN, group={**GROUP_1, "Gender": "M"})
+        breach_of(BROKEN, group={**GROUP_1, "Gender": "M"})
     with pytest.raises(InputError, match=r"fits 2 groups. Say more.*'Age'"):
-        breach(BROKEN, group={})
+        breach_of(BROKEN, group={})
 
 
 def test_somebody_who_knows_everything_has_nothing_left_to_guess():
     knows = {"Government": "Private", "Marital-Status": "Divorced", "Salary": "≤50K"}
     with pytest.raises(ParameterError, match="nothing is left to guess"):
-        breach(BROKEN, group=GROUP_1, knows=knows)
+        breach_of(BROKEN, group=GROUP_1, knows=knows)
 
 
 def test_one_value_alone_says_where_somebody_may_be():

@@ -1,14 +1,16 @@
 """What a published table still tells: dependency rules, and what a broken table leaves to guess."""
 
 from sfumato.leaks.advice import Advice, Vulnerable
-from sfumato.leaks.breach import Breach, Holding, breach, holders
+from sfumato.leaks.associations import Association, associations_of
+from sfumato.leaks.breach import Breach, Holding, breach_of, holders
 from sfumato.leaks.combinations import Combination, Share
 from sfumato.leaks.comparison import Change, Comparison, Spread, compare
 from sfumato.leaks.exposure import Exposure, View
 from sfumato.leaks.findings import Findings, Inference
+from sfumato.leaks.hiding import Hidden, HiddenColumn, hide
 from sfumato.leaks.knowledge import Fact, Wanted, minimal_knowledge, most_wanted
 from sfumato.leaks.levels import RiskLevels
-from sfumato.leaks.permitted import (
+from sfumato.leaks.limits import (
     ABOVE,
     UNLIMITED,
     increment_ratio,
@@ -22,6 +24,7 @@ __all__ = [
     "ABOVE",
     "UNLIMITED",
     "Advice",
+    "Association",
     "Breach",
     "Change",
     "Combination",
@@ -30,6 +33,8 @@ __all__ = [
     "Exposure",
     "Fact",
     "Findings",
+    "Hidden",
+    "HiddenColumn",
     "Holding",
     "Inference",
     "RiskLevels",
@@ -39,8 +44,10 @@ __all__ = [
     "View",
     "Vulnerable",
     "Wanted",
-    "breach",
+    "associations_of",
+    "breach_of",
     "compare",
+    "hide",
     "holders",
     "increment_ratio",
     "likelihood",

@@ -27,7 +27,7 @@ from sfumato.leaks.combinations import (
     written,
 )
 from sfumato.leaks.levels import RiskLevels
-from sfumato.leaks.permitted import likelihood, permitted
+from sfumato.leaks.limits import likelihood, permitted
 from sfumato.typing import Value
 
 _MOST_SHOWN = 10
@@ -154,7 +154,7 @@ class Breach:
     def permitted(self, guess: Combination, alpha: float) -> int:
         """Give how many further people with this combination the group can take; see `permitted`.
 
-        >>> from sfumato.leaks.permitted import permitted
+        >>> from sfumato.leaks.limits import permitted
         >>> permitted([2, 4], 5, 0.6)
         4
         """
@@ -208,7 +208,7 @@ class Breach:
         return "\n".join(lines)
 
 
-def breach(
+def breach_of(
     broken: Broken,
     *,
     group: Mapping[str, Value],
@@ -232,7 +232,7 @@ def breach(
         >>> rows += [("30s", "local", "separated", "high")]
         >>> counts = FrequencySet.from_rows(["age", "work", "marital", "pay"], rows)
         >>> broken = Broken.of(counts, ["age"], ["work", "marital", "pay"])
-        >>> known = breach(broken, group={"age": "30s"}, knows={"work": "state"}, counts=counts)
+        >>> known = breach_of(broken, group={"age": "30s"}, knows={"work": "state"}, counts=counts)
         >>> known.probability_of({"marital": "single", "pay": "low"})
         Fraction(8, 25)
         >>> best = known.likeliest(1)[0]

@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.broken import Broken, SensitiveTable
 from sfumato.counts import Column
-from sfumato.leaks.permitted import likelihood
+from sfumato.leaks.limits import likelihood
 from sfumato.text import text_of
 from sfumato.typing import Value
 

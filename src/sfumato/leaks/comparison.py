@@ -11,8 +11,8 @@ from sfumato.broken import Broken
 from sfumato.counts import FrequencySet
 from sfumato.leaks.combinations import written
 from sfumato.leaks.levels import RiskLevels
+from sfumato.leaks.limits import likelihood
 from sfumato.leaks.people import People, by_level
-from sfumato.leaks.permitted import likelihood
 from sfumato.typing import FloatArray, IntArray
 
 

@@ -13,7 +13,7 @@ from sfumato.broken import Broken, SensitiveTable
 from sfumato.checks import require_number
 from sfumato.counts import FrequencySet
 from sfumato.errors import InputError
-from sfumato.leaks.breach import Breach, Holding, breach, holders
+from sfumato.leaks.breach import Breach, Holding, breach_of, holders
 from sfumato.leaks.combinations import (
     Combination,
     group_of,
@@ -237,8 +237,10 @@ class Exposure:
     def person(
         self, group: Mapping[str, Value], knows: Mapping[str, Value] | None = None
     ) -> Breach:
-        """Say how likely each guess is about a person of a group; see `breach`."""
-        return breach(self.broken, group=group, knows=knows, counts=self.counts, levels=self.levels)
+        """Say how likely each guess is about a person of a group; see `breach_of`."""
+        return breach_of(
+            self.broken, group=group, knows=knows, counts=self.counts, levels=self.levels
+        )
 
     def holders(self, knows: Mapping[str, Value]) -> list[Holding]:
         """Say where somebody may be whose group is not known, by one sensitive value."""

@@ -1,0 +1,315 @@
+"""Q-S association hiding: generalise sensitive values until quasi-identifiers tell none.
+
+The method that breaking a table is compared with. It keeps the table whole and pays with
+the sensitive values; breaking publishes every one of them.
+
+Reference: Y. Weijia and H. Shangteng, "k-Anonymization without Q-S Associations", 2007, pages
+753-764 of the proceedings of WAIM.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sfumato.bayes import conditional_table
+from sfumato.counts import Column, FrequencySet, group, sums
+from sfumato.errors import ParameterError
+from sfumato.hierarchy import Suppress
+from sfumato.hierarchy.base import Ladder
+from sfumato.leaks.associations import antecedents, check_mining
+from sfumato.leaks.combinations import shown
+from sfumato.losses import Attribute, Cells, LocalResult, NormalizedLoss
+from sfumato.typing import FloatArray, IntArray, Value
+
+SCOPES = ("values", "column")
+BROKEN_LOSS = 0.0
+"""What breaking costs the sensitive columns: their values are published as they are."""
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenColumn:
+    """A sensitive column, generalised value by value."""
+
+    ladder: Ladder
+    frequency: IntArray
+    levels: IntArray
+    """How far up each raw value stands."""
+
+    rules: int
+    """How many rules there were to hide."""
+
+    rounds: int
+    """How often values were raised until none was left."""
+
+    @property
+    def name(self) -> str:
+        """The column's name."""
+        return self.ladder.column
+
+    @cached_property
+    def labels(self) -> Mapping[Value, Value]:
+        """What each raw value is published as."""
+        codes = self.ladder.codes[self.levels, np.arange(len(self.levels))].tolist()
+        levels = self.levels.tolist()
+        published = [self.ladder.labels[l][c] for l, c in zip(levels, codes, strict=True)]
+        return dict(zip(self.ladder.values, published, strict=True))
+
+    @cached_property
+    def cells(self) -> Cells:
+        """The column as losses see it."""
+        of_value, _, leaves, _ = _labels(self.ladder, self.levels)
+        rows: FloatArray = self.frequency.astype(np.float64)
+        together: FloatArray = sums(of_value, self.frequency, len(leaves)).astype(np.float64)
+        return Cells(
+            value=np.arange(len(rows)),
+            level=self.levels.astype(np.float64),
+            leaves=leaves[of_value],
+            together=together[of_value],
+            rows=rows,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values that JSON can hold."""
+        changed = {v: p for v, p in self.labels.items() if v is not None and p != v}
+        return {
+            "column": self.name,
+            "rules": self.rules,
+            "rounds": self.rounds,
+            "highest": int(self.levels.max(initial=0)),
+            "height": self.ladder.height,
+            "published": {shown(value): shown(label) for value, label in changed.items()},
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Hidden:
+    """A table whose quasi-identifiers no longer tell sensitive values, and what it cost."""
+
+    counts: FrequencySet
+    """The table with its sensitive values generalised."""
+
+    columns: tuple[HiddenColumn, ...]
+    confidence: float
+    scope: str
+
+    @cached_property
+    def losses(self) -> Mapping[str, float]:
+        """The normalised loss of each sensitive column: 0 is untouched, 1 is nothing left."""
+        parts = _loss(self.columns, self.counts.total)
+        return dict(zip((c.name for c in self.columns), parts.tolist(), strict=True))
+
+    @property
+    def loss(self) -> float:
+        """The mean over the sensitive columns; breaking costs them nothing."""
+        return sum(self.losses.values()) / max(len(self.columns), 1)
+
+    @property
+    def rules(self) -> int:
+        """How many rules there were to hide."""
+        return sum(column.rules for column in self.columns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values that JSON can hold."""
+        return {
+            "confidence": self.confidence,
+            "scope": self.scope,
+            "rules": self.rules,
+            "loss": {"hiding": self.loss, "breaking": BROKEN_LOSS},
+            "columns": [{**c.to_dict(), "loss": self.losses[c.name]} for c in self.columns],
+        }
+
+    def __str__(self) -> str:
+        head = (
+            f"hiding {self.rules} rules above {self.confidence:g} costs {self.loss:.1%} of the "
+            f"sensitive values; breaking the table costs {BROKEN_LOSS:.0%}"
+        )
+        lines = [
+            f"  {c.name}: {c.rules} rules, {self.losses[c.name]:.1%} lost, up to level "
+            f"{int(c.levels.max(initial=0))} of {c.ladder.height}"
+            for c in self.columns
+        ]
+        return "\n".join([head, *lines])
+
+
+def hide(
+    counts: FrequencySet,
+    quasi_identifiers: Sequence[str],
+    sensitive: Sequence[str],
+    ladders: Mapping[str, Ladder] | None = None,
+    *,
+    confidence: float = 0.5,
+    scope: str = "values",
+    support: int = 1,
+    size: int = 1,
+) -> Hidden:
+    """Generalise sensitive values until no rule leads from quasi-identifiers to one of them.
+
+    What a rule to a generalised value tells of a person is its confidence spread evenly over
+    the raw values the label stands for: that falls as labels grow. (A label's own confidence
+    only rises when labels are merged, so counting that, nothing short of the top would
+    ever hide a rule.) The top tells nothing and ends it.
+
+    Args:
+        counts: The table.
+        quasi_identifiers: The columns others may know.
+        sensitive: The columns nobody should learn.
+        ladders: Their hierarchies; a column without one has its values suppressed.
+        confidence: What may not be exceeded.
+        scope: What a rule lifts: `values`, the label it leads to and its siblings, in the
+            whole table (the cheaper, and the fairer comparison), or `column`, all values by a
+            level.
+        support: Fewest rows behind a rule.
+        size: How many quasi-identifiers a rule starts from, up to this.
+
+    Example:
+        >>> from sfumato.hierarchy import Hierarchy
+        >>> work = ["federal", "private", "self", "state"]
+        >>> paths = [["public", "*"], ["own", "*"], ["own", "*"], ["public", "*"]]
+        >>> ladder = Hierarchy.from_paths(work, paths).bind("work", work)
+        >>> rows = [("30s", "state")] * 3 + [("30s", "self"), ("40s", "self"), ("40s", "private")]
+        >>> counts = FrequencySet.from_rows(["age", "work"], rows + [("40s", "federal")])
+        >>> hidden = hide(counts, ["age"], ["work"], {"work": ladder})
+        >>> hidden.columns[0].labels["state"], hidden.columns[0].labels["self"]
+        ('public', 'self')
+        >>> print(hidden)
+        hiding 1 rules above 0.5 costs 19.0% of the sensitive values; breaking the table costs 0%
+          work: 1 rules, 19.0% lost, up to level 1 of 2
+    """
+    check_mining(confidence, support, size)
+    if scope not in SCOPES:
+        raise ParameterError("scope", scope, " or ".join(map(repr, SCOPES)))
+    known = list(antecedents(quasi_identifiers, size))
+    columns = tuple(
+        _hide(
+            _evidence(counts, known, name, support),
+            _ladder(counts, name, ladders),
+            confidence,
+            scope,
+        )
+        for name in sensitive
+    )
+    return Hidden(_published(counts, columns), columns, confidence, scope)
+
+
+@dataclass(frozen=True, eq=False)
+class _Evidence:
+    """How many rows behind each antecedent have each raw value."""
+
+    column: Column
+    frequency: IntArray
+    antecedent: IntArray
+    value: IntArray
+    rows: IntArray
+    support: IntArray
+    """Rows of each antecedent."""
+
+
+def _evidence(
+    counts: FrequencySet, known: Sequence[tuple[str, ...]], told: str, support: int
+) -> _Evidence:
+    antecedent, value, rows, behind = [], [], [], []
+    offset = 0
+    for names in known:
+        table = conditional_table(counts, told, names)
+        enough = table.support[table.combination] >= support
+        antecedent.append(table.combination[enough] + offset)
+        value.append(table.value[enough].astype(np.int64))
+        rows.append(table.count[enough])
+        behind.append(table.support)
+        offset += len(table)
+    nothing = np.zeros(0, dtype=np.int64)
+    return _Evidence(
+        counts.column(told),
+        counts.value_counts(told),
+        *(np.concatenate([nothing, *parts]) for parts in (antecedent, value, rows, behind)),
+    )
+
+
+def _ladder(counts: FrequencySet, name: str, ladders: Mapping[str, Ladder] | None) -> Ladder:
+    values = counts.column(name).values
+    ladder = (ladders or {}).get(name) or Suppress().ladder(name, values)
+    if ladder.values != values:
+        raise ParameterError(
+            f"the ladder of {name!r}",
+            f"one of {len(ladder.values)} values",
+            f"bound to the column's {len(values)} values",
+            why="hierarchy.bind(name, counts.column(name).values) makes one",
+        )
+    return ladder
+
+
+def _hide(evidence: _Evidence, ladder: Ladder, confidence: float, scope: str) -> HiddenColumn:
+    """Raise what rules lead to, round by round; each raises something, so it ends at the top."""
+    levels = np.zeros(len(ladder.values), dtype=np.int64)
+    rules = rounds = 0
+    while True:
+        led_to = _led_to(evidence, ladder, levels, confidence)
+        rules = rules or len(led_to)
+        if not len(led_to):
+            return HiddenColumn(ladder, evidence.frequency, levels, rules, rounds)
+        levels = levels + 1 if scope == "column" else _raised(ladder, levels, np.unique(led_to))
+        rounds += 1
+
+
+def _led_to(evidence: _Evidence, ladder: Ladder, levels: IntArray, confidence: float) -> IntArray:
+    """For each rule give a raw value whose label it leads to."""
+    of_value, first, leaves, tells = _labels(ladder, levels)
+    label = of_value[evidence.value]
+    cells = group([evidence.antecedent, label], [len(evidence.support), len(first)])
+    rows = sums(cells.of_item, evidence.rows, cells.n)
+    label = label[cells.first]
+    behind = evidence.support[evidence.antecedent[cells.first]]
+    # One division of whole numbers, so that what equals the threshold does not exceed it.
+    sure = rows / (behind * leaves[label]) > confidence
+    found: IntArray = first[label[sure & tells[label]]]
+    return found
+
+
+def _labels(ladder: Ladder, levels: IntArray) -> tuple[IntArray, IntArray, FloatArray, np.ndarray]:
+    """Number the published labels.
+
+    Gives the label of each raw value and, for each label, one raw value, how many it stands
+    for, and whether it tells anything: the top and a missing value do not.
+    """
+    values = np.arange(len(levels))
+    codes = ladder.codes[levels, values]
+    labels = group([levels, codes], [ladder.height + 1, len(levels) + 1])
+    first = labels.first
+    leaves = np.array(
+        [ladder.leaves[levels[i]][codes[i]] for i in first.tolist()], dtype=np.float64
+    )
+    missing = Column(ladder.column, ladder.values).missing
+    return labels.of_item, first, leaves, (levels[first] < ladder.height) & (first != missing)
+
+
+def _raised(ladder: Ladder, levels: IntArray, led_to: IntArray) -> IntArray:
+    """Raise some labels to their parents, and with them everything below those."""
+    raised = levels.copy()
+    for value in led_to.tolist():
+        level = int(levels[value]) + 1
+        siblings = ladder.codes[level] == ladder.codes[level, value]
+        raised[siblings] = np.maximum(raised[siblings], level)
+    return raised
+
+
+def _published(counts: FrequencySet, columns: Sequence[HiddenColumn]) -> FrequencySet:
+    values: list[Sequence[Value]] = [column.values for column in counts.columns]
+    codes = counts.codes.copy()
+    for column in columns:
+        at = counts.index(column.name)
+        places = {label: i for i, label in enumerate(dict.fromkeys(column.labels.values()))}
+        lookup = np.array([places[label] for label in column.labels.values()], dtype=np.int32)
+        codes[at] = lookup[codes[at]] if len(lookup) else 0
+        values[at] = tuple(places)
+    return FrequencySet.from_codes(counts.names, values, codes, counts.rows)
+
+
+def _loss(columns: Sequence[HiddenColumn], rows: int) -> FloatArray:
+    attributes = [Attribute(column.ladder, column.frequency) for column in columns]
+    nothing = np.zeros(0, dtype=np.int64)
+    result = LocalResult([column.cells for column in columns], nothing, [], 0)
+    parts = NormalizedLoss().over(attributes, rows).per_attribute_local(result)
+    return np.zeros(len(columns)) if parts is None else parts
