@@ -20,18 +20,33 @@ from typing import TYPE_CHECKING, Any
 from sfumato._version import __version__
 
 if TYPE_CHECKING:
-    from sfumato import attacks, bayes, hierarchy, leaks, losses, models, partition, samples, search
+    from sfumato import (
+        attacks,
+        bayes,
+        decouplings,
+        hierarchy,
+        leaks,
+        losses,
+        models,
+        partition,
+        samples,
+        search,
+    )
+    from sfumato.decoupled import Decoupled
     from sfumato.errors import SfumatoError
     from sfumato.policy import Policy
     from sfumato.release import Release
     from sfumato.tasks.anonymize import anonymize
     from sfumato.tasks.attack import attack
+    from sfumato.tasks.decouple import decouple
     from sfumato.tasks.detect import detect
     from sfumato.tasks.draft import draft
     from sfumato.tasks.inspect import inspect
+    from sfumato.tasks.merge import merge
     from sfumato.tasks.verify import verify
 
 __all__ = [
+    "Decoupled",
     "Policy",
     "Release",
     "SfumatoError",
@@ -40,12 +55,15 @@ __all__ = [
     "attack",
     "attacks",
     "bayes",
+    "decouple",
+    "decouplings",
     "detect",
     "draft",
     "hierarchy",
     "inspect",
     "leaks",
     "losses",
+    "merge",
     "models",
     "partition",
     "samples",
@@ -54,14 +72,17 @@ __all__ = [
 ]
 
 _WHERE = {
+    "Decoupled": "sfumato.decoupled",
     "Policy": "sfumato.policy",
     "Release": "sfumato.release",
     "SfumatoError": "sfumato.errors",
     "anonymize": "sfumato.tasks.anonymize",
     "attack": "sfumato.tasks.attack",
+    "decouple": "sfumato.tasks.decouple",
     "detect": "sfumato.tasks.detect",
     "draft": "sfumato.tasks.draft",
     "inspect": "sfumato.tasks.inspect",
+    "merge": "sfumato.tasks.merge",
     "verify": "sfumato.tasks.verify",
 }
 

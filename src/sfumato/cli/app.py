@@ -6,10 +6,12 @@ import typer
 
 from sfumato._version import __version__
 from sfumato.cli.anonymize import anonymize
+from sfumato.cli.decouple import decouple
 from sfumato.cli.demo import demo
 from sfumato.cli.detect import detect
 from sfumato.cli.init import init
 from sfumato.cli.inspect import inspect
+from sfumato.cli.merge import merge
 from sfumato.cli.schema import schema
 from sfumato.cli.verify import verify
 
@@ -23,7 +25,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for _command in (init, inspect, anonymize, detect, verify, demo, schema):
+for _command in (init, inspect, anonymize, detect, decouple, merge, verify, demo, schema):
     app.command(_command.name, epilog=_command.epilog)(_command.run)
 
 

@@ -39,18 +39,18 @@ def build_manifest(
         },
         "missing": policy.missing.value,
         "models": [
-            {**promise_of(model), "measured": _plain(model.measure(decision.left))}
+            {**promise_of(model), "measured": plain(model.measure(decision.left))}
             for model in policy.models
         ],
         "loss": policy.loss.name,
         "losses": dict(decision.losses),
-        "classes": _classes(decision.sizes),
+        "classes": class_sizes(decision.sizes),
         "method": dict(decision.method),
         "search": decision.search,
         "hierarchies": _distances(policy, decision),
         "risk_levels": policy.risk_levels.written(),
         "reproducible": reproducible,
-        "versions": _versions(),
+        "versions": versions(),
     }
     return {key: value for key, value in manifest.items() if value is not None}
 
@@ -62,10 +62,15 @@ def promise_of(model: PrivacyModel) -> dict[str, Any]:
     >>> promise_of(KAnonymity(5))
     {'model': 'k-anonymity', 'k': 5}
     """
-    return {"model": model.name, **_plain(model.params())}
+    return {"model": model.name, **plain(model.params())}
 
 
-def _classes(sizes: IntArray) -> dict[str, float]:
+def class_sizes(sizes: IntArray) -> dict[str, float]:
+    """Say how many classes there are, and how large they are.
+
+    >>> class_sizes(np.array([2, 4]))
+    {'count': 2, 'smallest': 2, 'largest': 4, 'average': 3.0}
+    """
     if not len(sizes):
         return {"count": 0}
     return {
@@ -103,7 +108,8 @@ def paths_of(ladder: Ladder) -> dict[str, list[str]]:
     }
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Name what a release was made with."""
     import pyarrow as pa
 
     return {
@@ -113,13 +119,14 @@ def _versions() -> dict[str, str]:
     }
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 - any parameter of any model
+def plain(value: Any) -> Any:  # noqa: ANN401 - any parameter of any model
+    """Give parameters and figures as values that JSON can hold."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, np.generic):
-        return _plain(value.item())
+        return plain(value.item())
     if isinstance(value, float) and math.isinf(value):
         return "inf" if value > 0 else "-inf"
     return value

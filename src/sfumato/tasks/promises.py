@@ -9,6 +9,7 @@ from sfumato.recoding import FullDomainRecoding, Recoding
 from sfumato.schema import Role
 from sfumato.text import text_of
 from sfumato.verifier import Promises, Verdict, count_population, verify_folder
+from sfumato.verifier.manifest import Column, DataFile, Manifest
 
 
 def promises_of(
@@ -42,6 +43,29 @@ def verify_release_folder(folder: Path, policy: Policy, recoding: Recoding) -> V
         return verify_folder(folder)
     return verify_folder(
         folder, population=policy.population, generalization=generalization_of(recoding)
+    )
+
+
+def claims_in(plain: Mapping[str, Any]) -> Manifest:
+    """Give the manifest of a release in memory as the verifier reads those of files."""
+    kind = plain.get("kind")
+    files = [] if kind is None else plain["files"]
+    return Manifest(
+        files=tuple(
+            DataFile(f["name"], "", None, f["rows"], "", f["table"], f.get("column")) for f in files
+        ),
+        columns=tuple(
+            Column(c["name"], c["role"], c.get("level"), c.get("height")) for c in plain["columns"]
+        ),
+        published=plain["rows"]["published"],
+        suppressed=plain["rows"]["suppressed"],
+        suppression=plain["rows"]["suppression"],
+        missing=plain["missing"],
+        models=tuple(plain["models"]),
+        hierarchies=plain["hierarchies"],
+        kind=kind,
+        group=plain.get("group", ""),
+        count=plain.get("count", ""),
     )
 
 

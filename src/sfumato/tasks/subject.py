@@ -6,6 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sfumato.decoupled import Decoupled
 from sfumato.errors import InputError, ParameterError, some
 from sfumato.policy import Policy
 from sfumato.release import MANIFEST, Release
@@ -39,6 +40,8 @@ def subject_of(
     """Find the roles: those named, else the release's own, else the policy's."""
     if policy is not None and not isinstance(policy, Policy):
         policy = Policy.load(policy)
+    if isinstance(data, Decoupled):
+        raise decoupled_already("this")
     if isinstance(data, Release):
         found = _of_manifest(data.manifest, _table_of(data))
     elif isinstance(data, str | PathLike) and (Path(data).expanduser() / MANIFEST).is_file():
@@ -56,6 +59,14 @@ def subject_of(
         found = found._replace(sensitive=tuple(sensitive))
     _check(found)
     return found
+
+
+def decoupled_already(what: str) -> InputError:
+    """Say that rows are asked for where there are none any more."""
+    return InputError(
+        f"{what} is a decoupled release: its rows cannot be put together again. "
+        "Give the release it was made of."
+    )
 
 
 def _check(found: Subject) -> None:
@@ -86,10 +97,7 @@ def _of_folder(folder: Path) -> Subject:
     manifest = read_manifest(folder / MANIFEST)
     plain = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     if manifest.kind is not None:
-        raise InputError(
-            f"{str(folder)!r} is a decoupled release: its rows cannot be put together again. "
-            "Give the release it was made of."
-        )
+        raise decoupled_already(repr(str(folder)))
     if len(manifest.files) != 1:
         raise InputError(f"{str(folder)!r} has more than one data file; give one of them")
     return _of_manifest(plain, folder / manifest.files[0].name)

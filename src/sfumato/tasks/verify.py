@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 
+from sfumato.decoupled import Decoupled
 from sfumato.engines import Table, open_table
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, some
 from sfumato.policy import Missing, Policy
@@ -13,10 +14,18 @@ from sfumato.schema import Role
 from sfumato.tasks.agreement import differences
 from sfumato.tasks.manifest import paths_of, promise_of
 from sfumato.tasks.problem import ladder_of
-from sfumato.tasks.promises import generalization_of
-from sfumato.verifier import Check, Promises, Verdict, count_population, verify_file, verify_folder
+from sfumato.tasks.promises import claims_in, generalization_of
+from sfumato.verifier import (
+    Check,
+    Promises,
+    Verdict,
+    count_population,
+    verify_broken,
+    verify_file,
+    verify_folder,
+)
 from sfumato.verifier.folder import promises_in
-from sfumato.verifier.manifest import MANIFEST, Column, Manifest, read_manifest
+from sfumato.verifier.manifest import MANIFEST, Manifest, read_manifest
 from sfumato.verifier.verdict import status
 
 
@@ -37,8 +46,8 @@ def verify(
     named a quasi-identifier protects nobody.
 
     Args:
-        what: A `Release`, the folder of one, or a plain table: a path (CSV, Parquet,
-            Feather) or a pandas, Polars or Arrow table.
+        what: A release, decoupled or not, the folder of one, or a plain table: a path (CSV,
+            Parquet, Feather) or a pandas, Polars or Arrow table.
         policy: A policy or the path of one. A plain table needs it for the roles and the
             models, a release only to find the population's labels and to be compared with.
         population: A path or table of everybody the data was drawn from, for the models
@@ -64,7 +73,7 @@ def verify(
         policy = Policy.load(policy)
     if population is None and policy is not None:
         population = policy.population
-    if isinstance(what, Release):
+    if isinstance(what, Release | Decoupled):
         if what.folder is None:
             return _in_memory(what, policy, population)
         what = what.folder
@@ -98,22 +107,14 @@ def _folder(folder: Path, policy: Policy | None, population: object) -> Verdict:
     return Verdict((*verdict.checks, *compared))
 
 
-def _in_memory(release: Release, policy: Policy | None, population: object) -> Verdict:
-    plain = release.manifest
-    manifest = Manifest(
-        files=(),
-        columns=tuple(
-            Column(c["name"], c["role"], c.get("level"), c.get("height")) for c in plain["columns"]
-        ),
-        published=plain["rows"]["published"],
-        suppressed=plain["rows"]["suppressed"],
-        suppression=plain["rows"]["suppression"],
-        missing=plain["missing"],
-        models=tuple(plain["models"]),
-        hierarchies=plain["hierarchies"],
-    )
+def _in_memory(release: Release | Decoupled, policy: Policy | None, population: object) -> Verdict:
+    manifest = claims_in(release.manifest)
     compared, labels = _compared(manifest, policy, population)
-    verdict = verify_file(release.table, promises_in(manifest, population, labels))
+    promises = promises_in(manifest, population, labels)
+    if isinstance(release, Decoupled):
+        verdict = verify_broken(release.tables or {}, manifest, promises)
+    else:
+        verdict = verify_file(release.table, promises)
     return Verdict((*verdict.checks, *compared))
 
 

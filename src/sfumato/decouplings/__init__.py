@@ -3,9 +3,11 @@
 Every method is one file and one frozen dataclass; `DECOUPLINGS` finds them by name.
 """
 
-from sfumato.decouple.base import Decoupling, Part, Parts
-from sfumato.decouple.break_merge import BreakMerge, publish, random_labels
-from sfumato.decouple.merging import Merged
+from sfumato.decouplings.base import Decoupling, Part, Parts
+from sfumato.decouplings.break_merge import BreakMerge, publish, random_labels
+from sfumato.decouplings.merging import Merged
+from sfumato.decouplings.readme import readme
+from sfumato.decouplings.sql import schema_sql
 from sfumato.registry import Registry
 
 __all__ = [
@@ -17,6 +19,8 @@ __all__ = [
     "Parts",
     "publish",
     "random_labels",
+    "readme",
+    "schema_sql",
 ]
 
 DECOUPLINGS: Registry[Decoupling] = Registry("decoupling", "sfumato.decouplings", [BreakMerge])

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from sfumato.broken import Broken
-from sfumato.decouple.base import unused
+from sfumato.decouplings.base import unused
 from sfumato.derived import SLICE, Batch, DerivedColumn, DerivedTable
 from sfumato.typing import IntArray
 

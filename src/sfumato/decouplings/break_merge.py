@@ -8,7 +8,7 @@ import numpy as np
 
 from sfumato.broken import Broken, SensitiveTable
 from sfumato.counts import FrequencySet
-from sfumato.decouple.base import Decoupling, Part, Parts, file_names, unused
+from sfumato.decouplings.base import Decoupling, Part, Parts, file_names, unused
 from sfumato.derived import DerivedColumn, DerivedTable
 from sfumato.typing import IntArray
 

@@ -1,0 +1,91 @@
+"""`sfumato decouple`: from a release to several tables with weak links."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.command import command
+from sfumato.cli.lists import listed
+from sfumato.cli.options import JsonOption, QuietOption
+from sfumato.cli.progress import progress_bar
+from sfumato.cli.show import clean, say, show, write_json
+
+
+@command(
+    examples="sfumato decouple release/ -o broken/\n"
+    "sfumato decouple published.csv -o broken/ --qi age,zip --sensitive illness,salary",
+    python='broken = sf.decouple("release", "break-merge", output="broken")',
+)
+def decouple(  # noqa: PLR0917 - options of a command line
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="RELEASE_OR_FILE", help="A release folder, or a CSV, Parquet or Feather file."
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="The folder to write.")
+    ],
+    method: Annotated[str, typer.Option(metavar="NAME", help="How to decouple.")] = "break-merge",
+    policy: Annotated[
+        Path | None,
+        typer.Option("--policy", "-p", metavar="FILE", help="Take roles and models from a policy."),
+    ] = None,
+    qi: Annotated[
+        list[str] | None,
+        typer.Option("--qi", metavar="COLUMNS", help="The quasi-identifiers, between commas."),
+    ] = None,
+    sensitive: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMNS", help="What nobody should learn, between commas."),
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option("--format", metavar="csv|parquet|feather", help="If not the input's."),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a release that is there; nothing else.")
+    ] = False,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Fix all that is random, for experiments. Such a release is not for publication.",
+        ),
+    ] = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Publish quasi-identifiers and sensitive columns apart.
+
+    One table has a row per person with what others may know and a group; one table per sensitive
+    column counts the values of each group. The tables are verified before they appear. If
+    anything fails, nothing is written.
+    """
+    from sfumato.tasks.decouple import decouple as task
+
+    with progress_bar(quiet=quiet or json) as progress:
+        release = task(
+            what,
+            method,
+            output=output,
+            quasi_identifiers=None if qi is None else listed(qi),
+            sensitive=None if sensitive is None else listed(sensitive),
+            policy=policy,
+            format=form,
+            force=force,
+            seed=seed,
+            progress=progress,
+        )
+    if json:
+        write_json(release.to_dict())
+        return
+    if quiet:
+        return
+    from sfumato.cli.decoupled_view import decoupled_view
+
+    show(*decoupled_view(release))
+    say(f"\nThe tables are in {clean(output)}; all {len(release.verdict.checks)} checks hold.")
+    for warning in release.warnings:
+        say(f"Warning: {clean(warning)}")

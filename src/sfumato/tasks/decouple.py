@@ -1,0 +1,276 @@
+"""Decouple: from an anonymised table to several tables with weak links, verified."""
+
+import secrets
+from collections.abc import Callable, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from sfumato._version import __version__
+from sfumato.checks import require_int
+from sfumato.counts import FrequencySet
+from sfumato.decoupled import Decoupled
+from sfumato.decouplings import DECOUPLINGS, Decoupling, Parts, readme, schema_sql
+from sfumato.engines import FORMATS, Table, derived_table, open_table, write_derived
+from sfumato.errors import InputError, ParameterError, VerificationError
+from sfumato.policy import Missing, Policy
+from sfumato.release import hash_of, refuse_what_is_there, staged_folder, write_manifest
+from sfumato.schema import Role
+from sfumato.tasks.kept import Kept, models_kept
+from sfumato.tasks.manifest import FORMAT, class_sizes, versions
+from sfumato.tasks.promises import claims_in
+from sfumato.tasks.subject import Subject, subject_of
+from sfumato.text import STAR, text_of
+from sfumato.verifier import Verdict, verify_broken, verify_folder
+from sfumato.verifier.folder import promises_in
+
+Progress: TypeAlias = Callable[[str, int, int | None], None]
+"""Called with the stage, how much of it is done, and how much there is (None: unknown)."""
+
+
+def decouple(  # noqa: PLR0913 - all but two have a default and are named
+    data: object,
+    method: str | Decoupling = "break-merge",
+    *,
+    output: str | PathLike[str] | None = None,
+    quasi_identifiers: Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+    policy: Policy | str | PathLike[str] | None = None,
+    format: str | None = None,  # noqa: A002 - the word users know
+    force: bool = False,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> Decoupled:
+    """Publish quasi-identifiers and each sensitive column apart, linked by group only.
+
+    Promises: the tables hold what the table held, person by person and value by value, and
+    nothing of which values belong together; labels and orders are random; the models of
+    the release hold as they did; all that was verified from the tables by independent code. If
+    anything fails, nothing is written. Does not promise that groups are large or diverse:
+    anonymise the table before.
+
+    Args:
+        data: A release, its folder, or a table: a path (CSV, Parquet, Feather), pandas,
+            Polars, Arrow.
+        method: How to decouple; see `sf.decouplings.DECOUPLINGS`.
+        output: The folder to write; None gives the tables back in memory.
+        quasi_identifiers: The columns others may know; a release knows its own.
+        sensitive: The columns nobody should learn about a person, each to a table of its own.
+        policy: Where roles and models come from, if the data is a plain table.
+        format: csv, parquet or feather; None takes the input's.
+        force: Replace a release that is already in `output`.
+        seed: Fixes all that is random, for tests and experiments. Such a release is marked as
+            reproducible: it is not for publication.
+        progress: Told how far each stage is.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> table = pa.table({"age": ["30s", "30s", "40s", "40s"],
+        ...     "ill": ["flu", "gout", "flu", "hiv"], "pay": [1, 2, 2, 2]})
+        >>> broken = decouple(table, quasi_identifiers=["age"], sensitive=["ill", "pay"])
+        >>> broken.tables["qi"].num_rows, broken.tables["sensitive_pay"].num_rows
+        (4, 3)
+        >>> broken.warnings
+        ("2 people are in groups where everybody has the same 'pay': who knows the group knows it",)
+    """
+    report = progress or (lambda stage, done, total: None)  # noqa: ARG005
+    if seed is not None:
+        require_int("seed", seed, at_least=0)
+    if output is not None:
+        refuse_what_is_there(Path(output), force=force)
+    decoupling = DECOUPLINGS[method]() if isinstance(method, str) else method
+    subject = subject_of(data, quasi_identifiers, sensitive, policy)
+    _require_both(subject)
+    table = open_table(subject.data)
+    chosen = _format_of(table, format)
+    counts = table.count(
+        (*subject.quasi_identifiers, *subject.sensitive),
+        progress=lambda done, total: report("count", done, total),
+    )
+    counts = _without_starred(counts, subject)
+    if not counts.total:
+        raise InputError("every row is suppressed: there is nothing to decouple")
+    if output is not None and chosen == "csv":
+        counts = _as_text(counts)
+    kept = models_kept(counts, subject, _missing(subject))
+    rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
+    parts = decoupling.run(counts, subject.quasi_identifiers, subject.sensitive, rng=rng)
+    manifest = _manifest(decoupling, subject, table, parts, kept)
+    manifest["reproducible"] |= seed is not None
+    if output is None:
+        return _in_memory(table, parts, manifest, report)
+    return _to_folder(table, parts, manifest, Path(output), chosen, report, force=force)
+
+
+def _require_both(subject: Subject) -> None:
+    for name in ("quasi_identifiers", "sensitive"):
+        if not getattr(subject, name):
+            raise ParameterError(
+                name,
+                [],
+                "at least one column",
+                why="decoupling parts what others may know from what is sensitive",
+            )
+
+
+def _format_of(table: Table, given: str | None) -> str:
+    if given is not None and given not in FORMATS:
+        raise ParameterError("format", given, "one of " + ", ".join(FORMATS))
+    return given or (table.kind if table.kind in FORMATS else "parquet")
+
+
+def _without_starred(counts: FrequencySet, subject: Subject) -> FrequencySet:
+    """Leave out the suppressed rows that a release still shows; they all look the same."""
+    rows = subject.manifest["rows"] if subject.manifest is not None else {}
+    if rows.get("suppression") != "star":
+        return counts
+    starred = np.ones(len(counts), dtype=bool)
+    for column, codes in zip(counts.columns, counts.codes, strict=True):
+        empty = None if column.name in subject.sensitive else STAR
+        starred &= np.isin(codes, [i for i, v in enumerate(column.values) if v == empty])
+    left = counts.rows.copy()
+    left[starred] -= min(int(left[starred].sum()), int(rows["suppressed"]))
+    return _of_occurring(FrequencySet(counts.columns, counts.codes, left))
+
+
+def _of_occurring(counts: FrequencySet) -> FrequencySet:
+    """Leave out combinations that no row has any more, and values with them."""
+    some = counts.without(counts.rows == 0)
+    values, codes = [], np.empty_like(some.codes)
+    for position, column in enumerate(some.columns):
+        used, codes[position] = np.unique(some.codes[position], return_inverse=True)
+        values.append([column.values[code] for code in used])
+    return FrequencySet.from_codes(some.names, values, codes, some.rows)
+
+
+def _as_text(counts: FrequencySet) -> FrequencySet:
+    """Take values as a CSV file holds them: all are text, and an empty text is missing."""
+    values = [
+        [None if value is None else text_of(value) or None for value in column.values]
+        for column in counts.columns
+    ]
+    return FrequencySet.from_codes(counts.names, values, counts.codes, counts.rows)
+
+
+def _missing(subject: Subject) -> str:
+    if subject.manifest is not None:
+        return str(subject.manifest["missing"])
+    return (Missing.OWN_VALUE if subject.policy is None else subject.policy.missing).value
+
+
+def _manifest(
+    decoupling: Decoupling, subject: Subject, table: Table, parts: Parts, kept: Kept
+) -> dict[str, Any]:
+    """Describe a decoupled release, apart from its files: everything in it may be public."""
+    source = subject.manifest or {}
+    said = {column["name"]: column for column in source.get("columns", ())}
+    roles = dict.fromkeys(subject.quasi_identifiers, Role.QUASI_IDENTIFIER)
+    roles |= dict.fromkeys(subject.sensitive, Role.SENSITIVE)
+    return {
+        "format": FORMAT,
+        "sfumato": __version__,
+        "kind": decoupling.name,
+        "columns": [
+            {**said.get(name, {}), "name": name, "role": role.value} for name, role in roles.items()
+        ],
+        "group": parts.group,
+        "count": parts.count,
+        "rows": {
+            "published": parts.broken.total,
+            "suppressed": int(source.get("rows", {}).get("suppressed", 0)),
+            "suppression": "remove",
+        },
+        "missing": _missing(subject),
+        "models": kept.models,
+        "classes": class_sizes(parts.broken.sizes),
+        "hierarchies": kept.hierarchies,
+        "left_out": {"columns": _left_out(subject, table), "models": kept.dropped},
+        "reproducible": bool(source.get("reproducible", False)),
+        "versions": versions(),
+    }
+
+
+def _left_out(subject: Subject, table: Table) -> list[str]:
+    """Name the columns that would have been published beside the others."""
+    used = {*subject.quasi_identifiers, *subject.sensitive}
+    if subject.policy is not None:
+        # Identifiers and dropped columns were never to be published.
+        roles = subject.policy.check_against(table.columns)
+        return [name for name, role in roles.items() if role is Role.PLAIN and name not in used]
+    return [name for name in table.columns if name not in used]
+
+
+def _in_memory(table: Table, parts: Parts, manifest: dict[str, Any], report: Progress) -> Decoupled:
+    likes = _likes(table, parts)
+    tables = {}
+    for done, part in enumerate(parts.tables):
+        report("publish", done, len(parts.tables))
+        tables[part.name] = derived_table(part.content, likes)
+    manifest["files"] = [
+        {"name": part.name, "rows": part.content.rows, "table": part.table}
+        | ({} if part.column is None else {"column": part.column})
+        for part in parts.tables
+    ]
+    report("verify", 0, None)
+    claims = claims_in(manifest)
+    verdict = _require(verify_broken(tables, claims, promises_in(claims)))
+    native = {name: table.native(each) for name, each in tables.items()}
+    return Decoupled(manifest, verdict, parts.broken, tables=native)
+
+
+def _to_folder(
+    table: Table,
+    parts: Parts,
+    manifest: dict[str, Any],
+    target: Path,
+    chosen: str,
+    report: Progress,
+    *,
+    force: bool,
+) -> Decoupled:
+    """Write a folder that appears only when it is complete and verified."""
+    with staged_folder(target, force=force) as stage:
+        manifest["files"] = []
+        for part in parts.tables:
+            written = write_derived(
+                part.content,
+                stage / f"{part.name}.{chosen}",
+                format=chosen,
+                likes=_likes(table, parts),
+                progress=lambda done, total: report("publish", done, total),
+            )
+            file = {
+                "name": written.path.name,
+                "format": written.format,
+                "rows": written.rows,
+                "sha256": hash_of(written.path),
+                "table": part.table,
+            }
+            if part.column is not None:
+                file["column"] = part.column
+            if written.delimiter is not None:
+                file["delimiter"] = written.delimiter
+            manifest["files"].append(file)
+        (stage / "schema.sql").write_text(schema_sql(parts), encoding="utf-8")
+        (stage / "README.md").write_text(readme(manifest), encoding="utf-8")
+        write_manifest(stage, manifest)
+        report("verify", 0, None)
+        verdict = _require(verify_folder(stage))
+    return Decoupled(manifest, verdict, parts.broken, folder=target)
+
+
+def _likes(table: Table, parts: Parts) -> dict[str, Table]:
+    broken = parts.broken
+    names = [*(column.name for column in broken.quasi_identifiers), *broken.names]
+    return dict.fromkeys(names, table)
+
+
+def _require(verdict: Verdict) -> Verdict:
+    if not verdict.holds:
+        raise VerificationError(
+            "the release was not published, because the verifier does not find in it what was "
+            f"promised. This is a fault of Sfumato; please report it.\n{verdict}"
+        )
+    return verdict
