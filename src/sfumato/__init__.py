@@ -8,10 +8,10 @@
 
 `sf.anonymize` generalises a table until the policy's privacy models hold, `sf.verify`
 recomputes the promises of any release or plain table, `sf.detect` finds what a release
-still tells, `sf.attack` attacks it, `sf.inspect` shows the risk of a table as it is,
-`sf.draft` writes a first policy for it. Everything a policy can name is in `sf.models`,
-`sf.hierarchy`, `sf.losses`, `sf.search` and `sf.partition`; the attacks are in `sf.attacks`,
-the learners of networks in `sf.bayes`.
+still tells, `sf.breach` what a broken one leaves to guess, `sf.attack` attacks it, `sf.inspect`
+shows the risk of a table as it is, `sf.draft` writes a first policy for it. Everything a policy
+can name is in `sf.models`, `sf.hierarchy`, `sf.losses`, `sf.search` and `sf.partition`; the
+attacks are in `sf.attacks`, the learners of networks in `sf.bayes`.
 """
 
 from importlib import import_module
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from sfumato.release import Release
     from sfumato.tasks.anonymize import anonymize
     from sfumato.tasks.attack import attack
+    from sfumato.tasks.breach import breach
     from sfumato.tasks.decouple import decouple
     from sfumato.tasks.detect import detect
     from sfumato.tasks.draft import draft
@@ -55,6 +56,7 @@ __all__ = [
     "attack",
     "attacks",
     "bayes",
+    "breach",
     "decouple",
     "decouplings",
     "detect",
@@ -78,6 +80,7 @@ _WHERE = {
     "SfumatoError": "sfumato.errors",
     "anonymize": "sfumato.tasks.anonymize",
     "attack": "sfumato.tasks.attack",
+    "breach": "sfumato.tasks.breach",
     "decouple": "sfumato.tasks.decouple",
     "detect": "sfumato.tasks.detect",
     "draft": "sfumato.tasks.draft",

@@ -6,6 +6,7 @@ import typer
 
 from sfumato._version import __version__
 from sfumato.cli.anonymize import anonymize
+from sfumato.cli.breach import breach
 from sfumato.cli.decouple import decouple
 from sfumato.cli.demo import demo
 from sfumato.cli.detect import detect
@@ -25,7 +26,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for _command in (init, inspect, anonymize, detect, decouple, merge, verify, demo, schema):
+for _command in (init, inspect, anonymize, detect, decouple, merge, breach, verify, demo, schema):
     app.command(_command.name, epilog=_command.epilog)(_command.run)
 
 

@@ -1,0 +1,167 @@
+"""Breach: what somebody who joins the parts of a broken table again can guess."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from sfumato.broken import Broken
+from sfumato.counts import Column, FrequencySet
+from sfumato.decoupled import Decoupled
+from sfumato.engines import open_table
+from sfumato.errors import InputError, ParameterError, PolicyError
+from sfumato.leaks import Exposure, RiskLevels
+from sfumato.policy import Policy
+from sfumato.release import MANIFEST, Release
+from sfumato.tasks.broken_tables import open_broken
+from sfumato.tasks.known import known_values
+from sfumato.tasks.subject import subject_of
+from sfumato.typing import Value
+from sfumato.verifier.manifest import read_manifest
+
+Progress: TypeAlias = Callable[[str, int, int | None], None]
+"""Called with the stage, how much of it is done, and how much there is (None: unknown)."""
+
+
+def breach(
+    data: object,
+    *,
+    quasi_identifiers: Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+    policy: Policy | str | PathLike[str] | None = None,
+    original: object = None,
+    alpha: float | None = None,
+    levels: RiskLevels | None = None,
+    progress: Progress | None = None,
+) -> Exposure:
+    """Say what a broken release leaves to guess, or what breaking a table would.
+
+    A release in several tables is taken as it is. Any other release or table is broken in
+    memory, and everybody's risk before and after stands side by side.
+
+    Args:
+        data: A release or its folder, or a table: a path (CSV, Parquet, Feather), pandas,
+            Polars, Arrow.
+        quasi_identifiers: The columns that make groups; a release knows its own.
+        sensitive: The columns that are guessed.
+        policy: Where the roles come from if they are not named.
+        original: For a broken release the table it was made of, to compare with.
+        alpha: Count also how many people are above this.
+        levels: The risk levels; None takes the policy's or the release's, else the usual ones.
+        progress: Told how far each stage is.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> work = ["state", "state", "federal", "private", "local"]
+        >>> wed = ["single", "single", "married", "divorced", "separated"]
+        >>> table = pa.table({"age": ["30-50"] * 5, "work": work, "marital": wed})
+        >>> exposure = breach(table, quasi_identifiers=["age"], sensitive=["work", "marital"])
+        >>> print(exposure.person({"age": "30-50"}, {"work": "state"}))
+        age=30-50: 5 people, work=state known
+          marital: single 40%, divorced 20%, married 20%, separated 20%
+    """
+    report = progress or (lambda stage, done, total: None)  # noqa: ARG005
+
+    def count(table: object, names: Sequence[str]) -> FrequencySet:
+        return open_table(table).count(
+            tuple(names), progress=lambda done, total: report("count", done, total)
+        )
+
+    parts = _parts_of(data)
+    if parts is not None:
+        broken, manifest = parts
+        broken = _chosen(broken, quasi_identifiers, sensitive)
+        own = _levels(policy, manifest)
+        counts = None
+        if original is not None:
+            counts = count(_table(original), _columns(broken))
+        return Exposure(broken, counts, levels or own, alpha)
+    if original is not None:
+        raise ParameterError(
+            "original", original, "left out", why="the table that is given is whole itself"
+        )
+    subject = subject_of(data, quasi_identifiers, sensitive, policy)
+    if not subject.sensitive:
+        raise ParameterError(
+            "sensitive", [], "the columns that are guessed", why="sensitive=['illness'] names them"
+        )
+    counts = count(subject.data, (*subject.quasi_identifiers, *subject.sensitive))
+    broken = Broken.of(counts, subject.quasi_identifiers, subject.sensitive)
+    own = _levels(subject.policy, subject.manifest)
+    return Exposure(broken, counts, levels or own, alpha)
+
+
+def named_values(columns: Sequence[Column], given: Sequence[str]) -> dict[str, Value]:
+    """Find columns and values written as `column=value`; see `known_values`.
+
+    >>> named_values([Column("age", ("[30-50]", "[51-90]"))], ["age=[30-50]"])
+    {'age': '[30-50]'}
+    """
+    nobody = FrequencySet(
+        tuple(columns),
+        np.zeros((len(columns), 0), dtype=np.int32),
+        np.zeros(0, dtype=np.int64),
+    )
+    return known_values(nobody, given)
+
+
+def _parts_of(data: object) -> tuple[Broken, Mapping[str, Any]] | None:
+    """Give the parts of a broken release and its manifest; None for anything else."""
+    if isinstance(data, Decoupled):
+        return data.broken, data.manifest
+    folder = _folder(data)
+    if folder is None or read_manifest(folder / MANIFEST).kind is None:
+        return None
+    manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    return open_broken(folder).broken, manifest
+
+
+def _folder(data: object) -> Path | None:
+    """Give the folder of a release, if it is one."""
+    if not isinstance(data, str | PathLike):
+        return None
+    folder = Path(data).expanduser()
+    return folder if (folder / MANIFEST).is_file() else None
+
+
+def _chosen(
+    broken: Broken, quasi_identifiers: Sequence[str] | None, sensitive: Sequence[str] | None
+) -> Broken:
+    """Take the sensitive columns that were asked for; the groups are what they are."""
+    if quasi_identifiers is not None:
+        raise ParameterError(
+            "quasi_identifiers",
+            list(quasi_identifiers),
+            "left out",
+            why="a broken release has groups of its own",
+        )
+    if sensitive is None:
+        return broken
+    tables = tuple(broken.table(name) for name in dict.fromkeys(sensitive))
+    return Broken(broken.quasi_identifiers, broken.labels, broken.sizes, tables)
+
+
+def _columns(broken: Broken) -> tuple[str, ...]:
+    return (*(column.name for column in broken.quasi_identifiers), *broken.names)
+
+
+def _table(original: object) -> object:
+    """Find the rows of a release, or take a table as it is."""
+    released = isinstance(original, Release) or _folder(original) is not None
+    return subject_of(original).data if released else original
+
+
+def _levels(
+    policy: Policy | str | PathLike[str] | None, manifest: Mapping[str, Any] | None
+) -> RiskLevels:
+    """Find the publisher's risk levels: the policy's, or those the release was made with."""
+    if policy is not None:
+        return (policy if isinstance(policy, Policy) else Policy.load(policy)).risk_levels
+    # A manifest may be a stranger's.
+    try:
+        return RiskLevels.read((manifest or {}).get("risk_levels", {}))
+    except (PolicyError, ValueError) as error:
+        raise InputError(f"the manifest's risk_levels cannot be used: {error}") from None
