@@ -1,13 +1,23 @@
 """Attacks: what somebody who knows a person's class learns about that person.
 
-Every attack is one file and one frozen dataclass; `ATTACKS` finds them by name.
+Every attack is one file and one frozen dataclass; `ATTACKS` finds them by name. `Composition`
+stands apart: it needs two releases.
 """
 
 from sfumato.attacks.base import Attack, Finding
+from sfumato.attacks.composition import Compared, Composition
 from sfumato.attacks.homogeneity import Homogeneity
 from sfumato.attacks.similarity import Similarity
 from sfumato.registry import Registry
 
-__all__ = ["ATTACKS", "Attack", "Finding", "Homogeneity", "Similarity"]
+__all__ = [
+    "ATTACKS",
+    "Attack",
+    "Compared",
+    "Composition",
+    "Finding",
+    "Homogeneity",
+    "Similarity",
+]
 
 ATTACKS: Registry[Attack] = Registry("attack", "sfumato.attacks", [Homogeneity, Similarity])

@@ -1,0 +1,221 @@
+"""The composition attack: what two releases tell together that neither tells alone."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from sfumato.broken import Broken
+from sfumato.checks import require_int, require_number
+from sfumato.errors import ParameterError
+from sfumato.text import text_of
+from sfumato.typing import IntArray, Value
+
+Labels = tuple[str | None, ...]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What changed in one group from one release to the next, as anybody can see."""
+
+    labels: Labels
+    joined: int
+    """At least so many rows are new."""
+
+    left: int
+    """At least so many are gone."""
+
+    newcomers: Fraction
+    """The largest breach probability among those who joined; 0 if nobody did."""
+
+    leavers: Fraction
+    before: Fraction
+    """The same for everybody in the group, in the earlier release."""
+
+    after: Fraction
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the figures as plain values."""
+        shares = ("newcomers", "leavers", "before", "after")
+        return {
+            "labels": list(self.labels),
+            "joined": self.joined,
+            "left": self.left,
+            **{name: float(getattr(self, name)) for name in shares},
+        }
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What comparing two releases shows, and which groups it betrays."""
+
+    attack: "Composition"
+    differences: tuple[Difference, ...]
+
+    @property
+    def exposed(self) -> tuple[Difference, ...]:
+        """The groups whose newcomers (or leavers) are too few, or too much alike."""
+        return tuple(each for each in self.differences if self.attack.betrays(each))
+
+    @property
+    def suffers(self) -> bool:
+        """Whether somebody who joined or left is betrayed."""
+        return bool(self.exposed)
+
+    @property
+    def people(self) -> int:
+        """How many rows that concerns."""
+        return sum(each.joined + each.left for each in self.exposed)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values, ready for JSON."""
+        return {
+            "attack": "composition",
+            "alpha": self.attack.alpha,
+            "k": self.attack.k,
+            "suffers": self.suffers,
+            "people": self.people,
+            "groups": [each.to_dict() for each in self.exposed],
+        }
+
+    def __str__(self) -> str:
+        if not self.suffers:
+            return f"composition exposes nobody in {len(self.differences)} groups that changed"
+        return (
+            f"composition exposes {self.people} people who joined or left, "
+            f"in {len(self.exposed)} of {len(self.differences)} groups that changed"
+        )
+
+
+@dataclass(frozen=True)
+class Composition:
+    """Subtract one release from the next, group by group.
+
+    If a release adds n rows to a group, the difference of the counts is the table of exactly
+    those n. Whoever knows that a person joined between the two looks the person up among n, not
+    among the whole group.
+
+    Finds: groups in which fewer than k rows joined (or left), and those in which the values of
+    those who did are likelier than alpha, for whoever knows that somebody did and one of the
+    person's sensitive values; with a single sensitive column, for whoever knows the former.
+    Does not find: what can be told from knowing who *else* joined, or from releases by other
+    publishers. Where rows joined and left the same group at once, only the difference is seen,
+    and only that is judged.
+    Remedy: hold rows back until enough have come together, as `sf.publish` does by default.
+
+    Reference: Ganta, Kasiviswanathan and Smith, "Composition attacks and auxiliary information in
+    data privacy", 2008, doi:10.1145/1401890.1401926
+
+    Args:
+        alpha: The largest breach probability among newcomers that is no attack.
+        k: The fewest newcomers of a group that are no attack.
+
+    Example:
+        >>> from sfumato.counts import FrequencySet
+        >>> def broken(rows):
+        ...     return Broken.of(FrequencySet.from_rows(["age", "ill"], rows), ["age"], ["ill"])
+        >>> first = [("30s", "flu"), ("30s", "gout"), ("30s", "hiv")]
+        >>> print(Composition(alpha=0.5, k=2).run(broken(first), broken([*first, ("30s", "hiv")])))
+        composition exposes 1 people who joined or left, in 1 of 1 groups that changed
+    """
+
+    alpha: float
+    k: int = 2
+
+    def __post_init__(self) -> None:
+        require_number("alpha", self.alpha, above=0, at_most=1)
+        require_int("k", self.k, at_least=1)
+
+    def betrays(self, difference: Difference) -> bool:
+        """Tell whether too little hides those who joined or left a group."""
+        limit = Fraction(repr(float(self.alpha)))
+        return any(
+            rows and (rows < self.k or share > limit)
+            for rows, share in (
+                (difference.joined, difference.newcomers),
+                (difference.left, difference.leavers),
+            )
+        )
+
+    def run(self, earlier: Broken, later: Broken) -> Compared:
+        """Compare two releases of the same columns."""
+        for kind in ("quasi_identifiers", "sensitive"):
+            names = [_names(broken, kind) for broken in (earlier, later)]
+            if names[0] != names[1]:
+                raise ParameterError(
+                    "later", names[1], f"a release with the {kind} of the earlier, {names[0]}"
+                )
+        before, after = _by_labels(earlier), _by_labels(later)
+        nobody = _Group(0, tuple({} for _ in earlier.sensitive))
+        found = []
+        for labels in sorted(before.keys() | after.keys(), key=str):
+            old, new = before.get(labels, nobody), after.get(labels, nobody)
+            if old != new:
+                found.append(_difference(labels, old, new))
+        return Compared(self, tuple(found))
+
+
+@dataclass(frozen=True)
+class _Group:
+    size: int
+    counts: tuple[dict[str | None, int], ...]
+
+    @property
+    def worst(self) -> Fraction:
+        factors = max(len(self.counts) - 1, 1)
+        largest = sorted((max(c.values(), default=0) for c in self.counts), reverse=True)
+        return Fraction(prod(largest[:factors]), self.size**factors or 1)
+
+
+def _difference(labels: Labels, old: _Group, new: _Group) -> Difference:
+    gained, lost = _seen(old, new), _seen(new, old)
+    # A group that is gone as a whole tells nothing that its last tables did not.
+    if not new.size:
+        lost = new
+    return Difference(
+        labels, gained.size, lost.size, gained.worst, lost.worst, old.worst, new.worst
+    )
+
+
+def _seen(old: _Group, new: _Group) -> _Group:
+    """Give what the later tables hold more of: at least so many rows, with these values."""
+    more = tuple(
+        {value: n - before.get(value, 0) for value, n in after.items() if n > before.get(value, 0)}
+        for before, after in zip(old.counts, new.counts, strict=True)
+    )
+    return _Group(max((sum(counts.values()) for counts in more), default=0), more)
+
+
+def _by_labels(broken: Broken) -> dict[Labels, _Group]:
+    texts = [[_text(value) for value in c.values] for c in broken.quasi_identifiers]
+    tables = []
+    for table in broken.sensitive:
+        values = [_text(value) for value in table.column.values]
+        starts = np.searchsorted(table.group, np.arange(len(broken) + 1))
+        tables.append((values, starts, table))
+    found = {}
+    for g, size in enumerate(broken.sizes.tolist()):
+        labels = tuple(text[code] for text, code in zip(texts, broken.labels[:, g], strict=True))
+        counts = tuple(
+            _counts(values, table.value[a:b], table.rows[a:b])
+            for values, starts, table in tables
+            for a, b in [(starts[g], starts[g + 1])]
+        )
+        found[labels] = _Group(size, counts)
+    return found
+
+
+def _counts(values: list[str | None], codes: np.ndarray, rows: IntArray) -> dict[str | None, int]:
+    return {values[code]: n for code, n in zip(codes.tolist(), rows.tolist(), strict=True)}
+
+
+def _names(broken: Broken, kind: str) -> list[str]:
+    if kind == "sensitive":
+        return list(broken.names)
+    return [column.name for column in broken.quasi_identifiers]
+
+
+def _text(value: Value) -> str | None:
+    return None if value is None else text_of(value)

@@ -1,0 +1,32 @@
+"""Fingerprints: an increment that is given twice is recognised, without being kept."""
+
+import hmac
+from collections import Counter
+from collections.abc import Mapping
+
+from sfumato.ledger.asks import Ask
+from sfumato.ledger.written import digest_text
+
+
+def of_row(salt: str, ask: Ask) -> str:
+    """Give the fingerprint of one row.
+
+    The salt is the ledger's own: fingerprints of different ledgers cannot be compared. Whoever
+    has the ledger can still try out rows; that is why it is private.
+    """
+    return _hmac(salt, digest_text([ask.kind, ask.labels, ask.row, ask.new_labels, ask.new_row]))
+
+
+def of_increment(salt: str, asks: Mapping[Ask, int]) -> str:
+    """Give the fingerprint of all rows together, whatever their order.
+
+    >>> one, two = Ask("add", '["a"]', '["x"]'), Ask("add", '["a"]', '["y"]')
+    >>> of_increment("s", Counter([one, two])) == of_increment("s", Counter([two, one]))
+    True
+    """
+    rows = sorted((of_row(salt, ask), rows) for ask, rows in Counter(asks).items())
+    return _hmac(salt, digest_text(rows))
+
+
+def _hmac(salt: str, text: str) -> str:
+    return hmac.new(salt.encode(), text.encode(), "sha256").hexdigest()

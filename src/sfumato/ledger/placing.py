@@ -1,0 +1,330 @@
+"""Which group a new row belongs to.
+
+A row belongs to a group whose labels its values have on their way up: the value itself, the label
+of level 1, of level 2, up to `*`, or an interval the value lies in. With one level per column that
+is one group. Where rows were generalised differently several may fit, and the most specific is
+taken: the one whose labels stand for the fewest values, and of several such the one that was
+first. If none fits, the row asks for a new group, at the level the column has in all groups, or
+else the highest at which any row of the increment found its label.
+"""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import product
+from math import prod
+from typing import NamedTuple
+
+from sfumato.errors import HierarchyError, InputError, some
+from sfumato.hierarchy import Ladder
+from sfumato.hierarchy.scales import number_point
+from sfumato.ledger.meta import Settings
+from sfumato.ledger.written import key_of, keys_of
+from sfumato.policy import Policy
+from sfumato.text import STAR, date_of, text_of
+from sfumato.typing import Value
+
+_FEW = 256
+"""Up to so many groups are looked up by name; beyond, all are gone through."""
+
+_BETWEEN = 1_000_000
+"""The level of an interval: no hierarchy is that high."""
+
+
+class Rung(NamedTuple):
+    """A label a value can have."""
+
+    label: str | None
+    level: int
+    share: float
+    """Of all the values there are, the share it stands for: 0 says most, 1 nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Climbs:
+    """For every distinct value of one quasi-identifier, the labels it can have."""
+
+    column: int
+    values: tuple[Value, ...]
+    rungs: tuple[tuple[Rung, ...], ...]
+
+
+def places_of(
+    db: sqlite3.Connection,
+    settings: Settings,
+    policy: Policy | None,
+    rows: Sequence[Sequence[Value]],
+) -> list[str]:
+    """Give the key of the group of each row: of one there is, or of a new one.
+
+    How values were generalised is written down, so that it stays so.
+
+    Args:
+        db: The ledger.
+        settings: What it was started with.
+        policy: Where the hierarchies come from; None if rows come with their labels.
+        rows: The quasi-identifiers of each distinct row.
+    """
+    climbs = [
+        _climbs(db, settings, policy, column, list(dict.fromkeys(row[column] for row in rows)))
+        for column in range(len(settings.quasi_identifiers))
+    ]
+    _remember(db, climbs)
+    existing = [_existing(db, each) for each in climbs]
+    fallback = [
+        _levels(settings, each, there) for each, there in zip(climbs, existing, strict=True)
+    ]
+    seen: dict[tuple[Value, ...], str] = {}
+    result = []
+    for row in rows:
+        key = tuple(row)
+        if key not in seen:
+            candidates = [there[value] for there, value in zip(existing, row, strict=True)]
+            found = _group_with(db, candidates) if all(candidates) else None
+            seen[key] = found or keys_of(
+                new[value] for new, value in zip(fallback, row, strict=True)
+            )
+        result.append(seen[key])
+    return result
+
+
+def _climbs(
+    db: sqlite3.Connection,
+    settings: Settings,
+    policy: Policy | None,
+    column: int,
+    values: list[Value],
+) -> Climbs:
+    name = settings.quasi_identifiers[column]
+    rule = None if policy is None else policy.columns.get(name)
+    if rule is None or rule.hierarchy is None:
+        star = (Rung(STAR, 1, 1.0),) if rule is not None else ()
+        return Climbs(
+            column, tuple(values), tuple((Rung(_text(value), 0, 0.0), *star) for value in values)
+        )
+    recorded = {
+        value: json.loads(path)
+        for value, path in db.execute(
+            "SELECT value, path FROM paths WHERE column = ? AND value IN "
+            "(SELECT value FROM json_each(?))",
+            (column, json.dumps([key_of(value) for value in values])),
+        )
+    }
+    new = [value for value in values if key_of(value) not in recorded]
+    direct = {value for value in new if _is_label(db, column, value)}
+    raw = [value for value in new if value not in direct]
+    if raw:
+        recorded |= _learnt(db, policy, name, column, raw)
+    return Climbs(
+        column,
+        tuple(values),
+        tuple(
+            tuple(Rung(*rung) for rung in recorded[key_of(value)])
+            if key_of(value) in recorded
+            else (Rung(_text(value), 0, 0.0),)
+            for value in values
+        ),
+    )
+
+
+def _is_label(db: sqlite3.Connection, column: int, value: Value) -> bool:
+    """Tell whether a row comes with a label that a group has, or with nothing."""
+    return value is None or bool(
+        db.execute(
+            "SELECT 1 FROM labels WHERE column = ? AND label = ?", (column, key_of(value))
+        ).fetchone()
+    )
+
+
+def _learnt(
+    db: sqlite3.Connection, policy: Policy | None, name: str, column: int, values: list[Value]
+) -> dict[str, list[tuple[str | None, int, float]]]:
+    """Climb with values that are new, and remember the way: it must stay what it is."""
+    if policy is None or (builder := policy.columns[name].hierarchy) is None:
+        raise RuntimeError(f"no hierarchy of {name!r}")
+    known = {
+        value: json.loads(path)
+        for value, path in db.execute("SELECT value, path FROM paths WHERE column = ?", (column,))
+    }
+    texts = [json.loads(key) for key in known]
+    try:
+        ladder = builder.ladder(name, [*texts, *values])
+    except HierarchyError as error:
+        raise InputError(
+            f"{error} The new rows cannot be generalised as the published ones were, and nothing "
+            "was changed."
+        ) from None
+    paths = ways_up(ladder)
+    moved = [json.loads(key) for key, path in known.items() if _names(paths[key]) != _names(path)]
+    if moved:
+        raise InputError(
+            f"with the new values of {name!r}, {some(values)}, the hierarchy would give other "
+            f"labels to {some(moved)}, which were published. Leave those rows out, or start a "
+            "new ledger."
+        )
+    return {key_of(value): paths[key_of(value)] for value in values}
+
+
+def ways_up(ladder: Ladder) -> dict[str, list[tuple[str | None, int, float]]]:
+    """Give for each value its label at every level, and what share of all values that is.
+
+    >>> from sfumato.hierarchy import Suppress
+    >>> ways_up(Suppress().ladder("sex", ["f", "m"]))['"f"']
+    [('f', 0, 0.0), ('*', 1, 1.0)]
+    """
+    most = max(ladder.n_leaves - 1, 1)
+    found = {}
+    for i, value in enumerate(ladder.values):
+        found[key_of(value)] = [
+            (
+                _text(ladder.labels[level][code]),
+                level,
+                (float(ladder.leaves[level][code]) - 1) / most,
+            )
+            for level, code in enumerate(ladder.codes[:, i].tolist())
+        ]
+    return found
+
+
+def record_ladder(db: sqlite3.Connection, column: int, ladder: Ladder) -> None:
+    """Write down how all values of a column are generalised."""
+    for key, path in ways_up(ladder).items():
+        db.execute(
+            "INSERT OR IGNORE INTO paths VALUES (?, ?, ?)",
+            (column, key, json.dumps(path, ensure_ascii=False)),
+        )
+
+
+def _remember(db: sqlite3.Connection, climbs: Sequence[Climbs]) -> None:
+    """Write down how values were generalised, so that it stays so."""
+    for each in climbs:
+        for value, rungs in zip(each.values, each.rungs, strict=True):
+            if len(rungs) > 1:
+                path = json.dumps([list(rung) for rung in rungs], ensure_ascii=False)
+                db.execute(
+                    "INSERT OR IGNORE INTO paths VALUES (?, ?, ?)",
+                    (each.column, key_of(value), path),
+                )
+
+
+def _names(path: Sequence[Sequence[object]]) -> list[object]:
+    return [rung[0] for rung in path]
+
+
+def _text(value: Value) -> str | None:
+    return None if value is None else text_of(value)
+
+
+def _existing(db: sqlite3.Connection, climbs: Climbs) -> dict[Value, list[Rung]]:
+    """Keep the labels that some group has, and add the intervals that hold the value."""
+    wanted = {key_of(rung.label) for rungs in climbs.rungs for rung in rungs}
+    there = {
+        label
+        for [label] in db.execute(
+            "SELECT label FROM labels WHERE column = ? AND label IN "
+            "(SELECT value FROM json_each(?))",
+            (climbs.column, json.dumps(sorted(wanted))),
+        )
+    }
+    found = {
+        value: [rung for rung in rungs if key_of(rung.label) in there]
+        for value, rungs in zip(climbs.values, climbs.rungs, strict=True)
+    }
+    lost = [value for value, rungs in found.items() if not _is_settled(rungs)]
+    if lost:
+        intervals = _intervals(db, climbs.column)
+        for value in lost:
+            found[value] += _around(value, intervals, {rung.label for rung in found[value]})
+    return found
+
+
+def _is_settled(rungs: Sequence[Rung]) -> bool:
+    """Tell whether a label was found that is no last resort."""
+    return any(rung.share < 1 for rung in rungs)
+
+
+class _Stretch(NamedTuple):
+    label: str
+    low: Decimal
+    high: Decimal
+
+
+def _intervals(db: sqlite3.Connection, column: int) -> list[_Stretch]:
+    found = []
+    for [key] in db.execute("SELECT label FROM labels WHERE column = ?", (column,)):
+        label = json.loads(key)
+        low, high = map(_point, ends_of(label) if label is not None else (None, None))
+        if low is not None and high is not None and low <= high:
+            found.append(_Stretch(label, low, high))
+    return found
+
+
+def ends_of(label: str) -> tuple[str | None, str | None]:
+    """Read an interval of values that were present, as local methods write them.
+
+    >>> ends_of("20-29"), ends_of("-5 to -1"), ends_of("2020-01-06 to 2020-01-12"), ends_of("x")
+    (('20', '29'), ('-5', '-1'), ('2020-01-06', '2020-01-12'), (None, None))
+    """
+    separator = " to " if " to " in label else "-"
+    low, found, high = label.partition(separator)
+    return (low, high) if found and low else (None, None)
+
+
+def _around(value: Value, stretches: Sequence[_Stretch], known: set[str | None]) -> list[Rung]:
+    point = _point(value)
+    if point is None or not stretches:
+        return []
+    whole = max(each.high for each in stretches) - min(each.low for each in stretches)
+    return [
+        Rung(each.label, _BETWEEN, float((each.high - each.low) / whole) if whole else 0.0)
+        for each in stretches
+        if each.low <= point <= each.high and each.label not in known
+    ]
+
+
+def _point(value: Value) -> Decimal | None:
+    number = number_point(value)
+    if number is None and (day := date_of(value)) is not None:
+        return Decimal(day.toordinal())
+    return number
+
+
+def _levels(
+    settings: Settings, climbs: Climbs, existing: dict[Value, list[Rung]]
+) -> dict[Value, str | None]:
+    """Say which label each value would have in a new group."""
+    fixed = settings.levels[climbs.column]
+    highest = max((r.level for rungs in existing.values() for r in rungs), default=None)
+    level = fixed if fixed is not None else highest
+    labels: dict[Value, str | None] = {}
+    for value, rungs in zip(climbs.values, climbs.rungs, strict=True):
+        at = [rung for rung in rungs if rung.level == level]
+        labels[value] = (at or rungs)[-1].label
+    return labels
+
+
+def _group_with(db: sqlite3.Connection, candidates: Sequence[Sequence[Rung]]) -> str | None:
+    """Find the most specific group that has one of these labels in every column."""
+    if prod(map(len, candidates)) > _FEW:
+        return _gone_through(db, candidates)
+    ways = sorted(product(*candidates), key=lambda way: sum(rung.share for rung in way))
+    keys = {keys_of(rung.label for rung in way): sum(r.share for r in way) for way in ways}
+    found = db.execute(
+        "SELECT id, labels FROM groups WHERE labels IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(keys)),),
+    ).fetchall()
+    best = min(found, key=lambda group: (keys[group[1]], group[0]), default=None)
+    return None if best is None else str(best[1])
+
+
+def _gone_through(db: sqlite3.Connection, candidates: Sequence[Sequence[Rung]]) -> str | None:
+    shares = [{rung.label: rung.share for rung in rungs} for rungs in candidates]
+    best: tuple[float, int, str] | None = None
+    for number, key in db.execute("SELECT id, labels FROM groups"):
+        labels = json.loads(key)
+        if all(label in share for label, share in zip(labels, shares, strict=True)):
+            total = sum(share[label] for label, share in zip(labels, shares, strict=True))
+            best = min(filter(None, (best, (total, number, key))))
+    return None if best is None else best[2]

@@ -1,0 +1,241 @@
+"""Groups and counts in a ledger: reading those that are needed, and writing what changed."""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.broken import Broken, SensitiveTable
+from sfumato.counts import Column
+from sfumato.ledger.limit import Tally
+from sfumato.ledger.meta import Settings
+from sfumato.text import in_order
+from sfumato.typing import IntArray, Value
+
+
+class GroupRecord(NamedTuple):
+    """A group that is in the ledger."""
+
+    id: int
+    label: int
+    """What it is called in the published tables."""
+
+    rows: int
+
+
+@dataclass(eq=False)
+class GroupState:
+    """A group with its counts, and a code for each value that is or may come to be in it."""
+
+    key: str
+    record: GroupRecord | None
+    codes: tuple[dict[str, int], ...]
+    rows: tuple[list[int], ...]
+
+    def code(self, column: int, value: str) -> int:
+        """Give a value's code; one that is new in the group gets the next."""
+        known = self.codes[column]
+        if value not in known:
+            known[value] = len(known)
+            self.rows[column].append(0)
+        return known[value]
+
+    def tally(self) -> Tally:
+        """Give the counts as they are published now."""
+        counts = tuple(np.array(rows, dtype=np.int64) for rows in self.rows)
+        return Tally(0 if self.record is None else self.record.rows, counts)
+
+
+def group_states(
+    db: sqlite3.Connection, keys: Iterable[str], n_columns: int
+) -> dict[str, GroupState]:
+    """Read some groups by their labels; those that do not exist are empty."""
+    wanted = list(dict.fromkeys(keys))
+    found = {
+        key: GroupState(
+            key, None, tuple({} for _ in range(n_columns)), tuple([] for _ in range(n_columns))
+        )
+        for key in wanted
+    }
+    by_id = {}
+    for labels, *record in db.execute(
+        "SELECT labels, id, label, rows FROM groups WHERE labels IN "
+        "(SELECT value FROM json_each(?))",
+        (json.dumps(wanted),),
+    ):
+        found[labels].record = GroupRecord(*record)
+        by_id[record[0]] = found[labels]
+    for group, column, value, rows in db.execute(
+        "SELECT c.group_id, v.column, v.value, c.rows FROM json_each(?) j CROSS JOIN counts c ON "
+        "c.group_id = j.value CROSS JOIN sensitive_values v ON v.id = c.value_id "
+        "ORDER BY c.group_id, v.id",
+        (json.dumps(list(by_id)),),
+    ):
+        state = by_id[group]
+        state.rows[column][state.code(column, value)] = rows
+    return found
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a release does to one group."""
+
+    state: GroupState
+    joined: int
+    left: int
+    counts: tuple[IntArray, ...]
+    """How many rows more (or fewer) have each value, by the codes of the state."""
+
+
+def write_changes(
+    db: sqlite3.Connection,
+    sequence: int,
+    changes: Iterable[Change],
+    shown: Mapping[tuple[int, str], str],
+    rng: np.random.Generator,
+) -> None:
+    """Add a release's changes to the counts.
+
+    Args:
+        db: The ledger.
+        sequence: The number of the release.
+        changes: One per group that changes.
+        shown: How values that may be new are given back.
+        rng: Draws what new groups are called.
+    """
+    ids = _ValueIds(db, shown)
+    for change in changes:
+        group = change.state.record or _new_group(db, change.state.key, rng)
+        db.execute(
+            "UPDATE groups SET rows = rows + ? WHERE id = ?",
+            (change.joined - change.left, group.id),
+        )
+        db.execute(
+            "INSERT INTO moves VALUES (?, ?, ?, ?)",
+            (sequence, group.id, change.joined, change.left),
+        )
+        for column, (codes, rows) in enumerate(zip(change.state.codes, change.counts, strict=True)):
+            for value, code in codes.items():
+                if rows[code]:
+                    before = change.state.rows[column][code]
+                    value_id = ids.of(column, value)
+                    _write_count(db, sequence, group.id, value_id, before, int(rows[code]))
+
+
+def _write_count(
+    db: sqlite3.Connection, sequence: int, group: int, value: int, before: int, change: int
+) -> None:
+    db.execute("INSERT INTO changes VALUES (?, ?, ?, ?)", (sequence, group, value, change))
+    if before + change:
+        db.execute(
+            "INSERT OR REPLACE INTO counts VALUES (?, ?, ?)", (group, value, before + change)
+        )
+    else:
+        db.execute("DELETE FROM counts WHERE group_id = ? AND value_id = ?", (group, value))
+
+
+@dataclass(eq=False)
+class _ValueIds:
+    db: sqlite3.Connection
+    shown: Mapping[tuple[int, str], str]
+    known: dict[tuple[int, str], int] = field(default_factory=dict)
+
+    def of(self, column: int, value: str) -> int:
+        if (column, value) not in self.known:
+            self.db.execute(
+                "INSERT OR IGNORE INTO sensitive_values (column, value, shown) VALUES (?, ?, ?)",
+                (column, value, self.shown.get((column, value), value)),
+            )
+            [found] = self.db.execute(
+                "SELECT id FROM sensitive_values WHERE column = ? AND value = ?", (column, value)
+            ).fetchone()
+            self.known[column, value] = found
+        return self.known[column, value]
+
+
+def _new_group(db: sqlite3.Connection, key: str, rng: np.random.Generator) -> GroupRecord:
+    [longest] = db.execute("SELECT COALESCE(MAX(label), 100000) FROM groups").fetchone()
+    digits = max(6, len(str(longest)))
+    while True:
+        label = int(rng.integers(10 ** (digits - 1), 10**digits))
+        if not db.execute("SELECT 1 FROM groups WHERE label = ?", (label,)).fetchone():
+            return insert_group(db, key, label)
+
+
+def insert_group(db: sqlite3.Connection, key: str, label: int) -> GroupRecord:
+    """Add an empty group."""
+    cursor = db.execute("INSERT INTO groups (label, labels, rows) VALUES (?, ?, 0)", (label, key))
+    for column, text in enumerate(json.loads(key)):
+        db.execute(
+            "INSERT OR IGNORE INTO labels VALUES (?, ?)",
+            (column, json.dumps(text, ensure_ascii=False)),
+        )
+    return GroupRecord(int(cursor.lastrowid or 0), label, 0)
+
+
+def current(db: sqlite3.Connection, settings: Settings) -> Broken:
+    """Give all groups and counts as they are published now."""
+    sizes = db.execute("SELECT id, label, labels, rows FROM groups WHERE rows > 0").fetchall()
+    counts = db.execute(
+        "SELECT c.group_id, v.column, v.shown, c.rows FROM counts c "
+        "JOIN sensitive_values v ON v.id = c.value_id"
+    ).fetchall()
+    return _broken(settings, sizes, counts)
+
+
+def newcomers(db: sqlite3.Connection, settings: Settings, sequence: int) -> Broken:
+    """Give the tables of those whom a release added; it must not have taken anybody away."""
+    sizes = db.execute(
+        "SELECT g.id, g.label, g.labels, m.joined FROM moves m JOIN groups g ON g.id = m.group_id "
+        "WHERE m.sequence = ? AND m.joined > 0",
+        (sequence,),
+    ).fetchall()
+    counts = db.execute(
+        "SELECT c.group_id, v.column, v.shown, c.rows FROM changes c "
+        "JOIN sensitive_values v ON v.id = c.value_id WHERE c.sequence = ?",
+        (sequence,),
+    ).fetchall()
+    return _broken(settings, sizes, counts)
+
+
+def _broken(
+    settings: Settings,
+    sizes: list[tuple[int, int, str, int]],
+    counts: list[tuple[int, int, str, int]],
+) -> Broken:
+    labels = [json.loads(key) for _, _, key, _ in sizes]
+    dictionaries = [
+        in_order({row[q] for row in labels}) for q in range(len(settings.quasi_identifiers))
+    ]
+    ranks = [{value: i for i, value in enumerate(values)} for values in dictionaries]
+    codes = [[rank[row[q]] for row in labels] for q, rank in enumerate(ranks)]
+    # Groups in the order of their labels, as a counted table has them.
+    order = sorted(range(len(sizes)), key=lambda g: [code[g] for code in codes])
+    place = {sizes[g][0]: i for i, g in enumerate(order)}
+    columns = tuple(
+        Column(name, tuple(values))
+        for name, values in zip(settings.quasi_identifiers, dictionaries, strict=True)
+    )
+    return Broken(
+        columns,
+        np.array([[code[g] for g in order] for code in codes], dtype=np.int32).reshape(
+            len(columns), len(order)
+        ),
+        np.array([sizes[g][3] for g in order], dtype=np.int64),
+        tuple(
+            _table(name, [(place[g], json.loads(v), n) for g, c, v, n in counts if c == i])
+            for i, name in enumerate(settings.sensitive)
+        ),
+        ids=np.array([sizes[g][1] for g in order], dtype=np.int64),
+    )
+
+
+def _table(name: str, entries: list[tuple[int, Value, int]]) -> SensitiveTable:
+    values = in_order({value for _, value, _ in entries})
+    rank = {value: i for i, value in enumerate(values)}
+    ordered = sorted((group, rank[value], rows) for group, value, rows in entries)
+    group, value, rows = np.array(ordered, dtype=np.int64).reshape(-1, 3).T
+    return SensitiveTable(Column(name, tuple(values)), group, value.astype(np.int32), rows)

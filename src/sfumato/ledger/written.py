@@ -1,0 +1,38 @@
+"""How values are written in a ledger: found by their text, shown as what they were."""
+
+import json
+from collections.abc import Iterable
+
+from sfumato.text import text_of
+from sfumato.typing import Value
+
+
+def key_of(value: Value) -> str:
+    """Write a value so that equal ones are written alike, and missing is no text.
+
+    >>> key_of("39"), key_of(39.0), key_of(None)
+    ('"39"', '"39"', 'null')
+    """
+    return json.dumps(None if value is None else text_of(value), ensure_ascii=False)
+
+
+def keys_of(values: Iterable[Value]) -> str:
+    """Write several values as one key.
+
+    >>> keys_of(["30-50", None])
+    '["30-50", null]'
+    """
+    return f"[{', '.join(map(key_of, values))}]"
+
+
+def shown_of(value: Value) -> str:
+    """Write a value so that it can be given back as it was; dates and the like become text."""
+    plain = (
+        value if value is None or isinstance(value, str | bool | int | float) else text_of(value)
+    )
+    return json.dumps(plain, ensure_ascii=False)
+
+
+def digest_text(plain: object) -> str:
+    """Write plain values in one way only, so that their hash is always the same."""
+    return json.dumps(plain, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

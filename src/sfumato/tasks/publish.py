@@ -1,0 +1,126 @@
+"""Publish: start a ledger from a decoupled release, and let later releases grow on it."""
+
+from os import PathLike
+from pathlib import Path
+
+from sfumato.broken import Broken
+from sfumato.checks import require_int, require_number
+from sfumato.decoupled import Decoupled
+from sfumato.engines import FORMATS
+from sfumato.errors import InputError, ParameterError
+from sfumato.ledger.store import WAIT
+from sfumato.policy import Policy
+from sfumato.release import MANIFEST, Release, refuse_what_is_there
+from sfumato.tasks.increments import IncrementJob
+from sfumato.tasks.publication import Publication
+from sfumato.tasks.start_ledger import called, start_ledger
+
+
+def publish(  # noqa: PLR0913 - all but two have a default and are named
+    data: object = None,
+    ledger: str | PathLike[str] = "",
+    *,
+    alpha: float | None = None,
+    k: int | None = None,
+    policy: Policy | str | PathLike[str] | None = None,
+    source: object = None,
+    output: str | PathLike[str] | None = None,
+    delete: object = None,
+    correct: object = None,
+    hold: bool = True,
+    whole: bool = False,
+    again: bool = False,
+    dry_run: bool = False,
+    format: str = "csv",  # noqa: A002 - the word users know
+    wait: float = WAIT,
+    seed: int | None = None,
+) -> Publication:
+    """Record a decoupled release in a new ledger, or publish new rows on one that exists.
+
+    With a ledger that does not exist yet, `data` is a decoupled release, and `alpha` the most
+    that its tables may tell: the probability of any combination of sensitive values, to somebody
+    who knows a person's group and one of the values. With a ledger that exists, `data` are new
+    rows, raw or generalised like the release. Each is *admitted*, *refused* because alpha would
+    be exceeded, or *waits* until it can be published with others.
+
+    Promises: a group within alpha stays within alpha, and one above it never tells more than it
+    did; no refused row could have been admitted besides; every group keeps the policy's
+    models and k; with `hold`, the rows that join or leave a group between two releases are at
+    least k and within alpha by themselves. The ledger and the folder are both written or
+    neither is, whatever interrupts it. Does not promise anything against somebody who knows the
+    values of other people in a group, or who has the ledger itself.
+
+    Args:
+        data: A decoupled release (its folder, what `sf.decouple` gave, or a `Broken`), or new
+            rows: a path, pandas, Polars, Arrow. None if rows are only deleted or corrected.
+        ledger: The file. It is private: rows that wait are in it.
+        alpha: The limit, above 0 and at most 1; for a ledger that exists, None or its own.
+        k: The fewest rows of a group; None takes the k that is promised.
+        policy: The roles, hierarchies and models; new rows are generalised by it.
+        source: The table the first release was made of, for hierarchies that depend on it.
+        output: The folder to write the tables of the increment to.
+        delete: Rows to remove, given as they were published or raw.
+        correct: Rows to change: each column as it should be, and as `old_…` what was published.
+        hold: Hold rows back until at least k join a group and are within alpha by themselves.
+        whole: Write all tables and not only those of the newcomers. Always so if rows left.
+        again: Take an increment that was given before.
+        dry_run: Decide and report, and change nothing.
+        format: csv, parquet or feather.
+        wait: Seconds to wait for another publish on the same ledger.
+        seed: Fixes all that is random, for tests; not for publication.
+
+    Example:
+        >>> import pyarrow as pa, tempfile
+        >>> import sfumato as sf
+        >>> table = pa.table({"age": ["30s"] * 4, "ill": ["flu", "flu", "gout", "hiv"]})
+        >>> broken = sf.decouple(table, quasi_identifiers=["age"], sensitive=["ill"])
+        >>> ledger = tempfile.mkdtemp() + "/clinic.ledger"
+        >>> print(publish(broken, ledger, alpha=0.5, k=2))
+        ledger started with 4 rows, alpha 0.5
+        >>> new = pa.table({"age": ["30s"] * 3, "ill": ["gout", "flu", "flu"]})
+        >>> print(publish(new, ledger))
+        release 2: 2 rows admitted, 1 refused, 0 held back; 0 wait in the ledger
+    """
+    if not str(ledger):
+        raise ParameterError("ledger", ledger, "the name of a file")
+    if seed is not None:
+        require_int("seed", seed, at_least=0)
+    require_number("wait", wait, at_least=0)
+    if format not in FORMATS:
+        raise ParameterError("format", format, "one of " + ", ".join(FORMATS))
+    if policy is not None and not isinstance(policy, Policy):
+        policy = Policy.load(policy)
+    file = Path(ledger)
+    if not file.exists():
+        _refuse_for_start(delete=delete, correct=correct, output=output)
+        return start_ledger(data, file, alpha, k, policy, source, dry_run=dry_run)
+    if _is_release(data):
+        raise InputError(
+            f"{str(file)!r} is a ledger already, and {called(data)} is a release, not new rows. "
+            "Give the rows to add, or another name for a new ledger."
+        )
+    job = IncrementJob(
+        file, hold=hold, whole=whole, again=again, dry_run=dry_run, form=format, seed=seed
+    )
+    if output is not None:
+        refuse_what_is_there(Path(output), force=False)
+    return job.run(data, delete, correct, _given(alpha, k, policy), output, wait)
+
+
+def _refuse_for_start(**given: object) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise ParameterError(
+                name, value, "left out when a ledger is started", why="nothing was published yet"
+            )
+
+
+def _is_release(data: object) -> bool:
+    if isinstance(data, Release | Decoupled | Broken):
+        return True
+    return isinstance(data, str | PathLike) and (Path(data).expanduser() / MANIFEST).is_file()
+
+
+def _given(alpha: float | None, k: int | None, policy: Policy | None) -> dict[str, object]:
+    given = {"alpha": alpha, "k": k, "policy": None if policy is None else policy.to_yaml()}
+    return {name: value for name, value in given.items() if value is not None}
