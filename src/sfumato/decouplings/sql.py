@@ -64,6 +64,51 @@ def _merged(parts: Parts) -> str:
     people, *tables = parts.tables
     names = [column.name for column in people.content.columns]
     sensitive = {f"s{i}": part for i, part in enumerate(tables, start=1)}
+    columns = {s: quoted(str(part.column)) for s, part in sensitive.items()}
+    group, count = quoted(parts.group), quoted(parts.count)
+    size = quoted(unused("size", names))
+    expected = quoted(unused("expected", [*names, *(str(part.column) for part in tables)]))
+    shares = " * ".join(f"({s}.{count} * 1.0 / g.{size})" for s in sensitive)
+    # Databases may invent names for columns that are not given one.
+    chosen = [
+        *(f"g.{quoted(name)} AS {quoted(name)}" for name in names),
+        *(f"{s}.{name} AS {name}" for s, name in columns.items()),
+        f"g.{size} * {shares} AS {expected}",
+    ]
+    grouped = ", ".join(f"{quoted(name)} AS {quoted(name)}" for name in names)
+    by = ", ".join(map(quoted, names))
+    lines = [
+        f"    {quoted(column.name)} "
+        + ("BIGINT NOT NULL" if column.name in numbers else sql_type(column.values or ()))
+        for column in part.content.columns
+    ]
+    return f"CREATE TABLE {quoted(part.name)} (\n" + ",\n".join(lines) + "\n);"
+
+
+def sql_type(values: Iterable[Value]) -> str:
+    """Say what a column of such values is in SQL.
+
+    >>> sql_type([1, None]), sql_type([1, 2.5]), sql_type(["1"]), sql_type([True])
+    ('BIGINT', 'DOUBLE PRECISION', 'TEXT', 'BOOLEAN')
+    """
+    kinds = {type(value) for value in values if value is not None}
+    for allowed, name in (
+        ({bool}, "BOOLEAN"),
+        ({int}, "BIGINT"),
+        ({int, float}, "DOUBLE PRECISION"),
+        ({date}, "DATE"),
+        ({datetime}, "TIMESTAMP"),
+    ):
+        if kinds and kinds <= allowed:
+            return name
+    return "TEXT"
+
+
+def _merged(parts: Parts) -> str:
+    people, *tables = parts.tables
+    names = [column.name for column in people.content.columns]
+    sensitive = {f"s{i}": part for i, part in enumerate(tables, start=1)}
+    columns = {s: quoted(str(part.column)) for s, part in sensitive.items()}
     group, count = quoted(parts.group), quoted(parts.count)
     size = quoted(unused("size", names))
     expected = quoted(unused("expected", [*names, *(str(part.column) for part in tables)]))
@@ -78,7 +123,7 @@ def _merged(parts: Parts) -> str:
         'CREATE VIEW "merged" AS',
         "SELECT\n    " + ",\n    ".join(chosen),
         # Every name is quoted, and nothing here is ever run by us.
-        f"FROM (SELECT {by}, COUNT(*) AS {size} FROM {quoted(people.name)} GROUP BY {by}) AS g",  # noqa: S608
+        f"FROM (SELECT {grouped}, COUNT(*) AS {size} FROM {quoted(people.name)} GROUP BY {by}) AS g",  # noqa: S608
         *(f"JOIN {quoted(p.name)} AS {s} ON {s}.{group} = g.{group}" for s, p in sensitive.items()),
     ]
     return "\n".join(lines) + ";"

@@ -253,8 +253,8 @@ def _to_folder(
             if written.delimiter is not None:
                 file["delimiter"] = written.delimiter
             manifest["files"].append(file)
-        (stage / "schema.sql").write_text(schema_sql(parts), encoding="utf-8")
-        (stage / "README.md").write_text(readme(manifest), encoding="utf-8")
+        for name, text in (("schema.sql", schema_sql(parts)), ("README.md", readme(manifest))):
+            (stage / name).write_text(text, encoding="utf-8", newline="\n")
         write_manifest(stage, manifest)
         report("verify", 0, None)
         verdict = _require(verify_folder(stage))
