@@ -21,7 +21,8 @@ def write(path, columns, rows):
 
 
 @pytest.fixture
-def published(folder):
+def published(folder, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
     write(folder / "published.csv", COLUMNS, ROWS)
     return "published.csv"
 

@@ -19,8 +19,8 @@ def exposure_view(exposure: "Exposure", most: int) -> list["RenderableType"]:
     broken = exposure.broken
     parts: list[RenderableType] = [
         cell(
-            f"{broken.total} people in {len(broken)} groups. Whoever joins the tables again can "
-            "guess:"
+            f"{broken.total} people in {len(broken)} groups. What can be guessed by joining the "
+            "tables again, and how many people are expected at each level of risk:"
         ),
         _views(exposure),
         cell("The surest guesses at one column, and at all that are not known:"),

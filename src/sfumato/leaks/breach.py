@@ -152,12 +152,7 @@ class Breach:
         return 0 if matching is None else int(matching.rows[_having(matching, values)].sum())
 
     def permitted(self, guess: Combination, alpha: float) -> int:
-        """Give how many further people with this combination the group can take; see `permitted`.
-
-        >>> from sfumato.leaks.limits import permitted
-        >>> permitted([2, 4], 5, 0.6)
-        4
-        """
+        """Give how many more people with this combination the group can take; see `permitted`."""
         return permitted(guess.rows, guess.size, alpha)
 
     def to_dict(self, *, most: int = _MOST_SHOWN, alpha: float | None = None) -> dict[str, Any]:
