@@ -218,12 +218,16 @@ class Findings:
             "advice": self.advice().to_dict(),
         }
 
+    @property
+    def exposed(self) -> int:
+        """How many people at least one rule that reveals something tells the truth about."""
+        return exposed(self.counts, self.leaks)
+
     def __str__(self) -> str:
-        people = exposed(self.counts, self.leaks)
         lines = [
             (
                 f"{len(self.leaks)} rules reveal a sensitive value with more than "
-                f"{self.alpha:g}: {people} of {self.counts.total} people"
+                f"{self.alpha:g}: {self.exposed} of {self.counts.total} people"
             ),
             *(f"  {rule}" for rule in self.leaks),
             f"{len(self.restatements)} rules restate how quasi-identifiers were generalised",

@@ -1,7 +1,7 @@
 """Anonymise: from a table and a policy to a verified release."""
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -42,7 +42,7 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     policy: Policy | str | PathLike[str],
     *,
     method: str | Mapping[str, Any] | Partitioner | None = None,
-    refine: "Findings | None" = None,
+    refine: "Findings | Sequence[Findings] | None" = None,
     output: str | PathLike[str] | None = None,
     format: str | None = None,  # noqa: A002 - the word users know
     force: bool = False,
@@ -62,8 +62,9 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
         method: `full-domain` (one level per column for the whole table), or a local method:
             `top-down`, `mondrian` or `bottom-up`, which generalise rows only where they must.
             None takes the policy's.
-        refine: What `sf.detect` found in an earlier release of this table: classes in which
-            quasi-identifiers tell a sensitive value are generalised further, others are not.
+        refine: What `sf.detect` found in an earlier release of this table, or in several:
+            classes in which quasi-identifiers tell a sensitive value are generalised further,
+            others are not.
         output: The release folder to write; None gives the table back in memory.
         format: csv, parquet or feather; None takes the input's.
         force: Replace a release that is already in `output`.
@@ -127,10 +128,10 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     return job.to_folder(Path(output), chosen, force=force)
 
 
-def _with_findings(policy: Policy, findings: "Findings") -> Policy:
+def _with_findings(policy: Policy, findings: "Findings | Sequence[Findings]") -> Policy:
     from sfumato.tasks.refined import with_findings
 
-    return with_findings(policy, findings)
+    return with_findings(policy, findings if isinstance(findings, Sequence) else [findings])
 
 
 class _Job:

@@ -1,26 +1,22 @@
 """Breach: what somebody who joins the parts of a broken table again can guess."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from sfumato.broken import Broken
 from sfumato.counts import Column, FrequencySet
-from sfumato.decoupled import Decoupled
 from sfumato.engines import open_table
 from sfumato.errors import InputError, ParameterError, PolicyError
 from sfumato.leaks import Exposure, RiskLevels
 from sfumato.policy import Policy
-from sfumato.release import MANIFEST, Release
-from sfumato.tasks.broken_tables import open_broken
+from sfumato.release import Release
+from sfumato.tasks.broken_tables import parts_of, release_folder
 from sfumato.tasks.known import known_values
 from sfumato.tasks.subject import subject_of
 from sfumato.typing import Value
-from sfumato.verifier.manifest import read_manifest
 
 Progress: TypeAlias = Callable[[str, int, int | None], None]
 """Called with the stage, how much of it is done, and how much there is (None: unknown)."""
@@ -70,7 +66,7 @@ def breach(
             tuple(names), progress=lambda done, total: report("count", done, total)
         )
 
-    parts = _parts_of(data)
+    parts = parts_of(data)
     if parts is not None:
         broken, manifest = parts
         broken = _chosen(broken, quasi_identifiers, sensitive)
@@ -108,25 +104,6 @@ def named_values(columns: Sequence[Column], given: Sequence[str]) -> dict[str, V
     return known_values(nobody, given)
 
 
-def _parts_of(data: object) -> tuple[Broken, Mapping[str, Any]] | None:
-    """Give the parts of a broken release and its manifest; None for anything else."""
-    if isinstance(data, Decoupled):
-        return data.broken, data.manifest
-    folder = _folder(data)
-    if folder is None or read_manifest(folder / MANIFEST).kind is None:
-        return None
-    manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    return open_broken(folder).broken, manifest
-
-
-def _folder(data: object) -> Path | None:
-    """Give the folder of a release, if it is one."""
-    if not isinstance(data, str | PathLike):
-        return None
-    folder = Path(data).expanduser()
-    return folder if (folder / MANIFEST).is_file() else None
-
-
 def _chosen(
     broken: Broken, quasi_identifiers: Sequence[str] | None, sensitive: Sequence[str] | None
 ) -> Broken:
@@ -150,7 +127,7 @@ def _columns(broken: Broken) -> tuple[str, ...]:
 
 def _table(original: object) -> object:
     """Find the rows of a release, or take a table as it is."""
-    released = isinstance(original, Release) or _folder(original) is not None
+    released = isinstance(original, Release) or release_folder(original) is not None
     return subject_of(original).data if released else original
 
 

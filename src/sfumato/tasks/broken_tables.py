@@ -1,13 +1,16 @@
 """Reading a decoupled release again, as counts."""
 
+import json
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sfumato.broken import Broken, SensitiveTable
 from sfumato.counts import FrequencySet
+from sfumato.decoupled import Decoupled
 from sfumato.engines import Table, open_table
 from sfumato.errors import InputError
 from sfumato.typing import IntArray, Value
@@ -102,3 +105,22 @@ def _apart() -> InputError:
     return InputError(
         "the tables do not belong together. See what is wrong with them: sfumato verify."
     )
+
+
+def parts_of(data: object) -> tuple[Broken, Mapping[str, Any]] | None:
+    """Give the parts of a broken release and its manifest; None for anything else."""
+    if isinstance(data, Decoupled):
+        return data.broken, data.manifest
+    folder = release_folder(data)
+    if folder is None or read_manifest(folder / MANIFEST).kind is None:
+        return None
+    manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    return open_broken(folder).broken, manifest
+
+
+def release_folder(data: object) -> Path | None:
+    """Give the folder of a release, if it is one."""
+    if not isinstance(data, str | PathLike):
+        return None
+    folder = Path(data).expanduser()
+    return folder if (folder / MANIFEST).is_file() else None

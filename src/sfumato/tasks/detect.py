@@ -1,17 +1,22 @@
 """Detect: what a published table still tells about people."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from os import PathLike
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from sfumato.bayes import LEARNERS, Constraints, Learner, Network
+from sfumato.broken import Broken
 from sfumato.checks import require_int, require_number
 from sfumato.counts import FrequencySet
 from sfumato.engines import open_table
 from sfumato.errors import InputError, ParameterError, PolicyError
 from sfumato.leaks import Findings, RiskLevels
+from sfumato.leaks.consistent import random_table
 from sfumato.policy import Policy
+from sfumato.tasks.broken_tables import parts_of
 from sfumato.tasks.subject import Subject, subject_of
 
 Progress: TypeAlias = Callable[[str, int, int | None], None]
@@ -38,8 +43,10 @@ def detect(  # noqa: PLR0913 - all but one have a default and are named
 
     Give a release, or any table with its roles: by a policy, or column by column.
 
-    Promises: every figure is a fact of the rows that are given; nothing is drawn at random.
-    Does not promise that there are no other leaks; see `Findings`.
+    Promises: every figure is a fact of the rows that are given; nothing is drawn at random. Of
+    a decoupled release there are no rows: it is looked at as one of the tables that fit it,
+    always the same one, dealt out by chance. Does not promise that there are no other leaks;
+    see `Findings`.
 
     Args:
         data: A release, its folder, or a table: a path (CSV, Parquet, Feather), pandas,
@@ -71,13 +78,17 @@ def detect(  # noqa: PLR0913 - all but one have a default and are named
     if alpha >= 1:
         raise ParameterError("alpha", alpha, "below 1", why="no probability exceeds 1")
     require_number("prior", prior, at_least=0)
-    subject = subject_of(data, quasi_identifiers, sensitive, policy)
     if support is not None:
         require_int("support", support, at_least=1)
-    counts = open_table(subject.data).count(
-        (*subject.quasi_identifiers, *subject.sensitive),
-        progress=lambda done, total: report("count", done, total),
-    )
+    parts = parts_of(data)
+    if parts is not None:
+        subject = _of_parts(*parts, sensitive)
+        counts = random_table(parts[0], np.random.default_rng(0)).project(subject.columns)
+    else:
+        subject = subject_of(data, quasi_identifiers, sensitive, policy)
+        counts = open_table(subject.data).count(
+            subject.columns, progress=lambda done, total: report("count", done, total)
+        )
     fit = _fit(counts, subject)
     learn = LEARNERS[learner]() if isinstance(learner, str) else learner
     return Findings(
@@ -102,6 +113,21 @@ def _levels_of(subject: Subject) -> RiskLevels:
         return RiskLevels.read((subject.manifest or {}).get("risk_levels", {}))
     except (PolicyError, ValueError) as error:
         raise InputError(f"the manifest's risk_levels cannot be used: {error}") from None
+
+
+def _of_parts(
+    broken: Broken, manifest: Mapping[str, Any], sensitive: Sequence[str] | None
+) -> Subject:
+    """Take the roles from a decoupled release."""
+    names = broken.names if sensitive is None else tuple(sensitive)
+    ks = [int(model["k"]) for model in manifest.get("models", []) if "k" in model]
+    return Subject(
+        broken,
+        tuple(column.name for column in broken.quasi_identifiers),
+        names,
+        max(ks, default=None),
+        manifest,
+    )
 
 
 class _Fit(NamedTuple):

@@ -1,6 +1,6 @@
 """Deciding anew where a table still leaks: only vulnerable classes are generalised further."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from sfumato.tasks.problem import counted_columns, make_problem, prepare
 from sfumato.typing import Node
 
 
-def with_findings(policy: Policy, findings: Findings) -> Policy:
+def with_findings(policy: Policy, findings: Sequence[Findings]) -> Policy:
     """Ask, on top of a policy, that no class tells a leaking column with more than alpha.
 
     The policy itself is given back if there is nothing to ask for.
@@ -32,10 +32,11 @@ def with_findings(policy: Policy, findings: Findings) -> Policy:
             "that. Remove them from the policy, or decouple what leaks instead."
         )
     asked = [
-        AlphaKAnonymity(column, alpha=findings.alpha, k=1)
-        for column in findings.advice().generalise
+        AlphaKAnonymity(column, alpha=one.alpha, k=1)
+        for one in findings
+        for column in one.advice().generalise
     ]
-    new = tuple(model for model in asked if model not in policy.models)
+    new = tuple(model for model in dict.fromkeys(asked) if model not in policy.models)
     return policy.model_copy(update={"models": (*policy.models, *new)}) if new else policy
 
 

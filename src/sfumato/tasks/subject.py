@@ -30,6 +30,11 @@ class Subject(NamedTuple):
     policy: Policy | None = None
     """Where the roles come from, if it is none."""
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The quasi-identifiers and then the sensitive columns."""
+        return (*self.quasi_identifiers, *self.sensitive)
+
 
 def subject_of(
     data: object,

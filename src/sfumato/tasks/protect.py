@@ -1,0 +1,177 @@
+"""Protect: anonymise, detect, refine or decouple, detect again, in one call."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, TypeAlias
+
+from sfumato.checks import require_int
+from sfumato.decoupled import Decoupled
+from sfumato.errors import InfeasibleError
+from sfumato.leaks import Findings
+from sfumato.partition import Partitioner
+from sfumato.policy import Policy
+from sfumato.release import Release
+from sfumato.tasks.anonymize import anonymize
+from sfumato.tasks.decouple import decouple
+from sfumato.tasks.detect import detect
+
+Progress: TypeAlias = Callable[[str, int, int | None], None]
+"""Called with the stage, how much of it is done, and how much there is (None: unknown)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One thing that was done, and what leaked after it."""
+
+    action: str
+    """anonymize, refine or decouple."""
+
+    findings: Findings
+    why: str
+    """What led to it."""
+
+    @property
+    def exposed(self) -> int:
+        """How many people a rule tells the truth about."""
+        return self.findings.exposed
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values that JSON can hold."""
+        return {
+            "action": self.action,
+            "why": self.why,
+            "rules": len(self.findings.leaks),
+            "exposed": self.exposed,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Protected:
+    """A release that went through detection, and the way it went."""
+
+    release: Release | Decoupled
+    steps: tuple[Step, ...]
+    blocked: str = ""
+    """Why generalising did not help, if it did not."""
+
+    @property
+    def findings(self) -> Findings:
+        """What is still found in the end."""
+        return self.steps[-1].findings
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What deserves a second look before publishing."""
+        left = self.findings.leaks
+        still = (
+            f"{len(left)} rules still reveal a sensitive value to {self.steps[-1].exposed} people: "
+            "see the findings"
+        )
+        more = [text for text in (self.blocked, still if left else "") if text]
+        return (*self.release.warnings, *more)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values that JSON can hold."""
+        return {
+            "release": self.release.to_dict(),
+            "steps": [step.to_dict() for step in self.steps],
+            "findings": self.findings.to_dict(),
+            "warnings": list(self.warnings),
+        }
+
+    def __str__(self) -> str:
+        lines = [
+            f"{number}. {step.action}: {step.why}. {len(step.findings.leaks)} rules, "
+            f"{step.exposed} of {step.findings.counts.total} people exposed"
+            for number, step in enumerate(self.steps, start=1)
+        ]
+        return "\n".join(lines)
+
+
+def protect(  # noqa: PLR0913 - all but two have a default and are named
+    data: object,
+    policy: Policy | str | PathLike[str],
+    *,
+    method: str | Mapping[str, Any] | Partitioner | None = None,
+    alpha: float = 0.5,
+    support: int | None = None,
+    rounds: int = 3,
+    decouple_with: str | None = "break-merge",
+    output: str | PathLike[str] | None = None,
+    format: str | None = None,  # noqa: A002 - the word users know
+    force: bool = False,
+    progress: Progress | None = None,
+) -> Protected:
+    """Anonymise a table, look for what still leaks, and mend it.
+
+    Where quasi-identifiers tell a sensitive value with more than `alpha`, those classes are
+    generalised further, in several rounds if need be. Where sensitive columns tell about each
+    other, or generalising does not help, the table is decoupled. After each step it is looked
+    at again.
+
+    Promises: what `anonymize` and `decouple` promise of the release that comes out, and that
+    what is still found is told. Does not promise that nothing leaks in the end.
+
+    Args:
+        data: A path (CSV, Parquet, Feather) or a pandas, Polars or Arrow table.
+        policy: A policy, or the path of one.
+        method: How rows are recoded; None takes the policy's.
+        alpha: What a probability must exceed to be mended.
+        support: Fewest rows behind a rule; None takes the k that is promised, else 5.
+        rounds: Most times that classes are generalised further.
+        decouple_with: How to decouple; None never does.
+        output: The release folder to write; None gives the release back in memory.
+        format: csv, parquet or feather; None takes the input's.
+        force: Replace a release that is already in `output`.
+        progress: Told how far each stage is.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> import sfumato as sf
+        >>> table = pa.table({
+        ...     "age": [31, 31, 33, 33, 47, 47, 48, 48] * 2,
+        ...     "ill": ["flu", "flu", "flu", "flu", "gout", "gout", "gout", "gout"] * 2,
+        ... })
+        >>> policy = sf.Policy(
+        ...     columns={"age": "quasi-identifier", "ill": "sensitive"},
+        ...     models=[sf.models.KAnonymity(4)],
+        ... )
+        >>> done = protect(table, policy, support=2)
+        >>> [step.action for step in done.steps], done.steps[0].exposed, done.steps[-1].exposed
+        (['anonymize', 'refine'], 16, 0)
+    """
+    require_int("rounds", rounds, at_least=0)
+    if not isinstance(policy, Policy):
+        policy = Policy.load(policy)
+
+    def look(release: Release | Decoupled) -> Findings:
+        return detect(release, alpha=alpha, support=support, progress=progress)
+
+    def anonymized(**where: Any) -> Release:  # noqa: ANN401 - options of anonymize
+        return anonymize(data, policy, method=method, refine=refine, progress=progress, **where)
+
+    refine: list[Findings] = []
+    release = anonymized()
+    steps = [Step("anonymize", look(release), "as the policy says")]
+    blocked = ""
+    while steps[-1].findings.advice().generalise and len(refine) < rounds:
+        columns = ", ".join(steps[-1].findings.advice().generalise)
+        refine.append(steps[-1].findings)
+        try:
+            release = anonymized()
+        except InfeasibleError as error:
+            blocked = f"{columns} cannot be hidden by generalising: {error}"
+            refine.pop()
+            break
+        steps.append(Step("refine", look(release), f"quasi-identifiers told {columns}"))
+    apart = steps[-1].findings.advice().decouple
+    if decouple_with is None or not apart:
+        if output is not None:
+            release = anonymized(output=output, format=format, force=force)
+        return Protected(release, tuple(steps), blocked)
+    decoupled = decouple(
+        release, decouple_with, output=output, format=format, force=force, progress=progress
+    )
+    steps.append(Step("decouple", look(decoupled), f"{', '.join(apart)} told about each other"))
+    return Protected(decoupled, tuple(steps), blocked)
