@@ -1,0 +1,238 @@
+"""The page: tables from the results, and what they say."""
+
+from collections.abc import Sequence
+
+from docs.generator.markdown import table
+from docs.papers.claims import falls, order
+from docs.papers.data import CATEGORIES, COLUMNS
+from docs.papers.deciding import METHODS
+from docs.papers.distortion import ALPHAS
+from docs.papers.figures import mean, over_alpha, shares
+from docs.papers.printed import EXPOSED_ROWS, HEIGHTS, SUFFERING
+from docs.papers.results import HERE, Record, values, where
+from docs.papers.setting import LOCAL, MODELS, READINGS
+from docs.papers.similarity import LIMITS
+from docs.papers.timing import SEARCHES, WIDTHS
+
+STEPS = dict(zip(COLUMNS, (4, 2, 2, 1, 1, 3, 2), strict=True))
+"""How often a value of each column can be generalised in the hierarchies that are used."""
+
+TEMPLATE = HERE / "page.template"
+
+
+def page(results: Record) -> str:
+    """Fill the words of the template with what came out."""
+    words = TEMPLATE.read_text(encoding="utf-8")
+    return words.format(**_tables(results), **_numbers(results), **_facts(results))
+
+
+def _tables(results: Record) -> dict[str, str]:
+    widths = [str(width) for width in WIDTHS]
+    return {
+        "heights": _heights(),
+        "attacked": _attacked_table(results),
+        "readings": _readings(results),
+        "standard": _standard_table(results),
+        "over_alpha": _alpha_table(results, k=3, p=2),
+        "claims": _claims_table(results),
+        "seconds": table(
+            ["method", "model", *widths], _grid(results, "seconds", (*SEARCHES, *LOCAL), ".3f")
+        ),
+        "checked": table(["search", "model", *widths], _checked(results)),
+        "made": table(["method", "model", *widths], _made(results)),
+    }
+
+
+def _numbers(results: Record) -> dict[str, str]:
+    """Give the numbers that stand in sentences."""
+    hit, of = SUFFERING["enhanced"]
+    files = where(results["expected"], reading="files")[0]
+    alone = where(results["similarity"], reading="files", model="p-sensitive", limit=0.0)
+    seen = sum(values(alone, "suffering"))
+    whole = values(results["distortion"], "distortion", method=METHODS[0])
+    slopes = [falls(results, method) for method in METHODS]
+    return {
+        "printed_share": f"{hit}/{of} = {100 * hit / of:.0f} %",
+        "minimal": str(files["minimal"]),
+        "most_classes": str(files["most_classes"]),
+        "expected": f"{files['suffering_tables']:.2f}",
+        "seen": f"{seen} did" if seen else "none did",
+        "bound": f"{results['parameters']['rows'] / 4**3:.0f}",
+        "exposed_rows": str(EXPOSED_ROWS),
+        "whole": _spread(_standard(results, "enhanced", METHODS[0], "distortion"), ".4f"),
+        "local": _spread(_standard(results, "enhanced", "top-down, rows", "distortion"), ".4f"),
+        "flat": _spread(whole, ".4f"),
+        "runs": str(len(whole)),
+        "steps": str(sum(STEPS.values())),
+        "rising": str(sum(one.steps - one.falls for one in slopes)),
+        "alpha_steps": str(sum(one.steps for one in slopes)),
+        "incognito_ratio": f"{_ratio(results, 'incognito'):.2f}",
+        "top_down_ratio": f"{_ratio(results, 'top-down, rows'):.2f}",
+    }
+
+
+def _facts(results: Record) -> dict[str, str]:
+    """Say what was computed, from what and with what."""
+    return {
+        "draws": str(len(results["seeds"])),
+        "first_seed": str(results["seeds"][0]),
+        "last_seed": str(results["seeds"][-1]),
+        "rows": str(results["parameters"]["rows"]),
+        "repeats": str(results["parameters"]["repeats"]),
+        "least_alpha": f"{ALPHAS[0]:g}",
+        "most_alpha": f"{ALPHAS[-1]:g}",
+        "categories": " · ".join(" and ".join(one) for one in CATEGORIES),
+        "machine": ", ".join(f"{key} {value}" for key, value in results["machine"].items()),
+    }
+
+
+def _heights() -> str:
+    heads = [
+        "thesis",
+        "column",
+        "printed height",
+        "levels here",
+        "steps here",
+        "what the printed height counts",
+    ]
+    rows = []
+    for column, (name, height) in HEIGHTS.items():
+        steps = STEPS[column]
+        fits = {steps: "the steps", steps + 1: "the levels"}.get(height, "neither")
+        rows.append([name, f"`{column}`", *map(str, (height, steps + 1, steps)), fits])
+    return table(heads, rows)
+
+
+def _readings(results: Record) -> str:
+    heads = ["", *MODELS.values(), "tables that suffer"]
+    return table(heads, [_reading_row(results, reading) for reading in READINGS])
+
+
+def _ratio(results: Record, method: str) -> float:
+    """Compare the enhanced model's seconds with p-sensitive's, with all quasi-identifiers."""
+    spent = where(results["timing"], columns=max(WIDTHS), method=method)
+    strict, weak = (values(spent, "seconds", model=m)[0] for m in ("enhanced", "p-sensitive"))
+    return float(strict / weak)
+
+
+def _attacked_table(results: Record) -> str:
+    heads = ["model", "rows suppressed", "minimal tables", "of these suffer", "share"]
+    rows = []
+    for model, title in MODELS.items():
+        hit, of = SUFFERING[model]
+        rows.append([title, "printed (not said)", str(of), str(hit), f"{100 * hit / of:.0f} %", ""])
+        for limit in LIMITS:
+            found = where(results["similarity"], reading="files", model=model, limit=limit)
+            share = [100 * one for one in shares(results, model, limit)]
+            worst = max(found, key=lambda one: one["worst_rows"])
+            rows.append(
+                [
+                    "",
+                    f"at most {100 * limit:g} %" if limit else "none",
+                    _spread(values(found, "minimal")),
+                    _spread(values(found, "suffering")),
+                    f"{mean(share):.1f} %",
+                    f"{worst['worst_rows']} ({worst['worst_classes']})",
+                ]
+            )
+    return table([*heads, "rows exposed at worst (classes)"], rows)
+
+
+def _reading_row(results: Record, reading: str) -> list[str]:
+    found = where(results["similarity"], reading=reading, limit=0.0)
+    tables = [_spread(values(found, "minimal", model=model)) for model in MODELS]
+    return [READINGS[reading], *tables, str(sum(values(found, "suffering")))]
+
+
+def _standard(results: Record, model: str, method: str, what: str) -> list[float]:
+    found = where(results["distortion"], model=model, method=method, k=4, p=2)
+    return [one[what] for one in found if one["alpha"] in (None, 2.0)]
+
+
+def _standard_table(results: Record) -> str:
+    heads = ["method"]
+    for title in MODELS.values():
+        heads += [title, "rows exposed"]
+    rows = []
+    for method in METHODS:
+        row = [method]
+        for model in MODELS:
+            row.append(_spread(_standard(results, model, method, "distortion"), ".4f"))
+            row.append(_spread(_standard(results, model, method, "exposed_rows")))
+        rows.append(row)
+    return table(heads, rows)
+
+
+def _alpha_table(results: Record, *, k: int, p: int) -> str:
+    rows = []
+    for method in METHODS:
+        for model, title in MODELS.items():
+            lost = over_alpha(results, model, method, k=k, p=p)
+            rows.append([method, title, *(f"{ratio:.4f}" for _, ratio in lost)])
+    return table(["method", "model", *(f"α = {alpha:g}" for alpha in ALPHAS)], rows)
+
+
+def _claims_table(results: Record) -> str:
+    heads = [
+        "method",
+        "p-sensitive ≤ (p,α) ≤ enhanced",
+        "printed order",
+        "falls as α grows",
+        "largest fall",
+    ]
+    rows = []
+    for method in METHODS:
+        ranks, fall = order(results, method), falls(results, method)
+        rows.append(
+            [
+                method,
+                f"{ranks.stricter_loses_no_less} of {ranks.settings}",
+                f"{ranks.as_printed} of {ranks.settings}",
+                f"{fall.falls} of {fall.steps} steps",
+                f"{fall.most:.4f}",
+            ]
+        )
+    return table(heads, rows)
+
+
+def _grid(results: Record, what: str, methods: Sequence[str], form: str) -> list[list[str]]:
+    return [
+        [
+            method,
+            title,
+            *(
+                f"{one[what]:{form}}"
+                for one in where(results["timing"], method=method, model=model)
+            ),
+        ]
+        for method in methods
+        for model, title in MODELS.items()
+    ]
+
+
+def _checked(results: Record) -> list[list[str]]:
+    rows = _grid(results, "checks", SEARCHES, "d")
+    nodes = values(results["timing"], "nodes", method=SEARCHES[0], model="enhanced")
+    return [*rows, ["all nodes", "", *map(str, nodes)]]
+
+
+def _made(results: Record) -> list[list[str]]:
+    classes = _grid(results, "classes", tuple(LOCAL), "d")
+    rounds = _grid(results, "rounds", tuple(LOCAL), "d")
+    return [
+        [*one[:2], *(f"{c} in {r}" for c, r in zip(one[2:], other[2:], strict=True))]
+        for one, other in zip(classes, rounds, strict=True)
+    ]
+
+
+def _spread(numbers: Sequence[float], form: str = "") -> str:
+    """Write the mean and the range of some numbers, or the one number they all are.
+
+    Example:
+        >>> _spread([1, 2]), _spread([3, 3]), _spread([0.5, 0.25], ".2f")
+        ('1.5 (1 to 2)', '3', '0.38 (0.25 to 0.50)')
+    """
+    low, high = f"{min(numbers):{form}}", f"{max(numbers):{form}}"
+    if low == high:
+        return low
+    return f"{mean(list(numbers)):{form or '.1f'}} ({low} to {high})"
