@@ -25,8 +25,8 @@ def schema_sql(parts: Parts) -> str:
 def quoted(name: str) -> str:
     """Quote a name for SQL.
 
-    >>> quoted('pay "net"')
-    '"pay ""net\"""'
+    >>> print(quoted('the "net" pay'))
+    "the ""net"" pay"
     """
     return '"' + name.replace('"', '""') + '"'
 
@@ -64,66 +64,28 @@ def _merged(parts: Parts) -> str:
     people, *tables = parts.tables
     names = [column.name for column in people.content.columns]
     sensitive = {f"s{i}": part for i, part in enumerate(tables, start=1)}
-    columns = {s: quoted(str(part.column)) for s, part in sensitive.items()}
-    group, count = quoted(parts.group), quoted(parts.count)
-    size = quoted(unused("size", names))
-    expected = quoted(unused("expected", [*names, *(str(part.column) for part in tables)]))
-    shares = " * ".join(f"({s}.{count} * 1.0 / g.{size})" for s in sensitive)
-    # Databases may invent names for columns that are not given one.
-    chosen = [
-        *(f"g.{quoted(name)} AS {quoted(name)}" for name in names),
-        *(f"{s}.{name} AS {name}" for s, name in columns.items()),
-        f"g.{size} * {shares} AS {expected}",
-    ]
-    grouped = ", ".join(f"{quoted(name)} AS {quoted(name)}" for name in names)
-    by = ", ".join(map(quoted, names))
-    lines = [
-        f"    {quoted(column.name)} "
-        + ("BIGINT NOT NULL" if column.name in numbers else sql_type(column.values or ()))
-        for column in part.content.columns
-    ]
-    return f"CREATE TABLE {quoted(part.name)} (\n" + ",\n".join(lines) + "\n);"
-
-
-def sql_type(values: Iterable[Value]) -> str:
-    """Say what a column of such values is in SQL.
-
-    >>> sql_type([1, None]), sql_type([1, 2.5]), sql_type(["1"]), sql_type([True])
-    ('BIGINT', 'DOUBLE PRECISION', 'TEXT', 'BOOLEAN')
-    """
-    kinds = {type(value) for value in values if value is not None}
-    for allowed, name in (
-        ({bool}, "BOOLEAN"),
-        ({int}, "BIGINT"),
-        ({int, float}, "DOUBLE PRECISION"),
-        ({date}, "DATE"),
-        ({datetime}, "TIMESTAMP"),
-    ):
-        if kinds and kinds <= allowed:
-            return name
-    return "TEXT"
-
-
-def _merged(parts: Parts) -> str:
-    people, *tables = parts.tables
-    names = [column.name for column in people.content.columns]
-    sensitive = {f"s{i}": part for i, part in enumerate(tables, start=1)}
-    columns = {s: quoted(str(part.column)) for s, part in sensitive.items()}
     group, count = quoted(parts.group), quoted(parts.count)
     size = quoted(unused("size", names))
     expected = quoted(unused("expected", [*names, *(str(part.column) for part in tables)]))
     shares = " * ".join(f"({s}.{count} * 1.0 / g.{size})" for s in sensitive)
     chosen = [
-        *(f"g.{quoted(name)}" for name in names),
-        *(f"{s}.{quoted(str(part.column))}" for s, part in sensitive.items()),
+        *(_named("g", name) for name in names),
+        *(_named(s, str(part.column)) for s, part in sensitive.items()),
         f"g.{size} * {shares} AS {expected}",
     ]
-    by = ", ".join(map(quoted, names))
+    by = ", ".join(f"q.{quoted(name)}" for name in names)
+    grouped = ", ".join(_named("q", name) for name in names)
     lines = [
         'CREATE VIEW "merged" AS',
         "SELECT\n    " + ",\n    ".join(chosen),
         # Every name is quoted, and nothing here is ever run by us.
-        f"FROM (SELECT {grouped}, COUNT(*) AS {size} FROM {quoted(people.name)} GROUP BY {by}) AS g",  # noqa: S608
+        f"FROM (SELECT {grouped}, COUNT(*) AS {size}",
+        f"    FROM {quoted(people.name)} AS q GROUP BY {by}) AS g",
         *(f"JOIN {quoted(p.name)} AS {s} ON {s}.{group} = g.{group}" for s, p in sensitive.items()),
     ]
     return "\n".join(lines) + ";"
+
+
+def _named(table: str, column: str) -> str:
+    """Choose a column under its own name; databases may invent one for it otherwise."""
+    return f"{table}.{quoted(column)} AS {quoted(column)}"
