@@ -42,8 +42,11 @@ if TYPE_CHECKING:
     from sfumato.tasks.decouple import decouple
     from sfumato.tasks.detect import detect
     from sfumato.tasks.draft import draft
+    from sfumato.tasks.headroom import headroom
     from sfumato.tasks.inspect import inspect
     from sfumato.tasks.merge import merge
+    from sfumato.tasks.protect import protect
+    from sfumato.tasks.publish import publish
     from sfumato.tasks.verify import verify
 
 __all__ = [
@@ -61,6 +64,7 @@ __all__ = [
     "decouplings",
     "detect",
     "draft",
+    "headroom",
     "hierarchy",
     "inspect",
     "leaks",
@@ -68,6 +72,8 @@ __all__ = [
     "merge",
     "models",
     "partition",
+    "protect",
+    "publish",
     "samples",
     "search",
     "verify",
@@ -84,8 +90,11 @@ _WHERE = {
     "decouple": "sfumato.tasks.decouple",
     "detect": "sfumato.tasks.detect",
     "draft": "sfumato.tasks.draft",
+    "headroom": "sfumato.tasks.headroom",
     "inspect": "sfumato.tasks.inspect",
     "merge": "sfumato.tasks.merge",
+    "publish": "sfumato.tasks.publish",
+    "protect": "sfumato.tasks.protect",
     "verify": "sfumato.tasks.verify",
 }
 

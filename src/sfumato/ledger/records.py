@@ -183,7 +183,7 @@ def current(db: sqlite3.Connection, settings: Settings) -> Broken:
         "SELECT c.group_id, v.column, v.shown, c.rows FROM counts c "
         "JOIN sensitive_values v ON v.id = c.value_id"
     ).fetchall()
-    return _broken(settings, sizes, counts)
+    return broken_from(settings, sizes, counts)
 
 
 def newcomers(db: sqlite3.Connection, settings: Settings, sequence: int) -> Broken:
@@ -198,14 +198,15 @@ def newcomers(db: sqlite3.Connection, settings: Settings, sequence: int) -> Brok
         "JOIN sensitive_values v ON v.id = c.value_id WHERE c.sequence = ?",
         (sequence,),
     ).fetchall()
-    return _broken(settings, sizes, counts)
+    return broken_from(settings, sizes, counts)
 
 
-def _broken(
+def broken_from(
     settings: Settings,
     sizes: list[tuple[int, int, str, int]],
     counts: list[tuple[int, int, str, int]],
 ) -> Broken:
+    """Make tables of groups (id, label, labels, rows) and counts (group, column, value, rows)."""
     labels = [json.loads(key) for _, _, key, _ in sizes]
     dictionaries = [
         in_order({row[q] for row in labels}) for q in range(len(settings.quasi_identifiers))

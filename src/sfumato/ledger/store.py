@@ -62,6 +62,7 @@ CREATE TABLE moves (
     left_it INTEGER NOT NULL,
     PRIMARY KEY (sequence, group_id)
 ) WITHOUT ROWID;
+CREATE INDEX moves_of_group ON moves (group_id, sequence);
 CREATE TABLE changes (
     sequence INTEGER NOT NULL REFERENCES releases DEFERRABLE INITIALLY DEFERRED,
     group_id INTEGER NOT NULL REFERENCES groups,
