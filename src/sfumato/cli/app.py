@@ -13,6 +13,7 @@ from sfumato.cli.detect import detect
 from sfumato.cli.init import init
 from sfumato.cli.inspect import inspect
 from sfumato.cli.merge import merge
+from sfumato.cli.protect import protect
 from sfumato.cli.schema import schema
 from sfumato.cli.verify import verify
 
@@ -26,7 +27,19 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for _command in (init, inspect, anonymize, detect, decouple, merge, breach, verify, demo, schema):
+for _command in (
+    init,
+    inspect,
+    anonymize,
+    detect,
+    protect,
+    decouple,
+    merge,
+    breach,
+    verify,
+    demo,
+    schema,
+):
     app.command(_command.name, epilog=_command.epilog)(_command.run)
 
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from sfumato.leaks import Findings, Inference, Rule
+    from sfumato.tasks.protect import Protected
 
 _MOST_RULES = 20
 _MOST_ENTRIES = 3
@@ -48,6 +49,20 @@ def findings_view(findings: "Findings", size: int) -> list["RenderableType"]:
         if len(facts) > _MOST_FACTS:
             parts.append(cell(f"… and {len(facts) - _MOST_FACTS} more such facts"))
     parts.append(cell(str(findings.advice()), keep="\n"))
+    return parts
+
+
+def steps_view(done: "Protected") -> list["RenderableType"]:
+    """What was done, and how many people were exposed after each step."""
+    heads = ("step", "why", "rules", "people exposed", "")
+    rows = []
+    for step in done.steps:
+        total = step.findings.counts.total
+        share = step.exposed / total if total else 0.0
+        rows.append((step.action, step.why, len(step.findings.leaks), step.exposed, bar(share, 20)))
+    parts: list[RenderableType] = [table(heads, rows, right=("rules", "people exposed"))]
+    if done.findings.leaks:
+        parts.append(rules_view(done.findings.leaks))
     return parts
 
 

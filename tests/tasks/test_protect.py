@@ -1,0 +1,96 @@
+"""The whole loop: anonymise, detect, refine or decouple, detect."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+from tests.tasks.test_detect import leaky, policy
+
+
+def married(rows: int = 600) -> pa.Table:
+    """Ages tell nothing; work tells who is married."""
+    rng = np.random.default_rng(5)
+    work = rng.choice(["state", "private", "own"], rows)
+    wed = np.where(work == "state", "single", rng.choice(["single", "married", "divorced"], rows))
+    return pa.table({"age": rng.integers(20, 60, rows), "work": work, "marital": wed})
+
+
+def married_policy() -> sf.Policy:
+    ages = {"role": "quasi-identifier", "hierarchy": sf.hierarchy.Intervals(widths=[10, 20])}
+    return sf.Policy(
+        columns={"age": ages, "work": "sensitive", "marital": "sensitive"},
+        models=[sf.models.KAnonymity(10)],
+    )
+
+
+def test_what_quasi_identifiers_tell_is_generalised(tmp_path):
+    done = sf.protect(leaky(), policy(), alpha=0.6, output=tmp_path / "out")
+    assert [step.action for step in done.steps] == ["anonymize", "refine"]
+    assert done.steps[0].exposed > 0 == done.steps[-1].exposed
+    assert sf.verify(tmp_path / "out").holds
+    assert done.release.folder == tmp_path / "out"
+    assert done.warnings == ()
+
+
+def test_what_sensitive_columns_tell_about_each_other_is_decoupled(tmp_path):
+    done = sf.protect(married(), married_policy(), alpha=0.8, output=tmp_path / "out")
+    assert [step.action for step in done.steps] == ["anonymize", "decouple"]
+    assert done.steps[0].exposed > 0 == done.steps[-1].exposed
+    assert sf.verify(tmp_path / "out").holds
+    assert (tmp_path / "out" / "manifest.json").is_file()
+    json.dumps(done.to_dict(), allow_nan=False)
+    assert "decouple: work, marital told about each other" in str(done)
+
+
+def test_without_decoupling_it_warns():
+    done = sf.protect(married(), married_policy(), alpha=0.8, decouple_with=None)
+    assert [step.action for step in done.steps] == ["anonymize"]
+    assert any("still reveal" in warning for warning in done.warnings)
+
+
+def test_what_cannot_be_generalised_away_is_said():
+    rng = np.random.default_rng(1)
+    age = rng.integers(20, 60, 400)
+    ill = np.where(age < 40, "flu", rng.choice(["flu", "gout"], 400))
+    table = pa.table({"age": age, "sex": rng.choice(["f", "m"], 400), "ill": ill})
+    done = sf.protect(table, policy(), alpha=0.6)
+    assert any("cannot be hidden by generalising" in warning for warning in done.warnings)
+
+
+def test_nothing_leaks_nothing_is_done():
+    rng = np.random.default_rng(2)
+    table = pa.table(
+        {
+            "age": rng.integers(20, 60, 400),
+            "sex": rng.choice(["f", "m"], 400),
+            "ill": rng.choice(["flu", "gout", "hiv", "none"], 400),
+        }
+    )
+    done = sf.protect(table, policy())
+    assert [step.action for step in done.steps] == ["anonymize"]
+    assert done.findings.leaks == ()
+
+
+@pytest.mark.parametrize("method", ["top-down", "mondrian", "bottom-up"])
+def test_with_every_method(method):
+    done = sf.protect(leaky(), policy(), alpha=0.6, method=method)
+    assert done.steps[-1].exposed == 0
+    assert done.release.verdict.holds
+
+
+def test_after_break_merge_no_rule_is_above_chance():
+    """A decoupled table of dependent columns looks like one of independent ones."""
+    alarms = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        work = rng.choice(["state", "private", "own"], 300)
+        wed = np.where(work == "state", "single", rng.choice(["married", "divorced"], 300))
+        table = pa.table({"age": rng.choice(["20s", "30s"], 300), "work": work, "marital": wed})
+        roles = {"quasi_identifiers": ["age"], "sensitive": ["work", "marital"]}
+        assert sf.detect(table, alpha=0.6, **roles).leaks
+        broken = sf.decouple(table, **roles)
+        alarms += bool(sf.detect(broken, alpha=0.6).leaks)
+    assert alarms <= 4, f"{alarms} of 40 broken tables have rules"
