@@ -177,19 +177,6 @@ def test_the_enhanced_model_costs_hardly_more():
         assert lost["enhanced"] < 1.01 * lost["p-alpha"]
 
 
-def test_with_incognito_the_models_take_about_as_long_and_top_down_takes_longer():
-    # What was measured once and is on the page; nothing is timed here.
-    seconds = {
-        (one["method"], one["model"]): one["seconds"]
-        for one in where(RESULT["timing"], columns=max(WIDTHS))
-    }
-    ratio = {
-        method: seconds[method, "enhanced"] / seconds[method, "p-sensitive"]
-        for method in ("incognito", "top-down, rows")
-    }
-    assert 0.8 < ratio["incognito"] < 1.25 < ratio["top-down, rows"]
-
-
 def test_the_optimum_without_suppression_is_the_same_everywhere():
     whole = where(RESULT["distortion"], method=METHODS[0])
     assert len({one["distortion"] for one in whole}) == 1
