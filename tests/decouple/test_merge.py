@@ -167,7 +167,11 @@ def test_the_view_in_the_schema_is_the_same_join(tmp_path_factory, rows):
     assert all(Fraction(row[-1]) == pytest.approx(expected[row[1:-1]]) for row in found)
 
 
-@given(st.lists(ODD, min_size=3, max_size=3, unique_by=str.casefold))
+# SQLite gives no column of a view the name of a truth value, however it is quoted.
+NAMEABLE = ODD.filter(lambda name: name.casefold() not in ("true", "false"))
+
+
+@given(st.lists(NAMEABLE, min_size=3, max_size=3, unique_by=str.casefold))
 def test_the_schema_can_be_run_whatever_the_columns_are_called(tmp_path_factory, names):
     folder = tmp_path_factory.mktemp("release") / "broken"
     data = table([("a", "x", "y"), ("a", "x", "z")], names)
