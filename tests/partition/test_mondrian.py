@@ -19,9 +19,11 @@ NUMBERS = st.sampled_from([-7, 0, 1, 2, 5, 8, 13, 40])
 TABLES = st.integers(1, 3).flatmap(
     lambda n: st.lists(st.tuples(*[NUMBERS] * n), min_size=1, max_size=40)
 )
-LACKING = st.integers(1, 2).flatmap(
-    lambda n: st.lists(st.tuples(*[NUMBERS | st.none()] * n), min_size=1, max_size=30)
-)
+LACKING = st.lists(
+    st.tuples(NUMBERS, st.sampled_from([None, None, 0, 1, 13, 40]), NUMBERS),
+    min_size=1,
+    max_size=30,
+) | st.lists(st.tuples(NUMBERS | st.none(), NUMBERS | st.none()), min_size=1, max_size=30)
 
 
 def problem_of(rows, k: int, weights=()):

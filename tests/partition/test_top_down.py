@@ -255,3 +255,108 @@ def test_what_stayed_behind_twice_is_tried_again():
     )
     problem = Case(("shape", "letter"), letters, policy).problem()
     assert divisible(problem, TopDown().run(problem)) == []
+
+
+class LiteralOfSeveral:
+    """Top-down recoding of several attributes for k-anonymity, with lists of rows."""
+
+    def __init__(self, names, k: int) -> None:
+        self.names = names
+        self.k = k
+        self.classes: list[list] = []
+
+    def run(self, rows) -> Counter:
+        tops = tuple(len(next(iter(KINDS[name].paths.values()))) - 1 for name in self.names)
+        self.go_on(sorted(rows), tops, frozenset())
+        return Counter(tuple(sorted(rows)) for rows in self.classes)
+
+    def go_on(self, rows, levels, closed) -> None:
+        """Specialise on the attribute that takes most rows along, of several in fewest branches."""
+        tried = []
+        for a in range(len(levels)):
+            good, back = self.specialised(rows, levels, a)
+            if not good or (a in closed and back):
+                continue
+            tried.append((-sum(map(len, good)), len(good), a, good, back))
+        if not tried:
+            self.classes.append(rows)
+            return
+        _, _, a, good, back = min(tried, key=lambda one: one[:3])
+        below = tuple(level - (i == a) for i, level in enumerate(levels))
+        for child in good:
+            self.go_on(child, below, frozenset())
+        if back:
+            self.go_on(back, levels, closed | {a})
+
+    def specialised(self, rows, levels, a: int):
+        """Give the children that stay and the rows that are sent or taken back."""
+        if levels[a] == 0:
+            return [], rows
+        children = self.parts(rows, a, levels[a] - 1)
+        good = [child for child in children if len(child) >= self.k]
+        back = [row for child in children if len(child) < self.k for row in child]
+        needed = self.k - len(back) if back else 0
+        if not good or needed <= 0:
+            return good, back
+        if sum(len(child) - self.k for child in good) < needed:
+            smallest = min(good, key=len)
+            return [child for child in good if child is not smallest], back + smallest
+        below = tuple(level - (i == a) for i, level in enumerate(levels))
+        order = sorted(
+            (self.depth(row, child, below), row, number)
+            for number, child in enumerate(good)
+            for row in child
+        )
+        left = [[*child] for child in good]
+        for _, row, number in order:
+            if needed and len(left[number]) > self.k:
+                left[number].remove(row)
+                back.append(row)
+                needed -= 1
+        return left, back
+
+    def parts(self, rows, a: int, level: int) -> list[list]:
+        found = defaultdict(list)
+        for row in rows:
+            found[KINDS[self.names[a]].paths[row[a]][level]].append(row)
+        return list(found.values())
+
+    def depth(self, row, child, levels) -> int:
+        """Count the further levels on each attribute alone, with the rows that go along."""
+        steps = 0
+        for a, level in enumerate(levels):
+            for below in range(level - 1, -1, -1):
+                (alike,) = [part for part in self.parts(child, a, below) if row in part]
+                if len(alike) < self.k:
+                    break
+                steps += 1
+        return steps
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_with_several_attributes_every_row_goes_where_the_description_puts_it(seed):
+    rng = np.random.default_rng(seed)
+    names = tuple(rng.permutation(["digit", "letter", "zip", "age", "shape"])[:3].tolist())
+    values = [list(KINDS[name].paths) for name in names]
+    skew = [rng.dirichlet(np.ones(len(own))) for own in values]
+    rows = [
+        tuple(own[rng.choice(len(own), p=p)] for own, p in zip(values, skew, strict=True))
+        for _ in range(rng.integers(10, 120))
+    ]
+    k = int(rng.integers(2, 7))
+    policy = Policy(
+        columns={
+            name: {"role": "quasi-identifier", "hierarchy": KINDS[name].builder} for name in names
+        },
+        models=[KAnonymity(k)],
+    )
+    problem = make_problem(policy, prepare(policy, FrequencySet.from_rows(names, rows)))
+    parted = TopDown().run(problem)
+    columns = problem.counts.columns
+    classes = [[] for _ in range(parted.n)]
+    for item, times, of in zip(parted.item, parted.rows, parted.classes, strict=True):
+        codes = problem.counts.codes[:, item]
+        row = tuple(column.values[code] for column, code in zip(columns, codes, strict=True))
+        classes[of] += [row] * int(times)
+    found = Counter(tuple(sorted(members)) for members in classes)
+    assert found == LiteralOfSeveral(names, k).run(rows)
