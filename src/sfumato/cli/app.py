@@ -10,10 +10,13 @@ from sfumato.cli.breach import breach
 from sfumato.cli.decouple import decouple
 from sfumato.cli.demo import demo
 from sfumato.cli.detect import detect
+from sfumato.cli.headroom import headroom
 from sfumato.cli.init import init
 from sfumato.cli.inspect import inspect
+from sfumato.cli.ledger import ledger
 from sfumato.cli.merge import merge
 from sfumato.cli.protect import protect
+from sfumato.cli.publish import publish
 from sfumato.cli.schema import schema
 from sfumato.cli.verify import verify
 
@@ -36,6 +39,9 @@ for _command in (
     decouple,
     merge,
     breach,
+    publish,
+    headroom,
+    ledger,
     verify,
     demo,
     schema,
