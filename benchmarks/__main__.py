@@ -8,6 +8,7 @@ from pathlib import Path
 from benchmarks import (
     check_table,
     cold_command,
+    decouple,
     growth,
     heuristics,
     local,
@@ -27,6 +28,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "million": million.run,
     "growth": growth.run,
     "local": local.run,
+    "decouple": decouple.run,
     "memory": memory.run,
     "check-table": check_table.run,
     "wide": wide.run,
