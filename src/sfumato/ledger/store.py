@@ -116,7 +116,7 @@ def new_ledger(path: Path) -> Iterator[sqlite3.Connection]:
             "Choose another place for the ledger, or change the permissions of the folder."
         ) from None
     try:
-        with closing(_opened(draft, "rw")) as db, _transaction(db):
+        with closing(_opened(draft)) as db, _transaction(db):
             for statement in _SCHEMA.split(";\n"):
                 db.execute(statement)
             db.execute(f"PRAGMA application_id = {MARK}")
@@ -144,8 +144,11 @@ def _into_place(draft: Path, path: Path) -> None:
 def reading(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
     """Open a ledger to look at it; everything that is read is of one moment."""
     file = Path(path)
-    with closing(_checked(file, "ro")) as db, _readable(file), _transaction(db, "BEGIN"):
-        yield db
+    # Not mode=ro: what an interrupted publish left half-done must be undone before it is read.
+    with closing(_checked(file)) as db, _readable(file):
+        db.execute("PRAGMA query_only = ON")
+        with _transaction(db, "BEGIN"):
+            yield db
 
 
 @contextmanager
@@ -155,7 +158,7 @@ def writing(path: str | os.PathLike[str], *, wait: float = WAIT) -> Iterator[sql
     What is written is committed if the block succeeds and forgotten if not.
     """
     file = Path(path)
-    with closing(_checked(file, "rw")) as db:
+    with closing(_checked(file)) as db:
         db.execute(f"PRAGMA busy_timeout = {int(1000 * wait)}")
         try:
             db.execute("BEGIN IMMEDIATE")
@@ -199,7 +202,7 @@ def _readable(file: Path) -> Iterator[None]:
         ) from None
 
 
-def _checked(file: Path, mode: str) -> sqlite3.Connection:
+def _checked(file: Path) -> sqlite3.Connection:
     if not file.is_file():
         what = "is a folder, not a ledger" if file.is_dir() else "does not exist"
         raise InputError(
@@ -208,7 +211,7 @@ def _checked(file: Path, mode: str) -> sqlite3.Connection:
         )
     db = None
     try:
-        db = _opened(file, mode)
+        db = _opened(file)
         [mark], [version] = (
             db.execute(f"PRAGMA {name}").fetchone() for name in ("application_id", "user_version")
         )
@@ -242,8 +245,8 @@ def _close(db: sqlite3.Connection | None) -> None:
         db.close()
 
 
-def _opened(file: Path, mode: str) -> sqlite3.Connection:
-    where = f"file:{quote(str(file.absolute()))}?mode={mode}"
+def _opened(file: Path) -> sqlite3.Connection:
+    where = f"file:{quote(str(file.absolute()))}?mode=rw"
     db = sqlite3.connect(where, uri=True, timeout=WAIT, isolation_level=None)
     try:
         db.execute("PRAGMA foreign_keys = ON")

@@ -1,0 +1,108 @@
+"""Publish again and again, and be killed at a random moment of each. Run as a script.
+
+    python crashing.py FOLDER ROUNDS SEED
+
+After every kill the ledger must be in the state before or after, and the folder whole or absent.
+What the first child had to import is imported before the others are forked, so that they start at
+once; no table library is used before forking, for its threads would not be there afterwards.
+"""
+
+import json
+import os
+import random
+import signal
+import sys
+import time
+from contextlib import suppress
+from hashlib import sha256
+from importlib import import_module
+from pathlib import Path
+
+import pyarrow as pa
+
+import sfumato.tasks.publish as task
+from sfumato.ledger.pending import staged
+from sfumato.ledger.store import reading
+from sfumato.tasks.ledger import contents, log, verify_ledger
+from tests.ledger.releases import START, broken_of, counted
+
+NEW = [
+    ("20s", "flu", "high"),
+    ("20s", "gout", "low"),
+    ("20s", "hiv", "low"),
+    ("20s", "cold", "high"),
+]
+NAMES = ("age", "ill", "pay")
+
+
+def publish_in_a_child(ledger: Path, target: Path, seed: int) -> int:
+    child = os.fork()
+    if child:
+        return child
+    try:
+        rows = pa.table({name: [row[i] for row in NEW] for i, name in enumerate(NAMES)})
+        task.publish(rows, ledger, output=target, again=True, seed=seed)
+        if target.name == "warm-up":
+            (ledger.parent / "imported").write_text("\n".join(sys.modules))
+    except BaseException as error:  # noqa: BLE001 - the parent must hear of it
+        sys.stderr.write(repr(error))
+        sys.stderr.flush()
+        os._exit(3)
+    os._exit(0)
+
+
+def is_whole(folder: Path) -> bool:
+    manifest = json.loads((folder / "manifest.json").read_text())
+    return all(
+        sha256((folder / f["name"]).read_bytes()).hexdigest() == f["sha256"]
+        for f in manifest["files"]
+    )
+
+
+def main(folder: Path, rounds: int, rng: random.Random) -> None:
+    ledger = folder / "x.ledger"
+    task.publish(broken_of(START), ledger, alpha=0.5, k=2)
+    os.waitpid(publish_in_a_child(ledger, folder / "warm-up", 0), 0)
+    for name in (folder / "imported").read_text().splitlines():
+        with suppress(ImportError):
+            import_module(name)
+    begun = time.monotonic()
+    os.waitpid(publish_in_a_child(ledger, folder / "usual", 0), 0)
+    usual = time.monotonic() - begun
+    targets: dict[int, Path] = {2: folder / "warm-up", 3: folder / "usual"}
+    survived = 0
+    for i in range(rounds):
+        last = log(ledger)[-1]["sequence"]
+        before = counted(contents(ledger).tables)
+        target = folder / f"out-{i}"
+        child = publish_in_a_child(ledger, target, i)
+        time.sleep(rng.uniform(0, 1.2 * usual))
+        os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+        assert not (os.WIFEXITED(status) and os.WEXITSTATUS(status)), "a publish failed"
+        assert verify_ledger(ledger) == [], "the chain is broken"
+        now = log(ledger)[-1]["sequence"]
+        after = counted(contents(ledger).tables)
+        if now == last:
+            assert after == before, "half a release"
+            assert not target.exists(), "a folder of a release that never was"
+        else:
+            survived += 1
+            assert now == last + 1
+            targets[now] = target
+            assert after["20s",][0] == before["20s",][0] + len(NEW), "half a release"
+            with reading(ledger) as db:
+                waits = staged(db)
+            assert target.exists() or waits, "a release without its folder"
+        if target.exists():
+            assert is_whole(target), "half a folder"
+    os.waitpid(publish_in_a_child(ledger, folder / "last", 0), 0)
+    targets[log(ledger)[-1]["sequence"]] = folder / "last"
+    assert len(targets) == len(log(ledger)) - 1
+    assert all(is_whole(target) for target in targets.values())
+    assert not list(folder.glob(".*.unfinished")), "something was left behind"
+    sys.stdout.write(json.dumps({"rounds": rounds, "after": survived, "usual": usual}))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]), random.Random(int(sys.argv[3])))

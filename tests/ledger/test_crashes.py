@@ -1,0 +1,120 @@
+"""Whatever happens to a publish, the ledger and the folders are whole."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import sfumato as sf
+from sfumato.errors import OutputError
+from sfumato.ledger import pending
+from sfumato.ledger.store import writing
+from sfumato.tasks.ledger import contents, log, verify_ledger
+from tests.ledger.releases import START, broken_of, counted, table_of
+
+ROOT = Path(__file__).parents[2]
+NEW = [("20s", "flu", "high"), ("20s", "gout", "low")]
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    path = tmp_path / "x.ledger"
+    sf.publish(broken_of(START), path, alpha=0.5, k=2)
+    return path
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
+def test_a_publish_that_is_killed_at_any_moment(tmp_path):
+    command = [sys.executable, str(ROOT / "tests/ledger/crashing.py"), str(tmp_path), "200", "7"]
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["rounds"] == 200
+    # Kills came before the commit, and after it.
+    assert 0 < told["after"] < 200
+
+
+def test_who_comes_second_waits_or_is_told(ledger):
+    before = counted(contents(ledger).tables)
+    with writing(ledger), pytest.raises(OutputError, match="another publish is at work"):
+        sf.publish(table_of(NEW), ledger, wait=0.05)
+    assert counted(contents(ledger).tables) == before
+
+
+def test_many_at_once_come_one_after_the_other(ledger):
+    problems = []
+
+    def work(number):
+        try:
+            for i in range(5):
+                output = ledger.with_name(f"out-{number}-{i}")
+                sf.publish(table_of(NEW), ledger, wait=60, again=True, output=output)
+        except Exception as error:  # noqa: BLE001
+            problems.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not problems
+    assert [entry["sequence"] for entry in log(ledger)] == list(range(1, 17))
+    assert verify_ledger(ledger) == []
+    assert len(list(ledger.parent.glob("out-*"))) == 15
+
+
+def test_a_renaming_that_failed_is_made_up_for(ledger, monkeypatch):
+    target = ledger.with_name("out")
+    monkeypatch.setattr(pending, "finish", lambda _: ["the disk said no."])
+    with pytest.raises(OutputError, match="is in the ledger, but the disk said no"):
+        sf.publish(table_of(NEW), ledger, output=target)
+    monkeypatch.undo()
+    assert not target.exists()
+    assert log(ledger)[-1]["sequence"] == 2
+    sf.publish(table_of(NEW), ledger, again=True)
+    assert sf.verify(target).holds
+    assert not list(ledger.parent.glob(".*unfinished"))
+
+
+def test_a_folder_that_vanished_meanwhile_is_reported(ledger, monkeypatch):
+    target = ledger.with_name("out")
+    monkeypatch.setattr(pending, "finish", lambda _: ["no"])
+    with pytest.raises(OutputError):
+        sf.publish(table_of(NEW), ledger, output=target)
+    monkeypatch.undo()
+    [stage] = ledger.parent.glob(".*unfinished")
+    for path in stage.iterdir():
+        path.unlink()
+    stage.rmdir()
+    done = sf.publish(table_of(NEW), ledger, again=True)
+    assert "is gone or was changed" in done.warnings[0]
+
+
+def test_a_write_that_fails_changes_nothing(ledger, monkeypatch):
+    from sfumato.tasks import increments
+
+    def full(*args, **settings):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(increments, "write_tables", full)
+    with pytest.raises(OutputError, match=r"No space left on device\. Nothing was changed"):
+        sf.publish(table_of(NEW), ledger, output=ledger.with_name("out"))
+    assert len(log(ledger)) == 1
+    assert {path.name for path in ledger.parent.iterdir()} == {"x.ledger"}
+
+
+def test_a_start_that_fails_leaves_no_ledger(tmp_path, monkeypatch):
+    from sfumato.tasks import start_ledger
+
+    def fail(*args):
+        raise RuntimeError("no")
+
+    monkeypatch.setattr(start_ledger, "start_tables", fail)
+    with pytest.raises(RuntimeError):
+        sf.publish(broken_of(START), tmp_path / "x.ledger", alpha=0.5)
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,513 @@
+"""Publishing on a ledger, from the first release to deletions: what is written is what is said."""
+
+import json
+import sqlite3
+from collections import Counter
+from fractions import Fraction
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sfumato as sf
+from sfumato.errors import InputError, OutputError, ParameterError, SfumatoError, UnknownColumnError
+from sfumato.tasks.ledger import compare, contents, log, verify_ledger
+from tests.ledger.releases import START, broken_of, counted, table_of
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    path = tmp_path / "clinic.ledger"
+    sf.publish(broken_of(START), path, alpha=0.5, k=2)
+    return path
+
+
+def everything(path):
+    with sqlite3.connect(path) as db:
+        tables = [n for [n] in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        found = {name: sorted(map(repr, db.execute(f"SELECT * FROM {name}"))) for name in tables}
+    db.close()
+    return found
+
+
+def test_a_ledger_holds_the_tables_it_was_started_with(ledger):
+    done = contents(ledger)
+    assert counted(done.tables) == counted(broken_of(START))
+    assert (done.alpha, done.k, done.release, done.waiting) == (0.5, 2, 1, 0)
+    assert verify_ledger(ledger) == []
+    assert ledger.stat().st_mode & 0o777 == 0o600
+
+
+def test_the_report_of_a_start_names_groups_above_the_limit(tmp_path):
+    done = sf.publish(broken_of(START), tmp_path / "x.ledger", alpha=0.3, k=2)
+    assert done.above == ((("20s",), Fraction(1, 2)), (("30s",), Fraction(1, 2)))
+    assert "2 groups tell more than alpha" in done.warnings[0]
+
+
+NEW = [
+    ("20s", "flu", "high"),
+    ("20s", "gout", "low"),
+    ("30s", "hiv", "high"),
+    ("30s", "flu", "low"),
+]
+
+
+def test_admitted_rows_are_in_the_tables_and_the_folder(ledger, tmp_path):
+    done = sf.publish(table_of(NEW), ledger, output=tmp_path / "out")
+    assert (done.sequence, done.admitted, done.refused_rows, done.held_rows) == (2, 4, 0, 0)
+    assert counted(done.tables) == counted(broken_of(NEW))
+    assert counted(done.current) == counted(broken_of(START + NEW))
+    assert sf.verify(tmp_path / "out").holds
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert manifest["increment"] == {"sequence": 2, "tables": "newcomers"}
+    assert verify_ledger(ledger, done.head) == []
+    assert [entry["rows"]["joined"] for entry in log(ledger)] == [8, 4]
+    # The folder can be read again, and groups keep the labels they have.
+    again = sf.merge(tmp_path / "out")
+    assert set(again["age"].to_pylist()) == {"20s", "30s"}
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "feather"])
+def test_whole_tables_are_a_release_that_starts_another_ledger(ledger, tmp_path, form):
+    sf.publish(table_of(NEW), ledger, output=tmp_path / "out", whole=True, format=form)
+    sf.publish(tmp_path / "out", tmp_path / "copy.ledger", alpha=0.5)
+    assert counted(contents(tmp_path / "copy.ledger").tables) == counted(broken_of(START + NEW))
+
+
+def test_a_row_is_refused_with_the_numbers(ledger):
+    done = sf.publish(table_of([("20s", "flu", "low")]), ledger, hold=False)
+    [refusal] = done.refused
+    assert (refusal.labels, refusal.row, refusal.rows) == (("20s",), ("flu", "low"), 1)
+    assert refusal.group_only == Fraction(2 * 3, 25)
+    assert refusal.with_a_value == refusal.worst == Fraction(3, 5)
+    assert done.admitted == 0
+    assert done.tables is None
+    assert counted(contents(ledger).tables) == counted(broken_of(START))
+
+
+def test_refused_rows_are_remembered_by_fingerprint_only(ledger):
+    row = table_of([("20s", "unheard-of", "low")])
+    sf.publish(row, ledger, hold=False)
+    assert sf.publish(row, ledger, hold=False, again=True).refused_before == 1
+    assert "unheard-of" not in ledger.read_bytes().decode("latin1")
+
+
+def test_a_small_batch_waits_and_is_published_with_the_next(ledger):
+    first = sf.publish(table_of([("20s", "flu", "high")]), ledger)
+    assert (first.admitted, first.held_rows, first.waiting) == (0, 0, 0)
+    assert first.refused_rows == 1  # one row of six would make it 60 %
+    both = [("20s", "flu", "high"), ("20s", "gout", "low")]
+    sf.publish(
+        table_of([*both, ("20s", "flu", "high"), ("20s", "gout", "low")]), ledger, again=True
+    )
+    assert contents(ledger).tables.sizes.tolist() == [8, 4]
+
+
+def test_rows_of_a_new_group_wait_until_they_keep_the_policy(ledger):
+    one = sf.publish(table_of([("40s", "flu", "low")]), ledger)
+    assert (one.admitted, one.waiting, one.refused_rows) == (0, 1, 0)
+    assert "new" in one.held[0].why
+    two = sf.publish(table_of([("40s", "gout", "high")]), ledger)
+    assert (two.admitted, two.waiting) == (2, 0)
+    assert counted(two.tables) == counted(
+        broken_of([("40s", "flu", "low"), ("40s", "gout", "high")])
+    )
+    assert verify_ledger(ledger) == []
+    # Rows that waited are overwritten: nothing in the file ties their values together.
+    assert b'["flu", "low"]' not in ledger.read_bytes()
+
+
+def test_newcomers_that_are_too_much_alike_are_held_back(tmp_path):
+    path = tmp_path / "x.ledger"
+    sf.publish(broken_of(START * 5), path, alpha=0.6, k=2)
+    alike = [("20s", "flu", "low")] * 3 + [("20s", "gout", "high")] * 1
+    done = sf.publish(table_of(alike), path)
+    assert done.composition is not None
+    assert not done.composition.suffers
+    assert done.admitted == 2
+    assert done.held_rows == 2
+    assert "too much alike" in done.held[0].why
+    shown = sf.publish(table_of(alike), path, hold=False, again=True)
+    assert shown.composition.suffers
+
+
+def test_a_dry_run_changes_nothing(ledger, tmp_path):
+    before = everything(ledger)
+    done = sf.publish(table_of(NEW), ledger, output=tmp_path / "out", dry_run=True)
+    assert done.admitted == 4
+    assert "would be" in str(done)
+    assert everything(ledger) == before
+    assert not (tmp_path / "out").exists()
+
+
+# --- leaving and changing -------------------------------------------------------------------
+
+
+def test_rows_leave_if_what_is_left_is_safe(tmp_path):
+    path = tmp_path / "x.ledger"
+    sf.publish(broken_of(START * 5), path, alpha=0.6, k=2)
+    gone = START[:4]
+    done = sf.publish(None, path, delete=table_of(gone), output=tmp_path / "out")
+    assert (done.left, done.admitted, done.held_rows) == (4, 0, 0)
+    left = list((Counter(START * 5) - Counter(gone)).elements())
+    assert counted(done.current) == counted(broken_of(left))
+    # All tables are written: a table of newcomers cannot say that somebody left.
+    assert counted(done.tables) == counted(broken_of(left))
+    assert sf.verify(tmp_path / "out").holds
+    assert verify_ledger(path) == []
+
+
+def test_a_deletion_that_exposes_others_is_held_until_something_repairs_it(tmp_path):
+    path = tmp_path / "x.ledger"
+    rows = [
+        ("20s", "flu", "low"),
+        ("20s", "gout", "high"),
+        ("20s", "hiv", "low"),
+        ("20s", "cold", "high"),
+    ]
+    sf.publish(broken_of(rows), path, alpha=0.5, k=3)
+    held = sf.publish(None, path, delete=table_of(rows[:1]), hold=False)
+    assert (held.left, held.waiting) == (0, 1)
+    assert "more than 50 %" in held.held[0].why
+    # Somebody with the same salary joins: now the other may go.
+    done = sf.publish(table_of([("20s", "flu", "low")]), path, hold=False)
+    assert (done.admitted, done.left, done.waiting) == (1, 1, 0)
+    assert counted(done.current) == counted(broken_of(rows))
+
+
+def test_a_deletion_that_makes_a_group_too_small_is_held(tmp_path):
+    path = tmp_path / "x.ledger"
+    sf.publish(broken_of(START), path, alpha=1, k=4)
+    done = sf.publish(None, path, delete=table_of(START[:1]), hold=False)
+    assert done.left == 0
+    assert "fewer than k=4" in done.held[0].why
+
+
+def test_a_whole_group_may_leave(tmp_path):
+    path = tmp_path / "x.ledger"
+    sf.publish(broken_of(START), path, alpha=0.5, k=4)
+    done = sf.publish(None, path, delete=table_of(START[:4]))
+    assert done.left == 4
+    assert counted(done.current) == counted(broken_of(START[4:]))
+    assert verify_ledger(path) == []
+
+
+def test_who_was_never_published_cannot_be_deleted(ledger):
+    before = everything(ledger)
+    with pytest.raises(InputError, match='1 rows with ill "measles" are to leave'):
+        sf.publish(None, ledger, delete=table_of([("20s", "measles", "low")]))
+    with pytest.raises(InputError, match="published with 0"):
+        sf.publish(None, ledger, delete=table_of([("70s", "flu", "low")]))
+    assert everything(ledger) == before
+
+
+def test_a_row_that_still_waits_is_withdrawn(ledger):
+    sf.publish(table_of([("40s", "flu", "low")]), ledger)
+    done = sf.publish(None, ledger, delete=table_of([("40s", "flu", "low")]))
+    assert (done.withdrawn, done.waiting, done.left) == (1, 0, 0)
+    assert verify_ledger(ledger) == []
+
+
+def test_corrections_happen_as_a_whole(tmp_path):
+    path = tmp_path / "x.ledger"
+    sf.publish(broken_of(START * 5), path, alpha=0.6, k=2)
+    changes = pa.table(
+        {
+            "age": ["20s", "30s"],
+            "old_age": ["20s", "20s"],
+            "ill": ["gout", "hiv"],
+            "old_ill": ["flu", "hiv"],
+            "pay": ["low", "high"],
+        }
+    )
+    done = sf.publish(None, path, correct=changes, hold=False)
+    assert (done.corrected, done.waiting) == (2, 0)
+    left = Counter(START * 5) - Counter([("20s", "flu", "low"), ("20s", "hiv", "high")])
+    left += Counter([("20s", "gout", "low"), ("30s", "hiv", "high")])
+    assert counted(done.current) == counted(broken_of(list(left.elements())))
+    assert verify_ledger(path) == []
+
+
+def test_a_single_correction_is_held_for_it_would_be_seen(tmp_path):
+    path = tmp_path / "x.ledger"
+    sf.publish(broken_of(START * 5), path, alpha=0.6, k=2)
+    change = pa.table({"age": ["20s"], "ill": ["gout"], "old_ill": ["flu"], "pay": ["low"]})
+    done = sf.publish(None, path, correct=change)
+    assert (done.corrected, done.waiting) == (0, 1)
+    assert "fewer than k=2" in done.held[0].why
+    assert counted(done.current) == counted(broken_of(START * 5))
+
+
+ROWS = st.tuples(
+    st.sampled_from(["20s", "30s", "40s"]),
+    st.sampled_from(["flu", "gout", "hiv", None]),
+    st.sampled_from(["low", "high", "none"]),
+)
+BATCHES = st.lists(st.lists(ROWS, min_size=1, max_size=8), min_size=1, max_size=4)
+
+
+@given(BATCHES, st.sampled_from([0.3, 0.5, 0.75]), st.booleans())
+@settings(max_examples=40)
+def test_whatever_happens_the_promises_hold(tmp_path_factory, batches, alpha, hold):
+    path = tmp_path_factory.mktemp("any") / "x.ledger"
+    sf.publish(broken_of(START), path, alpha=alpha, k=2)
+    tables = [counted(contents(path).tables)]
+    given_rows, refused = Counter(START), 0
+    for seed, batch in enumerate(batches):
+        done = sf.publish(table_of(batch), path, hold=hold, again=True, seed=seed)
+        tables.append(counted(done.current))
+        given_rows += Counter(batch)
+        refused += done.refused_rows
+        assert verify_ledger(path, done.head) == []
+        total = sum(size for size, _ in tables[-1].values())
+        assert total + refused + done.waiting == sum(given_rows.values())
+        for labels, (size, counts) in tables[-1].items():
+            before = tables[-2].get(labels)
+            assert size >= 2
+            for column in counts.values():
+                assert sum(column.values()) == size
+            if before is None:
+                assert _worst(size, counts) <= Fraction(str(alpha))
+            elif before != (size, counts):
+                assert _may_follow(before, (size, counts), Fraction(str(alpha)))
+        if hold:
+            assert not compare(path, done.sequence - 1, done.sequence).suffers
+
+
+def _worst(size, counts):
+    return max(Fraction(max(column.values()), size) for column in counts.values())
+
+
+def _may_follow(before, after, alpha):
+    """With two sensitive columns, what is believed with one known is the share of the other."""
+    for name, column in after[1].items():
+        for value, n in column.items():
+            new = Fraction(n, after[0])
+            old = Fraction(before[1][name].get(value, 0), before[0])
+            if new > alpha and new > old:
+                return False
+    return True
+
+
+# --- policies -------------------------------------------------------------------------------
+
+PEOPLE = pa.table(
+    {
+        "name": list("ABCDEFGH"),
+        "age": [21, 24, 22, 25, 35, 38, 37, 36],
+        "zip": ["4711", "4712", "4713", "4714", "4811", "4812", "4813", "4814"],
+        "ill": ["flu", "gout", "hiv", "cold"] * 2,
+    }
+)
+
+
+@pytest.fixture
+def policy():
+    return sf.Policy(
+        columns={
+            "name": "identifier",
+            "age": {"role": "quasi-identifier", "hierarchy": sf.hierarchy.Intervals(widths=[10])},
+            "zip": {"role": "quasi-identifier", "hierarchy": sf.hierarchy.Masking()},
+            "ill": "sensitive",
+        },
+        models=[sf.models.KAnonymity(3), sf.models.DistinctLDiversity("ill", l=3)],
+    )
+
+
+@pytest.fixture
+def raw_ledger(tmp_path, policy):
+    release = sf.anonymize(PEOPLE, policy, output=tmp_path / "release", format="parquet")
+    assert release.levels == {"age": 1, "zip": 1}
+    sf.decouple(tmp_path / "release", output=tmp_path / "broken")
+    sf.publish(tmp_path / "broken", tmp_path / "raw.ledger", alpha=0.5, policy=policy)
+    return tmp_path / "raw.ledger"
+
+
+def people(ages, zips, ills):
+    return pa.table({"name": ["x"] * len(ages), "age": ages, "zip": zips, "ill": ills})
+
+
+def test_raw_rows_are_generalised_as_the_release_was(raw_ledger):
+    new = people([29, 20, 23], ["4719", "4710", "4712"], ["flu", "gout", "hiv"])
+    done = sf.publish(new, raw_ledger)
+    assert counted(done.tables) == {
+        ("20-29", "471*"): (3, {"ill": {"flu": 1, "gout": 1, "hiv": 1}})
+    }
+
+
+def test_a_new_group_gets_labels_of_the_same_levels(raw_ledger):
+    new = people([55, 57, 51], ["4911", "4912", "4913"], ["flu", "gout", "hiv"])
+    done = sf.publish(new, raw_ledger)
+    assert list(counted(done.tables)) == [("50-59", "491*")]
+
+
+def test_a_new_group_must_keep_every_model(raw_ledger):
+    new = people([55, 57, 51, 52], ["4911", "4912", "4913", "4914"], ["flu", "gout", "flu", "gout"])
+    done = sf.publish(new, raw_ledger)
+    assert (done.admitted, done.waiting) == (0, 4)
+    assert "distinct-l-diversity" in done.held[0].why
+
+
+def test_rows_that_are_generalised_already_fit_as_they_are(raw_ledger):
+    new = people(["20-29"] * 3, ["471*"] * 3, ["flu", "gout", "hiv"])
+    assert sf.publish(new, raw_ledger).admitted == 3
+
+
+def test_values_that_no_hierarchy_covers_are_named(tmp_path):
+    towns = sf.hierarchy.Taxonomy({"north": ["Kiel", "Emden"], "south": ["Ulm", "Passau"]})
+    policy = sf.Policy(
+        columns={
+            "town": {"role": "quasi-identifier", "hierarchy": towns},
+            "ill": "sensitive",
+        },
+        models=[sf.models.KAnonymity(2)],
+    )
+    table = pa.table({"town": ["Kiel", "Emden", "Ulm", "Passau"], "ill": list("abcd")})
+    sf.anonymize(table, policy, output=tmp_path / "release", format="csv")
+    sf.decouple(tmp_path / "release", output=tmp_path / "broken")
+    path = tmp_path / "x.ledger"
+    sf.publish(tmp_path / "broken", path, alpha=0.5, policy=policy)
+    before = everything(path)
+    with pytest.raises(InputError, match=r"does not cover 1 of its .* values: 'Atlantis'"):
+        sf.publish(pa.table({"town": ["Atlantis", "Kiel"], "ill": ["a", "b"]}), path)
+    assert everything(path) == before
+    new = pa.table({"town": ["Kiel", "Emden"], "ill": ["a", "b"]})
+    assert list(counted(sf.publish(new, path).tables)) == [("north",)]
+
+
+def test_the_most_specific_group_is_taken_where_several_fit(tmp_path):
+    towns = sf.hierarchy.Taxonomy({"north": ["Kiel", "Emden"], "south": ["Ulm", "Passau"]})
+    policy = sf.Policy(
+        columns={"town": {"role": "quasi-identifier", "hierarchy": towns}, "ill": "sensitive"},
+        models=[sf.models.KAnonymity(2)],
+    )
+    rows = [(town, ill) for town in ("*", "north", "Kiel") for ill in "abcd"]
+    path = tmp_path / "x.ledger"
+    sf.publish(broken_of(rows, ("town",), ("ill",)), path, alpha=0.5, policy=policy)
+    new = [(town, ill) for town in ("Kiel", "Emden", "Ulm") for ill in "ab"]
+    done = sf.publish(table_of(new, ("town", "ill")), path)
+    assert {labels: size for labels, (size, _) in counted(done.tables).items()} == {
+        ("*",): 2,
+        ("north",): 2,
+        ("Kiel",): 2,
+    }
+
+
+def test_intervals_of_values_that_were_present_are_recognised(tmp_path):
+    policy = sf.Policy(
+        columns={"age": "quasi-identifier", "ill": "sensitive"},
+        models=[sf.models.KAnonymity(2)],
+        method="mondrian",
+    )
+    table = pa.table({"age": [20, 24, 29, 31, 35, 38, 50, 59], "ill": list("abcdabcd")})
+    sf.anonymize(table, policy, output=tmp_path / "release", format="csv")
+    sf.decouple(tmp_path / "release", output=tmp_path / "broken")
+    path = tmp_path / "x.ledger"
+    sf.publish(tmp_path / "broken", path, alpha=0.5, policy=policy)
+    labels = {labels[0] for labels in counted(contents(path).tables)}
+    assert "20-24" in labels
+    done = sf.publish(pa.table({"age": [21, 23], "ill": ["x", "y"]}), path)
+    assert list(counted(done.tables)) == [("20-24",)]
+
+
+# --- mistakes -------------------------------------------------------------------------------
+
+
+def unchanged(path, error, words, *args, **settings):
+    before = everything(path)
+    with pytest.raises(error, match=words):
+        sf.publish(*args, **settings)
+    assert everything(path) == before
+
+
+def test_mistakes_change_nothing(ledger, tmp_path):
+    new = table_of(NEW)
+    unchanged(ledger, UnknownColumnError, "no column 'pay'", new.drop_columns(["pay"]), ledger)
+    extra = new.append_column("name", pa.array(["x"] * 4))
+    unchanged(ledger, InputError, "columns that the ledger does not: 'name'", extra, ledger)
+    unchanged(ledger, InputError, "the increment has no rows", None, ledger)
+    unchanged(ledger, InputError, "started with 0.5", new, ledger, alpha=0.7)
+    policy = sf.Policy(
+        columns={"age": "quasi-identifier", "ill": "sensitive", "pay": "sensitive"},
+        models=[sf.models.KAnonymity(2)],
+    )
+    unchanged(ledger, InputError, "started without one", new, ledger, policy=policy)
+    unchanged(ledger, InputError, "is a ledger already", broken_of(START), ledger, alpha=0.5)
+    unchanged(ledger, ParameterError, "format must be", new, ledger, format="xlsx")
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "x").write_text("x")
+    unchanged(ledger, OutputError, "not a release", new, ledger, output=tmp_path / "there")
+
+
+def test_the_same_increment_twice_is_recognised(ledger):
+    sf.publish(table_of(NEW), ledger)
+    unchanged(ledger, InputError, "given before, as increment 2", table_of(NEW[::-1]), ledger)
+    assert sf.publish(table_of(NEW), ledger, again=True).sequence == 3
+
+
+@pytest.mark.parametrize("alpha", [0, -1, 1.5, float("nan"), "much"])
+def test_a_limit_that_is_none(tmp_path, alpha):
+    with pytest.raises(ParameterError, match="alpha must be a number above 0 and at most 1"):
+        sf.publish(broken_of(START), tmp_path / "x.ledger", alpha=alpha)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_ledger_does_not_start_from_anything_else(tmp_path, policy):
+    path = tmp_path / "x.ledger"
+    with pytest.raises(ParameterError, match="a new ledger needs to know"):
+        sf.publish(broken_of(START), path)
+    for data in (table_of(START), None, sf.anonymize(PEOPLE, policy)):
+        with pytest.raises(InputError, match="starts from a decoupled release"):
+            sf.publish(data, path, alpha=0.5)
+    sf.anonymize(PEOPLE, policy, output=tmp_path / "release", format="csv")
+    with pytest.raises(InputError, match="Decouple it first"):
+        sf.publish(tmp_path / "release", path, alpha=0.5)
+    with pytest.raises(InputError, match="the policy has the quasi-identifiers"):
+        sf.publish(broken_of(START), path, alpha=0.5, policy=policy)
+    with pytest.raises(ParameterError, match="delete must be left out"):
+        sf.publish(broken_of(START), path, alpha=0.5, delete=table_of(NEW))
+    assert not path.exists()
+
+
+def test_models_of_the_whole_table_are_refused(tmp_path):
+    policy = sf.Policy(
+        columns={"age": "quasi-identifier", "ill": "sensitive", "pay": "sensitive"},
+        models=[sf.models.AverageRisk(0.5)],
+    )
+    with pytest.raises(SfumatoError, match="a ledger cannot keep average-risk"):
+        sf.publish(broken_of(START), tmp_path / "x.ledger", alpha=0.5, policy=policy)
+
+
+def test_files_that_are_no_ledger(tmp_path):
+    for name, content in (("a.csv", b"age,ill\n1,2\n"), ("empty", b""), ("b", bytes(5000))):
+        path = tmp_path / name
+        path.write_bytes(content)
+        with pytest.raises(InputError, match="is not a ledger"):
+            sf.publish(table_of(NEW), path)
+        assert path.read_bytes() == content
+    other = tmp_path / "other.sqlite"
+    with sqlite3.connect(other) as db:
+        db.execute("CREATE TABLE x (y)")
+    db.close()
+    with pytest.raises(InputError, match="is not a ledger"):
+        sf.publish(table_of(NEW), other)
+    with pytest.raises(InputError, match="does not exist"):
+        sf.headroom(tmp_path / "none")
+
+
+def test_a_ledger_of_a_newer_format(ledger):
+    with sqlite3.connect(ledger) as db:
+        db.execute("PRAGMA user_version = 99")
+    db.close()
+    with pytest.raises(InputError, match="format 99"):
+        sf.publish(table_of(NEW), ledger)
+
+
+def test_a_report_is_plain_and_readable(ledger):
+    done = sf.publish(table_of([("20s", "flu", "low"), ("50s", "x", "y")]), ledger, hold=False)
+    plain = done.to_dict()
+    assert json.loads(json.dumps(plain)) == plain
+    assert plain["refused"][0]["values"] == {"ill": "flu", "pay": "low"}
+    assert plain["held"][0]["group"] == ["50s"]
+    assert str(done).startswith("release 2: 0 rows admitted, 1 refused, 1 held back")
