@@ -70,8 +70,8 @@ class Decoupled:
         found = []
         if alone:
             found.append(
-                f"{alone} groups are of one person each, and hide nothing: anonymise the table "
-                "first, with sf.anonymize"
+                f"{alone} of {broken.total} people are alone in their group, which hides nothing "
+                "of them: anonymise the table first, with sf.anonymize"
             )
         for table in broken.sensitive:
             same = table.largest(len(broken)) == broken.sizes

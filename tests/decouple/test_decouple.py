@@ -108,7 +108,7 @@ def test_an_empty_text_in_a_csv_file_is_a_missing_value(tmp_path):
 def test_one_group_and_one_row():
     release = decoupled(table([("a", "b", "x", "y")]))
     assert len(release.broken) == 1
-    assert "1 groups are of one person each" in release.warnings[0]
+    assert "1 of 1 people are alone in their group" in release.warnings[0]
 
 
 def test_other_columns_are_left_out_and_that_is_said(tmp_path):

@@ -7,9 +7,8 @@ _TEXT = """\
 # A release in several tables
 
 {rows} people in {groups} groups. People of one group look alike in everything that others may
-know of them. What is sensitive stands in tables of its own, one for each column, and only says
-how many people of a group have a value: nobody can tell whose it is, or which values of two
-columns belong together.
+know of them. What is sensitive stands in tables of its own, one for each column, which say how
+many people of a group have a value; not who, nor which values of two columns belong together.
 
 | file | what is in it | rows |
 |---|---|---|

@@ -45,11 +45,11 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
 ) -> Decoupled:
     """Publish quasi-identifiers and each sensitive column apart, linked by group only.
 
-    Promises: the tables hold what the table held, person by person and value by value, and
-    nothing of which values belong together; labels and orders are random; the models of
-    the release hold as they did; all that was verified from the tables by independent code. If
-    anything fails, nothing is written. Does not promise that groups are large or diverse:
-    anonymise the table before.
+    Promises: every person and every value is there, as often as before; which of them belong
+    together is not, beyond what follows from the counts of a group; labels and orders are random;
+    the models of the release hold as they did; all that was verified from the tables by
+    independent code. If anything fails, nothing is written. Does not promise that groups are
+    large or diverse: anonymise the table before.
 
     Args:
         data: A release, its folder, or a table: a path (CSV, Parquet, Feather), pandas,
