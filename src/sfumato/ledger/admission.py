@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from sfumato.ledger.limit import Tally, raises_too_much
+from sfumato.ledger.limit import Tally, fits
 from sfumato.typing import BoolArray, IntArray
 
 
@@ -46,7 +46,7 @@ def admit(start: Tally, offers: Offers, alpha: Fraction, rng: np.random.Generato
         >>> admit(start, offers, Fraction(1, 2), np.random.default_rng(1)).tolist()
         [1, 1]
     """
-    if start.plus(offers.values, offers.rows).worst <= alpha:
+    if fits(start, start.plus(offers.values, offers.rows), alpha):
         return offers.rows.copy()
     run = _Run(start, offers, alpha)
     run.admit_singly(rng)
@@ -124,18 +124,11 @@ class _Run:
 
     def _admit(self, block: IntArray) -> bool:
         after = self._now.plus(self._offers.values[:, block])
-        if after.worst > self._alpha and not self._harmless(block):
+        if not fits(self._now, after, self._alpha):
             return False
         self._now = after
         self.taken += np.bincount(block, minlength=len(self.taken))
         return True
-
-    def _harmless(self, block: IntArray) -> bool:
-        """Tell whether a row leaves a group above the limit, and raises nothing that is."""
-        if len(block) > 1 or self._now.worst <= self._alpha:
-            return False
-        row = self._offers.values[:, block[0]].tolist()
-        return not raises_too_much(self._now, row, self._alpha)
 
 
 def _without_the_frequent(

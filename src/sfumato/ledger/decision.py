@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from sfumato.ledger.admission import Offers, admit, thinned
-from sfumato.ledger.limit import Tally, fits, raises_too_much
+from sfumato.ledger.limit import Tally, fits
 from sfumato.typing import IntArray
 
 
@@ -109,8 +109,7 @@ class Settled:
         if not now.size:
             return np.zeros_like(rest)
         for i in np.flatnonzero(rest):
-            row = self.wishes.joining.values[:, i].tolist()
-            if not raises_too_much(now, row, alpha):
+            if fits(now, now.plus(self.wishes.joining.values[:, [i]]), alpha):
                 rest[i] = 0
         return rest
 

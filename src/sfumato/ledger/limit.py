@@ -81,52 +81,60 @@ class Tally:
 
 
 def fits(before: Tally, after: Tally, alpha: Fraction) -> bool:
-    """Tell whether a group may be published so: no combination that became likelier is above alpha.
+    """Tell whether a group may be published so: nothing that became likelier is above alpha.
 
-    A group within the limit must stay within it. One that was above it before may only change
-    where no share rises (or all come down to the limit), which is enough and asked of changes
-    of any kind; for one added row `raises_too_much` is exact.
+    So a group within the limit must stay within it, and in one that was above it before, what
+    is above may only fall.
 
     >>> start = Tally(4, (np.array([2, 2]), np.array([2, 2])))
     >>> fits(start, start.plus(np.array([[0], [0]])), exact(0.5))
     False
+    >>> everybody = Tally(3, (np.array([3, 0]), np.array([1, 2])))
+    >>> fits(everybody, everybody.plus(np.array([[1], [0]])), exact(0.5))
+    True
     """
     if after.worst <= alpha:
         return True
-    if before.worst <= alpha or not before.size:
+    if before.worst <= alpha:
         return False
+    columns = [_frequent(*pair, alpha) for pair in _shares(before, after)]
     return not any(
-        bool((new * before.size > old * after.size).any())
-        for old, new in zip(before.counts, after.counts, strict=True)
+        _some_rose(looked_at, Fraction(1), Fraction(1), alpha)
+        for looked_at in combinations(columns, after.factors)
     )
 
 
-def raises_too_much(before: Tally, row: Sequence[int], alpha: Fraction) -> bool:
-    """Tell whether one more row makes a combination likelier and leaves it above alpha.
+_Pairs = list[tuple[Fraction, Fraction]]
+"""The share of each value before and after."""
 
-    Which combinations become likelier depends only on which of the row's own values are in
-    them; among those, the worst has the most frequent other values.
 
-    >>> start = Tally(3, (np.array([3, 0]), np.array([2, 1])))
-    >>> raises_too_much(start, (1, 1), exact(0.4)), raises_too_much(start, (0, 0), exact(0.4))
-    (True, True)
-    """
-    own = [int(count[code]) for count, code in zip(before.counts, row, strict=True)]
-    others = [
-        int(np.delete(count, code).max(initial=0))
-        for count, code in zip(before.counts, row, strict=True)
+def _shares(before: Tally, after: Tally) -> list[tuple[IntArray, int, IntArray, int]]:
+    return [
+        (old, max(before.size, 1), new, after.size)
+        for old, new in zip(before.counts, after.counts, strict=True)
     ]
-    old, new = before.size**before.factors, (before.size + 1) ** before.factors
-    for looked_at in combinations(range(len(own)), before.factors):
-        for picked in range(1, len(looked_at) + 1):
-            for mine in combinations(looked_at, picked):
-                risen = prod(own[i] + 1 for i in mine)
-                if risen * old <= prod(own[i] for i in mine) * new:
-                    continue
-                rest = prod(others[i] for i in looked_at if i not in mine)
-                if Fraction(risen * rest, new) > alpha:
-                    return True
-    return False
+
+
+def _frequent(
+    old: IntArray, old_size: int, new: IntArray, new_size: int, alpha: Fraction
+) -> _Pairs:
+    """Keep the values whose own share is above alpha: with any other the product is not."""
+    return [
+        (Fraction(int(old[i]), old_size), Fraction(int(new[i]), new_size))
+        for i in np.flatnonzero(new * alpha.denominator > alpha.numerator * new_size)
+    ]
+
+
+def _some_rose(columns: Sequence[_Pairs], was: Fraction, now: Fraction, alpha: Fraction) -> bool:
+    """Tell whether a product of one share per column is above alpha and was less before.
+
+    Shares above alpha are few and products soon fall below it, so this never goes far.
+    """
+    if now <= alpha:
+        return False
+    if not columns:
+        return now > was
+    return any(_some_rose(columns[1:], was * b, now * a, alpha) for b, a in columns[0])
 
 
 def breach(tally: Tally, row: Sequence[int]) -> tuple[Fraction, Fraction]:

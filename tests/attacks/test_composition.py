@@ -1,0 +1,85 @@
+"""Two releases compared, against the rows of those who joined and left."""
+
+import json
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.attacks import Composition
+from sfumato.errors import ParameterError
+from tests.ledger.literal import breaches
+from tests.ledger.releases import START, broken_of
+
+ILLS, PAYS = ["flu", "gout", "hiv"], ["low", "high"]
+ROW = st.tuples(st.sampled_from(["20s", "30s"]), st.sampled_from(ILLS), st.sampled_from(PAYS))
+
+
+def coded(rows, label):
+    return [(ILLS.index(ill), PAYS.index(pay)) for age, ill, pay in rows if age == label]
+
+
+@given(
+    st.lists(ROW, min_size=1, max_size=10),
+    st.lists(ROW, min_size=1, max_size=8),
+    st.sampled_from([0.3, 0.5, 0.75]),
+    st.integers(1, 4),
+)
+def test_the_newcomers_are_seen_by_themselves(start, new, alpha, k):
+    found = Composition(alpha, k).run(broken_of(start), broken_of(start + new))
+    assert {each.labels for each in found.differences} == {(row[0],) for row in new}
+    exposed = 0
+    for each in found.differences:
+        rows = coded(new, each.labels[0])
+        worst = max(breaches(rows, [3, 2]).values())
+        assert (each.joined, each.left) == (len(rows), 0)
+        assert (each.newcomers, each.leavers) == (worst, 0)
+        if len(rows) < k or worst > Fraction(str(alpha)):
+            assert each in found.exposed
+            exposed += len(rows)
+    assert found.people == exposed
+    # Seen from the other end, the same people left; a group that is gone tells nothing new.
+    back = Composition(alpha, k).run(broken_of(start + new), broken_of(start))
+    left = {each.labels: each.left for each in back.differences}
+    groups = {row[0] for row in start}
+    for each in found.differences:
+        assert left[each.labels] == (each.joined if each.labels[0] in groups else 0)
+
+
+def test_releases_that_are_alike_tell_nothing():
+    found = Composition(0.5).run(broken_of(START), broken_of(START[::-1]))
+    assert not found.suffers
+    assert str(found) == "composition exposes nobody in 0 groups that changed"
+
+
+def test_a_change_of_one_value_is_seen():
+    later = [("20s", "gout", "low"), *START[1:]]
+    [each] = Composition(0.9, 2).run(broken_of(START), broken_of(later)).exposed
+    assert (each.joined, each.left) == (1, 1)
+
+
+def test_a_finding_is_plain():
+    found = Composition(0.5, 3).run(broken_of(START), broken_of([*START, ("20s", "flu", "low")]))
+    plain = found.to_dict()
+    assert json.loads(json.dumps(plain)) == plain
+    assert plain["groups"] == [
+        {
+            "labels": ["20s"],
+            "joined": 1,
+            "left": 0,
+            "newcomers": 1.0,
+            "leavers": 0.0,
+            "before": 0.5,
+            "after": 0.6,
+        }
+    ]
+
+
+def test_other_columns_cannot_be_compared():
+    other = broken_of([("a", "b")], ("age",), ("ill",))
+    with pytest.raises(ParameterError, match="a release with the sensitive of the earlier"):
+        Composition(0.5).run(broken_of(START), other)
+    for settings in ({"alpha": 0}, {"alpha": 0.5, "k": 0}):
+        with pytest.raises(ParameterError):
+            Composition(**settings)

@@ -1,0 +1,119 @@
+"""Ledgers on the command line: publish, headroom, ledger."""
+
+import json
+
+import pytest
+
+from tests.cli.conftest import everything_in
+from tests.cli.test_mistakes import refused
+
+POLICY = """\
+columns:
+  name: identifier
+  age: {role: quasi-identifier, hierarchy: {kind: intervals, widths: [10]}}
+  ill: sensitive
+  pay: sensitive
+models: [{model: k-anonymity, k: 2}]
+"""
+PATIENTS = "name,age,ill,pay\n" + "".join(
+    f"P,{age + year},{ill},{pay}\n"
+    for age in (20, 30)
+    for year, ill, pay in (
+        (1, "flu", "low"),
+        (3, "gout", "low"),
+        (5, "hiv", "high"),
+        (8, "cold", "high"),
+    )
+)
+NEW = "name,age,ill,pay\nA,24,flu,high\nB,27,gout,low\nC,35,cold,high\nD,71,flu,low\n"
+
+
+@pytest.fixture
+def clinic(folder, run):
+    (folder / "policy.yaml").write_text(POLICY)
+    (folder / "patients.csv").write_text(PATIENTS)
+    (folder / "new.csv").write_text(NEW)
+    assert run("anonymize", "patients.csv", "-p", "policy.yaml", "-o", "release").exit_code == 0
+    assert run("decouple", "release", "-o", "broken").exit_code == 0
+    started = run("publish", "broken", "-l", "x.ledger", "--alpha", "0.5", "-p", "policy.yaml")
+    assert started.exit_code == 0, started.stderr
+    assert "ledger started with 8 rows, alpha 0.5" in started.stdout
+    return folder
+
+
+def test_an_increment_from_start_to_end(clinic, run):
+    dry = run("publish", "new.csv", "-l", "x.ledger", "--dry-run", "-o", "two")
+    assert "2 rows would be admitted, 1 refused, 1 held back" in dry.stdout
+    assert not (clinic / "two").exists()
+    done = run("publish", "new.csv", "-l", "x.ledger", "-o", "two")
+    assert done.exit_code == 0
+    assert "2 rows admitted, 1 refused, 1 held back; 1 wait in the ledger" in done.stdout
+    assert "cold, high" in done.stdout
+    assert "70-79" in done.stdout
+    assert "Written: two" in done.stderr
+    head = done.stderr.split("hash ")[1][:64]
+    assert run("verify", "two").exit_code == 0
+    verified = run("ledger", "verify", "x.ledger", "--head", head)
+    assert (verified.exit_code, verified.stdout) == (0, "the ledger is as it was written\n")
+    log = json.loads(run("ledger", "log", "x.ledger", "--json").stdout)
+    assert [entry["rows"]["joined"] for entry in log] == [8, 2]
+    assert "20-29" in run("ledger", "show", "x.ledger").stdout
+    shown = json.loads(run("ledger", "show", "x.ledger", "--release", "1", "--json").stdout)
+    assert shown["rows"] == 8
+    assert head[:12] in run("ledger", "log", "x.ledger").stdout
+
+
+def test_the_report_as_json(clinic, run):
+    plain = json.loads(run("publish", "new.csv", "-l", "x.ledger", "--json").stdout)
+    assert (plain["admitted"], plain["waiting"]) == (2, 1)
+    assert plain["refused"][0]["values"] == {"ill": "cold", "pay": "high"}
+    assert plain["refused"][0]["breach_with_a_value"] == 0.6
+
+
+def test_headroom_is_shown_and_drawn(clinic, run):
+    done = run("headroom", "x.ledger", "--values", "ill=flu,pay=low", "--draw", "room.svg")
+    assert done.exit_code == 0, done.stderr
+    assert "2 groups, alpha 0.5" in done.stdout
+    assert (clinic / "room.svg").read_text().startswith("<svg")
+    plain = json.loads(run("headroom", "x.ledger", "--group", "age=20-29", "--json").stdout)
+    assert {room["group"]["age"] for room in plain["rooms"]} == {"20-29"}
+
+
+def test_deleting_on_the_command_line(clinic, run):
+    (clinic / "gone.csv").write_text(PATIENTS.split("P,31,")[0])
+    done = run("publish", "-l", "x.ledger", "--delete", "gone.csv", "-o", "three")
+    assert done.exit_code == 0, done.stderr
+    assert "0 rows admitted, 4 left" in done.stdout
+    assert run("verify", "three").exit_code == 0
+
+
+def test_an_edited_ledger_ends_with_exit_code_1(clinic, run):
+    import sqlite3
+
+    db = sqlite3.connect(clinic / "x.ledger")
+    db.execute("UPDATE groups SET rows = rows + 1")
+    db.commit()
+    db.close()
+    done = run("ledger", "verify", "x.ledger")
+    assert done.exit_code == 1
+    assert "the ledger was edited" in done.stdout
+
+
+def test_mistakes_are_answered_and_change_nothing(clinic, run):
+    publish = ("publish", "new.csv", "-l", "x.ledger")
+    refused(clinic, run, *publish, "--alpha", "0.9", words=["started with 0.5"])
+    refused(clinic, run, "publish", "broken", "-l", "y.ledger", words=["alpha must be"])
+    bad = ("publish", "broken", "-l", "y.ledger", "--alpha", "2")
+    refused(clinic, run, *bad, words=["at most 1"])
+    refused(clinic, run, "publish", "-l", "x.ledger", words=["no rows"])
+    refused(clinic, run, "publish", "new.csv", "-l", "patients.csv", words=["is not a ledger"])
+    refused(clinic, run, "headroom", "nothing", words=["does not exist"])
+    refused(clinic, run, "headroom", "x.ledger", "--values", "flu", words=["column=value"])
+    refused(clinic, run, "ledger", "show", "x.ledger", "--release", "9", words=["no release '9'"])
+    refused(clinic, run, *publish, "-o", "release", words=["exists"])
+    assert "y.ledger" not in everything_in(clinic)
+
+
+def test_quiet_says_nothing(clinic, run):
+    done = run("publish", "new.csv", "-l", "x.ledger", "-q")
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "", "")

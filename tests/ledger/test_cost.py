@@ -1,0 +1,68 @@
+"""An increment costs what it is large, not what the ledger is: counted in steps of the database."""
+
+import pytest
+
+import sfumato as sf
+from sfumato.ledger import store
+from tests.ledger.releases import broken_of, table_of
+
+GROUP = [("flu", "low"), ("gout", "low"), ("hiv", "high"), ("cold", "high")]
+NEW = [("7", "flu", "low"), ("7", "gout", "high"), ("9", "hiv", "low"), ("9", "cold", "high")]
+
+
+@pytest.fixture
+def steps(monkeypatch):
+    """Count the database's own instructions, in hundreds."""
+    taken = [0]
+    opened = store._opened
+
+    def counting(file):
+        db = opened(file)
+
+        def step():
+            taken[0] += 1
+            return 0
+
+        db.set_progress_handler(step, 100)
+        return db
+
+    monkeypatch.setattr(store, "_opened", counting)
+    return taken
+
+
+def cost(folder, steps, groups, *, waiting=0):
+    path = folder / f"{groups}-{waiting}.ledger"
+    rows = [(str(g), *row) for g in range(10, groups) for row in GROUP]
+    rows += [(g, *row) for g in ("7", "9") for row in GROUP]
+    sf.publish(broken_of(rows), path, alpha=0.5, k=2)
+    if waiting:
+        sf.publish(table_of([(f"new {i}", "flu", "low") for i in range(waiting)]), path)
+    steps[0] = 0
+    done = sf.publish(table_of(NEW), path)
+    assert done.admitted == 4
+    return steps[0]
+
+
+def test_the_steps_do_not_grow_with_the_ledger(tmp_path, steps):
+    small, large = (cost(tmp_path, steps, groups) for groups in (12, 3000))
+    assert small > 0
+    assert large <= small + 5
+
+
+def test_nor_with_what_waits_elsewhere(tmp_path, steps):
+    few, many = (cost(tmp_path, steps, 12, waiting=n) for n in (1, 500))
+    # One number grows: how many wait in all, which is a sum over the rows that do.
+    assert many <= few + 60
+
+
+def test_they_grow_with_the_increment(tmp_path, steps):
+    path = tmp_path / "x.ledger"
+    rows = [(str(g), *row) for g in range(200) for row in GROUP]
+    sf.publish(broken_of(rows), path, alpha=0.5, k=2)
+    taken = []
+    for groups in (2, 100):
+        new = [(str(g), *row) for g in range(groups) for row in GROUP]
+        steps[0] = 0
+        assert sf.publish(table_of(new), path).admitted == 4 * groups
+        taken.append(steps[0])
+    assert taken[1] > 5 * taken[0]
