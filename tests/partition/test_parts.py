@@ -14,6 +14,7 @@ from sfumato.losses import Attribute
 from sfumato.models import (
     MODELS,
     AverageRisk,
+    DistinctLDiversity,
     EntropyLDiversity,
     KAnonymity,
     MaximumRisk,
@@ -21,12 +22,13 @@ from sfumato.models import (
     SampleUniqueness,
     TableModel,
 )
-from sfumato.partition import Parted, judging
+from sfumato.partition import Parted, judging, settle
 from sfumato.partition.judging import Judge, _least_rows, numbered
 from sfumato.partition.labels import is_ordered, labels_of
 from sfumato.partition.lines import places
 from sfumato.partition.mondrian import rows_above_median, rows_above_middle
 from sfumato.partition.takeback import _handed_out
+from sfumato.policy import Policy
 from tests.partition.tables import AS_INTERVALS, SINGLES, Case, cases, text
 from tests.partition.test_contract import interval
 from tests.search.problems import DISEASES
@@ -337,3 +339,18 @@ def test_numbers_stand_between_the_smallest_and_the_largest(values):
     assert (np.diff(at[:-1]) >= 0).all()
     if len(values) > 1 and values[-1] / 2 > values[0] / 2:
         assert (at[0], at[-2]) == (0, 1)
+
+
+def test_the_mean_risk_is_judged_when_all_else_is_well():
+    # Without the three flus two classes of twelve rows are left, and a sixth is few enough.
+    rows = [("a", "flu")] * 3 + [("b", "flu"), ("b", "gout")] + [("c", "flu"), ("c", "gout")] * 5
+    policy = Policy(
+        columns={"letter": "quasi-identifier", "disease": "sensitive"},
+        models=[AverageRisk(0.18), DistinctLDiversity("disease", l=2)],
+    )
+    problem = Case(("letter",), rows, policy).problem()
+    letters = problem.raw[0]
+    settled = settle(problem, Parted.of(range(len(letters)), problem.rows, letters), [False])
+    assert settled.suppressed == 3
+    assert settled.broken == (policy.models[1],)
+    assert settled.labels[0].names == ("b", "c")

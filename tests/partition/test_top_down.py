@@ -360,3 +360,17 @@ def test_with_several_attributes_every_row_goes_where_the_description_puts_it(se
         classes[of] += [row] * int(times)
     found = Counter(tuple(sorted(members)) for members in classes)
     assert found == LiteralOfSeveral(names, k).run(rows)
+
+
+def test_what_stays_behind_may_be_specialised_elsewhere():
+    town = ["x"] * 10 + ["y1", "y1", "y2", "y2", "y3", "y3"]
+    job = [f"job {i}" for i in range(10)] + ["cook", "smith", "cook", "baker", "cook", "miller"]
+    policy = Policy(
+        columns={"town": "quasi-identifier", "job": "quasi-identifier"}, models=[KAnonymity(3)]
+    )
+    release = sf.anonymize(pa.table({"town": town, "job": job}), policy, method="top-down")
+    assert Counter((row["town"], row["job"]) for row in release.table.to_pylist()) == {
+        ("x", "*"): 10,
+        ("*", "cook"): 3,
+        ("*", "*"): 3,
+    }
