@@ -233,12 +233,19 @@ def _people(counted: Counted) -> _People:
 def _values(counted: Counted, name: str) -> tuple[Values, list[str]]:
     found: Values = {}
     twice: list[str] = []
+    # The same labels and numbers come again and again; each is read once.
+    groups: dict[object, dict[object, int]] = {}
+    numbers: dict[object, int] = {}
     for (given, value, number), times in counted.combinations:
-        label = _label(given)
-        counts = found.setdefault(label, {})
+        counts = groups.get(given)
+        if counts is None:
+            counts = groups[given] = found.setdefault(_label(given), {})
+        people = numbers.get(number)
+        if people is None:
+            people = numbers[number] = _number(number, name)
         if times > 1 or value in counts:
-            twice.append(f"{value!r} in group {label} of {name}")
-        counts[value] = counts.get(value, 0) + _number(number, name)
+            twice.append(f"{value!r} in group {_label(given)} of {name}")
+        counts[value] = counts.get(value, 0) + people
     return found, twice
 
 
