@@ -168,6 +168,7 @@ def test_a_release_keeps_its_promises_with_the_same_figures(tmp_path, form):
     assert broken.manifest["classes"] == release.manifest["classes"]
     assert broken.manifest["rows"] == release.manifest["rows"]
     assert broken.manifest["hierarchies"] == release.manifest["hierarchies"]
+    assert broken.manifest["risk_levels"] == release.manifest["risk_levels"]
     assert broken.manifest["left_out"]["columns"] == ["insurance"]
     levels = [c.get("level") for c in broken.manifest["columns"]]
     assert levels == [c.get("level") for c in release.manifest["columns"][:4]]

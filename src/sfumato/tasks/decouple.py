@@ -186,10 +186,18 @@ def _manifest(
         "models": kept.models,
         "classes": class_sizes(parts.broken.sizes),
         "hierarchies": kept.hierarchies,
+        **_risk_levels(subject),
         "left_out": {"columns": _left_out(subject, table), "models": kept.dropped},
         "reproducible": bool(source.get("reproducible", False)),
         "versions": versions(),
     }
+
+
+def _risk_levels(subject: Subject) -> dict[str, Any]:
+    """Hand on how the publisher judges probabilities, if that was said."""
+    if subject.policy is not None:
+        return {"risk_levels": subject.policy.risk_levels.written()}
+    return {key: levels for key, levels in (subject.manifest or {}).items() if key == "risk_levels"}
 
 
 def _left_out(subject: Subject, table: Table) -> list[str]:
