@@ -411,6 +411,42 @@ def test_intervals_of_values_that_were_present_are_recognised(tmp_path):
     assert list(counted(done.tables)) == [("20-24",)]
 
 
+def test_groups_are_compared_with_the_first_release(tmp_path):
+    policy = sf.Policy(
+        columns={"age": "quasi-identifier", "ill": "sensitive", "pay": "sensitive"},
+        models=[sf.models.KAnonymity(2), sf.models.TCloseness("ill", t=0.3)],
+    )
+    path = tmp_path / "x.ledger"
+    sf.publish(broken_of(START), path, alpha=1, k=2, policy=policy)
+    # Two of four: the distribution of the first release is a quarter for each.
+    far = [("40s", "flu", "low"), ("40s", "gout", "high")]
+    done = sf.publish(table_of(far), path)
+    assert (done.admitted, done.waiting) == (0, 2)
+    assert "t-closeness" in done.held[0].why
+    near = [("40s", "hiv", "low"), ("40s", "cold", "high")]
+    assert sf.publish(table_of(near), path).admitted == 4
+
+
+def test_numbers_stay_numbers_whatever_the_new_rows_are_written_in(tmp_path):
+    rows = [("20s", 1, 2.5), ("20s", 2, 3.5), ("20s", 3, 4.5)]
+    path = tmp_path / "x.ledger"
+    sf.publish(broken_of(rows), path, alpha=0.9, k=2)
+    (tmp_path / "new.csv").write_text("age,ill,pay\n20s,1,2.5\n20s,7,8.0\n")
+    done = sf.publish(tmp_path / "new.csv", path)
+    assert counted(done.current) == {
+        ("20s",): (5, {"ill": {1: 2, 2: 1, 3: 1, 7: 1}, "pay": {2.5: 2, 3.5: 1, 4.5: 1, 8: 1}})
+    }
+
+
+def test_missing_values_are_values(tmp_path):
+    rows = [(None, "flu", "low"), (None, None, "high"), (None, "gout", None)]
+    path = tmp_path / "x.ledger"
+    sf.publish(broken_of(rows), path, alpha=0.9, k=2)
+    done = sf.publish(table_of(rows[:2]), path, output=tmp_path / "out")
+    assert counted(done.current) == counted(broken_of(rows + rows[:2]))
+    assert sf.verify(tmp_path / "out").holds
+
+
 # --- mistakes -------------------------------------------------------------------------------
 
 

@@ -5,17 +5,17 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from sfumato.errors import InputError
 from sfumato.ledger.chain import shift_waiting, waiting_digest
 from sfumato.ledger.records import GroupState
+from sfumato.ledger.written import split_keys
 
 Kind = Literal["add", "remove", "correct"]
 
 
-@dataclass(frozen=True)
-class Ask:
+class Ask(NamedTuple):
     """One row, generalised: the labels of its group, and its sensitive values.
 
     A correction names the row as it was published and as it should have been.
@@ -116,8 +116,8 @@ def refuse_unpublished(
     wanted: Counter[tuple[str, int, str]] = Counter()
     for ask, rows in asks.items():
         if ask.kind != "add":
-            for column, value in enumerate(json.loads(ask.row)):
-                wanted[ask.labels, column, json.dumps(value, ensure_ascii=False)] += rows
+            for column, value in enumerate(split_keys(ask.row)):
+                wanted[ask.labels, column, value] += rows
     for (labels, column, value), rows in wanted.items():
         group = groups[labels]
         code = group.codes[column].get(value)

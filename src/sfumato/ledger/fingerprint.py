@@ -14,7 +14,8 @@ def of_row(salt: str, ask: Ask) -> str:
     The salt is the ledger's own: fingerprints of different ledgers cannot be compared. Whoever
     has the ledger can still try out rows; that is why it is private.
     """
-    return _hmac(salt, digest_text([ask.kind, ask.labels, ask.row, ask.new_labels, ask.new_row]))
+    # Labels and rows are written as JSON, which has no line breaks.
+    return _hmac(salt, f"{ask.kind}\n{ask.labels}\n{ask.row}\n{ask.new_labels}\n{ask.new_row}")
 
 
 def of_increment(salt: str, asks: Mapping[Ask, int]) -> str:
@@ -29,4 +30,4 @@ def of_increment(salt: str, asks: Mapping[Ask, int]) -> str:
 
 
 def _hmac(salt: str, text: str) -> str:
-    return hmac.new(salt.encode(), text.encode(), "sha256").hexdigest()
+    return hmac.digest(salt.encode(), text.encode(), "sha256").hex()

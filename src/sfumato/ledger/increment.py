@@ -14,6 +14,7 @@ from sfumato.ledger.asks import Ask, Waiting, refuse_unpublished, waiting_in, wi
 from sfumato.ledger.decision import Correction, Outcome, Rules, Settled, Wishes, decide
 from sfumato.ledger.limit import Tally, breach
 from sfumato.ledger.records import Change, GroupState, group_states
+from sfumato.ledger.written import split_keys
 from sfumato.typing import IntArray
 
 
@@ -128,10 +129,7 @@ class _Work:
     def codes(self, place: int, row: str) -> tuple[int, ...]:
         """Give the codes of a row's values in its group."""
         state = self.states[place]
-        return tuple(
-            state.code(column, json.dumps(value, ensure_ascii=False))
-            for column, value in enumerate(json.loads(row))
-        )
+        return tuple(state.code(column, key) for column, key in enumerate(split_keys(row)))
 
     def wishes(self) -> list[Wishes]:
         """Say what is asked of each group."""

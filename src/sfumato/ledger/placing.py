@@ -3,9 +3,10 @@
 A row belongs to a group whose labels its values have on their way up: the value itself, the label
 of level 1, of level 2, up to `*`, or an interval the value lies in. With one level per column that
 is one group. Where rows were generalised differently several may fit, and the most specific is
-taken: the one whose labels stand for the fewest values, and of several such the one that was
-first. If none fits, the row asks for a new group, at the level the column has in all groups, or
-else the highest at which any row of the increment found its label.
+taken: the one whose labels stand for the fewest values, of several such the one with the lowest
+levels, and of those the one that was first. If none fits, the row asks for a new group, at the
+level the column has in all groups, or else the highest at which any row of the increment found
+its label.
 """
 
 import json
@@ -18,7 +19,7 @@ from math import prod
 from typing import NamedTuple
 
 from sfumato.errors import HierarchyError, InputError, some
-from sfumato.hierarchy import Ladder
+from sfumato.hierarchy import HierarchyBuilder, Ladder
 from sfumato.hierarchy.scales import number_point
 from sfumato.ledger.meta import Settings
 from sfumato.ledger.written import key_of, keys_of
@@ -113,10 +114,7 @@ def _climbs(
         )
     }
     new = [value for value in values if key_of(value) not in recorded]
-    direct = {value for value in new if _is_label(db, column, value)}
-    raw = [value for value in new if value not in direct]
-    if raw:
-        recorded |= _learnt(db, policy, name, column, raw)
+    recorded |= _learnt(db, rule.hierarchy, name, column, new)
     return Climbs(
         column,
         tuple(values),
@@ -130,44 +128,54 @@ def _climbs(
 
 
 def _is_label(db: sqlite3.Connection, column: int, value: Value) -> bool:
-    """Tell whether a row comes with a label that a group has, or with nothing."""
-    return value is None or bool(
+    """Tell whether a row comes with a label that a group has."""
+    return bool(
         db.execute(
             "SELECT 1 FROM labels WHERE column = ? AND label = ?", (column, key_of(value))
         ).fetchone()
     )
 
 
+_Ways = dict[str, list[tuple[str | None, int, float]]]
+"""By the key of a value, its way up."""
+
+
 def _learnt(
-    db: sqlite3.Connection, policy: Policy | None, name: str, column: int, values: list[Value]
-) -> dict[str, list[tuple[str | None, int, float]]]:
-    """Climb with values that are new, and remember the way: it must stay what it is."""
-    if policy is None or (builder := policy.columns[name].hierarchy) is None:
-        raise RuntimeError(f"no hierarchy of {name!r}")
+    db: sqlite3.Connection,
+    builder: HierarchyBuilder,
+    name: str,
+    column: int,
+    values: list[Value],
+) -> _Ways:
+    """Climb with values that are new; those that are labels already and no raw values stay put."""
+    if not values:
+        return {}
     known = {
         value: json.loads(path)
         for value, path in db.execute("SELECT value, path FROM paths WHERE column = ?", (column,))
     }
     texts = [json.loads(key) for key in known]
     try:
-        ladder = builder.ladder(name, [*texts, *values])
+        ways = ways_up(builder.ladder(name, [*texts, *values]))
     except HierarchyError as error:
+        raw = [value for value in values if not _is_label(db, column, value)]
+        if len(raw) < len(values):
+            return _learnt(db, builder, name, column, raw)
         raise InputError(
             f"{error} The new rows cannot be generalised as the published ones were, and nothing "
             "was changed."
         ) from None
-    paths = ways_up(ladder)
-    moved = [json.loads(key) for key, path in known.items() if _names(paths[key]) != _names(path)]
+    moved = [json.loads(key) for key, path in known.items() if _names(ways[key]) != _names(path)]
     if moved:
         raise InputError(
             f"with the new values of {name!r}, {some(values)}, the hierarchy would give other "
             f"labels to {some(moved)}, which were published. Leave those rows out, or start a "
             "new ledger."
         )
-    return {key_of(value): paths[key_of(value)] for value in values}
+    return {key_of(value): ways[key_of(value)] for value in values}
 
 
-def ways_up(ladder: Ladder) -> dict[str, list[tuple[str | None, int, float]]]:
+def ways_up(ladder: Ladder) -> _Ways:
     """Give for each value its label at every level, and what share of all values that is.
 
     >>> from sfumato.hierarchy import Suppress
@@ -229,7 +237,8 @@ def _existing(db: sqlite3.Connection, climbs: Climbs) -> dict[Value, list[Rung]]
         )
     }
     found = {
-        value: [rung for rung in rungs if key_of(rung.label) in there]
+        # A label may stand for a value at two levels; the lower one is meant.
+        value: list({r.label: r for r in rungs[::-1] if key_of(r.label) in there}.values())[::-1]
         for value, rungs in zip(climbs.values, climbs.rungs, strict=True)
     }
     lost = [value for value, rungs in found.items() if not _is_settled(rungs)]
@@ -309,22 +318,27 @@ def _group_with(db: sqlite3.Connection, candidates: Sequence[Sequence[Rung]]) ->
     """Find the most specific group that has one of these labels in every column."""
     if prod(map(len, candidates)) > _FEW:
         return _gone_through(db, candidates)
-    ways = sorted(product(*candidates), key=lambda way: sum(rung.share for rung in way))
-    keys = {keys_of(rung.label for rung in way): sum(r.share for r in way) for way in ways}
+    keys = {keys_of(rung.label for rung in way): _width(way) for way in product(*candidates)}
     found = db.execute(
         "SELECT id, labels FROM groups WHERE labels IN (SELECT value FROM json_each(?))",
         (json.dumps(list(keys)),),
-    ).fetchall()
-    best = min(found, key=lambda group: (keys[group[1]], group[0]), default=None)
-    return None if best is None else str(best[1])
+    )
+    best = min(((*keys[labels], number, labels) for number, labels in found), default=None)
+    return None if best is None else str(best[-1])
 
 
 def _gone_through(db: sqlite3.Connection, candidates: Sequence[Sequence[Rung]]) -> str | None:
-    shares = [{rung.label: rung.share for rung in rungs} for rungs in candidates]
-    best: tuple[float, int, str] | None = None
+    rungs = [{rung.label: rung for rung in each} for each in candidates]
+    best: tuple[float, int, int, str] | None = None
     for number, key in db.execute("SELECT id, labels FROM groups"):
         labels = json.loads(key)
-        if all(label in share for label, share in zip(labels, shares, strict=True)):
-            total = sum(share[label] for label, share in zip(labels, shares, strict=True))
-            best = min(filter(None, (best, (total, number, key))))
-    return None if best is None else best[2]
+        if all(label in each for label, each in zip(labels, rungs, strict=True)):
+            way = [each[label] for label, each in zip(labels, rungs, strict=True)]
+            best = min(filter(None, (best, (*_width(way), number, key))))
+    return None if best is None else best[-1]
+
+
+def _width(way: Sequence[Rung]) -> tuple[float, int]:
+    """Say how much labels stand for; of equals, those of lower levels say more."""
+    # Rounded, so that the order of adding up decides nothing.
+    return round(sum(rung.share for rung in way), 9), sum(rung.level for rung in way)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from functools import lru_cache
 
 from sfumato.text import text_of
 from sfumato.typing import Value
@@ -13,7 +14,22 @@ def key_of(value: Value) -> str:
     >>> key_of("39"), key_of(39.0), key_of(None)
     ('"39"', '"39"', 'null')
     """
-    return json.dumps(None if value is None else text_of(value), ensure_ascii=False)
+    return _key(None if value is None else text_of(value))
+
+
+@lru_cache(maxsize=1 << 16)
+def _key(text: str | None) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+@lru_cache(maxsize=1 << 16)
+def split_keys(keys: str) -> tuple[str, ...]:
+    """Give the single keys of several, the reverse of `keys_of`.
+
+    >>> split_keys('["30-50", null]')
+    ('"30-50"', 'null')
+    """
+    return tuple(map(_key, json.loads(keys)))
 
 
 def keys_of(values: Iterable[Value]) -> str:

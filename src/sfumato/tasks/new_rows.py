@@ -87,8 +87,8 @@ class NewRows:
     def _generalised(self, rows: Sequence[Row]) -> list[tuple[str, str]]:
         split = len(self.settings.quasi_identifiers)
         places = places_of(self.db, self.settings, self.policy, [row[:split] for row in rows])
-        for row in rows:
-            for column, value in enumerate(row[split:]):
+        for column, values in enumerate(zip(*(row[split:] for row in rows), strict=True)):
+            for value in set(values):
                 self.shown.setdefault((column, key_of(value)), shown_of(value))
         return [(place, keys_of(row[split:])) for place, row in zip(places, rows, strict=True)]
 
