@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks import (
+    bayes,
     check_table,
     cold_command,
     decouple,
@@ -16,6 +17,7 @@ from benchmarks import (
     million,
     models,
     search_adult,
+    structure_recovery,
     wide,
 )
 from benchmarks.bench import Bench, Benchmark
@@ -34,6 +36,8 @@ BENCHMARKS: dict[str, Benchmark] = {
     "wide": wide.run,
     "heuristics": heuristics.run,
     "models": models.run,
+    "bayes": bayes.run,
+    "structure-recovery": structure_recovery.run,
 }
 
 

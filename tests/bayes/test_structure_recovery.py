@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.structure_recovery import alarm_sized, asia, average, colliders, skeleton
+from benchmarks.structure_recovery import alarm_sized, asia, average, colliders, held_out, skeleton
 from sfumato.bayes import AgrumMiic, AgrumPc, InductiveCausation, Network
 
 
@@ -27,22 +27,23 @@ def test_colliders_are_where_unjoined_parents_meet():
 
 @pytest.mark.parametrize("rows", [1000, 10_000])
 def test_asia_is_found_again_no_worse_than_by_others(rows):
-    compare([asia()], rows)
+    compare([asia()], rows, repeats=20)
 
 
 def test_a_network_the_size_of_alarm_is_found_again_no_worse_than_by_others():
-    compare([alarm_sized(seed) for seed in range(3)], 1000)
+    compare(held_out(6), 1000, repeats=1)
 
 
 def test_with_rows_enough_all_of_asia_is_found():
-    edges, arrows = average(InductiveCausation(), [asia()], 100_000)
+    edges, arrows = average(InductiveCausation(), [asia()], 100_000, repeats=3)
     assert edges.precision == edges.recall == arrows.precision == arrows.recall == 1
 
 
-def compare(networks, rows):
+def compare(networks, rows, *, repeats):
+    """Weigh precision and recall alike; which of two equals is ahead is chance."""
     pytest.importorskip("pyagrum")
-    edges, arrows = average(InductiveCausation(), networks, rows)
+    edges, arrows = average(InductiveCausation(), networks, rows, repeats=repeats)
     for other in (AgrumPc(), AgrumMiic()):
-        their_edges, their_arrows = average(other, networks, rows)
-        assert edges.f1 >= their_edges.f1
-        assert arrows.f1 >= their_arrows.f1
+        their_edges, their_arrows = average(other, networks, rows, repeats=repeats)
+        assert edges.f1 >= their_edges.f1 - 0.01
+        assert arrows.f1 >= their_arrows.f1 - 0.01
