@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sfumato.partition.frontier import starting_groups
 from sfumato.partition.parted import Parted
 from sfumato.partition.problem import Problem
 from sfumato.typing import CodeArray, FloatArray, IntArray
@@ -24,6 +25,27 @@ def join(problem: Problem, parted: Parted, items: IntArray, rows: IntArray | Non
         rows: How many rows of each item; None for all it has.
     """
     rows = problem.rows[items] if rows is None else rows
+    # Nothing allowed covers rows that differ at the highest levels, so they stay apart.
+    apart = starting_groups(problem).group
+    if not apart.any():
+        return _joined(problem, parted, items, rows)
+    wanted = np.unique(apart[items])
+    elsewhere = ~np.isin(apart[parted.item], wanted)
+    pieces = [(parted.item[elsewhere], parted.rows[elsewhere], parted.classes[elsewhere])]
+    n = parted.n
+    for place in wanted.tolist():
+        here = apart[parted.item] == place
+        there = Parted.of(parted.item[here], parted.rows[here], parted.classes[here])
+        coming = apart[items] == place
+        found = _joined(problem, there, items[coming], rows[coming])
+        pieces.append((found.item, found.rows, found.classes + n))
+        n += found.n
+    item, portions, classes = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
+    return Parted.of(item, portions, classes)
+
+
+def _joined(problem: Problem, parted: Parted, items: IntArray, rows: IntArray) -> Parted:
+    """Let items join classes any of which they may join."""
     if not parted.n:
         return Parted.of(items, rows, np.zeros(len(items)))
     chosen = _cheapest_class(problem, parted, items, rows)

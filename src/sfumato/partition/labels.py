@@ -86,6 +86,9 @@ def _from_ladder(problem: Problem, parted: Parted, a: int) -> Labels:
         open_ &= ~found
         if not open_.any():
             break
+    else:
+        # Publishing any label here would publish a lie.
+        raise RuntimeError(f"no label of {ladder.column!r} that is allowed covers a class")
     base = np.cumsum([0, *map(len, ladder.labels)])
     used, of_class = np.unique(base[level] + code, return_inverse=True)
     heights = np.searchsorted(base, used, side="right") - 1

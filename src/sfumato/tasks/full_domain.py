@@ -24,7 +24,10 @@ def decide_full_domain(
 ) -> Decision:
     """Find the node that loses least among those that keep the promises."""
     ready = prepare(policy, counts, population)
-    refuse_impossible(policy.models, ready.counts, ready.sensitive, ready.limit)
+    matches_any = policy.missing is Missing.MATCHES_ANY
+    refuse_impossible(
+        policy.models, ready.counts, ready.sensitive, ready.limit, matches_any=matches_any
+    )
     checker = checker_of(policy, ready)
     found = _search(policy, checker, on_check)
     if found.node is None:

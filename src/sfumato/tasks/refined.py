@@ -11,7 +11,7 @@ from sfumato.models import AlphaKAnonymity
 from sfumato.partition import Parted, Partitioner, Problem, settle
 from sfumato.partition.frontier import starting_groups
 from sfumato.partition.refining import refine
-from sfumato.policy import Policy
+from sfumato.policy import Missing, Policy
 from sfumato.policy.choice import FULL_DOMAIN
 from sfumato.tasks.decision import Decision
 from sfumato.tasks.full_domain import find_node
@@ -57,7 +57,10 @@ def decide_refined(
         progress: Told how far each stage is.
     """
     ready = prepare(refined, counts)
-    refuse_impossible(refined.models, ready.counts, ready.sensitive, ready.limit)
+    matches_any = policy.missing is Missing.MATCHES_ANY
+    refuse_impossible(
+        refined.models, ready.counts, ready.sensitive, ready.limit, matches_any=matches_any
+    )
     problem = make_problem(refined, ready)
     method: dict[str, Any]
     if partitioner is None:
