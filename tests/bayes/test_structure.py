@@ -1,6 +1,6 @@
 """Structure learners: the worked table, their definitions, order, constraints."""
 
-from itertools import permutations
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from sfumato.bayes import LEARNERS, Constraints, InductiveCausation, Network, WekaIcs
 from sfumato.bayes.learner import Learner
+from sfumato.bayes.orientation import Pattern, close, compelled, unshielded
 from sfumato.counts import FrequencySet
 from sfumato.errors import ParameterError, UnknownColumnError
 from tests.bayes import literal_structure as literal
@@ -252,3 +253,49 @@ def test_constraints_on_unknown_columns_are_refused():
     for wrong in ({"tiers": [["Aeg"]]}, {"forbidden": [("Aeg", "Age")]}):
         with pytest.raises(UnknownColumnError, match="Did you mean 'Age'"):
             InductiveCausation().learn(TABLE, Constraints(**wrong))
+
+
+def equivalents(nodes: int, arrows: set[tuple[int, int]]) -> list[set[tuple[int, int]]]:
+    """List the networks with the same edges and the same colliders, trying every direction."""
+    skeleton = [tuple(sorted(arrow)) for arrow in arrows]
+    every = [
+        {(a, b) if keep else (b, a) for (a, b), keep in zip(skeleton, way, strict=True)}
+        for way in product([True, False], repeat=len(skeleton))
+    ]
+    names = [str(i) for i in range(nodes)]
+    return [
+        other
+        for other in every
+        if Network.of(names, {(str(a), str(b)) for a, b in other}).acyclic
+        and meeting(nodes, other) == meeting(nodes, arrows)
+    ]
+
+
+def meeting(nodes: int, arrows: set[tuple[int, int]]) -> set[tuple[int, int, int]]:
+    joined = arrows | {(b, a) for a, b in arrows}
+    return {
+        (a, c, b)
+        for c in range(nodes)
+        for a, b in combinations(range(nodes), 2)
+        if {(a, c), (b, c)} <= arrows and (a, b) not in joined
+    }
+
+
+@given(st.integers(0, 100_000))
+def test_the_rules_find_every_arrow_that_follows_and_no_other(seed):
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(5).tolist()
+    pairs = list(combinations(order, 2))
+    arrows = {pairs[i] for i in rng.choice(10, int(rng.integers(3, 10)), replace=False)}
+    same = equivalents(5, arrows)
+    assert compelled(5, arrows) == set.intersection(*same)
+    known = {arrow for arrow in sorted(arrows) if rng.random() < 0.3}
+    graph = Pattern(5, arrows)
+    for a, b in known:
+        graph.orient(a, b)
+    for a, c, b in unshielded(graph):
+        if {(a, c), (b, c)} <= arrows:
+            graph.orient(a, c)
+            graph.orient(b, c)
+    close(graph)
+    assert graph.arrows == set.intersection(*(other for other in same if known <= other))

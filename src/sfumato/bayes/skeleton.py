@@ -133,7 +133,11 @@ def _settle(found: Skeleton, separating: dict[Pair, list[_Way]]) -> None:
 def _separates(neighbours: Sequence[set[int]], pair: Pair, way: _Way) -> bool:
     a, b = pair
     beside = neighbours[a].issuperset(way.given) or neighbours[b].issuperset(way.given)
-    return beside and all(_between(neighbours, a, b, c) for c in way.given)
+    # What is beside one end lies between both if there is a way on to the other.
+    return beside and all(
+        _connected(neighbours, c, a, without=b) and _connected(neighbours, c, b, without=a)
+        for c in way.given
+    )
 
 
 def _clear_doubts(judge: Judge, found: Skeleton) -> None:
@@ -147,27 +151,12 @@ def _clear_doubts(judge: Judge, found: Skeleton) -> None:
             found.separators[a, b] = found.doubtful[a, b]
 
 
-def _between(neighbours: Sequence[set[int]], a: int, b: int, c: int) -> bool:
-    """Tell whether some path from a to b that visits nothing twice visits c.
-
-    By Menger's theorem it does unless leaving out one node cuts c off from what is left
-    of the two ends.
-    """
-    to_b = _connected(neighbours, c, {b}, without=a)
-    to_a = _connected(neighbours, c, {a}, without=b)
-    # Beside one end, the step to it and the way to the other have nothing in common.
-    if not (to_a and to_b) or neighbours[c] & {a, b}:
-        return to_a and to_b
-    cuts = (v for v in range(len(neighbours)) if v not in (a, b, c))
-    return all(_connected(neighbours, c, {a, b}, without=v) for v in cuts)
-
-
-def _connected(neighbours: Sequence[set[int]], start: int, ends: set[int], *, without: int) -> bool:
+def _connected(neighbours: Sequence[set[int]], start: int, end: int, *, without: int) -> bool:
     seen = {start, without}
     waiting = [start]
     while waiting:
         new = neighbours[waiting.pop()] - seen
-        if new & ends:
+        if end in new:
             return True
         seen |= new
         waiting += new
