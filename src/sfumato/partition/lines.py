@@ -11,6 +11,8 @@ from sfumato.partition.problem import Problem
 from sfumato.text import date_of, number_of
 from sfumato.typing import FloatArray, IntArray, Value
 
+_DIGITS = 12
+
 
 @dataclass(frozen=True, eq=False)
 class Boxes:
@@ -147,7 +149,11 @@ class _BranchesView(View):
 
 
 def _widen(widths: FloatArray, divisible: np.ndarray) -> None:
-    """Let a box that can be cut have some width, even if the cut says nothing."""
+    """Let a box that can be cut have some width, even if the cut says nothing.
+
+    Widths that differ only by how they were computed are made equal, so that ties are ties.
+    """
+    np.round(widths, _DIGITS, out=widths)
     widths[divisible & (widths <= 0)] = np.finfo(np.float64).tiny
 
 
