@@ -1,5 +1,6 @@
 """pyAgrum's learners on our counts: weights, constraints, and nothing left behind."""
 
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -60,6 +61,11 @@ def test_a_successful_run_leaves_nothing(tmp_path, monkeypatch):
     before = set(Path(tempfile.gettempdir()).iterdir())
     AgrumMiic().learn(counted(*random_table(3)))
     assert set(tmp_path.iterdir()) == before
+
+
+def test_it_loads_where_warnings_are_errors():
+    code = "from sfumato.bayes import agrum; agrum._pyagrum()"
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
 
 
 def test_what_is_missing_is_answered_with_the_command(monkeypatch):

@@ -6,6 +6,7 @@ read, which is removed whatever happens.
 """
 
 import tempfile
+import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
 from importlib import import_module
@@ -112,7 +113,10 @@ class AgrumPc(AgrumLearner):
 
 def _pyagrum() -> ModuleType:
     try:
-        return import_module("pyagrum")
+        with warnings.catch_warnings():
+            # Its extension module warns while it loads; where warnings are errors, it crashes.
+            warnings.simplefilter("ignore")
+            return import_module("pyagrum")
     except ImportError:
         raise MissingExtraError("pyAgrum", "bayes") from None
 
