@@ -1,4 +1,4 @@
-"""Experiments of the literature, run again: `python -m docs.papers` writes the page and the plots.
+"""Experiments of the literature, run again: `python -m docs.papers` writes the pages and the plots.
 
-`results.json` holds every number; the page and the plots are made from it alone.
+`results.json` and `break-merge.json` hold every number; pages and plots are made from them alone.
 """

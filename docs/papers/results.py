@@ -1,6 +1,7 @@
-"""The file with all numbers: one record per line, so that a change can be read."""
+"""The files with all numbers: one record per line, so that a change can be read."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -10,10 +11,16 @@ RESULTS = HERE / "results.json"
 Record: TypeAlias = dict[str, Any]
 
 
-def load() -> Record:
+def load(path: Path = RESULTS) -> Record:
     """Read what was computed last."""
-    results: Record = json.loads(RESULTS.read_text(encoding="utf-8"))
+    results: Record = json.loads(path.read_text(encoding="utf-8"))
     return results
+
+
+def say(what: str) -> None:
+    """Tell how far it is."""
+    sys.stderr.write(f"{what}\n")
+    sys.stderr.flush()
 
 
 def text_of(results: Record) -> str:

@@ -1,0 +1,171 @@
+"""More people for a group: the tables, likelihoods and limits of Incremental Break-Merge."""
+
+from fractions import Fraction
+from functools import cache
+from itertools import combinations_with_replacement
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pyarrow as pa
+
+import sfumato as sf
+from docs.papers.break_merge.printed import (
+    ADDED,
+    ALPHAS,
+    COLUMNS,
+    PERMITTED,
+    QUASI_IDENTIFIERS,
+    SENSITIVE,
+    TABLE_14,
+    Increment,
+)
+from docs.papers.results import Record
+from sfumato import samples
+from sfumato.broken import Broken
+from sfumato.leaks import increment_ratio, likelihood, permitted_each
+
+PEOPLE = 5
+"""How many the groups of the ten-row table have."""
+
+STARTS = {
+    "Never-Married, ≤50K": (2, 4),
+    "Never-Married, >50K": (2, 1),
+    "Married, ≤50K": (1, 4),
+    "Married, >50K": (1, 1),
+    "two values nobody has": (0, 0),
+}
+"""Combinations of group 1 that more people may have, and how many have each value now."""
+
+STEPS = (0, 10, 17, 25, 50, 75, 100, 125, 150, 175, 190, 200)
+"""How many people are added, as far as Figure 15 goes."""
+
+LIMITS = (0.4, 0.5, 0.6, 0.7)
+"""Limits under which the ten rows of Table 10 are offered."""
+
+
+@cache
+def grown() -> Broken:
+    """Add the ten rows of Table 10 and break the table again."""
+    table = pa.concat_tables([samples.table("census"), _added()])
+    return sf.breach(table, quasi_identifiers=QUASI_IDENTIFIERS, sensitive=SENSITIVE).broken
+
+
+def _added() -> pa.Table:
+    columns = zip(*ADDED, strict=True)
+    return pa.table({n: list(column) for n, column in zip(COLUMNS, columns, strict=True)})
+
+
+def table_14() -> list[Record]:
+    """Recompute every row of Table 14: likelihoods, the ratio, and the ratio of rounded ones."""
+    return [_row(number, one) for number, one in enumerate(TABLE_14, 1)]
+
+
+def _row(number: int, one: Increment) -> Record:
+    old, new = likelihood(one.old, PEOPLE), likelihood(one.new, one.size)
+    rounded = Fraction(one.became - one.was, one.was)
+    return {
+        "row": number,
+        "work": one.work,
+        "marital_status": one.marital,
+        "salary": one.salary,
+        "old": list(one.old),
+        "new": list(one.new),
+        "size": one.size,
+        "added": one.size - PEOPLE,
+        "printed_was": one.was,
+        "printed_became": one.became,
+        "printed_ratio": one.ratio,
+        "was": str(old),
+        "became": str(new),
+        "ratio": str(increment_ratio(old, new)),
+        "ratio_of_rounded": str(rounded),
+    }
+
+
+def limits() -> list[Record]:
+    """Say how many more people may have each combination, alone, until each limit."""
+    counts = np.array(list(STARTS.values())).T
+    sizes = np.full(len(STARTS), PEOPLE)
+    found = {alpha: permitted_each(counts, sizes, alpha).tolist() for alpha in ALPHAS}
+    return [
+        {"combination": name, "counts": list(start), "size": PEOPLE, "alpha": alpha, "permitted": n}
+        for alpha, numbers in found.items()
+        for (name, start), n in zip(STARTS.items(), numbers, strict=True)
+    ]
+
+
+def reachable() -> list[Record]:
+    """Look for the printed numbers among all combinations a group of five can hold."""
+    found = []
+    for factors in (1, 2, 3):
+        starts = list(combinations_with_replacement(range(PEOPLE), factors))
+        sizes = np.full(len(starts), PEOPLE)
+        for alpha, wanted in PERMITTED.items():
+            numbers = permitted_each(np.array(starts).T, sizes, alpha)
+            at = np.flatnonzero(numbers == wanted).tolist()
+            found.append(
+                {
+                    "columns": factors,
+                    "alpha": alpha,
+                    "printed": wanted,
+                    "most": int(numbers.max()),
+                    "starts": [list(starts[i]) for i in at],
+                }
+            )
+    return found
+
+
+def growth() -> list[Record]:
+    """Give each combination's likelihood as more and more people have it."""
+    return [
+        {
+            "combination": name,
+            "added": n,
+            "likelihood": str(likelihood([count + n for count in start], PEOPLE + n)),
+        }
+        for name, start in STARTS.items()
+        for n in STEPS
+    ]
+
+
+def admissions() -> list[Record]:
+    """Offer the ten rows of Table 10: to Algorithm 3 as printed, and to `sf.publish`."""
+    return [
+        {
+            "alpha": alpha,
+            "one_by_one": one_by_one(alpha),
+            **{name: _published(alpha, hold=hold) for name, hold in _HOLDING.items()},
+        }
+        for alpha in LIMITS
+    ]
+
+
+_HOLDING = {"published": False, "published_in_fives": True}
+
+
+def one_by_one(alpha: float) -> dict[str, int]:
+    """Admit rows in their order if their own likelihood, with them, is not above alpha.
+
+    Who works for the state is known, so the likelihood is of marital status and salary.
+    """
+    people = [row for row in samples.table("census").to_pylist() if row["gender"] == "F"]
+    admitted: dict[str, int] = {}
+    for values in ADDED:
+        row = dict(zip(COLUMNS, values, strict=True))
+        more = [*people, row]
+        counts = [sum(one[n] == row[n] for one in more) for n in ("marital_status", "salary")]
+        if likelihood(counts, len(more)) <= Fraction(str(alpha)):
+            people = more
+            admitted[row["salary"]] = admitted.get(row["salary"], 0) + 1
+    return admitted
+
+
+def _published(alpha: float, *, hold: bool) -> dict[str, int]:
+    table = samples.table("census")
+    broken = sf.decouple(table, quasi_identifiers=QUASI_IDENTIFIERS, sensitive=SENSITIVE, seed=0)
+    with TemporaryDirectory() as folder:
+        ledger = Path(folder) / "census.ledger"
+        sf.publish(broken, ledger, alpha=alpha)
+        done = sf.publish(_added(), ledger, hold=hold, seed=0)
+    return {"admitted": done.admitted, "refused": done.refused_rows, "held": done.held_rows}

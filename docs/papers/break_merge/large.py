@@ -1,0 +1,144 @@
+"""The large tables: what learning and breaking cost, and what hiding loses."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pyarrow as pa
+
+import sfumato as sf
+from benchmarks.measure import cpu
+from benchmarks.workloads import adult_folder
+from docs.papers.break_merge.people import (
+    EACH,
+    IN_ADULT,
+    MOST,
+    QUASI_IDENTIFIERS,
+    SENSITIVE,
+    people,
+)
+from docs.papers.results import Record
+from sfumato.bayes import LEARNERS, Network, tables_of
+from sfumato.broken import Broken
+from sfumato.counts import FrequencySet
+from sfumato.engines import open_table
+from sfumato.hierarchy import CsvHierarchy
+from sfumato.hierarchy.base import Ladder
+from sfumato.leaks import Exposure, hide
+
+ROWS = tuple(range(MOST // 5, MOST + 1, MOST // 5))
+WAYS = ("ic", "weka-ics")
+WIDTHS = (1, 3)
+"""How many sensitive columns a network is learned with."""
+
+CONFIDENCES = tuple(i / 10 for i in range(1, 10))
+KNOWN = (1, 3)
+"""From how many quasi-identifiers rules start, up to this."""
+
+REPEATS = 3
+
+
+def learning(*, repeats: int = REPEATS) -> Iterator[Record]:
+    """Time counting, one network over all columns, and its tables."""
+    for width in WIDTHS:
+        columns = (*QUASI_IDENTIFIERS, *SENSITIVE["adult"][:width])
+        for rows in ROWS:
+            table = people(rows)
+            for way in WAYS:
+                network = _learn(table, columns, way)
+                yield {
+                    "sensitive": width,
+                    "rows": rows,
+                    "learner": way,
+                    "edges": len(network.edges),
+                    "acyclic": network.acyclic,
+                    **_seconds(lambda t=table, c=columns, w=way: _learn(t, c, w), repeats),  # type: ignore[misc]
+                }
+
+
+def _learn(table: pa.Table, columns: tuple[str, ...], way: str) -> Network:
+    counts = open_table(table).count(columns)
+    network = LEARNERS[way]().learn(counts).network
+    tables_of(counts, network, prior=0.5)
+    return network
+
+
+def breaking(*, repeats: int = REPEATS) -> Iterator[Record]:
+    """Time breaking a table in memory into files, read again and verified."""
+    for name, sensitive in SENSITIVE.items():
+        for rows in ROWS:
+            table = people(rows, name)
+            broken = Broken.of(_counted(table, name), QUASI_IDENTIFIERS, sensitive)
+            yield {
+                "table": name,
+                "sensitive": len(sensitive),
+                "rows": rows,
+                "groups": len(broken),
+                "entries": sum(len(each.rows) for each in broken.sensitive),
+                **_seconds(lambda t=table, n=name: _break(t, n), repeats),  # type: ignore[misc]
+            }
+
+
+def _break(table: pa.Table, name: str) -> None:
+    with TemporaryDirectory() as folder:
+        sf.decouple(
+            table,
+            quasi_identifiers=QUASI_IDENTIFIERS,
+            sensitive=SENSITIVE[name],
+            output=Path(folder) / "broken",
+            format="csv",
+            seed=0,
+        )
+
+
+def _seconds(work: Callable[[], object], repeats: int) -> dict[str, float]:
+    """Give the least CPU seconds of some repeats: what the work costs when nothing disturbs it."""
+    return {"seconds": round(cpu(work, repeats=repeats).least, 4)} if repeats else {}
+
+
+def _counted(table: pa.Table, name: str) -> FrequencySet:
+    return open_table(table).count((*QUASI_IDENTIFIERS, *SENSITIVE[name]))
+
+
+def hiding() -> list[Record]:
+    """Hide associations above each confidence, and give what the sensitive columns lose."""
+    counts = _counted(people(MOST), "adult")
+    ladders = {name: _ladder(counts, name) for name in SENSITIVE["adult"]}
+    found = []
+    for size in KNOWN:
+        for confidence in CONFIDENCES:
+            hidden = hide(
+                counts,
+                QUASI_IDENTIFIERS,
+                SENSITIVE["adult"],
+                ladders,
+                confidence=confidence,
+                size=size,
+            )
+            found.append(
+                {
+                    "known": size,
+                    "confidence": confidence,
+                    "rules": hidden.rules,
+                    "loss": round(hidden.loss, 6),
+                    **{name: round(lost, 6) for name, lost in hidden.losses.items()},
+                }
+            )
+    return found
+
+
+def _ladder(counts: FrequencySet, name: str) -> Ladder:
+    file = adult_folder() / f"adult_hierarchy_{IN_ADULT[name]}.csv"
+    return CsvHierarchy(str(file)).ladder(name, counts.column(name).values)
+
+
+def exposure() -> Exposure:
+    """Break the largest table and keep it to compare with."""
+    return sf.breach(
+        people(MOST), quasi_identifiers=QUASI_IDENTIFIERS, sensitive=SENSITIVE["adult"]
+    )
+
+
+def sizes() -> Record:
+    """Say how the tables were made."""
+    return {"rows": MOST, "group": EACH, "groups": MOST // EACH, "repeats": REPEATS}
