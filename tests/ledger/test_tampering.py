@@ -23,6 +23,8 @@ STATEMENTS = [
     "UPDATE waiting SET rows = rows + 1",
     'UPDATE waiting SET row = \'["gout", "low"]\'',
     "DELETE FROM waiting",
+    "UPDATE paths SET path = replace(path, '20s', '30s')",
+    "DELETE FROM given",
     "UPDATE releases SET entry = replace(entry, 'increment', 'excrement') WHERE sequence = 2",
     "UPDATE releases SET previous = '' WHERE sequence = 2",
     "UPDATE releases SET hash = hex(randomblob(32)) WHERE sequence = 1",
@@ -33,7 +35,11 @@ STATEMENTS = [
 @pytest.fixture
 def ledger(tmp_path):
     path = tmp_path / "x.ledger"
-    sf.publish(broken_of(START), path, alpha=0.5, k=2)
+    policy = sf.Policy(
+        columns={"age": "quasi-identifier", "ill": "sensitive", "pay": "sensitive"},
+        models=[sf.models.KAnonymity(2)],
+    )
+    sf.publish(broken_of(START), path, alpha=0.5, policy=policy)
     sf.publish(table_of([("20s", "flu", "high"), ("20s", "gout", "low")]), path)
     sf.publish(table_of([("70s", "flu", "high")]), path)
     assert verify_ledger(path) == []

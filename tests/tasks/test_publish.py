@@ -547,3 +547,20 @@ def test_a_report_is_plain_and_readable(ledger):
     assert plain["refused"][0]["values"] == {"ill": "flu", "pay": "low"}
     assert plain["held"][0]["group"] == ["50s"]
     assert str(done).startswith("release 2: 0 rows admitted, 1 refused, 1 held back")
+
+
+def test_a_policy_may_name_files_and_be_used_from_another_folder(tmp_path, monkeypatch):
+    (tmp_path / "towns.csv").write_text("Kiel;north;*\nEmden;north;*\nUlm;south;*\n")
+    (tmp_path / "policy.yaml").write_text(
+        "columns:\n  town: {role: quasi-identifier, hierarchy: {kind: csv, file: towns.csv}}\n"
+        "  ill: sensitive\n"
+        "models: [{model: k-anonymity, k: 2}]\n"
+    )
+    rows = [(label, ill) for label in ("north", "south") for ill in "abcd"]
+    monkeypatch.chdir(tmp_path)
+    sf.publish(broken_of(rows, ("town",), ("ill",)), "x.ledger", alpha=0.5, policy="policy.yaml")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    new = table_of([("Kiel", "a"), ("Emden", "b")], ("town", "ill"))
+    done = sf.publish(new, "../x.ledger", policy="../policy.yaml")
+    assert done.admitted == 2

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from sfumato.errors import InputError
-from sfumato.ledger.chain import shift_waiting, waiting_digest
+from sfumato.ledger.chain import rows_digest, shift
 from sfumato.ledger.records import GroupState
 from sfumato.ledger.written import split_keys
 
@@ -59,27 +59,27 @@ def write_waiting(
     db: sqlite3.Connection, before: Mapping[Ask, Waiting], after: Mapping[Ask, Waiting]
 ) -> None:
     """Let rows wait, and let go of those that do not any more."""
-    shift = 0
+    moved = 0
     for ask in before.keys() | after.keys():
         old, new = before.get(ask), after.get(ask)
         if old == new:
             continue
         key = (ask.kind, ask.labels, ask.row, ask.new_labels, ask.new_row)
         if old is not None:
-            shift -= waiting_digest([(*key, old.rows, old.since)])
+            moved -= rows_digest([(*key, old.rows, old.since)])
             db.execute(
                 "DELETE FROM waiting WHERE kind = ? AND labels = ? AND row = ? AND "
                 "new_labels = ? AND new_row = ?",
                 key,
             )
         if new is not None:
-            shift += waiting_digest([(*key, new.rows, new.since)])
+            moved += rows_digest([(*key, new.rows, new.since)])
             db.execute(
                 "INSERT INTO waiting (kind, labels, row, new_labels, new_row, rows, since) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (*key, new.rows, new.since),
             )
-    shift_waiting(db, shift)
+    shift(db, "waiting", moved)
 
 
 def withdrawn(

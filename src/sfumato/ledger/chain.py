@@ -16,6 +16,13 @@ from sfumato.ledger.written import digest_text
 
 _MODULUS = 2**256
 
+HASHED = {
+    "waiting": "SELECT kind, labels, row, new_labels, new_row, rows, since FROM waiting",
+    "paths": "SELECT column, value, path FROM paths",
+    "given": "SELECT fingerprint, sequence, time FROM given",
+}
+"""Tables that are hashed as they grow and shrink: a row more is a term more."""
+
 
 def append(db: sqlite3.Connection, entry: dict[str, Any]) -> str:
     """Add an entry for a release whose changes are written already; give its hash."""
@@ -23,7 +30,7 @@ def append(db: sqlite3.Connection, entry: dict[str, Any]) -> str:
     whole = {
         **entry,
         "changes": changes_digest(db, entry["sequence"]),
-        "waiting_hash": get(db, "waiting_hash"),
+        **{f"{table}_hash": get(db, f"{table}_hash") for table in HASHED},
         "settings": settings_digest(db),
     }
     text = digest_text(whole)
@@ -61,21 +68,22 @@ def changes_digest(db: sqlite3.Connection, sequence: int) -> str:
 def settings_digest(db: sqlite3.Connection) -> str:
     """Hash what a ledger was started with."""
     rows = db.execute(
-        "SELECT key, value FROM meta WHERE key NOT IN ('head', 'waiting_hash') ORDER BY key"
+        "SELECT key, value FROM meta WHERE key <> 'head' AND key NOT LIKE '%_hash' ORDER BY key"
     ).fetchall()
     return sha256(digest_text(rows).encode()).hexdigest()
 
 
-def waiting_digest(rows: Iterable[tuple[object, ...]]) -> int:
-    """Hash rows that wait, whatever their order: a sum, so that one more is one more term."""
+def rows_digest(rows: Iterable[tuple[object, ...]]) -> int:
+    """Hash rows, whatever their order: a sum, so that one more is one more term."""
     return (
         sum(int.from_bytes(sha256(digest_text(row).encode()).digest()) for row in rows) % _MODULUS
     )
 
 
-def shift_waiting(db: sqlite3.Connection, by: int) -> None:
-    """Note that rows began or ceased to wait."""
-    put(db, "waiting_hash", f"{(int(get(db, 'waiting_hash'), 16) + by) % _MODULUS:064x}")
+def shift(db: sqlite3.Connection, table: str, by: int) -> None:
+    """Note that rows were added to a table, or taken from it."""
+    key = f"{table}_hash"
+    put(db, key, f"{(int(get(db, key), 16) + by) % _MODULUS:064x}")
 
 
 def faults(db: sqlite3.Connection, head: str | None = None) -> list[str]:
@@ -106,15 +114,11 @@ def faults(db: sqlite3.Connection, head: str | None = None) -> list[str]:
     found += _disagreements(db)
     if entry.get("settings") != settings_digest(db):
         found.append("the settings are not those the ledger was started with")
-    waiting = waiting_digest(db.execute(WAITING_ROWS))
-    if int(get(db, "waiting_hash"), 16) != waiting or entry.get("waiting_hash") != get(
-        db, "waiting_hash"
-    ):
-        found.append("the rows that wait are not those that were given")
+    for table, rows in HASHED.items():
+        hashed = f"{rows_digest(db.execute(rows)):064x}"
+        if not hashed == get(db, f"{table}_hash") == entry.get(f"{table}_hash"):
+            found.append(f"the table {table!r} is not as it was written")
     return found
-
-
-WAITING_ROWS = "SELECT kind, labels, row, new_labels, new_row, rows, since FROM waiting"
 
 
 def _disagreements(db: sqlite3.Connection) -> list[str]:

@@ -119,9 +119,11 @@ def _frequent(
     old: IntArray, old_size: int, new: IntArray, new_size: int, alpha: Fraction
 ) -> _Pairs:
     """Keep the values whose own share is above alpha: with any other the product is not."""
+    # A whole number is above a fraction if it is above the whole number below it.
+    least = alpha.numerator * new_size // alpha.denominator
     return [
         (Fraction(int(old[i]), old_size), Fraction(int(new[i]), new_size))
-        for i in np.flatnonzero(new * alpha.denominator > alpha.numerator * new_size)
+        for i in np.flatnonzero(new > least)
     ]
 
 

@@ -34,6 +34,9 @@ class Settings:
     policy: str
     """The policy as text; empty if there is none."""
 
+    folder: str
+    """What file names in the policy are relative to."""
+
     created: str
     salt: str
     """What fingerprints are made with; secret as the ledger is."""
@@ -48,7 +51,8 @@ class Settings:
         for key, value in self.__dict__.items():
             put(db, key, json.dumps(value, ensure_ascii=False))
         put(db, "head", "")
-        put(db, "waiting_hash", "0" * 64)
+        for table in ("waiting", "paths", "given"):
+            put(db, f"{table}_hash", "0" * 64)
 
     @classmethod
     def load(cls, db: sqlite3.Connection) -> "Settings":

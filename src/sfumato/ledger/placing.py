@@ -11,7 +11,7 @@ its label.
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product
@@ -21,6 +21,7 @@ from typing import NamedTuple
 from sfumato.errors import HierarchyError, InputError, some
 from sfumato.hierarchy import HierarchyBuilder, Ladder
 from sfumato.hierarchy.scales import number_point
+from sfumato.ledger.chain import rows_digest, shift
 from sfumato.ledger.meta import Settings
 from sfumato.ledger.written import key_of, keys_of
 from sfumato.policy import Policy
@@ -198,23 +199,29 @@ def ways_up(ladder: Ladder) -> _Ways:
 
 def record_ladder(db: sqlite3.Connection, column: int, ladder: Ladder) -> None:
     """Write down how all values of a column are generalised."""
-    for key, path in ways_up(ladder).items():
-        db.execute(
-            "INSERT OR IGNORE INTO paths VALUES (?, ?, ?)",
-            (column, key, json.dumps(path, ensure_ascii=False)),
-        )
+    _record(db, ((column, key, path) for key, path in ways_up(ladder).items()))
 
 
 def _remember(db: sqlite3.Connection, climbs: Sequence[Climbs]) -> None:
     """Write down how values were generalised, so that it stays so."""
-    for each in climbs:
-        for value, rungs in zip(each.values, each.rungs, strict=True):
-            if len(rungs) > 1:
-                path = json.dumps([list(rung) for rung in rungs], ensure_ascii=False)
-                db.execute(
-                    "INSERT OR IGNORE INTO paths VALUES (?, ?, ?)",
-                    (each.column, key_of(value), path),
-                )
+    _record(
+        db,
+        (
+            (each.column, key_of(value), [tuple(rung) for rung in rungs])
+            for each in climbs
+            for value, rungs in zip(each.values, each.rungs, strict=True)
+            if len(rungs) > 1
+        ),
+    )
+
+
+def _record(db: sqlite3.Connection, ways: Iterable[tuple[int, str, object]]) -> None:
+    new = []
+    for column, key, path in ways:
+        row = (column, key, json.dumps(path, ensure_ascii=False))
+        if db.execute("INSERT OR IGNORE INTO paths VALUES (?, ?, ?)", row).rowcount:
+            new.append(row)
+    shift(db, "paths", rows_digest(new))
 
 
 def _names(path: Sequence[Sequence[object]]) -> list[object]:

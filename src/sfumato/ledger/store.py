@@ -171,7 +171,7 @@ def writing(path: str | os.PathLike[str], *, wait: float = WAIT) -> Iterator[sql
                 f"another publish is at work on {str(file)!r}, and did not end within {wait:g} "
                 "seconds. Nothing was changed; try again when it is done."
             ) from None
-        with _transaction(db, None), _readable(file):
+        with _readable(file), _transaction(db, None):
             yield db
 
 
@@ -192,9 +192,14 @@ def _transaction(db: sqlite3.Connection, begin: str | None = "BEGIN IMMEDIATE") 
 
 @contextmanager
 def _readable(file: Path) -> Iterator[None]:
-    """Say it in our words when the database is damaged, or the disk full."""
+    """Say it in our words when the database is in use or damaged, or the disk full."""
     try:
         yield
+    except sqlite3.OperationalError as error:
+        raise OutputError(
+            f"{str(file)!r} cannot be read or written just now: {error}. Nothing was changed; try "
+            "again when nobody else uses it and there is space."
+        ) from None
     except sqlite3.DatabaseError as error:
         raise InputError(
             f"{str(file)!r} cannot be used as a ledger: {error}. Nothing was changed; restore it "

@@ -71,7 +71,7 @@ class IncrementJob:
                 problems = pending.finish(db)
                 settings = Settings.load(db)
                 _refuse_another_policy(settings, given, self._file)
-                policy = Policy.from_yaml(settings.policy) if settings.policy else None
+                policy = policy_of(settings)
                 rows = NewRows(db, settings, policy)
                 for table, kind in ((data, "add"), (delete, "remove")):
                     if table is not None:
@@ -152,7 +152,9 @@ class IncrementJob:
         write_changes(db, sequence, result.changes, rows.as_published(), self._rng)
         write_waiting(db, result.before, result.after)
         time = now()
-        db.execute("INSERT OR REPLACE INTO given VALUES (?, ?, ?)", (mark, sequence, time))
+        row = (mark, sequence, time)
+        if db.execute("INSERT OR IGNORE INTO given VALUES (?, ?, ?)", row).rowcount:
+            chain.shift(db, "given", chain.rows_digest([row]))
         known = _note_refused(db, settings, result.refused_asks, sequence)
         numbers = Counter[str]()
         for ask, n in result.published.items():
@@ -265,19 +267,27 @@ def _next(db: sqlite3.Connection) -> int:
     return int(last) + 1
 
 
+def policy_of(settings: Settings) -> Policy | None:
+    """Read the policy a ledger was started with."""
+    if not settings.policy:
+        return None
+    return Policy.from_yaml(settings.policy, origin="the ledger's policy", folder=settings.folder)
+
+
 def _refuse_another_policy(settings: Settings, given: dict[str, object], file: Path) -> None:
+    own = {"alpha": settings.alpha, "k": settings.k, "policy": policy_of(settings)}
     for name, value in given.items():
-        own = getattr(settings, name)
-        if own != value:
-            shown = f"{name} {value!r}, it was started with {own!r}"
-            if name == "policy":
-                shown = "another policy than it was started with"
-                if not own:
-                    shown = "a policy, and it was started without one"
-            raise InputError(
-                f"the ledger {str(file)!r} is asked to work with {shown}. What was promised once "
-                "holds for all its releases; leave it out, or start a new ledger."
-            )
+        if own[name] == value:
+            continue
+        asked = f"{name} {value!r}, it was started with {own[name]!r}"
+        if name == "policy":
+            asked = "another policy than it was started with"
+            if own["policy"] is None:
+                asked = "a policy, and it was started without one"
+        raise InputError(
+            f"the ledger {str(file)!r} is asked to work with {asked}. What was promised once "
+            "holds for all its releases; leave it out, or start a new ledger."
+        )
 
 
 def _note_refused(

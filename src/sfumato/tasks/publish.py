@@ -89,7 +89,8 @@ def publish(  # noqa: PLR0913 - all but two have a default and are named
     if format not in FORMATS:
         raise ParameterError("format", format, "one of " + ", ".join(FORMATS))
     if policy is not None and not isinstance(policy, Policy):
-        policy = Policy.load(policy)
+        # The whole path, so that files it names are found from any folder.
+        policy = Policy.load(Path(policy).expanduser().resolve())
     file = Path(ledger)
     if not file.exists():
         _refuse_for_start(delete=delete, correct=correct, output=output)
@@ -122,5 +123,6 @@ def _is_release(data: object) -> bool:
 
 
 def _given(alpha: float | None, k: int | None, policy: Policy | None) -> dict[str, object]:
-    given = {"alpha": alpha, "k": k, "policy": None if policy is None else policy.to_yaml()}
+    whole = None if policy is None else Policy.from_yaml(policy.to_yaml(), folder=Path.cwd())
+    given = {"alpha": alpha, "k": k, "policy": whole}
     return {name: value for name, value in given.items() if value is not None}

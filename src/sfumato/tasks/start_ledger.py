@@ -139,6 +139,7 @@ def _settings(
         sensitive=broken.names,
         levels=tuple(said.get(name, {}).get("level") for name in names),
         policy="" if policy is None else policy.to_yaml(),
+        folder=str(Path.cwd()),
         created=now(),
         salt=secrets.token_hex(32),
     )
