@@ -20,6 +20,8 @@ PAGES = {
     "searches.md": families.searches,
     "methods.md": families.methods,
     "attacks.md": families.attacks,
+    "learners.md": families.learners,
+    "decouplings.md": families.decouplings,
     "policy.md": policy.page,
     "cli.md": cli.page,
     "python.md": python.page,

@@ -69,11 +69,17 @@ def _options(command: Any) -> str:  # noqa: ANN401
     for parameter in command.params:
         if _is_option(parameter):
             named = ", ".join(sorted(parameter.opts, key=len, reverse=True))
-            shown = code(f"{named} {parameter.metavar}" if parameter.metavar else named)
-            default = parameter.default
-            plain = default is None or default is False
-            given = "required" if parameter.required else "" if plain else code(default)
+            both = "/".join([named, *parameter.secondary_opts])
+            shown = code(f"{both} {parameter.metavar}" if parameter.metavar else both)
+            given = "required" if parameter.required else _default(parameter)
         else:
-            shown, given = code(parameter.metavar), "required"
+            shown, given = code(parameter.metavar), "required" if parameter.required else ""
         rows.append([shown, given, prose(parameter.help)])
     return table(["option", "default", "meaning"], rows)
+
+
+def _default(parameter: Any) -> str:  # noqa: ANN401
+    if parameter.default is None or parameter.default is False:
+        return ""
+    # Of two opposites the first is the one that is on.
+    return code(parameter.opts[0] if parameter.default is True else parameter.default)

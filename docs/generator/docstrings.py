@@ -11,7 +11,7 @@ from typing import Any
 from docs.generator.markdown import block, prose
 
 _SECTION = re.compile(r"^(Args|Example|Attributes):$")
-_LEADS = "Promises|Does not promise|Finds|Does not find|Reference"
+_LEADS = "Promises|Does not promise|Finds|Does not find|Remedy|References|Reference|Returns"
 _LEAD = re.compile(rf"^({_LEADS}): ", re.MULTILINE)
 
 

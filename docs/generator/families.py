@@ -2,8 +2,10 @@
 
 from docs.generator.docstrings import doc_of
 from docs.generator.markdown import code, joined, prose, table
-from docs.generator.members import Kind, overview, own, python, sections
-from sfumato.attacks import ATTACKS
+from docs.generator.members import Kind, overview, own, python, section, sections
+from sfumato.attacks import ATTACKS, Composition
+from sfumato.bayes import LEARNERS
+from sfumato.decouplings import DECOUPLINGS
 from sfumato.hierarchy import BUILDERS, EXAMPLE_FOLDER
 from sfumato.losses import AGGREGATES, LOSSES
 from sfumato.models import MODELS
@@ -133,6 +135,49 @@ def attacks() -> str:
         "and gives a [finding](python.md#finding) for each.",
         overview(ATTACKS, {}),
         *sections(ATTACKS, None, lambda kind: python("attacks", kind.example())),
+        section(
+            Composition,
+            "Two releases: composition",
+            joined(
+                python("attacks", Composition(alpha=0.5, k=5)) + ", whose `run` takes two broken "
+                "tables. `sf.publish` runs it on every increment; see "
+                "[Publish increments](../how-to/publish-increments.md).",
+            ),
+        ),
+    )
+
+
+def learners() -> str:
+    """Write the page of learners."""
+    return joined(
+        "# Learners",
+        "How [`sf.detect`](python.md#sfdetect) finds out which columns depend on which. It takes "
+        "a learner by its name or with settings; the default is `ic`. They are no part of a "
+        "policy. [Detection](../concepts/detection.md) explains what is done with the networks.",
+        overview(
+            LEARNERS,
+            {
+                "no cycles": lambda kind: kind.acyclic,
+                "keeps constraints": lambda kind: kind.constrained,
+                "needs pyAgrum": lambda kind: kind.extra is not None,
+            },
+        ),
+        "*Keeps constraints*: no arrow leads from a sensitive column to a quasi-identifier. "
+        '*Needs pyAgrum*: it comes with the optional part `bayes`, `pip install "sfumato[bayes]"`.',
+        *sections(LEARNERS, None, lambda kind: python("bayes", kind.example())),
+    )
+
+
+def decouplings() -> str:
+    """Write the page of decouplings."""
+    return joined(
+        "# Decouplings",
+        "How a table is published in parts, so that rows cannot be put together again. "
+        "[`sf.decouple`](python.md#sfdecouple) takes one by its name or as an object. They are no "
+        "part of a policy. [Break-Merge](../concepts/break-merge.md) explains what that protects "
+        "and what not, [Decouple a release](../how-to/decouple-a-release.md) how it is done.",
+        overview(DECOUPLINGS, {}),
+        *sections(DECOUPLINGS, None, lambda kind: python("decouplings", kind.example())),
     )
 
 

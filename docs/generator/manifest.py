@@ -5,6 +5,10 @@ from docs.generator.markdown import code, joined, prose, table
 FIELDS: dict[str, str] = {
     "format": "The version of this format, 1.",
     "sfumato": "The version of Sfumato that made the release.",
+    "kind": "How the table was [decoupled](decouplings.md). Decoupled releases only.",
+    "increment": "Releases on a ledger only.",
+    "increment.sequence": "The number of the release in its ledger; the first is 1.",
+    "increment.tables": "`newcomers`: the tables hold only those who joined. `all`: everybody.",
     "columns": "The published columns, in the order of the file.",
     "columns[].name": "Its name.",
     "columns[].role": "`quasi-identifier`, `sensitive` or `plain`. Other columns are not there.",
@@ -15,6 +19,9 @@ FIELDS: dict[str, str] = {
     "raw value to the top.",
     "columns[].intervals": "Local methods only, instead of height and levels: the column became "
     "intervals of the values that are there, and so many different labels.",
+    "group": "Decoupled releases only: the column that links the tables.",
+    "count": "Decoupled releases only: the column that says how many people of a group have a "
+    "value.",
     "rows": "How many rows there are.",
     "rows.published": "Rows that keep the promises.",
     "rows.suppressed": "Rows left out because they could not keep them.",
@@ -35,6 +42,10 @@ FIELDS: dict[str, str] = {
     "classes.average": "Rows per class.",
     "method": "How rows were recoded: the method by its name and settings, as in the policy.",
     "method.name": "The name of the method; its settings stand beside it.",
+    "method.refined": "What was asked besides the policy because of what `sf.detect` had found "
+    "in an earlier release. Not there if nothing was.",
+    "method.refined[].column": "A sensitive column that quasi-identifiers told.",
+    "method.refined[].alpha": "The largest share of a class that a value of it may have.",
     "search": "How the levels were found. Not there with a local method.",
     "search.name": "The name of the search.",
     "search.checks": "How many nodes were judged.",
@@ -42,16 +53,27 @@ FIELDS: dict[str, str] = {
     "search.optimal": "Whether it was proven that no other node loses less.",
     "hierarchies": "Hierarchies of sensitive columns, for models that measure distances in them: "
     "for each value its labels from level 1 to the top.",
+    "risk_levels": "From which probability on the publisher calls a risk moderate, high or very "
+    "high; `sf.detect` and `sf.breach` go by it. Not there if nobody said.",
+    "risk_levels.moderate": "",
+    "risk_levels.high": "",
+    "risk_levels.very_high": "",
+    "left_out": "Decoupled releases only: what was in the table and is not any more.",
+    "left_out.columns": "Columns that were neither quasi-identifiers nor sensitive.",
+    "left_out.models": "Promises that cannot be recomputed from such tables.",
     "reproducible": "True if a seed was given. Such a release is not for publication.",
     "versions": "The versions of Python and of the libraries.",
     "versions.python": "",
     "versions.numpy": "",
     "versions.pyarrow": "",
-    "files": "The data file. Missing in a release in memory.",
+    "files": "The data file, or every table of a decoupled release. Missing in a release of one "
+    "table in memory.",
     "files[].name": "Its name in the folder.",
     "files[].format": "`csv`, `parquet` or `feather`.",
     "files[].rows": "Rows in it, starred ones included.",
     "files[].sha256": "Its SHA-256.",
+    "files[].table": "Decoupled releases only: `qi` (one row per person) or `sensitive`.",
+    "files[].column": "Decoupled releases only: the sensitive column that the table counts.",
     "files[].delimiter": "What separates the cells of a CSV file; not there for other formats.",
 }
 """Every key of a manifest and what it means; `[]` stands for each item of a list."""
@@ -68,4 +90,6 @@ def page() -> str:
         "`sfumato verify` believes nothing of what it claims: the figures are recomputed from the "
         "rows.",
         table(["key", "meaning"], rows),
+        "Losses, method and search are not in the manifest of a decoupled release: they describe "
+        "how rows were generalised, and the release it was made of says so.",
     )

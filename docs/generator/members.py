@@ -54,6 +54,12 @@ def sections(
     return [_linked(section, family) for section in written]
 
 
+def section(kind: Kind, name: str, after: str) -> str:
+    """Write a section on something that stands apart from its family."""
+    doc = doc_of(kind)
+    return joined(f"## {name}", prose(doc.summary), *doc.paragraphs(), _settings(kind), after)
+
+
 def python(package: str, example: Kind) -> str:
     """Show how the example is made in Python, with what differs from the defaults."""
     given = [
@@ -94,7 +100,7 @@ def _words(name: str, hint: Any) -> str:  # noqa: ANN401 - a type
 
 def _shown(value: object) -> str:
     simple = plain(value)
-    if simple is None or simple == []:
+    if simple is None or simple in ([], {}):
         return "none"
     return code(str(simple).lower() if isinstance(simple, bool) else simple)
 

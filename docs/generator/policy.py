@@ -6,6 +6,7 @@ from docs.generator.docstrings import doc_of, member_docs
 from docs.generator.markdown import block, code, joined, prose, table
 from sfumato.partition import PARTITIONERS
 from sfumato.policy import ColumnRule, Missing, Policy, Suppression
+from sfumato.policy.levels import RiskLevels
 from sfumato.policy.part import Part
 from sfumato.policy.schema import policy_schema
 from sfumato.policy.writer import plain
@@ -34,6 +35,7 @@ loss: normalized-loss
 search: {search: best-first, seconds: 60}
 suppression: {limit: 5%, rows: remove}
 missing: own-value
+risk_levels: {high: 0.4}
 """
 
 _WHERE = {
@@ -44,6 +46,7 @@ _WHERE = {
     "search": "a [search](searches.md)",
     "suppression": "a limit, or [settings](#suppression)",
     "hierarchy": "a [hierarchy](hierarchies.md)",
+    "risk_levels": "[where each level begins](#risk_levels)",
 }
 
 
@@ -75,6 +78,10 @@ def page() -> str:
         "## missing",
         "[Missing values](../concepts/missing-values.md) explains the choice with an example.",
         _choices(Missing),
+        "## risk_levels",
+        "What detection calls a probability; what is below the first is low. Nothing is refused "
+        "because of it. A level that is not given begins where it usually does.",
+        _keys(schema["properties"]["risk_levels"], RiskLevels),
     )
 
 
@@ -91,6 +98,8 @@ def _shown(value: object) -> str:
     name = getattr(value, "name", None)
     if isinstance(value, Suppression):
         return code(value.limit)
+    if isinstance(value, RiskLevels):
+        return ", ".join(code(f"{start:g}") for start in value.written().values())
     if value is None:
         return "none"
     return code(plain(value) if isinstance(value, Missing | int | float | str) else name)

@@ -9,9 +9,24 @@ import sfumato
 from docs.generator.docstrings import doc_of, member_docs, signature
 from docs.generator.markdown import block, code, joined, prose, table
 from sfumato.attacks import Finding
+from sfumato.leaks import (
+    Advice,
+    Breach,
+    Exposure,
+    Fact,
+    Findings,
+    Inference,
+    RiskLevels,
+    Rule,
+    Vulnerable,
+    Wanted,
+)
 from sfumato.policy.part import Part
 from sfumato.tasks.draft import Draft
+from sfumato.tasks.headroom import Headroom, Room
 from sfumato.tasks.inspection import Inspection
+from sfumato.tasks.protect import Protected, Step
+from sfumato.tasks.publication import Publication
 from sfumato.verifier import Check, Verdict
 
 _MORE = {
@@ -20,11 +35,28 @@ _MORE = {
     "Verdict": Verdict,
     "Check": Check,
     "Finding": Finding,
+    "Findings": Findings,
+    "Rule": Rule,
+    "Fact": Fact,
+    "Wanted": Wanted,
+    "Inference": Inference,
+    "Advice": Advice,
+    "Vulnerable": Vulnerable,
+    "RiskLevels": RiskLevels,
+    "Protected": Protected,
+    "Step": Step,
+    "Exposure": Exposure,
+    "Breach": Breach,
+    "Publication": Publication,
+    "Headroom": Headroom,
+    "Room": Room,
 }
 """What functions give back, though nobody has to name it."""
 
 _PAGES = {
     "attacks": "attacks.md",
+    "bayes": "learners.md",
+    "decouplings": "decouplings.md",
     "hierarchy": "hierarchies.md",
     "losses": "losses.md",
     "models": "models.md",

@@ -8,7 +8,22 @@ import pytest
 
 import sfumato
 
-COMMANDS = ("init", "inspect", "anonymize", "verify", "demo", "schema")
+COMMANDS = (
+    "init",
+    "inspect",
+    "anonymize",
+    "detect",
+    "protect",
+    "decouple",
+    "merge",
+    "breach",
+    "publish",
+    "headroom",
+    "ledger",
+    "verify",
+    "demo",
+    "schema",
+)
 HEAVY = ("numpy", "pyarrow", "yaml", "rich", "pandas", "polars")
 
 ASKS_FOR_HELP = """

@@ -5,6 +5,7 @@ import inspect
 import json
 import re
 
+import pyarrow as pa
 import pytest
 from typer.main import get_command
 
@@ -14,7 +15,9 @@ from docs.generator import docstrings, markdown
 from docs.generator.manifest import FIELDS
 from sfumato import errors
 from sfumato.attacks import ATTACKS
+from sfumato.bayes import LEARNERS
 from sfumato.cli.app import app
+from sfumato.decouplings import DECOUPLINGS
 from sfumato.hierarchy import BUILDERS
 from sfumato.losses import AGGREGATES, LOSSES
 from sfumato.models import MODELS
@@ -71,7 +74,10 @@ FAMILIES = {
     "searches.md": SEARCHES,
     "methods.md": PARTITIONERS,
     "attacks.md": ATTACKS,
+    "learners.md": LEARNERS,
+    "decouplings.md": DECOUPLINGS,
 }
+IN_NO_POLICY = {"attacks.md", "learners.md", "decouplings.md"}
 MEMBERS = [
     (page, name)
     for page, family in FAMILIES.items()
@@ -89,8 +95,7 @@ def test_every_member_of_a_family_has_a_section_with_its_settings(page, name):
         assert row, f"{name} does not list {setting}"
         assert row[1].strip(), f"{name} does not say what {setting} means"
     assert f"{kind.__name__}(" in text
-    # Attacks are run, not promised: no policy names them.
-    assert ("```yaml" in text) == (page != "attacks.md")
+    assert ("```yaml" in text) == (page not in IN_NO_POLICY)
 
 
 def test_every_model_says_what_it_promises_and_what_it_does_not():
@@ -102,10 +107,17 @@ def test_every_model_says_what_it_promises_and_what_it_does_not():
 
 def test_every_method_says_what_it_promises_and_every_attack_what_it_does_not_find():
     assert all("**Promises:**" in section("methods.md", name) for name in PARTITIONERS)
-    for name in ATTACKS:
+    for name in (*ATTACKS, "Two releases: composition"):
         text = section("attacks.md", name)
         assert "**Finds:**" in text, name
         assert "**Does not find:**" in text, name
+
+
+def test_every_decoupling_says_what_it_promises_and_what_it_does_not():
+    for name in DECOUPLINGS:
+        text = section("decouplings.md", name)
+        assert "**Promises:**" in text, name
+        assert "**Does not promise:**" in text, name
 
 
 def test_every_aggregate_is_listed():
@@ -116,7 +128,13 @@ def test_every_key_of_the_policy_schema_is_listed():
     schema = sf.Policy.json_schema(searches=SEARCHES, methods=PARTITIONERS)
     column = schema["properties"]["columns"]["additionalProperties"]["anyOf"][1]
     suppression = schema["properties"]["suppression"]["anyOf"][1]
-    for heading, part in (("Keys", schema), ("columns", column), ("suppression", suppression)):
+    parts = {
+        "Keys": schema,
+        "columns": column,
+        "suppression": suppression,
+        "risk_levels": schema["properties"]["risk_levels"],
+    }
+    for heading, part in parts.items():
         listed = re.findall(r"^\| `(\w+)` \|", section("policy.md", heading), re.MULTILINE)
         assert listed == list(part["properties"])
     for choice in column["properties"]["role"]["enum"]:
@@ -130,7 +148,8 @@ def test_every_command_and_option_is_listed():
         text = section("cli.md", f"sfumato {name}")
         for parameter in command.params:
             shown = parameter.opts if parameter.param_type_name == "option" else [parameter.metavar]
-            assert all(re.search(rf"^\| `[^|]*{re.escape(o)}\b", text, re.M) for o in shown)
+            shown = [*shown, *parameter.secondary_opts]
+            assert all(re.search(rf"^\| `[^|]*{re.escape(o)}(?!\w)", text, re.M) for o in shown)
 
 
 def test_every_error_is_listed():
@@ -161,7 +180,7 @@ def keys_of(value: object, path: str = "") -> set[str]:
 # Named after what somebody asked for, so no list can hold them.
 NAMED_BY_OTHERS = re.compile(
     r"losses\..+|hierarchies\..+|models\[\]\.(?!model$|measured$).+|models\[\]\.measured\..+"
-    r"|method\.(?!name$).+"
+    r"|method\.(?!name$|refined(\[\]|$)).+"
 )
 
 
@@ -186,8 +205,33 @@ def manifests(tmp_path):
     made = []
     for form, method in (("csv", "full-domain"), ("parquet", "mondrian")):
         sf.anonymize(people, policy, method=method, output=tmp_path / form, format=form)
-        made.append(json.loads((tmp_path / form / "manifest.json").read_text(encoding="utf-8")))
-    return made
+        made.append(manifest_in(tmp_path / form))
+    return [*made, refined(), *decoupled(tmp_path)]
+
+
+def manifest_in(folder):
+    return json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+
+
+def refined() -> dict:
+    """Make a release in which quasi-identifiers told something, and no longer do."""
+    told = {"age": [31] * 4 + [33] * 4, "ill": ["flu"] * 4 + ["gout"] * 4}
+    policy = sf.Policy(
+        columns={"age": "quasi-identifier", "ill": "sensitive"},
+        models=[{"model": "k-anonymity", "k": 2}],
+    )
+    found = sf.detect(sf.anonymize(pa.table(told), policy), support=2)
+    return sf.anonymize(pa.table(told), policy, refine=found).manifest
+
+
+def decoupled(folder) -> list[dict]:
+    """Make a decoupled release, and another one on top of it."""
+    sf.decouple(folder / "csv", output=folder / "broken")
+    table = pa.table({"age": ["30s"] * 4, "ill": ["flu", "flu", "gout", "hiv"]})
+    first = sf.decouple(table, quasi_identifiers=["age"], sensitive=["ill"])
+    sf.publish(first, folder / "clinic.ledger", alpha=0.5, k=2)
+    sf.publish(table, folder / "clinic.ledger", output=folder / "increment")
+    return [manifest_in(folder / "broken"), manifest_in(folder / "increment")]
 
 
 def test_a_real_manifest_has_exactly_the_keys_that_are_listed(manifests):

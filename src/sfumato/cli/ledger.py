@@ -30,7 +30,8 @@ def ledger(
     action: Annotated[
         Action,
         typer.Argument(
-            help="log: all releases. show: what it is, and its groups. verify: was it edited?"
+            metavar="ACTION",
+            help="log: all releases. show: what it is, and its groups. verify: was it edited?",
         ),
     ],
     file: Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger.")],
