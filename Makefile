@@ -17,7 +17,7 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	@touch $@
 
-demo: $(STAMP)  ## Anonymise the bundled sample and verify the release
+demo: $(STAMP)  ## Anonymise, detect, decouple, verify and publish the bundled sample
 	$(BIN)/sfumato demo
 
 test: $(STAMP)  ## Run the tests and the examples in the docs, with branch coverage

@@ -7,6 +7,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.attacks import ATTACKS
+from sfumato.bayes import LEARNERS
+from sfumato.decouplings import DECOUPLINGS
 from sfumato.hierarchy import BUILDERS
 from sfumato.losses import AGGREGATES, LOSSES
 from sfumato.models import MODELS
@@ -38,6 +40,8 @@ def test_pages_count_the_members_of_families_rightly():
     for page in ("README.md", "CHANGELOG.md"):
         assert f"**{own(PARTITIONERS)} methods of local recoding**" in text(page)
         assert f"**{own(ATTACKS)} attacks**" in text(page)
+        assert f"**{own(LEARNERS)} learners**" in text(page)
+        assert f"**{own(DECOUPLINGS)} decoupling**" in text(page)
     methods = re.findall(r"^## (\S+)$", text("docs/concepts/local-recoding.md"), re.MULTILINE)
     assert set(PARTITIONERS) <= set(methods)
 
