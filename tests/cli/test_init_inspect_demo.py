@@ -77,19 +77,44 @@ def test_inspect_gives_json_and_nothing_else(patients, run):
     assert json.loads(result.stdout) == json.loads(json.dumps(expected))
 
 
+TABLES = (
+    "README.md",
+    "manifest.json",
+    "qi.csv",
+    "schema.sql",
+    *(f"sensitive_{name}.csv" for name in ("diagnosis", "insurance", "outcome", "salary")),
+)
+
+
 def test_demo_runs_the_whole_chain(folder, run):
     result = run("demo", "--rows", "2000")
     assert result.exit_code == 0
-    for title in ("1. 2000 invented patients", "2. What", "3. Anonymised", "4. Verified"):
+    for title in (
+        "1. 2000 invented patients",
+        "2. What the data gives away",
+        "3. Anonymised",
+        "4. What the release still tells",
+        "5. Decoupled",
+        "6. Verified",
+        "7. 200 more patients, published on a ledger",
+    ):
         assert title in result.stdout
     assert "Holds: all" in result.stdout
+    assert "release 2: " in result.stdout
+    assert "composition exposes nobody" in result.stdout
     assert "The release is in demo-release" in result.stderr
-    assert everything_in(folder) == {
-        "demo-release",
-        "demo-release/data.csv",
-        "demo-release/manifest.json",
-    }
+    # The whole rows and the ledger are private: only the tables are left.
+    assert everything_in(folder) == {"demo-release", *(f"demo-release/{name}" for name in TABLES)}
     assert sf.verify(folder / "demo-release", sf.samples.synthetic_policy()).holds
+
+
+def test_demo_finds_what_leaks_and_takes_it_apart(folder, run):
+    out = run("demo", "--rows", "2000").stdout
+    people = sf.samples.synthetic(2000, seed=1)
+    leaks = sf.detect(sf.anonymize(people, sf.samples.synthetic_policy())).leaks
+    assert leaks
+    assert f"{len(leaks)} rules reveal a sensitive value" in out
+    assert str(sf.breach(folder / "demo-release").views[0]) in out
 
 
 def test_demo_shows_nobody_alone_afterwards(folder, run):
@@ -103,12 +128,13 @@ def test_demo_replaces_its_own_release_and_can_keep_its_data(folder, run):
         assert run("demo", "--rows", "1500", "-o", "out/show", *options).exit_code == 0
     assert everything_in(folder / "out") == {
         "show",
-        "show/data.csv",
-        "show/manifest.json",
+        *(f"show/{name}" for name in TABLES),
         "show-input",
-        "show-input/people.csv",
+        *(f"show-input/{name}" for name in ("demo.ledger", "later.csv", "people.csv")),
         "show-input/policy.yaml",
     }
     # What is kept is what was published from.
     kept = folder / "out" / "show-input"
     assert sf.anonymize(kept / "people.csv", kept / "policy.yaml").verdict.holds
+    assert sf.headroom(kept / "demo.ledger").alpha == 0.5
+    assert (kept / "demo.ledger").stat().st_mode & 0o077 == 0
