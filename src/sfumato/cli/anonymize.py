@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.command import command
-from sfumato.cli.options import DataArgument, JsonOption, QuietOption
+from sfumato.cli.options import DataArgument, FormatOption, JsonOption, QuietOption, ReplaceOption
 from sfumato.cli.progress import progress_bar
 from sfumato.cli.show import clean, say, show, write_json
 
@@ -36,13 +36,8 @@ def anonymize(
             "as it must be.",
         ),
     ] = None,
-    form: Annotated[
-        str | None,
-        typer.Option("--format", metavar="csv|parquet|feather", help="If not the input's."),
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace a release that is there; nothing else.")
-    ] = False,
+    form: FormatOption = None,
+    force: ReplaceOption = False,
     seed: Annotated[
         int | None,
         typer.Option(

@@ -1,13 +1,19 @@
 """`sfumato breach`: what a broken table leaves to guess."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from sfumato.cli.command import command
 from sfumato.cli.lists import listed
-from sfumato.cli.options import JsonOption, QuietOption
+from sfumato.cli.options import (
+    JsonOption,
+    PublishedArgument,
+    QiOption,
+    QuietOption,
+    RolesOption,
+    SensitiveOption,
+)
 from sfumato.cli.progress import progress_bar
 from sfumato.cli.show import show, write_json
 
@@ -20,12 +26,7 @@ from sfumato.cli.show import show, write_json
     'print(exposure.person({"Age": "[30-50]"}, {"Government": "State-gov"}))',
 )
 def breach(  # noqa: PLR0917 - options of a command line
-    what: Annotated[
-        str,
-        typer.Argument(
-            metavar="RELEASE_OR_FILE", help="A release folder, or a CSV, Parquet or Feather file."
-        ),
-    ],
+    what: PublishedArgument,
     group: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN=VALUE", help="A published quasi-identifier of a person."),
@@ -44,18 +45,9 @@ def breach(  # noqa: PLR0917 - options of a command line
             metavar="RELEASE_OR_FILE", help="What a broken release was made of, to compare with."
         ),
     ] = None,
-    policy: Annotated[
-        Path | None,
-        typer.Option("--policy", "-p", metavar="FILE", help="Take the roles from a policy."),
-    ] = None,
-    qi: Annotated[
-        list[str] | None,
-        typer.Option("--qi", metavar="COLUMNS", help="The quasi-identifiers, between commas."),
-    ] = None,
-    sensitive: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMNS", help="What nobody should learn, between commas."),
-    ] = None,
+    policy: RolesOption = None,
+    qi: QiOption = None,
+    sensitive: SensitiveOption = None,
     most: Annotated[int, typer.Option(metavar="N", min=1, help="How many guesses are shown.")] = 10,
     json: JsonOption = False,
     quiet: QuietOption = False,

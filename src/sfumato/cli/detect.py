@@ -7,7 +7,15 @@ import typer
 
 from sfumato.cli.command import command
 from sfumato.cli.lists import listed
-from sfumato.cli.options import JsonOption, QuietOption
+from sfumato.cli.options import (
+    JsonOption,
+    PublishedArgument,
+    QiOption,
+    QuietOption,
+    RolesOption,
+    SensitiveOption,
+    SupportOption,
+)
 from sfumato.cli.progress import progress_bar
 from sfumato.cli.show import clean, say, show, write_json
 
@@ -20,27 +28,13 @@ from sfumato.cli.show import clean, say, show, write_json
     'print(findings.infer({"Government": "State-gov"}))',
 )
 def detect(  # noqa: PLR0917 - options of a command line
-    what: Annotated[
-        str,
-        typer.Argument(
-            metavar="RELEASE_OR_FILE", help="A release folder, or a CSV, Parquet or Feather file."
-        ),
-    ],
+    what: PublishedArgument,
     alpha: Annotated[
         float, typer.Option(metavar="SHARE", help="Report what is surer than this.")
     ] = 0.5,
-    policy: Annotated[
-        Path | None,
-        typer.Option("--policy", "-p", metavar="FILE", help="Take the roles from a policy."),
-    ] = None,
-    qi: Annotated[
-        list[str] | None,
-        typer.Option("--qi", metavar="COLUMNS", help="The quasi-identifiers, between commas."),
-    ] = None,
-    sensitive: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMNS", help="What nobody should learn, between commas."),
-    ] = None,
+    policy: RolesOption = None,
+    qi: QiOption = None,
+    sensitive: SensitiveOption = None,
     knows: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN=VALUE", help="Something an adversary knows of a person."),
@@ -48,10 +42,7 @@ def detect(  # noqa: PLR0917 - options of a command line
     learner: Annotated[
         str, typer.Option(metavar="NAME", help="How networks are learned: ic, weka-ics, …")
     ] = "ic",
-    support: Annotated[
-        int | None,
-        typer.Option(metavar="ROWS", help="Fewest rows behind a rule; else the k promised, or 5."),
-    ] = None,
+    support: SupportOption = None,
     size: Annotated[
         int, typer.Option(metavar="N", help="Most facts an adversary knows, for the facts shown.")
     ] = 2,

@@ -1,11 +1,48 @@
 """Options that several commands have."""
 
+from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
 
 DataArgument: TypeAlias = Annotated[
     str, typer.Argument(metavar="DATA", help="A CSV, Parquet or Feather file.")
+]
+
+PublishedArgument: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="RELEASE_OR_FILE", help="A release folder, or a CSV, Parquet or Feather file."
+    ),
+]
+
+RolesOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--policy", "-p", metavar="FILE", help="Take the roles from a policy."),
+]
+
+QiOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--qi", metavar="COLUMNS", help="The quasi-identifiers, between commas."),
+]
+
+SensitiveOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMNS", help="What nobody should learn, between commas."),
+]
+
+SupportOption: TypeAlias = Annotated[
+    int | None,
+    typer.Option(metavar="ROWS", help="Fewest rows behind a rule; else the k promised, or 5."),
+]
+
+FormatOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--format", metavar="csv|parquet|feather", help="If not the input's."),
+]
+
+ReplaceOption: TypeAlias = Annotated[
+    bool, typer.Option("--force", help="Replace a release that is there; nothing else.")
 ]
 
 JsonOption: TypeAlias = Annotated[

@@ -6,7 +6,14 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.command import command
-from sfumato.cli.options import DataArgument, JsonOption, QuietOption
+from sfumato.cli.options import (
+    DataArgument,
+    FormatOption,
+    JsonOption,
+    QuietOption,
+    ReplaceOption,
+    SupportOption,
+)
 from sfumato.cli.progress import progress_bar
 from sfumato.cli.show import clean, say, show, write_json
 
@@ -28,10 +35,7 @@ def protect(  # noqa: PLR0917 - options of a command line
     alpha: Annotated[
         float, typer.Option(metavar="SHARE", help="Mend what is surer than this.")
     ] = 0.5,
-    support: Annotated[
-        int | None,
-        typer.Option(metavar="ROWS", help="Fewest rows behind a rule; else the k promised, or 5."),
-    ] = None,
+    support: SupportOption = None,
     method: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="How rows are recoded; if not the policy's."),
@@ -42,13 +46,8 @@ def protect(  # noqa: PLR0917 - options of a command line
     keep_together: Annotated[
         bool, typer.Option("--keep-together", help="Never decouple: write one table, and warn.")
     ] = False,
-    form: Annotated[
-        str | None,
-        typer.Option("--format", metavar="csv|parquet|feather", help="If not the input's."),
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace a release that is there; nothing else.")
-    ] = False,
+    form: FormatOption = None,
+    force: ReplaceOption = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:

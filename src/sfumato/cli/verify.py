@@ -7,7 +7,7 @@ import typer
 
 from sfumato.cli.command import command
 from sfumato.cli.endings import BROKEN
-from sfumato.cli.options import JsonOption
+from sfumato.cli.options import JsonOption, PublishedArgument
 from sfumato.cli.show import show, write_json
 
 
@@ -18,12 +18,7 @@ from sfumato.cli.show import show, write_json
     python='print(sf.verify("release"))\nprint(sf.verify("published.csv", "policy.yaml"))',
 )
 def verify(
-    what: Annotated[
-        str,
-        typer.Argument(
-            metavar="RELEASE_OR_FILE", help="A release folder, or a CSV, Parquet or Feather file."
-        ),
-    ],
+    what: PublishedArgument,
     policy: Annotated[
         Path | None,
         typer.Option(

@@ -9,7 +9,6 @@ from sfumato.leaks.exposure import Exposure, View
 from sfumato.leaks.findings import Findings, Inference
 from sfumato.leaks.hiding import Hidden, HiddenColumn, hide
 from sfumato.leaks.knowledge import Fact, Wanted, minimal_knowledge, most_wanted
-from sfumato.leaks.levels import RiskLevels
 from sfumato.leaks.limits import (
     ABOVE,
     UNLIMITED,
@@ -19,6 +18,7 @@ from sfumato.leaks.limits import (
     permitted_each,
 )
 from sfumato.leaks.rules import Entries, Rule, ranked, rules_of
+from sfumato.policy.levels import RiskLevels
 
 __all__ = [
     "ABOVE",

@@ -26,8 +26,8 @@ from sfumato.leaks.combinations import (
     shown,
     written,
 )
-from sfumato.leaks.levels import RiskLevels
 from sfumato.leaks.limits import likelihood, permitted
+from sfumato.policy.levels import RiskLevels
 from sfumato.typing import Value
 
 _MOST_SHOWN = 10

@@ -10,9 +10,9 @@ import numpy as np
 from sfumato.broken import Broken
 from sfumato.counts import FrequencySet
 from sfumato.leaks.combinations import written
-from sfumato.leaks.levels import RiskLevels
 from sfumato.leaks.limits import likelihood
 from sfumato.leaks.people import People, by_level
+from sfumato.policy.levels import RiskLevels
 from sfumato.typing import FloatArray, IntArray
 
 

@@ -22,8 +22,8 @@ from sfumato.leaks.combinations import (
     share_of,
 )
 from sfumato.leaks.comparison import Comparison, compare
-from sfumato.leaks.levels import RiskLevels
 from sfumato.leaks.people import by_level
+from sfumato.policy.levels import RiskLevels
 from sfumato.typing import FloatArray, IntArray, Value
 
 _MOST_SHOWN = 5

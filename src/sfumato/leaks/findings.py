@@ -18,8 +18,8 @@ from sfumato.bayes import (
 from sfumato.counts import FrequencySet
 from sfumato.leaks.advice import Advice, advise
 from sfumato.leaks.knowledge import Fact, Wanted, minimal_knowledge, most_wanted
-from sfumato.leaks.levels import RiskLevels
 from sfumato.leaks.rules import Rule, merged, ranked, rules_of
+from sfumato.policy.levels import RiskLevels
 from sfumato.text import text_of
 from sfumato.typing import Value
 

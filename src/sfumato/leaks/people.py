@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.broken import Broken
 from sfumato.counts import Column, FrequencySet, group, sums
 from sfumato.errors import InputError
-from sfumato.leaks.levels import RiskLevels
+from sfumato.policy.levels import RiskLevels
 from sfumato.text import text_of
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
 

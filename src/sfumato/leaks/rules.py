@@ -8,7 +8,7 @@ import numpy as np
 
 from sfumato.bayes import ConditionalTable, Network, conditional_table
 from sfumato.counts import Column, FrequencySet, group
-from sfumato.leaks.levels import RiskLevels
+from sfumato.policy.levels import RiskLevels
 from sfumato.text import text_of
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
 

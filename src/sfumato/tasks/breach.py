@@ -1,21 +1,21 @@
 """Breach: what somebody who joins the parts of a broken table again can guess."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from sfumato.broken import Broken
 from sfumato.counts import Column, FrequencySet
 from sfumato.engines import open_table
-from sfumato.errors import InputError, ParameterError, PolicyError
+from sfumato.errors import ParameterError
 from sfumato.leaks import Exposure, RiskLevels
 from sfumato.policy import Policy
 from sfumato.release import Release
 from sfumato.tasks.broken_tables import parts_of, release_folder
 from sfumato.tasks.known import known_values
-from sfumato.tasks.subject import subject_of
+from sfumato.tasks.subject import risk_levels_of, subject_of
 from sfumato.typing import Value
 
 Progress: TypeAlias = Callable[[str, int, int | None], None]
@@ -70,7 +70,7 @@ def breach(
     if parts is not None:
         broken, manifest = parts
         broken = _chosen(broken, quasi_identifiers, sensitive)
-        own = _levels(policy, manifest)
+        own = risk_levels_of(_loaded(policy), manifest)
         counts = None
         if original is not None:
             counts = count(_table(original), _columns(broken))
@@ -86,7 +86,7 @@ def breach(
         )
     counts = count(subject.data, (*subject.quasi_identifiers, *subject.sensitive))
     broken = Broken.of(counts, subject.quasi_identifiers, subject.sensitive)
-    own = _levels(subject.policy, subject.manifest)
+    own = risk_levels_of(subject.policy, subject.manifest)
     return Exposure(broken, counts, levels or own, alpha)
 
 
@@ -131,14 +131,5 @@ def _table(original: object) -> object:
     return subject_of(original).data if released else original
 
 
-def _levels(
-    policy: Policy | str | PathLike[str] | None, manifest: Mapping[str, Any] | None
-) -> RiskLevels:
-    """Find the publisher's risk levels: the policy's, or those the release was made with."""
-    if policy is not None:
-        return (policy if isinstance(policy, Policy) else Policy.load(policy)).risk_levels
-    # A manifest may be a stranger's.
-    try:
-        return RiskLevels.read((manifest or {}).get("risk_levels", {}))
-    except (PolicyError, ValueError) as error:
-        raise InputError(f"the manifest's risk_levels cannot be used: {error}") from None
+def _loaded(policy: Policy | str | PathLike[str] | None) -> Policy | None:
+    return policy if policy is None or isinstance(policy, Policy) else Policy.load(policy)

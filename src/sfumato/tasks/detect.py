@@ -12,12 +12,12 @@ from sfumato.broken import Broken
 from sfumato.checks import require_int, require_number
 from sfumato.counts import FrequencySet
 from sfumato.engines import open_table
-from sfumato.errors import InputError, ParameterError, PolicyError
+from sfumato.errors import ParameterError
 from sfumato.leaks import Findings, RiskLevels
 from sfumato.leaks.consistent import random_table
 from sfumato.policy import Policy
 from sfumato.tasks.broken_tables import parts_of
-from sfumato.tasks.subject import Subject, subject_of
+from sfumato.tasks.subject import Subject, risk_levels_of, subject_of
 
 Progress: TypeAlias = Callable[[str, int, int | None], None]
 """Called with the stage, how much of it is done, and how much there is (None: unknown)."""
@@ -98,21 +98,10 @@ def detect(  # noqa: PLR0913 - all but one have a default and are named
         networks=_networks(counts, fit, learn, report),
         alpha=alpha,
         support=support or subject.k or DEFAULT_SUPPORT,
-        levels=levels or _levels_of(subject),
+        levels=levels or risk_levels_of(subject.policy, subject.manifest),
         prior=prior,
         notes=fit.notes,
     )
-
-
-def _levels_of(subject: Subject) -> RiskLevels:
-    """Find the publisher's risk levels: the policy's, or those the release was made with."""
-    if subject.policy is not None:
-        return subject.policy.risk_levels
-    # A manifest may be a stranger's.
-    try:
-        return RiskLevels.read((subject.manifest or {}).get("risk_levels", {}))
-    except (PolicyError, ValueError) as error:
-        raise InputError(f"the manifest's risk_levels cannot be used: {error}") from None
 
 
 def _of_parts(

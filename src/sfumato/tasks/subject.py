@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sfumato.decoupled import Decoupled
-from sfumato.errors import InputError, ParameterError, some
-from sfumato.policy import Policy
+from sfumato.errors import InputError, ParameterError, PolicyError, some
+from sfumato.policy import Policy, RiskLevels
 from sfumato.release import MANIFEST, Release
 from sfumato.verifier.manifest import read_manifest
 
@@ -120,3 +120,14 @@ def _of_manifest(manifest: Mapping[str, Any], data: object) -> Subject:
         max(ks, default=None),
         manifest=manifest,
     )
+
+
+def risk_levels_of(policy: Policy | None, manifest: Mapping[str, Any] | None) -> RiskLevels:
+    """Find the publisher's risk levels: the policy's, or those the release was made with."""
+    if policy is not None:
+        return policy.risk_levels
+    # A manifest may be a stranger's.
+    try:
+        return RiskLevels.read((manifest or {}).get("risk_levels", {}))
+    except (PolicyError, ValueError) as error:
+        raise InputError(f"the manifest's risk_levels cannot be used: {error}") from None
