@@ -7,11 +7,14 @@
     print(release)
 
 `sf.anonymize` generalises a table until the policy's privacy models hold, `sf.verify`
-recomputes the promises of any release or plain table, `sf.detect` finds what a release
-still tells, `sf.breach` what a broken one leaves to guess, `sf.attack` attacks it, `sf.inspect`
-shows the risk of a table as it is, `sf.draft` writes a first policy for it. Everything a policy
-can name is in `sf.models`, `sf.hierarchy`, `sf.losses`, `sf.search` and `sf.partition`; the
-attacks are in `sf.attacks`, the learners of networks in `sf.bayes`.
+recomputes the promises of any release or plain table, `sf.detect` finds what a release still
+tells, `sf.protect` mends it, `sf.decouple` publishes sensitive columns apart, `sf.merge` joins
+them again and `sf.breach` says what they leave to guess, `sf.publish` adds people to a release
+through a ledger and `sf.headroom` says how many more it takes. `sf.attack` attacks a table,
+`sf.inspect` shows its risk as it is, `sf.draft` writes a first policy for it. Everything a
+policy can name is in `sf.models`, `sf.hierarchy`, `sf.losses`, `sf.search` and `sf.partition`;
+the attacks are in `sf.attacks`, the learners of networks in `sf.bayes`, the ways to decouple in
+`sf.decouplings`.
 """
 
 from importlib import import_module
