@@ -64,7 +64,7 @@ def decide_refined(
     problem = make_problem(refined, ready)
     method: dict[str, Any]
     if partitioner is None:
-        first = ready.counts.project(counted_columns(policy))
+        first = counts.project(counted_columns(policy))
         node = find_node(policy, first, lambda checks: progress("search", checks, None))
         # Classes that are left alone are published as they were, no finer.
         problem = replace(problem, lowest=node, free=(False,) * len(node))
