@@ -56,6 +56,7 @@ class Decoupled:
             f"{name} is not promised any more: it cannot be recomputed from these tables alone"
             for name in left_out["models"]
         ]
+        found += self.manifest.get("notes", ())
         found += self._exposed()
         if self.manifest["reproducible"]:
             found.append(

@@ -96,3 +96,31 @@ def test_a_wrong_request_is_answered_and_leaves_nothing(release, run, args, word
     assert result.exit_code == 2
     assert words in result.stderr
     assert everything_in(release) == before
+
+
+def test_a_method_gets_its_settings_as_options(patients, run):
+    roles = ("--qi", "age,zip", "--sensitive", "ill", "--method", "anatomy")
+    result = run("decouple", "patients.csv", "-o", "buckets", *roles, "--option", "l=2")
+    assert result.exit_code == 0, result.stderr
+    assert "4 rows in 2 groups, decoupled by anatomy" in result.stdout
+    assert "can tell whether that person is in the data" in " ".join(result.stderr.split())
+    assert run("verify", "buckets").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), "anatomy needs 'l': Fewest different values"),
+        (("l=many",), "must be a whole number"),
+        (("l",), "option must be NAME=VALUE, got 'l'"),
+        (("l=2", "l=3"), "each once"),
+        (("k=2",), "anatomy has no parameter 'k'"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused(patients, run, options, said):
+    given = [word for each in options for word in ("--option", each)]
+    roles = ("--qi", "age,zip", "--sensitive", "ill", "--method", "anatomy")
+    result = run("decouple", "patients.csv", "-o", "buckets", *roles, *given)
+    assert result.exit_code == 2
+    assert said in " ".join(result.stderr.split())
+    assert not (patients / "buckets").exists()

@@ -274,15 +274,21 @@ def test_nothing_is_replaced_unless_told_to(tmp_path):
 
 
 def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch):
-    monkeypatch.setattr("sfumato.tasks.decouple.schema_sql", lambda _: 1 / 0)
+    monkeypatch.setattr("sfumato.decouplings.break_merge.schema_sql", lambda _: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         decoupled(table([("a", "b", "x", "y")]), output=tmp_path / "new" / "broken")
     assert not list(tmp_path.iterdir())
 
 
 def test_every_method_has_an_example_that_decouples():
+    rows = [("a", "b", ill) for ill in "xyz" * 2]
     for name in DECOUPLINGS:
-        release = decoupled(table([("a", "b", "x", "y")] * 2), method=DECOUPLINGS[name].example())
+        release = sf.decouple(
+            table(rows, NAMES[:3]),
+            DECOUPLINGS[name].example(),
+            quasi_identifiers=QI,
+            sensitive=NAMES[2:3],
+        )
         assert release.method == name
 
 

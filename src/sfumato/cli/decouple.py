@@ -9,12 +9,15 @@ from sfumato.cli.command import command
 from sfumato.cli.lists import listed
 from sfumato.cli.options import JsonOption, QuietOption
 from sfumato.cli.progress import progress_bar
+from sfumato.cli.settings import settings
 from sfumato.cli.show import clean, say, show, write_json
 
 
 @command(
     examples="sfumato decouple release/ -o broken/\n"
-    "sfumato decouple published.csv -o broken/ --qi age,zip --sensitive illness,salary",
+    "sfumato decouple published.csv -o broken/ --qi age,zip --sensitive illness,salary\n"
+    "sfumato decouple people.csv -o buckets/ --method anatomy --option l=3 --qi age,zip "
+    "--sensitive illness",
     python='broken = sf.decouple("release", "break-merge", output="broken")',
 )
 def decouple(  # noqa: PLR0917 - options of a command line
@@ -28,6 +31,10 @@ def decouple(  # noqa: PLR0917 - options of a command line
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="The folder to write.")
     ],
     method: Annotated[str, typer.Option(metavar="NAME", help="How to decouple.")] = "break-merge",
+    option: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="A setting of the method; may be repeated."),
+    ] = None,
     policy: Annotated[
         Path | None,
         typer.Option("--policy", "-p", metavar="FILE", help="Take roles and models from a policy."),
@@ -68,7 +75,7 @@ def decouple(  # noqa: PLR0917 - options of a command line
     with progress_bar(quiet=quiet or json) as progress:
         release = task(
             what,
-            method,
+            {"method": method, **settings(option or ())},
             output=output,
             quasi_identifiers=None if qi is None else listed(qi),
             sensitive=None if sensitive is None else listed(sensitive),

@@ -3,6 +3,7 @@
 Every method is one file and one frozen dataclass; `DECOUPLINGS` finds them by name.
 """
 
+from sfumato.decouplings.anatomy import Anatomy
 from sfumato.decouplings.base import Decoupling, Part, Parts
 from sfumato.decouplings.break_merge import BreakMerge, publish, random_labels
 from sfumato.decouplings.merging import Merged
@@ -12,6 +13,7 @@ from sfumato.registry import Registry
 
 __all__ = [
     "DECOUPLINGS",
+    "Anatomy",
     "BreakMerge",
     "Decoupling",
     "Merged",
@@ -23,5 +25,7 @@ __all__ = [
     "schema_sql",
 ]
 
-DECOUPLINGS: Registry[Decoupling] = Registry("decoupling", "sfumato.decouplings", [BreakMerge])
+DECOUPLINGS: Registry[Decoupling] = Registry(
+    "decoupling", "sfumato.decouplings", [BreakMerge, Anatomy]
+)
 """Ways to decouple, by name."""

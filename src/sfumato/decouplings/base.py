@@ -2,9 +2,9 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -42,6 +42,8 @@ class Parts:
     """The column that says how many people of a group have a value."""
 
     tables: tuple[Part, ...]
+    models: tuple[Mapping[str, Any], ...] = ()
+    """What the groups keep, as manifests write it, where the table's own models say nothing."""
 
 
 class Decoupling(ABC):
@@ -54,6 +56,13 @@ class Decoupling(ABC):
     name: ClassVar[str]
     """What it is called in the registry, in manifests and on the command line."""
 
+    keeps_classes: ClassVar[bool] = True
+    """Whether groups are people with the same quasi-identifiers: the models of the table then hold
+    as they did. Otherwise the parts say themselves what they keep."""
+
+    notes: ClassVar[tuple[str, ...]] = ()
+    """What holds of every such release and deserves a second look before publishing."""
+
     @abstractmethod
     def run(
         self,
@@ -64,6 +73,10 @@ class Decoupling(ABC):
         rng: np.random.Generator,
     ) -> Parts:
         """Say what is published. Orders and labels come from `rng`, never from the data."""
+
+    @abstractmethod
+    def companions(self, parts: Parts, manifest: Mapping[str, Any]) -> dict[str, str]:
+        """Write what lies beside the tables, by the name of the file."""
 
     @classmethod
     @abstractmethod

@@ -1,14 +1,16 @@
 """Break-Merge: the quasi-identifiers in one table, each sensitive column in another."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from sfumato.broken import Broken, SensitiveTable
 from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import Decoupling, Part, Parts, file_names, unused
+from sfumato.decouplings.readme import readme
+from sfumato.decouplings.sql import schema_sql
 from sfumato.derived import DerivedColumn, DerivedTable
 from sfumato.typing import IntArray
 
@@ -51,6 +53,9 @@ class BreakMerge(Decoupling):
     ) -> Parts:
         broken = Broken.of(counts, quasi_identifiers, sensitive)
         return publish(replace(broken, ids=random_labels(len(broken), rng)), rng)
+
+    def companions(self, parts: Parts, manifest: Mapping[str, Any]) -> dict[str, str]:
+        return {"schema.sql": schema_sql(parts), "README.md": readme(manifest)}
 
     @classmethod
     def example(cls) -> Self:

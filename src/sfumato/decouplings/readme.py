@@ -31,22 +31,22 @@ def readme(manifest: Mapping[str, Any]) -> str:
         rows=manifest["rows"]["published"],
         groups=manifest["classes"]["count"],
         files="\n".join(map(_line, manifest["files"])),
-        group=_code(manifest["group"]),
-        count=_code(manifest["count"]),
+        group=code(manifest["group"]),
+        count=code(manifest["count"]),
     )
 
 
 def _line(file: Mapping[str, Any]) -> str:
     what = "one row per person: what others may know, generalised"
     if file["table"] == "sensitive":
-        what = f"how many people of each group have which {_code(file['column'])}"
+        what = f"how many people of each group have which {code(file['column'])}"
     return f"| `{file['name']}` | {what} | {file['rows']} |"
 
 
-def _code(name: str) -> str:
+def code(name: str) -> str:
     r"""Show a name as it is, whatever it holds, in a cell of a table.
 
-    >>> print(_code("a|b"), _code("pay `net`"))
+    >>> print(code("a|b"), code("pay `net`"))
     `a\|b` ``` pay `net` ```
     """
     text = " ".join(name.split()).replace("|", "\\|")

@@ -18,8 +18,12 @@ def schema_sql(parts: Parts) -> str:
 
     The names of columns may hold anything, so they are always quoted, and stand in no comment.
     """
-    definitions = [_definition(part, parts) for part in parts.tables]
-    return "\n\n".join([_TABLES, *definitions, _MERGED, _merged(parts)]) + "\n"
+    return "\n\n".join([definitions(parts), _MERGED, _merged(parts)]) + "\n"
+
+
+def definitions(parts: Parts) -> str:
+    """Write the definitions of the tables."""
+    return "\n\n".join([_TABLES, *(_definition(part, parts) for part in parts.tables)])
 
 
 def quoted(name: str) -> str:

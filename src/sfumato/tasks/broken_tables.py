@@ -14,7 +14,7 @@ from sfumato.decoupled import Decoupled
 from sfumato.engines import Table, open_table
 from sfumato.errors import InputError
 from sfumato.typing import IntArray, Value
-from sfumato.verifier.manifest import MANIFEST, Manifest, read_manifest
+from sfumato.verifier.manifest import BREAK_MERGE, MANIFEST, Manifest, read_manifest
 
 
 class Opened(NamedTuple):
@@ -54,6 +54,7 @@ def open_broken(folder: Path) -> Opened:
 
 def opened(sources: Mapping[str, object], manifest: Manifest) -> Opened:
     """Read tables, wherever they are, by the names that the manifest has for them."""
+    require_broken(manifest.kind)
     tables = {file.name: open_table(sources[file.name]) for file in manifest.files}
     [people] = [file.name for file in manifest.files if file.table == "qi"]
     by_column = {file.column: tables[file.name] for file in manifest.files if file.column}
@@ -71,6 +72,16 @@ def opened(sources: Mapping[str, object], manifest: Manifest) -> Opened:
             raise _apart()
     broken = Broken(counts.columns[1:], counts.codes[1:, order], sizes, tuple(sensitive), ids)
     return Opened(manifest, tables, broken)
+
+
+def require_broken(kind: str | None) -> None:
+    """Refuse a release whose groups are not people with the same quasi-identifiers."""
+    if kind != BREAK_MERGE:
+        raise InputError(
+            f"this needs a release decoupled by {BREAK_MERGE!r}, and this one is by {kind!r}: its "
+            "groups are not people with the same quasi-identifiers. What its tables tell is "
+            "in its own schema.sql and in what sf.verify finds."
+        )
 
 
 def _sensitive(table: Table, column: str, manifest: Manifest, ids: IntArray) -> SensitiveTable:
@@ -110,6 +121,7 @@ def _apart() -> InputError:
 def parts_of(data: object) -> tuple[Broken, Mapping[str, Any]] | None:
     """Give the parts of a broken release and its manifest; None for anything else."""
     if isinstance(data, Decoupled):
+        require_broken(data.method)
         return data.broken, data.manifest
     folder = release_folder(data)
     if folder is None or read_manifest(folder / MANIFEST).kind is None:

@@ -1,7 +1,7 @@
 """Decouple: from an anonymised table to several tables with weak links, verified."""
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -12,18 +12,20 @@ from sfumato._version import __version__
 from sfumato.checks import require_int
 from sfumato.counts import FrequencySet
 from sfumato.decoupled import Decoupled
-from sfumato.decouplings import DECOUPLINGS, Decoupling, Parts, readme, schema_sql
+from sfumato.decouplings import DECOUPLINGS, Decoupling, Parts
 from sfumato.engines import FORMATS, Table, derived_table, open_table, write_derived
-from sfumato.errors import InputError, ParameterError, VerificationError
+from sfumato.errors import InputError, ParameterError, UnknownNameError, VerificationError
 from sfumato.policy import Missing, Policy
+from sfumato.policy.family import choose
+from sfumato.policy.values import Fault
 from sfumato.release import hash_of, refuse_what_is_there, staged_folder, write_manifest
 from sfumato.schema import Role
-from sfumato.tasks.kept import Kept, models_kept
+from sfumato.tasks.kept import Kept, models_anew, models_kept
 from sfumato.tasks.manifest import FORMAT, class_sizes, versions
 from sfumato.tasks.promises import claims_in
 from sfumato.tasks.subject import Subject, subject_of
 from sfumato.text import STAR, text_of
-from sfumato.verifier import Verdict, verify_broken, verify_folder
+from sfumato.verifier import Verdict, verify_folder, verify_tables
 from sfumato.verifier.folder import promises_in
 
 Progress: TypeAlias = Callable[[str, int, int | None], None]
@@ -32,7 +34,7 @@ Progress: TypeAlias = Callable[[str, int, int | None], None]
 
 def decouple(  # noqa: PLR0913 - all but two have a default and are named
     data: object,
-    method: str | Decoupling = "break-merge",
+    method: str | Mapping[str, object] | Decoupling = "break-merge",
     *,
     output: str | PathLike[str] | None = None,
     quasi_identifiers: Sequence[str] | None = None,
@@ -54,7 +56,8 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
     Args:
         data: A release, its folder, or a table: a path (CSV, Parquet, Feather), pandas,
             Polars, Arrow.
-        method: How to decouple; see `sf.decouplings.DECOUPLINGS`.
+        method: How to decouple; see `sf.decouplings.DECOUPLINGS`. A name, a mapping of the name
+            and its settings such as `{"method": "anatomy", "l": 3}`, or an object.
         output: The folder to write; None gives the tables back in memory.
         quasi_identifiers: The columns others may know; a release knows its own.
         sensitive: The columns nobody should learn about a person, each to a table of its own.
@@ -80,7 +83,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
         require_int("seed", seed, at_least=0)
     if output is not None:
         refuse_what_is_there(Path(output), force=force)
-    decoupling = DECOUPLINGS[method]() if isinstance(method, str) else method
+    decoupling = method if isinstance(method, Decoupling) else _chosen(method)
     subject = subject_of(data, quasi_identifiers, sensitive, policy)
     _require_both(subject)
     table = open_table(subject.data)
@@ -94,14 +97,29 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
         raise InputError("every row is suppressed: there is nothing to decouple")
     if output is not None and chosen == "csv":
         counts = _as_text(counts)
-    kept = models_kept(counts, subject, _missing(subject))
+    keeps = decoupling.keeps_classes
+    kept = models_kept(counts, subject, _missing(subject)) if keeps else None
     rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
     parts = decoupling.run(counts, subject.quasi_identifiers, subject.sensitive, rng=rng)
+    kept = kept or models_anew(subject, parts.models)
     manifest = _manifest(decoupling, subject, table, parts, kept)
     manifest["reproducible"] |= seed is not None
     if output is None:
         return _in_memory(table, parts, manifest, report)
-    return _to_folder(table, parts, manifest, Path(output), chosen, report, force=force)
+    return _to_folder(decoupling, table, parts, manifest, Path(output), chosen, report, force=force)
+
+
+def _chosen(method: str | Mapping[str, object]) -> Decoupling:
+    """Make the method of its name and its settings."""
+    given = {"method": method} if isinstance(method, str) else method
+    name = given.get("method") if isinstance(given, Mapping) else None
+    if isinstance(name, str) and name not in DECOUPLINGS:
+        raise UnknownNameError(DECOUPLINGS.what, name, sorted(DECOUPLINGS))
+    try:
+        return choose(DECOUPLINGS, "method", given)
+    except Fault as fault:
+        expected = "a decoupling with its settings"
+        raise ParameterError("method", method, expected, why=str(fault)) from None
 
 
 def _require_both(subject: Subject) -> None:
@@ -182,12 +200,14 @@ def _manifest(
             "suppressed": int(source.get("rows", {}).get("suppressed", 0)),
             "suppression": "remove",
         },
-        "missing": _missing(subject),
+        # Buckets are not formed by quasi-identifiers, so nothing is missing in what forms them.
+        "missing": _missing(subject) if decoupling.keeps_classes else Missing.OWN_VALUE.value,
         "models": kept.models,
         "classes": class_sizes(parts.broken.sizes),
         "hierarchies": kept.hierarchies,
         **_risk_levels(subject),
         "left_out": {"columns": _left_out(subject, table), "models": kept.dropped},
+        "notes": list(decoupling.notes),
         "reproducible": bool(source.get("reproducible", False)),
         "versions": versions(),
     }
@@ -223,12 +243,13 @@ def _in_memory(table: Table, parts: Parts, manifest: dict[str, Any], report: Pro
     ]
     report("verify", 0, None)
     claims = claims_in(manifest)
-    verdict = _require(verify_broken(tables, claims, promises_in(claims)))
+    verdict = _require(verify_tables(tables, claims, promises_in(claims)))
     native = {name: table.native(each) for name, each in tables.items()}
     return Decoupled(manifest, verdict, parts.broken, tables=native)
 
 
 def _to_folder(
+    decoupling: Decoupling,
     table: Table,
     parts: Parts,
     manifest: dict[str, Any],
@@ -239,6 +260,7 @@ def _to_folder(
     force: bool,
 ) -> Decoupled:
     """Write a folder that appears only when it is complete and verified."""
+    likes = _likes(table, parts)
     with staged_folder(target, force=force) as stage:
         manifest["files"] = []
         for part in parts.tables:
@@ -246,7 +268,7 @@ def _to_folder(
                 part.content,
                 stage / f"{part.name}.{chosen}",
                 format=chosen,
-                likes=_likes(table, parts),
+                likes=likes,
                 progress=lambda done, total: report("publish", done, total),
             )
             file = {
@@ -261,7 +283,7 @@ def _to_folder(
             if written.delimiter is not None:
                 file["delimiter"] = written.delimiter
             manifest["files"].append(file)
-        for name, text in (("schema.sql", schema_sql(parts)), ("README.md", readme(manifest))):
+        for name, text in decoupling.companions(parts, manifest).items():
             (stage / name).write_text(text, encoding="utf-8", newline="\n")
         write_manifest(stage, manifest)
         report("verify", 0, None)
@@ -270,9 +292,12 @@ def _to_folder(
 
 
 def _likes(table: Table, parts: Parts) -> dict[str, Table]:
-    broken = parts.broken
-    names = [*(column.name for column in broken.quasi_identifiers), *broken.names]
-    return dict.fromkeys(names, table)
+    return {
+        column.name: table
+        for part in parts.tables
+        for column in part.content.columns
+        if column.values is not None
+    }
 
 
 def _require(verdict: Verdict) -> Verdict:

@@ -47,12 +47,20 @@ def models_kept(counts: FrequencySet, subject: Subject, missing: str) -> Kept:
     return Kept(written, hierarchies, dropped)
 
 
+def models_anew(subject: Subject, models: Sequence[Mapping[str, Any]]) -> Kept:
+    """Take what the parts say that they keep; what the table promised is promised no more."""
+    return Kept([dict(m) for m in models], {}, [promise_text(promise_of(m)) for m in _all(subject)])
+
+
+def _all(subject: Subject) -> list[PrivacyModel]:
+    if subject.manifest is not None:
+        return [_read(model) for model in subject.manifest["models"]]
+    return list(subject.policy.models) if subject.policy is not None else []
+
+
 def _models(subject: Subject) -> tuple[list[PrivacyModel], list[str]]:
     """Give the models that still mean something, and the names of the others."""
-    if subject.manifest is not None:
-        given = [_read(model) for model in subject.manifest["models"]]
-    else:
-        given = list(subject.policy.models) if subject.policy is not None else []
+    given = _all(subject)
     good = [
         model
         for model in given

@@ -24,7 +24,7 @@ from sfumato.ledger.starting import groups_above, start_tables
 from sfumato.ledger.store import new_ledger
 from sfumato.policy import Policy
 from sfumato.release import MANIFEST
-from sfumato.tasks.broken_tables import open_broken
+from sfumato.tasks.broken_tables import open_broken, require_broken
 from sfumato.tasks.problem import ladder_of
 from sfumato.tasks.publication import Publication
 
@@ -100,6 +100,7 @@ def _decoupled(data: object) -> tuple[Broken, dict[str, Any], str]:
     if isinstance(data, Broken):
         return data, {}, ""
     if isinstance(data, Decoupled):
+        require_broken(data.method)
         origin = "" if data.folder is None else pending.folder_hash(data.folder)
         return data.broken, dict(data.manifest), origin
     if isinstance(data, str | PathLike) and (Path(data).expanduser() / MANIFEST).is_file():

@@ -20,9 +20,9 @@ from sfumato.verifier import (
     Promises,
     Verdict,
     count_population,
-    verify_broken,
     verify_file,
     verify_folder,
+    verify_tables,
 )
 from sfumato.verifier.folder import promises_in
 from sfumato.verifier.manifest import MANIFEST, Manifest, read_manifest
@@ -112,7 +112,7 @@ def _in_memory(release: Release | Decoupled, policy: Policy | None, population: 
     compared, labels = _compared(manifest, policy, population)
     promises = promises_in(manifest, population, labels)
     if isinstance(release, Decoupled):
-        verdict = verify_broken(release.tables or {}, manifest, promises)
+        verdict = verify_tables(release.tables or {}, manifest, promises)
     else:
         verdict = verify_file(release.table, promises)
     return Verdict((*verdict.checks, *compared))

@@ -4,10 +4,10 @@ It shares no code with the anonymisers and models it judges, uses only Arrow to 
 and whole numbers and fractions to judge, and believes nothing a manifest says.
 """
 
-from sfumato.verifier.broken import verify_broken
 from sfumato.verifier.counting import count_population
 from sfumato.verifier.file import verify_file
 from sfumato.verifier.folder import verify_folder
+from sfumato.verifier.kinds import verify_tables
 from sfumato.verifier.promises import Promises
 from sfumato.verifier.recompute import MODEL_CHECKS
 from sfumato.verifier.verdict import Check, Verdict
@@ -18,7 +18,7 @@ __all__ = [
     "Promises",
     "Verdict",
     "count_population",
-    "verify_broken",
     "verify_file",
     "verify_folder",
+    "verify_tables",
 ]

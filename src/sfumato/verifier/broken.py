@@ -27,7 +27,7 @@ _MOST_DIGITS = 15
 
 def verify_broken(tables: Mapping[str, object], manifest: Manifest, promises: Promises) -> Verdict:
     """Recompute what tables in memory keep; `tables` has them by the names of the manifest."""
-    shape = _shape_check(manifest)
+    shape = shape_check(manifest)
     if shape.status != "holds":
         return Verdict((shape,))
     sources = {file.name: open_source(tables[file.name]) for file in manifest.files}
@@ -36,14 +36,14 @@ def verify_broken(tables: Mapping[str, object], manifest: Manifest, promises: Pr
 
 def check_broken_folder(folder: Path, manifest: Manifest, promises: Promises) -> list[Check]:
     """Re-read all files of a folder; the first check is that of the manifest itself."""
-    shape = _shape_check(manifest)
+    shape = shape_check(manifest)
     if shape.status != "holds":
         return [shape]
     lacking = [file.name for file in manifest.files if not is_plain_file(folder / file.name)]
     if lacking:
         detail = f"not there as a plain file: {some(lacking)}"
         return [shape, Check("data", "broken", detail=detail)]
-    checks = [shape, _checksum_check(folder, manifest.files)]
+    checks = [shape, checksum_check(folder, manifest.files)]
     try:
         sources = {
             file.name: open_source(folder / file.name, form=file.format, delimiter=file.delimiter)
@@ -54,7 +54,7 @@ def check_broken_folder(folder: Path, manifest: Manifest, promises: Promises) ->
         return [*checks, Check("data", "broken", detail=str(error))]
 
 
-def _shape_check(manifest: Manifest) -> Check:
+def shape_check(manifest: Manifest) -> Check:
     """Hold the parts of a manifest against each other."""
     detail = _misshapen(manifest)
     return Check("manifest", status(holds=not detail), detail=detail)
@@ -83,7 +83,8 @@ def _misshapen(manifest: Manifest) -> str:
     return next((fault for fault, found in faults.items() if found), "")
 
 
-def _checksum_check(folder: Path, files: Sequence[DataFile]) -> Check:
+def checksum_check(folder: Path, files: Sequence[DataFile]) -> Check:
+    """Hold the files against their checksums."""
     wrong = [file.name for file in files if checksum_of(folder / file.name) != file.sha256.lower()]
     detail = f"changed since: {some(wrong)}" if wrong else ""
     return Check("sha256", status(holds=not wrong), detail=detail)
@@ -96,7 +97,7 @@ def _table_checks(
         f"{name}: {text}" for name, source in sources.items() if (text := foreign_in(source))
     ]
     checks = [Check("metadata", status(holds=not foreign), detail="; ".join(foreign))]
-    columns = _columns_check(sources, manifest)
+    columns = columns_check(sources, manifest)
     checks.append(columns)
     if columns.status != "holds":
         return checks
@@ -114,7 +115,8 @@ def _columns_of(file: DataFile, manifest: Manifest) -> list[str]:
     return [manifest.group, str(file.column), manifest.count]
 
 
-def _columns_check(sources: Mapping[str, Source], manifest: Manifest) -> Check:
+def columns_check(sources: Mapping[str, Source], manifest: Manifest) -> Check:
+    """Look whether every table has its columns, and no others."""
     details = []
     for file in manifest.files:
         promised, found = _columns_of(file, manifest), sources[file.name].names
@@ -159,7 +161,7 @@ class _Tables(NamedTuple):
             if file.table == "qi":
                 people = _people(counted)
             else:
-                values[str(file.column)], twice = _values(counted, file.name)
+                values[str(file.column)], twice = values_of(counted, file.name)
                 repeated += twice
         return cls(people, values, rows, tuple(repeated))
 
@@ -218,7 +220,7 @@ def _people(counted: Counted) -> _People:
     wrong: list[str] = []
     labels: dict[Key, str] = {}
     for (given, *cells), rows in counted.combinations:
-        label, key = _label(given), tuple(cells)
+        label, key = label_of(given), tuple(cells)
         if label in keys and keys[label] != key:
             wrong.append(f"group {label} has different quasi-identifiers")
         if labels.setdefault(key, label) != label:
@@ -230,7 +232,8 @@ def _people(counted: Counted) -> _People:
     return _People(keys, sizes, counted.rows, tuple(wrong))
 
 
-def _values(counted: Counted, name: str) -> tuple[Values, list[str]]:
+def values_of(counted: Counted, name: str) -> tuple[Values, list[str]]:
+    """Count the values of each group, and name what stands there twice."""
     found: Values = {}
     twice: list[str] = []
     # The same labels and numbers come again and again; each is read once.
@@ -239,17 +242,18 @@ def _values(counted: Counted, name: str) -> tuple[Values, list[str]]:
     for (given, value, number), times in counted.combinations:
         counts = groups.get(given)
         if counts is None:
-            counts = groups[given] = found.setdefault(_label(given), {})
+            counts = groups[given] = found.setdefault(label_of(given), {})
         people = numbers.get(number)
         if people is None:
             people = numbers[number] = _number(number, name)
         if times > 1 or value in counts:
-            twice.append(f"{value!r} in group {_label(given)} of {name}")
+            twice.append(f"{value!r} in group {label_of(given)} of {name}")
         counts[value] = counts.get(value, 0) + people
     return found, twice
 
 
-def _label(given: object) -> str:
+def label_of(given: object) -> str:
+    """Give the label of a group as it is written; every row has one."""
     if given is None:
         raise InputError("a row has no group")
     return text_of(given)

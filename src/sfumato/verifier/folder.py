@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sfumato.errors import InputError, SfumatoError, some
-from sfumato.verifier.broken import check_broken_folder
 from sfumato.verifier.counting import count_population
 from sfumato.verifier.files import checksum_of, foreign_in, is_plain_file, strange_in
+from sfumato.verifier.kinds import check_tables
 from sfumato.verifier.manifest import MANIFEST, Manifest, read_manifest
 from sfumato.verifier.promises import Promises
 from sfumato.verifier.reading import Source, open_source
@@ -46,7 +46,7 @@ def verify_folder(
         return Verdict((Check("manifest", "broken", detail=str(error)),))
     if manifest.kind is not None:
         promises = promises_in(manifest, population, generalization)
-        checks = check_broken_folder(folder, manifest, promises)
+        checks = check_tables(folder, manifest, promises)
         return Verdict((checks[0], _folder_check(folder, manifest), *checks[1:]))
     checks = [_manifest_check(manifest), _folder_check(folder, manifest)]
     if len(manifest.files) == 1:

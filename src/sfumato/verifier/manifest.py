@@ -18,6 +18,12 @@ COMPANIONS = (MANIFEST, "README.md", "report.html", "evidence.json", "schema.sql
 BREAK_MERGE = "break-merge"
 """The kind of a release in several tables: quasi-identifiers, and each sensitive column."""
 
+ANATOMY = "anatomy"
+"""The same with exact quasi-identifiers and one sensitive column, linked by bucket."""
+
+KINDS = (BREAK_MERGE, ANATOMY)
+"""What a release in several tables can be."""
+
 TABLES = ("qi", "sensitive")
 """What a table of such a release can be."""
 
@@ -67,7 +73,7 @@ class Manifest:
     models: tuple[Mapping[str, Any], ...]
     hierarchies: Mapping[str, Mapping[str, list[str]]]
     kind: str | None = None
-    """None if the release is one table, else `BREAK_MERGE`."""
+    """None if the release is one table, else one of `KINDS`."""
 
     group: str = ""
     """The column that links several tables."""
@@ -88,7 +94,7 @@ def read_manifest(path: Path) -> Manifest:
     rows = _get(plain, "rows", dict)
     columns = tuple(map(_column, _objects(plain, "columns")))
     _refuse_repeats("columns", [column.name for column in columns])
-    kind = None if plain.get("kind") is None else _one_of(plain, "kind", (BREAK_MERGE,))
+    kind = None if plain.get("kind") is None else _one_of(plain, "kind", KINDS)
     files = tuple(_file(file, kind) for file in _objects(plain, "files"))
     _refuse_repeats("files", [file.name for file in files])
     return Manifest(

@@ -1,0 +1,207 @@
+"""Anatomy: exact quasi-identifiers in one table, buckets of sensitive values in another."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from sfumato.broken import Broken, SensitiveTable
+from sfumato.checks import require_int
+from sfumato.counts import Column, FrequencySet, group
+from sfumato.decouplings.base import Decoupling, Part, Parts, file_names, unused
+from sfumato.decouplings.break_merge import random_labels
+from sfumato.decouplings.bucket_texts import bucket_readme, bucket_sql
+from sfumato.derived import DerivedColumn, DerivedTable
+from sfumato.errors import InfeasibleError, ParameterError
+from sfumato.text import text_of
+from sfumato.typing import IntArray
+
+_GIVES_AWAY = (
+    "quasi-identifiers are published as they are, one row per person: whoever knows somebody's can "
+    "tell whether that person is in the data"
+)
+
+
+@dataclass(frozen=True)
+class Anatomy(Decoupling):
+    """Put people into buckets whose sensitive values all differ, and publish the two apart.
+
+    The table of quasi-identifiers has one row per person with exact values and a bucket; the
+    sensitive table says how many people of a bucket have which value. Nothing is generalised, so
+    it needs no anonymised table to start from, and counts over quasi-identifiers stay exact.
+
+    Buckets hold at least l people and no value twice. As many are made as there can be; the rows
+    left over, at most l - 1, go to buckets without their value. A missing value protects nobody:
+    buckets are formed by the people with a known one, and the others are spread over them.
+
+    Promises: in every bucket at least l values, none of which more than one in l of those with a
+    known value has; who knows a person's quasi-identifiers, and how this method works, guesses
+    the value with probability 1/l at most. Which of the people with a value are in which bucket
+    is drawn at random, and so are labels and the order of rows.
+    Does not promise: to hide who is in the data, for whoever knows a person's quasi-identifiers
+    finds the row; or anything against those who can rule values out, or for values that are alike.
+    Several sensitive columns are refused: buckets that are diverse in each of them by itself may
+    still give away which values belong together.
+
+    Reference: Xiao and Tao, "Anatomy: simple and effective privacy preservation", 2006
+
+    Args:
+        l: Fewest different values of a bucket; 2 or more, and at most one over the share of the
+            most frequent value.
+
+    Example:
+        >>> rows = [("47677", "flu"), ("47602", "gout"), ("47678", "flu"), ("47905", "hiv")]
+        >>> counts = FrequencySet.from_rows(["zip", "ill"], rows)
+        >>> parts = Anatomy(l=2).run(counts, ["zip"], ["ill"], rng=np.random.default_rng())
+        >>> parts.broken.sizes.tolist(), parts.broken.table("ill").rows.tolist()
+        ([2, 2], [1, 1, 1, 1])
+        >>> Anatomy(l=3).run(counts, ["zip"], ["ill"], rng=np.random.default_rng())
+        Traceback (most recent call last):
+        sfumato.errors.InfeasibleError: no buckets with 3 different values of 'ill' each: 2 of 4 \
+rows have 'flu', more than one in 3. The largest l is 2.
+    """
+
+    name: ClassVar[str] = "anatomy"
+    keeps_classes: ClassVar[bool] = False
+    notes: ClassVar[tuple[str, ...]] = (_GIVES_AWAY,)
+
+    l: int
+
+    def __post_init__(self) -> None:
+        require_int("l", self.l, at_least=2, why="with l=1 a bucket hides nobody")
+
+    def run(
+        self,
+        counts: FrequencySet,
+        quasi_identifiers: Sequence[str],
+        sensitive: Sequence[str],
+        *,
+        rng: np.random.Generator,
+    ) -> Parts:
+        if len(sensitive) != 1:
+            raise ParameterError(
+                "sensitive",
+                list(sensitive),
+                "one column",
+                why="buckets that are diverse in each column by itself do not bound how likely "
+                "values of several are together. Name one, or take break-merge",
+            )
+        [name] = sensitive
+        column = counts.column(name)
+        _require_possible(self.l, column, counts.value_counts(name))
+        item, bucket = _dealt(counts, name, self.l, rng)
+        broken = _broken(column, counts.codes_of(name)[item], bucket, rng)
+        people = [counts.codes_of(each)[item] for each in quasi_identifiers]
+        columns = [counts.column(each) for each in quasi_identifiers]
+        return self._parts(broken, columns, people, broken.labelled[bucket], rng)
+
+    def _parts(
+        self,
+        broken: Broken,
+        columns: Sequence[Column],
+        people: Sequence[np.ndarray],
+        labels: IntArray,
+        rng: np.random.Generator,
+    ) -> Parts:
+        [table] = broken.sensitive
+        names = [*(column.name for column in columns), table.column.name]
+        group_name = unused("bucket", names)
+        count_name = unused("count", [*names, group_name])
+        content = _once(
+            (DerivedColumn(group_name), *(DerivedColumn(c.name, c.values) for c in columns)),
+            (labels, *people),
+            rng,
+        )
+        values = _once(
+            (
+                DerivedColumn(group_name),
+                DerivedColumn(table.column.name, table.column.values),
+                DerivedColumn(count_name),
+            ),
+            (broken.labelled[table.group], table.value, table.rows),
+            rng,
+        )
+        [file] = file_names([table.column.name], "sensitive_")
+        tables = (Part("qi", "qi", content), Part(file, "sensitive", values, table.column.name))
+        return Parts(broken, group_name, count_name, tables, self._models(broken))
+
+    def _models(self, broken: Broken) -> tuple[Mapping[str, Any], ...]:
+        """Measure the buckets: values that differ, each once, so both figures are the same."""
+        [table] = broken.sensitive
+        known = table.value != table.column.missing
+        least = int(np.bincount(table.group[known], minlength=len(broken)).min())
+        names = ("distinct-l-diversity", "probabilistic-l-diversity")
+        return tuple(
+            {"model": name, "column": table.column.name, "l": self.l, "measured": {"l": least}}
+            for name in names
+        )
+
+    def companions(self, parts: Parts, manifest: Mapping[str, Any]) -> dict[str, str]:
+        return {"schema.sql": bucket_sql(parts), "README.md": bucket_readme(manifest)}
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(l=3)
+
+
+def _require_possible(l: int, column: Column, rows: IntArray) -> None:
+    """Refuse more than the most frequent value allows, before anything is done."""
+    known = rows[: len(column.known)]
+    total = int(known.sum())
+    if not total:
+        raise InfeasibleError(
+            f"no row has a known {column.name!r}, and a missing value protects nobody"
+        )
+    # A value fills as many buckets as it has rows, and l times as many rows must be there.
+    largest = total // int(known.max())
+    if l <= largest:
+        return
+    if l > np.count_nonzero(known):
+        why = f"there are only {np.count_nonzero(known)} values"
+    else:
+        often = text_of(column.values[int(known.argmax())])
+        why = f"{int(known.max())} of {total} rows have {often!r}, more than one in {l}"
+    advice = f"The largest l is {largest}." if largest > 1 else "No l of 2 or more is possible."
+    raise InfeasibleError(
+        f"no buckets with {l} different values of {column.name!r} each: {why}. {advice}"
+    )
+
+
+def _dealt(
+    counts: FrequencySet, name: str, l: int, rng: np.random.Generator
+) -> tuple[IntArray, IntArray]:
+    """Give every row a bucket: the combination each row has, and where it goes.
+
+    Rows in the order of their values are dealt to the buckets in turn, as cards are. A value
+    has no more rows than there are buckets, so it never comes to the same bucket twice.
+    """
+    item = np.repeat(np.arange(len(counts)), counts.rows)
+    rng.shuffle(item)
+    column = counts.column(name)
+    # Values come in random order too: which of them share a bucket should mean nothing.
+    rank = rng.permutation(len(column.values))
+    if column.missing >= 0:
+        rank[column.missing] = len(column.values)
+    order = rank.astype(np.int32)[counts.codes_of(name)[item]]
+    item = item[np.argsort(order, kind="stable")]
+    known = int(counts.value_counts(name)[: len(column.known)].sum())
+    return item, np.arange(len(item), dtype=np.int64) % (known // l)
+
+
+def _broken(
+    column: Column, value: np.ndarray, bucket: IntArray, rng: np.random.Generator
+) -> Broken:
+    """Count the values of each bucket. Groups have no quasi-identifiers in common."""
+    sizes = np.bincount(bucket)
+    cells = group([bucket, value], [len(sizes), len(column.values)])
+    rows = np.bincount(cells.of_item)
+    table = SensitiveTable(column, bucket[cells.first], value[cells.first], rows)
+    nothing = np.empty((0, len(sizes)), dtype=np.int32)
+    return Broken((), nothing, sizes, (table,), random_labels(len(sizes), rng))
+
+
+def _once(
+    columns: tuple[DerivedColumn, ...], cells: tuple[np.ndarray, ...], rng: np.random.Generator
+) -> DerivedTable:
+    return DerivedTable.repeated(columns, cells, np.ones(len(cells[0]), dtype=np.int64), rng)
