@@ -10,11 +10,11 @@
 recomputes the promises of any release or plain table, `sf.detect` finds what a release still
 tells, `sf.protect` mends it, `sf.decouple` publishes sensitive columns apart, `sf.merge` joins
 them again and `sf.breach` says what they leave to guess, `sf.publish` adds people to a release
-through a ledger and `sf.headroom` says how many more it takes. `sf.attack` attacks a table,
-`sf.inspect` shows its risk as it is, `sf.draft` writes a first policy for it. Everything a
-policy can name is in `sf.models`, `sf.hierarchy`, `sf.losses`, `sf.search` and `sf.partition`;
-the attacks are in `sf.attacks`, the learners of networks in `sf.bayes`, the ways to decouple in
-`sf.decouplings`.
+through a ledger and `sf.headroom` says how many more it takes. `sf.utility` says how well a
+release still answers questions. `sf.attack` attacks a table, `sf.inspect` shows its risk as it is,
+`sf.draft` writes a first policy for it. Everything a policy can name is in `sf.models`,
+`sf.hierarchy`, `sf.losses`, `sf.search` and `sf.partition`; the attacks are in `sf.attacks`, the
+learners of networks in `sf.bayes`, the ways to decouple in `sf.decouplings`.
 """
 
 from importlib import import_module
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from sfumato.tasks.merge import merge
     from sfumato.tasks.protect import protect
     from sfumato.tasks.publish import publish
+    from sfumato.tasks.utility import compare_utility, utility
     from sfumato.tasks.verify import verify
 
 __all__ = [
@@ -63,6 +64,7 @@ __all__ = [
     "attacks",
     "bayes",
     "breach",
+    "compare_utility",
     "decouple",
     "decouplings",
     "detect",
@@ -79,6 +81,7 @@ __all__ = [
     "publish",
     "samples",
     "search",
+    "utility",
     "verify",
 ]
 
@@ -90,6 +93,7 @@ _WHERE = {
     "anonymize": "sfumato.tasks.anonymize",
     "attack": "sfumato.tasks.attack",
     "breach": "sfumato.tasks.breach",
+    "compare_utility": "sfumato.tasks.utility",
     "decouple": "sfumato.tasks.decouple",
     "detect": "sfumato.tasks.detect",
     "draft": "sfumato.tasks.draft",
@@ -98,6 +102,7 @@ _WHERE = {
     "merge": "sfumato.tasks.merge",
     "publish": "sfumato.tasks.publish",
     "protect": "sfumato.tasks.protect",
+    "utility": "sfumato.tasks.utility",
     "verify": "sfumato.tasks.verify",
 }
 

@@ -1,0 +1,39 @@
+"""How useful what is published still is: counting queries and correlations, on counts.
+
+Every kind of release is read by an `Estimator`: what a careful reader who has only the
+release would answer. The answers are compared with those of the original table.
+
+Example:
+    >>> from sfumato.counts import FrequencySet
+    >>> from sfumato.usefulness import Generalised, Query, between
+    >>> table = FrequencySet.from_rows(["age"], [(31,), (32,), (39,), (39,)])
+    >>> release = FrequencySet.from_rows(["age"], [("31-39",)] * 4)
+    >>> Generalised(release, table.columns).count(Query((between(table.columns[0], 31, 32),)))
+    2.6666666666666665
+"""
+
+from sfumato.usefulness.associations import Associations, associations_between, cramers_v
+from sfumato.usefulness.broken import BrokenTable
+from sfumato.usefulness.estimator import Estimator
+from sfumato.usefulness.generalised import Generalised
+from sfumato.usefulness.original import Original
+from sfumato.usefulness.query import Condition, Query, among, between
+from sfumato.usefulness.query_errors import QueryErrors, query_errors
+from sfumato.usefulness.workload import Workload
+
+__all__ = [
+    "Associations",
+    "BrokenTable",
+    "Condition",
+    "Estimator",
+    "Generalised",
+    "Original",
+    "Query",
+    "QueryErrors",
+    "Workload",
+    "among",
+    "associations_between",
+    "between",
+    "cramers_v",
+    "query_errors",
+]

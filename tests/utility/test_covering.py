@@ -1,0 +1,83 @@
+"""What a published label stands for."""
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.counts import Column
+from sfumato.errors import InputError
+from sfumato.hierarchy import BUILDERS, Hierarchy, Intervals
+from sfumato.text import in_order, text_of
+from sfumato.usefulness.covering import Covering
+
+
+@pytest.mark.parametrize("name", sorted(BUILDERS))
+def test_every_label_of_every_hierarchy_stands_for_the_values_under_it(name):
+    builder = BUILDERS[name]
+    if not builder.__module__.startswith("sfumato."):
+        pytest.skip("not one of ours")
+    values = (*in_order(builder.example_values()), None)
+    column = Column("x", values)
+    ladder = builder.example().relative_to("src/sfumato/hierarchy").ladder("x", values)
+    for level in range(ladder.height + 1):
+        covering = Covering(column, ladder, level)
+        for code, label in enumerate(ladder.labels[level]):
+            below = [i for i in range(len(values)) if ladder.codes[level, i] == code]
+            assert covering.of(label).tolist() == below
+
+
+@given(
+    st.lists(st.integers(-50, 120), min_size=1, max_size=30, unique=True),
+    st.sampled_from([[5, 10], [7], [1, 3]]),
+)
+def test_intervals_are_read_without_their_hierarchy(values, widths):
+    values = tuple(sorted(values))
+    ladder = Intervals(widths=widths, upper=90).ladder("age", values)
+    with_it, without = Covering(Column("age", values), ladder), Covering(Column("age", values))
+    for labels in ladder.labels:
+        for label in labels:
+            assert without.of(label).tolist() == with_it.of(label).tolist()
+
+
+@pytest.mark.parametrize(
+    ("label", "values", "expected"),
+    [
+        ("20-29", (19, 20, 29, 30), [1, 2]),
+        ("-5 to -1", (-6, -5, -1, 0), [1, 2]),
+        ("-5--1", (-6, -5, -1, 0), [1, 2]),
+        ("[2.5, 5)", ("2.4", "2.5", "4.99", "5"), [1, 2]),
+        ("[30-50]", ("29", "30", "50"), [1, 2]),
+        ("1e-05-0.2", (1e-05, 0.1, 0.3), [0, 1]),
+        ("<18", (17, 18), [0]),
+        (">=65", (64, 65, 90), [1, 2]),
+        ("2020-01-06 to 2020-01-12", ("2020-01-05", "2020-01-06", "2020-01-12"), [1, 2]),
+        (">=2020-01-06", (date(2020, 1, 5), date(2020, 1, 6)), [1]),
+        ("476**", ("4760", "47601", "47699", "47700"), [1, 2]),
+        ("*", (1, 2, None), [0, 1, 2]),
+        (None, (1, 2, None), [2]),
+        (None, (1, 2), [0, 1]),
+        ("1-2", ("1-2", "1", "2"), [0]),
+        (20.0, ("20", "21"), [0]),
+    ],
+)
+def test_labels_as_they_are_written(label, values, expected):
+    assert Covering(Column("x", values)).of(label).tolist() == expected
+
+
+def test_a_label_that_is_also_a_value_goes_by_the_level_that_was_published():
+    hierarchy = Hierarchy.from_paths(["a", "b", "c"], [["a", "*"], ["a", "*"], ["c", "*"]])
+    column = Column("x", ("a", "b", "c"))
+    ladder = hierarchy.bind("x", column.values)
+    assert Covering(column, ladder, 1).of("a").tolist() == [0, 1]
+    assert Covering(column, ladder, 0).of("a").tolist() == [0]
+    assert Covering(column, ladder).of("a").tolist() == [0]
+
+
+@pytest.mark.parametrize("label", ["Europe", "200-300", "9*", "5-2", "[x, y)", "<young", "> 3"])
+def test_a_label_that_stands_for_nothing_is_refused(label):
+    with pytest.raises(InputError, match="of column 'age' stands for no value") as error:
+        Covering(Column("age", (20, 30))).of(label)
+    assert text_of(label) in str(error.value)
+    assert "policy=" in str(error.value)
