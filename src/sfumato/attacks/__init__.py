@@ -1,12 +1,14 @@
 """Attacks: what somebody who knows a person's class learns about that person.
 
 Every attack is one file and one frozen dataclass; `ATTACKS` finds them by name. `Composition`
-stands apart: it needs two releases.
+and `Membership` stand apart: one needs two releases, the other people who are in none.
 """
 
 from sfumato.attacks.base import Attack, Finding
 from sfumato.attacks.composition import Compared, Composition
 from sfumato.attacks.homogeneity import Homogeneity
+from sfumato.attacks.matching import Groups, Matcher
+from sfumato.attacks.membership import Membership, Presence
 from sfumato.attacks.similarity import Similarity
 from sfumato.registry import Registry
 
@@ -16,7 +18,11 @@ __all__ = [
     "Compared",
     "Composition",
     "Finding",
+    "Groups",
     "Homogeneity",
+    "Matcher",
+    "Membership",
+    "Presence",
     "Similarity",
 ]
 

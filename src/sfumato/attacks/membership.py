@@ -1,0 +1,191 @@
+"""Membership disclosure: can others tell who is in the data at all?"""
+
+from dataclasses import dataclass
+from math import prod, sqrt
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from sfumato.attacks.matching import Matcher
+from sfumato.checks import require_int, require_number
+from sfumato.counts import FrequencySet, group
+from sfumato.errors import ParameterError
+from sfumato.typing import BoolArray, CodeArray, FloatArray
+
+
+@dataclass(frozen=True)
+class Presence:
+    """How well real rows and fake ones can be told apart by a release.
+
+    A fake row that matches no group is certainly not in the data; if nearly all of them are so,
+    matching a group says that somebody is.
+    """
+
+    attack: "Membership"
+    people: int
+    matched: int
+    """How many of them match a group. Those who do not were suppressed."""
+
+    groups: float
+    """How many groups a person matches, on average."""
+
+    fakes: int
+    """How many fake rows were held against the groups; none of them is in the data."""
+
+    ruled_out: float | None
+    """The share of fake rows that match no group; None if all combinations are in the data."""
+
+    interval: tuple[float, float] | None
+    """Where that share lies, if it was sampled; both ends are the share itself if not."""
+
+    fake_groups: float | None
+    """How many groups a fake row matches, on average."""
+
+    exact: bool
+    """Whether every combination was looked at, instead of a sample."""
+
+    @property
+    def advantage(self) -> float | None:
+        """What taking those who match for members is better by than guessing: 0 to 1.
+
+        The share of people who match, less the share of fake rows that do.
+        """
+        if self.ruled_out is None:
+            return None
+        return self.matched / max(self.people, 1) - (1 - self.ruled_out)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the figures as plain values, ready for JSON."""
+        return {
+            "attack": "membership",
+            "people": self.people,
+            "matched": self.matched,
+            "groups": self.groups,
+            "fakes": self.fakes,
+            "ruled_out": self.ruled_out,
+            "interval": None if self.interval is None else list(self.interval),
+            "confidence": self.attack.confidence,
+            "fake_groups": self.fake_groups,
+            "advantage": self.advantage,
+            "exact": self.exact,
+        }
+
+    def __str__(self) -> str:
+        real = f"{self.matched} of {self.people} people match a group, {self.groups:.3g} on average"
+        if self.ruled_out is None or self.interval is None:
+            return f"membership: {real}; there is no combination that nobody has"
+        of = f"{self.fakes} fake rows"
+        if not self.exact:
+            low, high = self.interval
+            of += f" (between {low:.1%} and {high:.1%} of all, at {self.attack.confidence:.0%})"
+        return f"membership: {real}; {self.ruled_out:.1%} of {of} match none and can be ruled out"
+
+
+@dataclass(frozen=True)
+class Membership:
+    """Hold people who are in the data and people who are not against the groups of a release.
+
+    Fake people are made by recombining: every quasi-identifier is drawn by itself, with the
+    values as frequent as they are among the real ones. Recombinations that somebody in the
+    data has are no fakes and are set aside. If there are no more combinations than `fakes`, all
+    are looked at, each with its probability, and the share is exact.
+
+    Finds: how many groups real and fake people match, and which share of the fake ones can
+    be ruled out. Exact quasi-identifiers rule all of them out, one label for everything none.
+    Does not find: what those who match a group learn from it; nor how likely a particular
+    person outside the data is, for real people outside resemble those inside more than
+    recombinations do.
+
+    Reference: Li, Li, Zhang and Molloy, "Slicing: a new approach for privacy preserving data
+    publishing", 2012, doi:10.1109/TKDE.2010.236
+
+    Args:
+        fakes: How many fake rows to draw, where not all combinations are looked at.
+        confidence: How sure the interval of a sampled share is.
+
+    Example:
+        >>> from sfumato.attacks.matching import Groups
+        >>> people = FrequencySet.from_rows(["age", "sex"], [(30, "f"), (30, "f"), (40, "m")])
+        >>> exact = Groups.of(people, [people])
+        >>> print(Membership().run(people, exact, rng=np.random.default_rng()))
+        membership: 3 of 3 people match a group, 1 on average; 100.0% of 2 fake rows match none \
+and can be ruled out
+    """
+
+    fakes: int = 10_000
+    confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        require_int("fakes", self.fakes, at_least=1)
+        require_number("confidence", self.confidence, above=0, below=1)
+
+    def run(self, people: FrequencySet, matcher: Matcher, *, rng: np.random.Generator) -> Presence:
+        """Attack a release whose groups the matcher knows.
+
+        Args:
+            people: The quasi-identifiers of those who are in the data, as others know them.
+            matcher: The groups of the release.
+            rng: Where fake rows come from.
+        """
+        wanted = [(column.name, column.values) for column in matcher.columns]
+        if [(column.name, column.values) for column in people.columns] != wanted:
+            raise ParameterError(
+                "people", list(people.names), f"the rows that {[n for n, _ in wanted]} were read of"
+            )
+        if not people.total:
+            raise ParameterError("people", 0, "at least one row")
+        real = matcher.matches(people.codes)
+        codes, weights, exact = self._fakes(people, rng)
+        fake = matcher.matches(codes)
+        total = float(weights.sum())
+        ruled_out = float(weights[fake == 0].sum()) / total if total else None
+        return Presence(
+            self,
+            people.total,
+            int(people.rows[real > 0].sum()),
+            float(people.rows @ real) / people.total,
+            len(weights),
+            ruled_out,
+            None if ruled_out is None else self._interval(ruled_out, len(weights), exact=exact),
+            float(weights @ fake) / total if total else None,
+            exact,
+        )
+
+    def _fakes(
+        self, people: FrequencySet, rng: np.random.Generator
+    ) -> tuple[CodeArray, FloatArray, bool]:
+        """Recombine values: rows that nobody has, how probable each is, and whether that is all."""
+        shares = [people.value_counts(name) / people.total for name in people.names]
+        sizes = tuple(len(share) for share in shares)
+        exact = prod(sizes) <= self.fakes
+        if exact:
+            codes = np.array(np.unravel_index(np.arange(prod(sizes)), sizes), dtype=np.int32)
+            weights = np.prod([s[c] for s, c in zip(shares, codes, strict=True)], axis=0)
+        else:
+            drawn = [rng.choice(len(share), size=self.fakes, p=share) for share in shares]
+            codes = np.array(drawn, dtype=np.int32)
+            weights = np.ones(self.fakes)
+        good = ~_has(people, codes) & (weights > 0)
+        return codes[:, good], weights[good], exact
+
+    def _interval(self, share: float, n: int, *, exact: bool) -> tuple[float, float]:
+        """Give Wilson's interval of a sampled share."""
+        if exact:
+            return share, share
+        z = NormalDist().inv_cdf((1 + self.confidence) / 2)
+        middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+        half = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+        # At 0 and 1 the bound is the share itself; rounding must not put it beyond.
+        return min(max(middle - half, 0.0), share), max(min(middle + half, 1.0), share)
+
+
+def _has(people: FrequencySet, codes: CodeArray) -> BoolArray:
+    """Tell which rows somebody in the data has."""
+    n = len(people)
+    both = np.concatenate([people.codes, codes], axis=1)
+    tuples = group(list(both), [len(column.values) for column in people.columns])
+    there = np.zeros(tuples.n, dtype=np.bool_)
+    there[tuples.of_item[:n]] = True
+    found: BoolArray = there[tuples.of_item[n:]]
+    return found
