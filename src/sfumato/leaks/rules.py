@@ -110,9 +110,12 @@ class Rule:
         return matched
 
     def shown(self, most: int | None = None) -> list[dict[str, Any]]:
-        """Give its entries as plain values, those that expose most people first."""
+        """Give its entries as plain values, those that expose most people first.
+
+        Those that tell less than was known before come last.
+        """
         e = self.entries
-        order = np.lexsort((np.arange(len(e)), -e.posterior, -e.rows))[:most]
+        order = np.lexsort((np.arange(len(e)), -e.posterior, -e.rows, ~e.tells))[:most]
         return [
             {
                 "known": {
