@@ -10,9 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.broken import Broken
+from sfumato.counts import FrequencySet
 from sfumato.decouplings.merging import Merged
-from sfumato.errors import ParameterError, UnknownColumnError
-from sfumato.usefulness import BrokenTable, Generalised, Original, Query, among, cramers_v
+from sfumato.errors import InputError, ParameterError, UnknownColumnError
+from sfumato.usefulness import (
+    Anatomised,
+    BrokenTable,
+    Generalised,
+    Original,
+    Query,
+    among,
+    cramers_v,
+)
 from tests.decouple.literal import joined
 from tests.utility import literal
 from tests.utility.tables import NAMES, QI, ROWS, SENSITIVE, counts_of, keeps, queries
@@ -181,3 +190,52 @@ def test_columns_and_values_that_are_not_there_are_refused():
         Original(counts).count(Query((among(other.column("age"), [29]),)))
     with pytest.raises(UnknownColumnError, match="the broken tables"):
         BrokenTable(Broken.of(counts, ["age"], ["ill"]), counts.columns)
+
+
+@given(ROWS, st.integers(1, 4), st.data())
+def test_an_anatomised_table_spreads_a_buckets_values_over_its_people(rows, n, data):
+    counts = counts_of(rows)
+    columns = [counts.column(name) for name in ("age", "sex", "ill")]
+    buckets = [data.draw(st.integers(1, n)) for _ in rows]
+    people = FrequencySet.from_rows(
+        ["bucket", *QI], [(b, *row[:2]) for b, row in zip(buckets, rows, strict=True)]
+    )
+    ills = Counter((b, row[2]) for b, row in zip(buckets, rows, strict=True))
+    listed = [(str(b), ill, str(count)) for (b, ill), count in ills.items()]
+    values = FrequencySet.from_rows(["bucket", "ill", "count"], listed)
+    release = Anatomised(people, values, columns, bucket="bucket", count="count")
+    query = data.draw(queries(counts, ["age", "sex", "ill"]))
+    expected = Counter()
+    for b, row in zip(buckets, rows, strict=True):
+        for (other, ill), count in ills.items():
+            if other == b:
+                expected[(*row[:2], ill)] += Fraction(count, buckets.count(b))
+    assert release.count(query) == pytest.approx(
+        float(literal.count(expected, lambda raw: keeps(raw, query)))
+    )
+
+
+def test_buckets_that_do_not_belong_together_are_refused():
+    people = FrequencySet.from_rows(["bucket", "age"], [(1, 20), (2, 30)])
+    values = FrequencySet.from_rows(["bucket", "ill", "count"], [(1, "flu", 2)])
+    columns = (people.column("age"), values.column("ill"))
+    with pytest.raises(InputError, match="do not belong together"):
+        Anatomised(people, values, columns, bucket="bucket", count="count")
+
+
+@given(ROWS)
+def test_levels_leave_as_much_correlation_as_their_labels_have(rows):
+    """Spreading a label's rows evenly adds no correlation and takes none away."""
+    counts = counts_of(rows)
+    coarse = counts_of([("20-29" if (row[0] or 99) < 30 else "30-39", *row[1:])
+                        for row in rows if row[0] is not None])  # fmt: skip
+    if not len(coarse):
+        return
+    spread = Generalised(coarse, counts.columns).joint("age", "ill")
+    labels = Original(coarse).joint("age", "ill")
+    assert _phi_square(spread) == pytest.approx(_phi_square(labels), abs=1e-9)
+
+
+def _phi_square(table):
+    least = min((table.sum(axis=1) > 0).sum(), (table.sum(axis=0) > 0).sum()) - 1
+    return cramers_v(table) ** 2 * least

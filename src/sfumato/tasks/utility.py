@@ -3,31 +3,19 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from sfumato.broken import Broken
 from sfumato.checks import require_int
 from sfumato.counts import FrequencySet
 from sfumato.errors import ParameterError, UnknownNameError
 from sfumato.hierarchy import Ladder
 from sfumato.policy import Missing, Policy
-from sfumato.tasks.broken_tables import parts_of
 from sfumato.tasks.measure import counted
 from sfumato.tasks.problem import ladder_of, without_missing
-from sfumato.tasks.subject import subject_of
-from sfumato.usefulness import (
-    Associations,
-    BrokenTable,
-    Estimator,
-    Generalised,
-    Original,
-    QueryErrors,
-    Workload,
-    associations_between,
-    query_errors,
-)
+from sfumato.tasks.published import published
+from sfumato.usefulness import Associations, Original, QueryErrors, Workload, strengths
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +135,7 @@ def utility(
         >>> print(sf.utility(table, coarse, quasi_identifiers=["age"], sensitive=["ill"]))
         20 of 20 rows published
         relative error of 1000 counting queries: median 50.0%, mean ...
-        correlations (Cramér's V) of 1 pairs of columns: off by 1.000 in the mean, most in age and
+        correlations (Cramér's V) of 1 pair of columns: off by 1.000 in the mean, most in age and
         ill (1.000 became 0.000)
     """
     compared = compare_utility(
@@ -205,75 +193,35 @@ def compare_utility(
         )
     if policy is not None and not isinstance(policy, Policy):
         policy = Policy.load(policy)
-    opened = {
-        name: _open(release, quasi_identifiers, sensitive, policy)
+    found = {
+        name: published(release, quasi_identifiers, sensitive, policy)
         for name, release in releases.items()
     }
-    first = next(iter(opened.values()))
+    first = next(iter(found.values()))
     columns = (*first.quasi_identifiers, *first.sensitive)
     counts = counted(original, columns).project(columns)
     if not counts.total:
         raise ParameterError("original", original, "a table with at least one row")
-    rng = np.random.default_rng(seed)
-    asked = workload.draw(counts, first.quasi_identifiers, first.sensitive, rng=rng)
+    asked = workload.draw(
+        counts, first.quasi_identifiers, first.sensitive, rng=np.random.default_rng(seed)
+    )
     ladders = _ladders(policy, counts, first.quasi_identifiers)
     truth = Original(counts)
+    answers, before = truth.counts(asked), strengths(truth, columns)
+    # What hardly a row answers would drown all else: below a thousandth of the rows, errors
+    # are measured against that.
+    bound = max(1.0, counts.total / 1000)
     results = {}
-    for name, found in opened.items():
-        estimator = _estimator(found, counts, ladders)
+    for name, release in found.items():
+        estimator = release.read(counts.columns, ladders)
         results[name] = Utility(
             counts.total,
             round(estimator.total),
-            query_errors(truth, estimator, asked),
-            associations_between(truth, estimator, columns),
+            QueryErrors(answers, estimator.counts(asked), bound),
+            Associations.between(before, estimator, columns),
             seed,
         )
     return Utilities(results)
-
-
-class _Opened(NamedTuple):
-    """A release, and what it says of its columns."""
-
-    data: object
-    """The parts of a broken release, or what `counted` takes."""
-
-    quasi_identifiers: tuple[str, ...]
-    sensitive: tuple[str, ...]
-    levels: Mapping[str, int]
-
-
-def _open(
-    release: object,
-    quasi_identifiers: Sequence[str] | None,
-    sensitive: Sequence[str] | None,
-    policy: Policy | None,
-) -> _Opened:
-    parts = (release, {}) if isinstance(release, Broken) else parts_of(release)
-    if parts is None:
-        found = subject_of(release, quasi_identifiers, sensitive, policy)
-        levels = _levels(found.manifest)
-        return _Opened(found.data, found.quasi_identifiers, found.sensitive, levels)
-    broken, manifest = parts
-    own = tuple(column.name for column in broken.quasi_identifiers)
-    return _Opened(
-        broken,
-        own if quasi_identifiers is None else tuple(quasi_identifiers),
-        broken.names if sensitive is None else tuple(sensitive),
-        _levels(manifest),
-    )
-
-
-def _levels(manifest: Mapping[str, Any] | None) -> dict[str, int]:
-    columns = (manifest or {}).get("columns", [])
-    return {column["name"]: column["level"] for column in columns if "level" in column}
-
-
-def _estimator(found: _Opened, counts: FrequencySet, ladders: Mapping[str, Ladder]) -> Estimator:
-    """Read a release by its kind."""
-    if isinstance(found.data, Broken):
-        return BrokenTable(found.data, counts.columns, ladders=ladders, levels=found.levels)
-    published = counted(found.data, counts.names)
-    return Generalised(published, counts.columns, ladders=ladders, levels=found.levels)
 
 
 def _ladders(

@@ -12,28 +12,31 @@ Example:
     2.6666666666666665
 """
 
-from sfumato.usefulness.associations import Associations, associations_between, cramers_v
+from sfumato.usefulness.anatomised import Anatomised
+from sfumato.usefulness.associations import Associations, cramers_v, strengths
 from sfumato.usefulness.broken import BrokenTable
 from sfumato.usefulness.estimator import Estimator
 from sfumato.usefulness.generalised import Generalised
+from sfumato.usefulness.labels import Labels
 from sfumato.usefulness.original import Original
 from sfumato.usefulness.query import Condition, Query, among, between
-from sfumato.usefulness.query_errors import QueryErrors, query_errors
+from sfumato.usefulness.query_errors import QueryErrors
 from sfumato.usefulness.workload import Workload
 
 __all__ = [
+    "Anatomised",
     "Associations",
     "BrokenTable",
     "Condition",
     "Estimator",
     "Generalised",
+    "Labels",
     "Original",
     "Query",
     "QueryErrors",
     "Workload",
     "among",
-    "associations_between",
     "between",
     "cramers_v",
-    "query_errors",
+    "strengths",
 ]

@@ -1,9 +1,9 @@
 """How much of what columns have to do with each other is still in a release."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -30,11 +30,33 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class Associations:
-    """Cramér's V of every pair of columns, before and after."""
+    """Cramér's V of every pair of columns, before and after.
+
+    Example:
+        >>> from sfumato.broken import Broken
+        >>> from sfumato.counts import FrequencySet
+        >>> from sfumato.usefulness import BrokenTable, Original
+        >>> rows = [("30s", "flu", "low"), ("30s", "gout", "high")]
+        >>> table = FrequencySet.from_rows(["age", "ill", "pay"], rows)
+        >>> release = BrokenTable(Broken.of(table, ["age"], ["ill", "pay"]), table.columns)
+        >>> names = ["ill", "pay"]
+        >>> print(Associations.between(strengths(Original(table), names), release, names))
+        correlations (Cramér's V) of 1 pair of columns: off by 1.000 in the mean, most in ill and
+        pay (1.000 became 0.000)
+    """
 
     pairs: tuple[Pair, ...]
     left_out: tuple[tuple[str, str], ...] = ()
     """Pairs of columns with too many values to be compared."""
+
+    @classmethod
+    def between(
+        cls, before: Mapping[tuple[str, str], float], release: Estimator, names: Sequence[str]
+    ) -> Self:
+        """Compare the strengths of the original with those of a release."""
+        after = strengths(release, names)
+        pairs = tuple(Pair(*names, before[names], after[names]) for names in before)
+        return cls(pairs, tuple(each for each in combinations(names, 2) if each not in before))
 
     @property
     def mean_difference(self) -> float:
@@ -56,38 +78,30 @@ class Associations:
         if not self.pairs:
             return "correlations: no pair of columns to compare"
         worst = max(self.pairs, key=lambda pair: pair.difference)
+        pairs = "1 pair" if len(self.pairs) == 1 else f"{len(self.pairs)} pairs"
+        rest = f"; {len(self.left_out)} with too many values left out" if self.left_out else ""
         return (
-            f"correlations (Cramér's V) of {len(self.pairs)} pairs of columns: off by "
+            f"correlations (Cramér's V) of {pairs} of columns: off by "
             f"{self.mean_difference:.3f} in the mean, most in {worst.one} and {worst.other} "
-            f"({worst.before:.3f} became {worst.after:.3f})"
+            f"({worst.before:.3f} became {worst.after:.3f}){rest}"
         )
 
 
-def associations_between(
-    truth: Estimator, release: Estimator, names: Sequence[str]
-) -> Associations:
-    """Compare the correlation of each pair of columns in the original and in a release.
+def strengths(estimator: Estimator, names: Sequence[str]) -> dict[tuple[str, str], float]:
+    """Give Cramér's V of each pair of columns; pairs of more than `MOST_CELLS` are left out.
 
-    Example:
-        >>> from sfumato.broken import Broken
-        >>> from sfumato.counts import FrequencySet
-        >>> from sfumato.usefulness import BrokenTable, Original
-        >>> rows = [("30s", "flu", "low"), ("30s", "gout", "high")]
-        >>> table = FrequencySet.from_rows(["age", "ill", "pay"], rows)
-        >>> release = BrokenTable(Broken.of(table, ["age"], ["ill", "pay"]), table.columns)
-        >>> print(associations_between(Original(table), release, ["ill", "pay"]))
-        correlations (Cramér's V) of 1 pairs of columns: off by 1.000 in the mean, most in ill and
-        pay (1.000 became 0.000)
+    >>> from sfumato.counts import FrequencySet
+    >>> from sfumato.usefulness import Original
+    >>> table = FrequencySet.from_rows(["ill", "pay"], [("flu", "low"), ("gout", "high")])
+    >>> strengths(Original(table), ["ill", "pay"])
+    {('ill', 'pay'): 1.0}
     """
-    pairs, left_out = [], []
-    for one, other in combinations(names, 2):
-        cells = len(truth.column(one).values) * len(truth.column(other).values)
-        if cells > MOST_CELLS:
-            left_out.append((one, other))
-            continue
-        before, after = (cramers_v(each.joint(one, other)) for each in (truth, release))
-        pairs.append(Pair(one, other, before, after))
-    return Associations(tuple(pairs), tuple(left_out))
+    sizes = {name: len(estimator.column(name).values) for name in names}
+    return {
+        (one, other): cramers_v(estimator.joint(one, other))
+        for one, other in combinations(names, 2)
+        if sizes[one] * sizes[other] <= MOST_CELLS
+    }
 
 
 def cramers_v(table: FloatArray) -> float:

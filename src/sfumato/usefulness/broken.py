@@ -1,15 +1,15 @@
 """Broken tables: sensitive columns are independent of each other within a group."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from sfumato.broken import Broken, SensitiveTable
 from sfumato.counts import Column
 from sfumato.errors import UnknownColumnError
-from sfumato.hierarchy import Ladder
 from sfumato.usefulness.covering import Covering
 from sfumato.usefulness.facet import Facet
+from sfumato.usefulness.labels import Labels
 from sfumato.usefulness.product import Product
 
 
@@ -22,8 +22,7 @@ class BrokenTable(Product):
     Args:
         broken: The groups.
         columns: The columns of the original table.
-        ladders: The hierarchies of the quasi-identifiers that have one.
-        levels: The level of each column that was published at one level.
+        labels: The hierarchies and levels of the quasi-identifiers, as far as they are known.
 
     Example:
         >>> from sfumato.counts import FrequencySet
@@ -37,39 +36,24 @@ class BrokenTable(Product):
     """
 
     def __init__(
-        self,
-        broken: Broken,
-        columns: Sequence[Column],
-        *,
-        ladders: Mapping[str, Ladder] | None = None,
-        levels: Mapping[str, int] | None = None,
+        self, broken: Broken, columns: Sequence[Column], labels: Labels | None = None
     ) -> None:
-        labels = {column.name: at for at, column in enumerate(broken.quasi_identifiers)}
+        read = labels or Labels()
+        shown = {column.name: at for at, column in enumerate(broken.quasi_identifiers)}
         facets = []
         for raw in columns:
-            if raw.name in labels:
-                at = labels[raw.name]
-                covering = Covering(
-                    raw, (ladders or {}).get(raw.name), (levels or {}).get(raw.name)
-                )
-                covered = covering.all(broken.quasi_identifiers[at].values)
-                facets.append(Facet.of(raw, broken.labels[at], covered))
+            if raw.name in shown:
+                at = shown[raw.name]
+                facets.append(read.facet(raw, broken.quasi_identifiers[at], broken.labels[at]))
             elif raw.name in broken.names:
-                facets.append(_sensitive(broken.table(raw.name), raw, len(broken)))
+                facets.append(_sensitive(raw, broken.table(raw.name), len(broken)))
             else:
-                known = (*labels, *broken.names)
+                known = (*shown, *broken.names)
                 raise UnknownColumnError(raw.name, known, where="the broken tables")
         super().__init__(broken.sizes, facets)
 
 
-def _sensitive(table: SensitiveTable, raw: Column, n: int) -> Facet:
-    """A group is a kind of its own, with as many chances for a value as rows that have it."""
+def _sensitive(raw: Column, table: SensitiveTable, n: int) -> Facet:
+    """Every group is a kind of its own."""
     covered = Covering(raw).all(table.column.values)
-    codes = np.concatenate([np.empty(0, dtype=np.int64), *covered])
-    widths = np.array([len(each) for each in covered], dtype=np.int64)
-    width = widths[table.value]
-    # Where the codes of an entry's value begin, and how far into them each code is.
-    begin = np.repeat((np.cumsum(widths) - widths)[table.value], width)
-    into = np.arange(width.sum()) - np.repeat(np.cumsum(width) - width, width)
-    weight = np.repeat(table.rows / np.maximum(width, 1), width)
-    return Facet(raw, np.arange(n), np.repeat(table.group, width), codes[begin + into], weight, n)
+    return Facet.counted(raw, np.arange(n), table.group, table.value, table.rows, covered)

@@ -61,6 +61,35 @@ class Facet:
         value = np.concatenate([np.empty(0, dtype=np.int64), *covered])
         return cls(column, kinds, kind, value, np.ones(len(kind)), len(covered))
 
+    @classmethod
+    def counted(
+        cls,
+        column: Column,
+        kinds: IntArray | CodeArray,
+        kind: IntArray | CodeArray,
+        label: CodeArray,
+        rows: IntArray | FloatArray,
+        covered: Sequence[IntArray],
+    ) -> Self:
+        """Make a value as likely as it is frequent in a kind: so many rows of it have a label.
+
+        >>> ill, flu, gout = Column("ill", ("flu", "gout")), np.array([0]), np.array([1])
+        >>> one, both = np.array([0, 0, 0, 0]), np.array([0, 1])
+        >>> facet = Facet.counted(ill, one, one[:2], both, np.array([3, 1]), [flu, gout])
+        >>> facet.share(np.array([True, False])).tolist()
+        [0.75, 0.75, 0.75, 0.75]
+        """
+        codes = np.concatenate([np.empty(0, dtype=np.int64), *covered])
+        widths = np.array([len(each) for each in covered], dtype=np.int64)
+        width = widths[label]
+        # Where the codes of an entry's label begin, and how far into them each code is.
+        begin = np.repeat((np.cumsum(widths) - widths)[label], width)
+        into = np.arange(width.sum()) - np.repeat(np.cumsum(width) - width, width)
+        weight = np.repeat(rows / np.maximum(width, 1), width)
+        n = int(max(kinds.max(initial=-1), kind.max(initial=-1))) + 1
+        of_kind: IntArray = np.repeat(kind.astype(np.int64), width)
+        return cls(column, kinds, of_kind, codes[begin + into], weight, n)
+
     @cached_property
     def _total(self) -> FloatArray:
         return added(self.kind, self.weight, self.n)

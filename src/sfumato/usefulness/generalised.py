@@ -1,11 +1,9 @@
 """Generalised tables: a label stands for the raw values under it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from sfumato.counts import Column, FrequencySet
-from sfumato.hierarchy import Ladder
-from sfumato.usefulness.covering import Covering
-from sfumato.usefulness.facet import Facet
+from sfumato.usefulness.labels import Labels
 from sfumato.usefulness.product import Product
 
 
@@ -20,8 +18,7 @@ class Generalised(Product):
     Args:
         counts: The published table.
         columns: The columns of the original table.
-        ladders: The hierarchies of the columns that have one.
-        levels: The level of each column that was published at one level.
+        labels: The hierarchies and levels its labels come from, as far as they are known.
 
     Reference: LeFevre, DeWitt and Ramakrishnan, "Mondrian multidimensional k-anonymity", 2006,
     doi:10.1109/ICDE.2006.101
@@ -35,16 +32,10 @@ class Generalised(Product):
     """
 
     def __init__(
-        self,
-        counts: FrequencySet,
-        columns: Sequence[Column],
-        *,
-        ladders: Mapping[str, Ladder] | None = None,
-        levels: Mapping[str, int] | None = None,
+        self, counts: FrequencySet, columns: Sequence[Column], labels: Labels | None = None
     ) -> None:
-        facets = []
-        for raw in columns:
-            covering = Covering(raw, (ladders or {}).get(raw.name), (levels or {}).get(raw.name))
-            covered = covering.all(counts.column(raw.name).values)
-            facets.append(Facet.of(raw, counts.codes_of(raw.name), covered))
+        read = labels or Labels()
+        facets = [
+            read.facet(raw, counts.column(raw.name), counts.codes_of(raw.name)) for raw in columns
+        ]
         super().__init__(counts.rows, facets)

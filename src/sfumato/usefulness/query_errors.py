@@ -1,6 +1,5 @@
 """How far a release's answers are from the truth."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,8 +8,6 @@ import numpy as np
 
 from sfumato.checks import require_number
 from sfumato.typing import FloatArray
-from sfumato.usefulness.estimator import Estimator
-from sfumato.usefulness.query import Query
 
 QUANTILES = (0.25, 0.5, 0.75, 0.9, 0.95)
 """Which quantiles of the relative error are reported."""
@@ -32,6 +29,10 @@ class QueryErrors:
     truth: FloatArray
     estimate: FloatArray
     bound: float
+    """Truths below it count as this much."""
+
+    def __post_init__(self) -> None:
+        require_number("bound", self.bound, above=0)
 
     def __len__(self) -> int:
         return len(self.truth)
@@ -72,21 +73,3 @@ class QueryErrors:
             f"relative error of {len(self)} counting queries: median {self.median:.1%}, "
             f"mean {self.mean:.1%}, 90% of them at most {self.quantile(0.9):.1%}"
         )
-
-
-def query_errors(
-    truth: Estimator, release: Estimator, queries: Sequence[Query], *, bound: float | None = None
-) -> QueryErrors:
-    """Ask the original and a release the same queries.
-
-    Args:
-        truth: The original table.
-        release: What is published of it.
-        queries: What is asked.
-        bound: Truths below it count as this much; None takes a thousandth of the rows, and
-            at least one row.
-    """
-    if bound is None:
-        bound = max(1.0, truth.total / 1000)
-    require_number("bound", bound, above=0)
-    return QueryErrors(truth.counts(queries), release.counts(queries), float(bound))

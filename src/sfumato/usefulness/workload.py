@@ -17,7 +17,8 @@ from sfumato.usefulness.query import Condition, Query
 class Workload:
     """Queries such as analysts ask: a few attributes, a range or some values of each.
 
-    A query takes one to `attributes` quasi-identifiers and one sensitive column. Each condition
+    A query takes up to `attributes` quasi-identifiers and up to `sensitive` sensitive columns,
+    at least one of either if there are any. Each condition
     takes just so much of its column that, were the columns independent, about `selectivity`
     of the rows would keep all of them: a range where values have an order, a random set of
     values where they have none. No condition takes in less than one value, or all of them.
@@ -25,6 +26,8 @@ class Workload:
     Args:
         queries: How many queries.
         attributes: The most quasi-identifiers in a query.
+        sensitive: The most sensitive columns in a query. Tables that are published apart are
+            put to the test by queries about two.
         selectivity: The share of the rows that a query is meant to count.
 
     Reference: Xiao and Tao, "Anatomy: simple and effective privacy preservation", VLDB 2006,
@@ -40,11 +43,13 @@ class Workload:
 
     queries: int = 1000
     attributes: int = 3
+    sensitive: int = 1
     selectivity: float = 0.1
 
     def __post_init__(self) -> None:
         require_int("queries", self.queries, at_least=1)
         require_int("attributes", self.attributes, at_least=1)
+        require_int("sensitive", self.sensitive, at_least=1)
         require_number("selectivity", self.selectivity, above=0, below=1)
 
     def draw(
@@ -77,13 +82,17 @@ class Workload:
     def _query(
         self, others: Sequence["_Drawer"], secrets: Sequence["_Drawer"], rng: np.random.Generator
     ) -> Query:
-        most = min(self.attributes, len(others))
-        size = int(rng.integers(1, most + 1)) if most else 0
-        chosen = [others[i] for i in sorted(rng.permutation(len(others))[:size].tolist())]
-        if secrets:
-            chosen.append(secrets[int(rng.integers(len(secrets)))])
+        chosen = [*_some(others, self.attributes, rng), *_some(secrets, self.sensitive, rng)]
         share = self.selectivity ** (1 / len(chosen))
         return Query(tuple(drawer.draw(share, rng) for drawer in chosen))
+
+
+def _some(drawers: Sequence["_Drawer"], most: int, rng: np.random.Generator) -> list["_Drawer"]:
+    """Choose a few, in the order they have."""
+    if not drawers:
+        return []
+    size = int(rng.integers(1, min(most, len(drawers)) + 1))
+    return [drawers[i] for i in sorted(rng.permutation(len(drawers))[:size].tolist())]
 
 
 def _varies(counts: FrequencySet, name: str) -> bool:
