@@ -1,0 +1,123 @@
+"""How much two attributes have to do with each other, from counts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from sfumato.counts import Column, FrequencySet, group, sums
+from sfumato.text import number_of
+from sfumato.typing import CodeArray, FloatArray, IntArray
+
+Cells: TypeAlias = tuple[IntArray, IntArray, IntArray]
+"""Of each pair of values that occurs: the first, the second, and the rows that have both."""
+
+BINS = 20
+"""Numbers with more values than this are put into this many bins, each with as many rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Correlations:
+    """How strongly each pair of attributes is tied, between 0 (not at all) and 1.
+
+    Example:
+        >>> rows = [("f", "x", 1), ("f", "x", 2), ("m", "y", 1), ("m", "y", 2)]
+        >>> counts = FrequencySet.from_rows(["sex", "name", "day"], rows)
+        >>> correlations(counts, ["sex", "name", "day"]).strength.tolist()
+        [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+
+    names: tuple[str, ...]
+    strength: FloatArray
+    """`strength[i, j]`: the mean-square contingency of attributes i and j."""
+
+    def between(self, one: str, other: str) -> float:
+        """Give the strength of one pair."""
+        return float(self.strength[self.names.index(one), self.names.index(other)])
+
+
+def correlations(counts: FrequencySet, names: Sequence[str], *, bins: int = BINS) -> Correlations:
+    """Measure all pairs of some attributes."""
+    binned = {name: _binned(counts, name, bins) for name in names}
+    strength = np.eye(len(names))
+    for i, one in enumerate(names):
+        for j, other in enumerate(names[:i]):
+            cells = cells_of(binned[one], binned[other], counts.rows)
+            strength[i, j] = strength[j, i] = mean_square_contingency(*cells)
+    return Correlations(tuple(names), strength)
+
+
+def cells_of(one: CodeArray, other: CodeArray, rows: IntArray) -> Cells:
+    """Count the pairs of codes that occur."""
+    sizes = [int(codes.max(initial=0)) + 1 for codes in (one, other)]
+    groups = group([one, other], sizes)
+    first, second = one[groups.first], other[groups.first]
+    return first.astype(np.int64), second.astype(np.int64), sums(groups.of_item, rows, groups.n)
+
+
+def phi_square(one: IntArray, other: IntArray, rows: IntArray) -> float:
+    """Give χ²/n of the table of two attributes.
+
+    Σ (fᵢⱼ - fᵢ fⱼ)² / (fᵢ fⱼ) = Σ fᵢⱼ² / (fᵢ fⱼ) - 1, so that only pairs that occur count.
+
+    >>> phi_square(np.array([0, 1]), np.array([0, 1]), np.array([5, 5]))
+    1.0
+    """
+    total = int(rows.sum())
+    if not total:
+        return 0.0
+    share, first, second = _shares(one, other, rows)
+    return max(float((share * share / (first * second)).sum()) - 1, 0.0)
+
+
+def mean_square_contingency(one: IntArray, other: IntArray, rows: IntArray) -> float:
+    """Give φ²/(min(a, b) - 1) for attributes of a and b values: 0 if independent, at most 1."""
+    fewer = min(len(np.unique(one)), len(np.unique(other)))
+    return 0.0 if fewer < 2 else min(phi_square(one, other, rows) / (fewer - 1), 1.0)
+
+
+def cramers_v(one: IntArray, other: IntArray, rows: IntArray) -> float:
+    """Give the root of the mean-square contingency."""
+    return float(np.sqrt(mean_square_contingency(one, other, rows)))
+
+
+def mutual_information(one: IntArray, other: IntArray, rows: IntArray) -> float:
+    """Give how many bits one attribute tells about the other.
+
+    >>> mutual_information(np.array([0, 1]), np.array([0, 1]), np.array([5, 5]))
+    1.0
+    """
+    if not int(rows.sum()):
+        return 0.0
+    share, first, second = _shares(one, other, rows)
+    return max(float((share * np.log2(share / (first * second))).sum()), 0.0)
+
+
+def _shares(
+    one: IntArray, other: IntArray, rows: IntArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Give the share of each pair, and of each of its two values."""
+    share: FloatArray = rows / rows.sum()
+    first: FloatArray = np.bincount(one, share).astype(np.float64)
+    second: FloatArray = np.bincount(other, share).astype(np.float64)
+    return share, first[one], second[other]
+
+
+def _binned(counts: FrequencySet, name: str, bins: int) -> CodeArray:
+    """Give codes of which a number with many values has only a few."""
+    column, codes = counts.column(name), counts.codes_of(name)
+    if len(column.values) <= bins or not _is_number(column):
+        return codes
+    rows = counts.value_counts(name)
+    known = rows[: len(column.known)]
+    before = np.cumsum(known) - known
+    # A value is where the middle of its rows is, so that a frequent one is a bin of its own.
+    place = ((before + known / 2) * bins // max(int(known.sum()), 1)).astype(np.int32)
+    place = np.append(np.minimum(place, bins - 1), [bins] * (len(rows) - len(known)))
+    found: CodeArray = place[codes].astype(np.int32)
+    return found
+
+
+def _is_number(column: Column) -> bool:
+    return all(number_of(value) is not None for value in column.known)

@@ -1,0 +1,269 @@
+"""l-diversity of a sliced table: what its buckets together say about a person.
+
+For a person t and a bucket B, f(t, B) is the product over the columns of the share of B's
+sub-tuples that equal t's; in the sensitive column only the known part has to match.
+p(t, B) = f(t, B) / Σ f(t, B'), D(t, B)[s] is the share of s among the sub-tuples of B's
+sensitive column whose known part is t's, and p(t, s) = Σ p(t, B) D(t, B)[s]. The table is
+l-diverse if p(t, s) ≤ 1/l for everybody and every value. Where values are missing, shares are
+among those that are not: p(t, s) ≤ (1 - p(t, missing))/l, and not all may be missing.
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.slicing.laid import Laid
+from sfumato.typing import BoolArray, FloatArray, IntArray
+
+_AT_ONCE = 1 << 21
+"""Matches of people and buckets that are looked at together."""
+
+_NEAR = 1e-9
+"""Beliefs so near to the limit are computed again with whole numbers."""
+
+
+class Crowds(NamedTuple):
+    """Per bucket, those sub-tuples of its sensitive column that look alike but for the value."""
+
+    bucket: IntArray
+    known: IntArray
+    rows: IntArray
+    """How many rows have a value that is not missing."""
+
+    most: IntArray
+    """How many of them have the most frequent value."""
+
+    def fail(self, l: int) -> BoolArray:
+        """Tell where one value has more than 1/l of the rows; exactly 1/l is allowed."""
+        failing: BoolArray = (self.most * l > self.rows) | (self.rows == 0)
+        return failing
+
+
+def crowds(laid: Laid, bucket: IntArray, at: IntArray | None = None) -> Crowds:
+    """Count the sensitive column of every bucket.
+
+    If none of them fails, the whole sliced table is l-diverse: D(t, B)[s] ≤ 1/l in every bucket
+    that t matches, and p(t, s) is an average of them, Σ p(t, B) D(t, B)[s] ≤ Σ p(t, B) / l =
+    1/l. It then holds for whatever weights p(t, B) an adversary may have, that is whatever
+    is known about the bucket somebody is in, and for people who are not in the table too.
+
+    Args:
+        laid: The table.
+        bucket: The bucket of each item.
+        at: The items to count; None counts all.
+
+    Example:
+        >>> laid = Laid((), np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([2, 3, 4]))
+        >>> found = crowds(laid, np.array([0, 0, 0]))
+        >>> found.known.tolist(), found.rows.tolist(), found.most.tolist()
+        ([0, 1], [5, 4], [3, 4])
+    """
+    pair, rows = (laid.pair, laid.rows) if at is None else (laid.pair[at], laid.rows[at])
+    key, n = _totals(bucket * laid.pairs + pair, rows)
+    of_bucket, of_pair = np.divmod(key, max(laid.pairs, 1))
+    known = laid.known_of_pair[of_pair]
+    n[laid.value_of_pair[of_pair] == laid.missing] = 0
+    starts = _starts(of_bucket, known)
+    if not len(starts):
+        empty = np.zeros(0, dtype=np.int64)
+        return Crowds(empty, empty, empty, empty)
+    return Crowds(
+        of_bucket[starts],
+        known[starts],
+        np.add.reduceat(n, starts),
+        np.maximum.reduceat(n, starts),
+    )
+
+
+def beliefs(laid: Laid, bucket: IntArray) -> FloatArray:
+    """Give p(t, s) for each kind of person (`laid.people`) and each sensitive value.
+
+    Example:
+        >>> one = np.array([0, 1, 0, 1])
+        >>> laid = Laid((one,), np.zeros(4, dtype=int), np.array([0, 1, 2, 2]), np.ones(4, int))
+        >>> beliefs(laid, np.array([0, 0, 1, 1])).tolist()
+        [[0.25, 0.25, 0.5], [0.25, 0.25, 0.5]]
+    """
+    return _Buckets(laid, bucket).beliefs(laid.people)
+
+
+def exposed(laid: Laid, bucket: IntArray, l: int, *, changed: BoolArray | None = None) -> IntArray:
+    """Give an item of each kind of person for whom some p(t, s) is above 1/l.
+
+    Only people who match a bucket that fails by itself are computed: see `crowds`.
+
+    Args:
+        laid: The table.
+        bucket: The bucket of each item.
+        l: The least diversity.
+        changed: Per bucket, whether it is new since all was well; people who match no such
+            bucket are as well off as they were.
+    """
+    found = crowds(laid, bucket)
+    n = int(bucket.max(initial=-1)) + 1
+    doubtful = np.zeros(int(laid.known.max(initial=-1)) + 1, dtype=bool)
+    doubtful[found.known[found.fail(l)]] = True
+    doubted: BoolArray = doubtful[laid.known[laid.people]]
+    people: IntArray = laid.people[doubted]
+    if changed is not None:
+        people = _touched(laid, people, changed[bucket])
+    if not len(people) or not n:
+        return people[:0]
+    buckets = _Buckets(laid, bucket)
+    likely = buckets.beliefs(people)[:, np.arange(laid.values) != laid.missing]
+    excess = likely.max(axis=1, initial=0) * l - likely.sum(axis=1)
+    wrong: BoolArray = excess > 0
+    for near in np.flatnonzero(np.abs(excess) <= _NEAR):
+        wrong[near] = buckets.exceeds(int(people[near]), l)
+    exposed_people: IntArray = people[wrong]
+    return exposed_people
+
+
+def _touched(laid: Laid, people: IntArray, changed: BoolArray) -> IntArray:
+    """Give the people of whom every sub-tuple is in some bucket that changed."""
+    for numbers in (*laid.others, laid.known):
+        there = np.zeros(int(numbers.max(initial=-1)) + 1, dtype=bool)
+        there[numbers[changed]] = True
+        people = people[there[numbers[people]]]
+    return people
+
+
+class _Counted(NamedTuple):
+    """How often each sub-tuple of one column is in each bucket, sorted by sub-tuple."""
+
+    key: IntArray
+    rows: IntArray
+    starts: IntArray
+    """Where the buckets of each sub-tuple begin, and where the last end."""
+
+    @classmethod
+    def of(cls, numbers: IntArray, bucket: IntArray, rows: IntArray, n: int) -> "_Counted":
+        key, added = _totals(numbers * n + bucket, rows)
+        size = int(numbers.max(initial=-1)) + 1
+        return cls(key, added, np.searchsorted(key, np.arange(size + 1) * n))
+
+    def of_match(self, numbers: IntArray, bucket: IntArray, n: int) -> IntArray:
+        """Look up how often a sub-tuple is in a bucket; 0 if it is not."""
+        wanted = numbers * n + bucket
+        at = np.minimum(np.searchsorted(self.key, wanted), len(self.key) - 1)
+        found: IntArray = np.where(self.key[at] == wanted, self.rows[at], 0)
+        return found
+
+
+class _Matching(NamedTuple):
+    """People and the buckets they match."""
+
+    person: IntArray
+    """Positions in the people that were asked for."""
+
+    bucket: IntArray
+    weight: FloatArray
+    """f(t, B), but with the rows that match in the sensitive column left out."""
+
+    counts: list[IntArray]
+    """Per other column, how many rows match."""
+
+
+class _Buckets:
+    """Buckets that can be asked who matches them."""
+
+    def __init__(self, laid: Laid, bucket: IntArray) -> None:
+        self.laid = laid
+        self.n = int(bucket.max(initial=-1)) + 1
+        self.sizes = np.bincount(bucket, laid.rows, self.n).astype(np.int64)
+        self.columns = [
+            (numbers, _Counted.of(numbers, bucket, laid.rows, self.n))
+            for numbers in (*laid.others, laid.known)
+        ]
+        # Cells of the sensitive column, sorted by known part, bucket and value.
+        cell = (laid.known * self.n + bucket) * laid.values + laid.value
+        self.cell, self.cell_rows = _totals(cell, laid.rows)
+
+    def beliefs(self, people: IntArray) -> FloatArray:
+        """Give p(t, s) of some people."""
+        values = self.laid.values
+        total = np.zeros(len(people) * values)
+        for found in self.matching(people):
+            crowd = self.laid.known[people[found.person]] * self.n + found.bucket
+            match, at = _ranges(*(np.searchsorted(self.cell, (crowd + i) * values) for i in (0, 1)))
+            place = found.person[match] * values + self.cell[at] % values
+            total += np.bincount(place, found.weight[match] * self.cell_rows[at], len(total))
+        likely = total.reshape(len(people), values)
+        beliefs: FloatArray = likely / likely.sum(axis=1, keepdims=True)
+        return beliefs
+
+    def exceeds(self, item: int, l: int) -> bool:
+        """Tell exactly whether some p(t, s) of one person is above 1/l."""
+        values, sums = self.laid.values, dict[int, Fraction]()
+        for found in self.matching(np.array([item])):
+            for at, bucket in enumerate(found.bucket.tolist()):
+                size, weight = int(self.sizes[bucket]), Fraction(1)
+                for count in found.counts:
+                    weight *= Fraction(int(count[at]), size)
+                crowd = int(self.laid.known[item]) * self.n + bucket
+                first, last = np.searchsorted(self.cell, [crowd * values, (crowd + 1) * values])
+                for cell in range(first, last):
+                    share = weight * Fraction(int(self.cell_rows[cell]), size)
+                    value = int(self.cell[cell]) % values
+                    sums[value] = sums.get(value, Fraction(0)) + share
+        sums.pop(self.laid.missing, None)
+        return not sums or max(sums.values()) * l > sum(sums.values())
+
+    def matching(self, people: IntArray) -> Iterator[_Matching]:
+        """Find the buckets that people match in every column, some people at a time."""
+        # Start from the column in which a person's sub-tuple is in the fewest buckets.
+        widths = np.array([np.diff(c.starts)[numbers[people]] for numbers, c in self.columns])
+        rarest = np.argmin(widths, axis=0)
+        for column, (numbers, counted) in enumerate(self.columns):
+            persons = np.flatnonzero(rarest == column)
+            ends = np.cumsum(widths[column, persons])
+            batch = ends // _AT_ONCE
+            parts = np.split(persons, np.flatnonzero(np.diff(batch)) + 1)
+            for part in filter(len, parts):
+                first = counted.starts[numbers[people[part]]]
+                last = counted.starts[numbers[people[part]] + 1]
+                match, at = _ranges(first, last)
+                yield self._matching(people, part[match], counted.key[at] % self.n)
+
+    def _matching(self, people: IntArray, person: IntArray, bucket: IntArray) -> _Matching:
+        item, everywhere = people[person], np.ones(len(person), dtype=bool)
+        counts = []
+        for numbers, counted in self.columns:
+            counts.append(counted.of_match(numbers[item], bucket, self.n))
+            everywhere &= counts[-1] > 0
+        kept = [count[everywhere] for count in counts[:-1]]
+        sizes = self.sizes[bucket[everywhere]]
+        weight = 1 / sizes
+        for count in kept:
+            weight = weight * (count / sizes)
+        return _Matching(person[everywhere], bucket[everywhere], weight, kept)
+
+
+def _totals(key: IntArray, rows: IntArray) -> tuple[IntArray, IntArray]:
+    """Add up the rows of equal keys; give the keys in order."""
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    starts = _starts(key)
+    return key[starts], np.add.reduceat(rows[order], starts) if len(key) else rows[:0]
+
+
+def _starts(*keys: IntArray) -> IntArray:
+    """Give where a new combination of keys begins."""
+    new = np.zeros(len(keys[0]), dtype=bool)
+    for key in keys:
+        new |= np.diff(key, prepend=-1) != 0
+    return np.flatnonzero(new)
+
+
+def _ranges(first: IntArray, last: IntArray) -> tuple[IntArray, IntArray]:
+    """List the numbers of several ranges, each with the position of its range.
+
+    >>> [part.tolist() for part in _ranges(np.array([3, 0]), np.array([5, 1]))]
+    [[0, 0, 1], [3, 4, 0]]
+    """
+    widths = last - first
+    which = np.repeat(np.arange(len(widths)), widths)
+    offset = np.arange(len(which)) - (np.cumsum(widths) - widths)[which]
+    return which, first[which] + offset

@@ -1,0 +1,72 @@
+"""Correlations agree with an independent library, and with counting by hand."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.counts import FrequencySet
+from sfumato.slicing import (
+    correlations,
+    cramers_v,
+    mean_square_contingency,
+    mutual_information,
+    phi_square,
+)
+from sfumato.slicing.correlation import cells_of
+
+PAIRS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=2, max_size=40)
+
+
+def cells(pairs):
+    one, other = (np.array([pair[i] for pair in pairs], dtype=np.int32) for i in (0, 1))
+    return cells_of(one, other, np.ones(len(pairs), dtype=np.int64))
+
+
+@given(PAIRS)
+def test_phi_square_and_v_agree_with_another_library(pairs):
+    contingency = pytest.importorskip("scipy.stats.contingency")
+    one, other = zip(*pairs, strict=True)
+    table = contingency.crosstab(one, other).count
+    chi_square = contingency.chi2_contingency(table, correction=False).statistic
+    assert phi_square(*cells(pairs)) == pytest.approx(chi_square / len(pairs), abs=1e-12)
+    if min(table.shape) > 1:
+        v = contingency.association(table, method="cramer")
+        assert cramers_v(*cells(pairs)) == pytest.approx(v, abs=1e-7)
+        assert mean_square_contingency(*cells(pairs)) == pytest.approx(v**2, abs=1e-12)
+    else:
+        assert mean_square_contingency(*cells(pairs)) == 0
+
+
+@given(PAIRS)
+def test_mutual_information_is_what_its_definition_says(pairs):
+    n = len(pairs)
+    both, one, other = Counter(pairs), *(Counter(p[i] for p in pairs) for i in (0, 1))
+    bits = sum(c / n * math.log2(c * n / (one[a] * other[b])) for (a, b), c in both.items())
+    assert mutual_information(*cells(pairs)) == pytest.approx(bits, abs=1e-12)
+
+
+def test_nothing_has_no_correlation():
+    nothing = np.zeros(0, dtype=np.int64)
+    assert phi_square(nothing, nothing, nothing) == 0
+    assert mutual_information(nothing, nothing, nothing) == 0
+
+
+def test_numbers_of_many_values_are_put_into_bins():
+    rng = np.random.default_rng(1)
+    ages = rng.integers(0, 1000, 4000)
+    rows = [(int(age), f"person {i}", bool(age > 500)) for i, age in enumerate(ages)]
+    rows += [(None, f"person {i}", i % 2 == 0) for i in range(4000, 4100)]
+    counts = FrequencySet.from_rows(["age", "name", "old"], rows)
+    found = correlations(counts, ["age", "name", "old"])
+    assert 0.9 < found.between("age", "old") < 1
+    # Without bins every name says everything, and so would every age.
+    assert found.between("name", "old") == pytest.approx(1)
+    np.testing.assert_array_equal(found.strength, found.strength.T)
+    independent = [(int(a), int(b)) for a, b in rng.integers(0, 1000, (5000, 2))]
+    pair = FrequencySet.from_rows(["a", "b"], independent)
+    assert correlations(pair, ["a", "b"]).between("a", "b") < 0.02
+    assert correlations(pair, ["a", "b"], bins=2000).between("a", "b") > 0.1
