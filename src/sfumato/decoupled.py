@@ -53,7 +53,7 @@ class Decoupled:
             for name in left_out["columns"]
         ]
         found += [
-            f"{name} is not promised any more: it cannot be recomputed from these tables alone"
+            f"{name} is not promised any more: it is not what these tables alone can show"
             for name in left_out["models"]
         ]
         found += self.manifest.get("notes", ())

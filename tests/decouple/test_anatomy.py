@@ -110,13 +110,17 @@ def test_a_refusal_names_the_largest_l_and_that_is_possible(rows, l):
 
 
 def test_the_printed_table_can_be_put_into_three_buckets_of_three_values():
-    # Which of the nine has which value is not printed, only how often each occurs.
-    ill = ["OvarianCancer", "ProstateCancer", "OvarianCancer", *["Flu", "HeartDisease"] * 3]
-    assert Counter(ill) == sum((Counter({v: int(n)}) for _, v, n in PRINTED_VALUES), Counter())
-    rows = [(*person[1:], value) for person, value in zip(PRINTED_PEOPLE, ill, strict=True)]
-    data = table(rows, [*NAMES, "ill"])
+    data = sf.samples.table("bucketization").rename_columns([*NAMES, "ill"])
+    rows = [tuple(row.values()) for row in data.to_pylist()]
+    # Put into the buckets as printed, it gives the tables as printed.
+    assert [list(row[:3]) for row in rows] == [person[1:] for person in PRINTED_PEOPLE]
+    buckets = [person[0] for person in PRINTED_PEOPLE]
+    ill = [row[-1].replace(" ", "") for row in rows]
+    counted = Counter(zip(buckets, ill, strict=True))
+    assert counted == {(bucket, value): int(n) for bucket, value, n in PRINTED_VALUES}
     release = sf.decouple(data, Anatomy(l=3), quasi_identifiers=NAMES, sensitive=["ill"])
     assert release.verdict["distinct-l-diversity"].found == {"l": 3}
+    assert release.verdict["probabilistic-l-diversity"].found == {"l": 3}
     assert [values.total() for _, values in published(release)] == [3, 3, 3]
     with pytest.raises(InfeasibleError, match=r"only 4 values\. The largest l is 3"):
         sf.decouple(data, Anatomy(l=5), quasi_identifiers=NAMES, sensitive=["ill"])

@@ -49,9 +49,10 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
 
     Promises: every person and every value is there, as often as before; which of them belong
     together is not, beyond what follows from the counts of a group; labels and orders are random;
-    the models of the release hold as they did; all that was verified from the tables by
-    independent code. If anything fails, nothing is written. Does not promise that groups are
-    large or diverse: anonymise the table before.
+    the models of the release hold as they did, or those the method promises instead; all
+    that was verified from the tables by independent code. If anything fails, nothing is written.
+    Does not promise that groups are large or diverse, where the method does not make them so:
+    anonymise the table before.
 
     Args:
         data: A release, its folder, or a table: a path (CSV, Parquet, Feather), pandas,
