@@ -6,6 +6,7 @@ and `Membership` stand apart: one needs two releases, the other people who are i
 
 from sfumato.attacks.base import Attack, Finding
 from sfumato.attacks.composition import Compared, Composition
+from sfumato.attacks.covering import Covered, covers_of
 from sfumato.attacks.homogeneity import Homogeneity
 from sfumato.attacks.matching import Groups, Matcher
 from sfumato.attacks.membership import Membership, Presence
@@ -17,6 +18,7 @@ __all__ = [
     "Attack",
     "Compared",
     "Composition",
+    "Covered",
     "Finding",
     "Groups",
     "Homogeneity",
@@ -24,6 +26,7 @@ __all__ = [
     "Membership",
     "Presence",
     "Similarity",
+    "covers_of",
 ]
 
 ATTACKS: Registry[Attack] = Registry("attack", "sfumato.attacks", [Homogeneity, Similarity])
