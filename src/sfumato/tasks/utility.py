@@ -1,6 +1,6 @@
 """Utility: how much can still be learnt from what is published, for those who may."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -15,7 +15,16 @@ from sfumato.policy import Missing, Policy
 from sfumato.tasks.measure import counted
 from sfumato.tasks.problem import ladder_of, without_missing
 from sfumato.tasks.published import published
-from sfumato.usefulness import Associations, Original, QueryErrors, Workload, strengths
+from sfumato.usefulness import (
+    Accuracy,
+    Associations,
+    Classification,
+    Estimator,
+    Original,
+    QueryErrors,
+    Workload,
+    strengths,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +46,9 @@ class Utility:
     seed: int
     """Where the queries came from; the same seed asks the same queries."""
 
+    accuracy: Accuracy | None = None
+    """How well a classifier does, if one was asked for."""
+
     def to_dict(self) -> dict[str, Any]:
         """Give the figures as plain values that JSON can hold."""
         return {
@@ -44,6 +56,7 @@ class Utility:
             "published": self.published,
             "queries": self.queries.to_dict(),
             "associations": self.associations.to_dict(),
+            **({} if self.accuracy is None else {"accuracy": self.accuracy.to_dict()}),
             "seed": self.seed,
         }
 
@@ -52,7 +65,8 @@ class Utility:
 
     def __str__(self) -> str:
         published = f"{self.published} of {self.rows} rows published"
-        return "\n".join([published, str(self.queries), str(self.associations)])
+        learnt = [] if self.accuracy is None else [str(self.accuracy)]
+        return "\n".join([published, str(self.queries), str(self.associations), *learnt])
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +96,9 @@ class Utilities:
 
     def __str__(self) -> str:
         """Write a table with a line per release."""
-        titles = ("release", "rows", "median error", "mean error", "90% below", "correlations off")
+        titles = ["release", "rows", "median error", "mean error", "90% below", "correlations off"]
+        if any(result.accuracy is not None for result in self.results.values()):
+            titles.append("told right")
         lines = [titles, *(_line(name, result) for name, result in self.results.items())]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         return "\n".join(
@@ -102,6 +118,7 @@ def utility(
     quasi_identifiers: Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
     queries: int | Workload = 1000,
+    classify: str | Classification | None = None,
     seed: int = 0,
 ) -> Utility:
     """Ask the original and a release of it the same questions, and compare the answers.
@@ -124,7 +141,9 @@ def utility(
         sensitive: The sensitive columns, likewise.
         queries: How many queries are asked, or a `sfumato.usefulness.Workload` that says also
             of what kind.
-        seed: Where the queries come from.
+        classify: A column that a decision tree learns to tell from the others, or a
+            `sfumato.usefulness.Classification`; needs scikit-learn. None leaves it out.
+        seed: Where queries, and rows to learn from, are drawn from.
 
     Example:
         >>> import pyarrow as pa
@@ -145,6 +164,7 @@ def utility(
         quasi_identifiers=quasi_identifiers,
         sensitive=sensitive,
         queries=queries,
+        classify=classify,
         seed=seed,
     )
     return compared["release"]
@@ -158,6 +178,7 @@ def compare_utility(
     quasi_identifiers: Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
     queries: int | Workload = 1000,
+    classify: str | Classification | None = None,
     seed: int = 0,
 ) -> Utilities:
     """Ask several releases of one table the same questions.
@@ -170,7 +191,9 @@ def compare_utility(
         sensitive: The sensitive columns, likewise.
         queries: How many queries are asked, or a `sfumato.usefulness.Workload` that says also
             of what kind.
-        seed: Where the queries come from.
+        classify: A column that a decision tree learns to tell from the others, or a
+            `sfumato.usefulness.Classification`; needs scikit-learn. None leaves it out.
+        seed: Where queries, and rows to learn from, are drawn from.
 
     Example:
         >>> import pyarrow as pa
@@ -211,6 +234,7 @@ def compare_utility(
     # What hardly a row answers would drown all else: below a thousandth of the rows, errors
     # are measured against that.
     bound = max(1.0, counts.total / 1000)
+    tell = _teller(classify, truth, counts, seed)
     results = {}
     for name, release in found.items():
         estimator = release.read(counts.columns, ladders)
@@ -220,8 +244,28 @@ def compare_utility(
             QueryErrors(answers, estimator.counts(asked), bound),
             Associations.between(before, estimator, columns),
             seed,
+            tell(estimator),
         )
     return Utilities(results)
+
+
+def _teller(
+    classify: str | Classification | None, truth: Original, counts: FrequencySet, seed: int
+) -> Callable[[Estimator], Accuracy | None]:
+    """Learn from the original once, and say how to learn from a release."""
+    if classify is None:
+        return lambda estimator: None  # noqa: ARG005
+    tree = Classification(classify) if isinstance(classify, str) else classify
+    truth.column(tree.target)
+    test = counts if tree.test is None else counted(tree.test, counts.names)
+    baseline = tree.baseline(test)
+    before = tree.accuracy(truth, test, rng=np.random.default_rng(seed))
+
+    def tell(estimator: Estimator) -> Accuracy:
+        after = tree.accuracy(estimator, test, rng=np.random.default_rng(seed))
+        return Accuracy(tree.target, baseline, before, after)
+
+    return tell
 
 
 def _ladders(
@@ -239,13 +283,14 @@ def _ladders(
     }
 
 
-def _line(name: str, result: Utility) -> tuple[str, ...]:
+def _line(name: str, result: Utility) -> list[str]:
     errors = result.queries
-    return (
+    return [
         name,
         str(result.published),
         f"{errors.median:.1%}",
         f"{errors.mean:.1%}",
         f"{errors.quantile(0.9):.1%}",
         f"{result.associations.mean_difference:.3f}",
-    )
+        *([] if result.accuracy is None else [f"{result.accuracy.after:.1%}"]),
+    ]

@@ -1,4 +1,4 @@
-"""How useful what is published still is: counting queries and correlations, on counts.
+"""How useful what is published still is: counting queries, correlations, classifiers.
 
 Every kind of release is read by an `Estimator`: what a careful reader who has only the
 release would answer. The answers are compared with those of the original table.
@@ -15,6 +15,7 @@ Example:
 from sfumato.usefulness.anatomised import Anatomised
 from sfumato.usefulness.associations import Associations, cramers_v, strengths
 from sfumato.usefulness.broken import BrokenTable
+from sfumato.usefulness.classification import Accuracy, Classification
 from sfumato.usefulness.estimator import Estimator
 from sfumato.usefulness.generalised import Generalised
 from sfumato.usefulness.labels import Labels
@@ -24,9 +25,11 @@ from sfumato.usefulness.query_errors import QueryErrors
 from sfumato.usefulness.workload import Workload
 
 __all__ = [
+    "Accuracy",
     "Anatomised",
     "Associations",
     "BrokenTable",
+    "Classification",
     "Condition",
     "Estimator",
     "Generalised",

@@ -7,7 +7,7 @@ import numpy as np
 
 from sfumato.counts import Column
 from sfumato.errors import UnknownColumnError
-from sfumato.typing import FloatArray
+from sfumato.typing import FloatArray, IntArray
 from sfumato.usefulness.query import Query
 
 
@@ -31,6 +31,10 @@ class Estimator(ABC):
     @abstractmethod
     def joint(self, one: str, other: str) -> FloatArray:
         """Estimate how many rows have each pair of values of two columns."""
+
+    @abstractmethod
+    def possible(self, rng: np.random.Generator) -> IntArray:
+        """Draw a raw table that could be behind the release: a row of codes per column."""
 
     def counts(self, queries: Iterable[Query]) -> FloatArray:
         """Answer many queries."""

@@ -101,6 +101,27 @@ class Facet:
         found: FloatArray = (likely / np.maximum(self._total, 1e-300))[self.kinds]
         return found
 
+    def draw(self, items: IntArray, rng: np.random.Generator) -> IntArray:
+        """Draw a raw value for each of some rows, given the item each belongs to.
+
+        >>> ill, both = Column("ill", ("flu", "gout")), [np.array([0, 1]), np.array([1])]
+        >>> facet = Facet.of(ill, np.array([1, 0]), both)
+        >>> facet.draw(np.array([0, 0, 0]), np.random.default_rng()).tolist()
+        [1, 1, 1]
+        """
+        order = np.argsort(self.kind, kind="stable")
+        up_to = np.cumsum(self.weight[order])
+        # One line with a stretch for each kind; a row's place is drawn in the stretch of its kind.
+        entries = np.bincount(self.kind, minlength=self.n)
+        last = np.cumsum(entries) - 1
+        first = last - entries + 1
+        kind = self.kinds[items]
+        place = up_to[last[kind]] - self._total[kind] * rng.random(len(items))
+        # Rounding must not carry a row over into the stretch beside it.
+        at = np.clip(np.searchsorted(up_to, place, side="left"), first[kind], last[kind])
+        found: IntArray = self.value[order[at]]
+        return found
+
     def spread(self, mass: FloatArray) -> FloatArray:
         """Spread what each item weighs over the raw values, and add up per value."""
         of_kind = added(self.kinds, mass, self.n)

@@ -52,6 +52,10 @@ class Product(Estimator):
             table[code] = second.spread(rows * first.share(np.arange(n) == code))
         return table
 
+    def possible(self, rng: np.random.Generator) -> IntArray:
+        items = np.repeat(np.arange(len(self._rows)), self._rows.astype(np.int64))
+        return np.array([self._facets[column.name].draw(items, rng) for column in self.columns])
+
     def _pairs(self, one: Facet, other: Facet) -> tuple[Facet, Facet, FloatArray]:
         """Put items together that are of one kind in both columns."""
         groups = group([one.kinds, other.kinds], [one.n, other.n])
