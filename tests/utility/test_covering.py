@@ -73,6 +73,7 @@ def test_a_label_that_is_also_a_value_goes_by_the_level_that_was_published():
     assert Covering(column, ladder, 1).of("a").tolist() == [0, 1]
     assert Covering(column, ladder, 0).of("a").tolist() == [0]
     assert Covering(column, ladder).of("a").tolist() == [0]
+    assert Covering(column, ladder, 7).of("a").tolist() == [0]
 
 
 @pytest.mark.parametrize("label", ["Europe", "200-300", "9*", "5-2", "[x, y)", "<young", "> 3"])

@@ -1,113 +1,17 @@
 """Utility: how much can still be learnt from what is published, for those who may."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import Any
-
-import numpy as np
 
 from sfumato.checks import require_int
 from sfumato.counts import FrequencySet
-from sfumato.errors import ParameterError, UnknownNameError
+from sfumato.errors import ParameterError
 from sfumato.hierarchy import Ladder
 from sfumato.policy import Missing, Policy
 from sfumato.tasks.measure import counted
 from sfumato.tasks.problem import ladder_of, without_missing
 from sfumato.tasks.published import published
-from sfumato.usefulness import (
-    Accuracy,
-    Associations,
-    Classification,
-    Estimator,
-    Original,
-    QueryErrors,
-    Workload,
-    strengths,
-)
-
-
-@dataclass(frozen=True, eq=False)
-class Utility:
-    """What a release is still good for: how far its answers are from those of the original."""
-
-    rows: int
-    """How many rows the original has."""
-
-    published: int
-    """How many of them the release has."""
-
-    queries: QueryErrors
-    """The relative error of counting queries."""
-
-    associations: Associations
-    """How far correlations between columns are off."""
-
-    seed: int
-    """Where the queries came from; the same seed asks the same queries."""
-
-    accuracy: Accuracy | None = None
-    """How well a classifier does, if one was asked for."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the figures as plain values that JSON can hold."""
-        return {
-            "rows": self.rows,
-            "published": self.published,
-            "queries": self.queries.to_dict(),
-            "associations": self.associations.to_dict(),
-            **({} if self.accuracy is None else {"accuracy": self.accuracy.to_dict()}),
-            "seed": self.seed,
-        }
-
-    def __repr__(self) -> str:
-        return f"<Utility {self.queries}>"
-
-    def __str__(self) -> str:
-        published = f"{self.published} of {self.rows} rows published"
-        learnt = [] if self.accuracy is None else [str(self.accuracy)]
-        return "\n".join([published, str(self.queries), str(self.associations), *learnt])
-
-
-@dataclass(frozen=True, eq=False)
-class Utilities:
-    """Several releases of one table, asked the same."""
-
-    results: Mapping[str, Utility]
-    """By the name that each release was given."""
-
-    def __getitem__(self, name: str) -> Utility:
-        if name not in self.results:
-            raise UnknownNameError("release", name, self.results)
-        return self.results[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.results)
-
-    def __len__(self) -> int:
-        return len(self.results)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the figures as plain values that JSON can hold."""
-        return {name: result.to_dict() for name, result in self.results.items()}
-
-    def __repr__(self) -> str:
-        return f"<Utilities of {', '.join(self.results)}>"
-
-    def __str__(self) -> str:
-        """Write a table with a line per release."""
-        titles = ["release", "rows", "median error", "mean error", "90% below", "correlations off"]
-        if any(result.accuracy is not None for result in self.results.values()):
-            titles.append("told right")
-        lines = [titles, *(_line(name, result) for name, result in self.results.items())]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        return "\n".join(
-            "  ".join(
-                cell.rjust(width) if at else cell.ljust(width)
-                for at, (cell, width) in enumerate(zip(line, widths, strict=True))
-            )
-            for line in lines
-        )
+from sfumato.usefulness import Classification, Exam, Utilities, Utility, Workload
 
 
 def utility(
@@ -225,47 +129,28 @@ def compare_utility(
     counts = counted(original, columns).project(columns)
     if not counts.total:
         raise ParameterError("original", original, "a table with at least one row")
-    asked = workload.draw(
-        counts, first.quasi_identifiers, first.sensitive, rng=np.random.default_rng(seed)
+    exam = Exam(
+        counts,
+        first.quasi_identifiers,
+        first.sensitive,
+        workload,
+        seed,
+        _learning(classify, counts),
     )
     ladders = _ladders(policy, counts, first.quasi_identifiers)
-    truth = Original(counts)
-    answers, before = truth.counts(asked), strengths(truth, columns)
-    # What hardly a row answers would drown all else: below a thousandth of the rows, errors
-    # are measured against that.
-    bound = max(1.0, counts.total / 1000)
-    tell = _teller(classify, truth, counts, seed)
-    results = {}
-    for name, release in found.items():
-        estimator = release.read(counts.columns, ladders)
-        results[name] = Utility(
-            counts.total,
-            round(estimator.total),
-            QueryErrors(answers, estimator.counts(asked), bound),
-            Associations.between(before, estimator, columns),
-            seed,
-            tell(estimator),
-        )
-    return Utilities(results)
+    return Utilities(
+        {name: exam.of(release.read(counts.columns, ladders)) for name, release in found.items()}
+    )
 
 
-def _teller(
-    classify: str | Classification | None, truth: Original, counts: FrequencySet, seed: int
-) -> Callable[[Estimator], Accuracy | None]:
-    """Learn from the original once, and say how to learn from a release."""
+def _learning(
+    classify: str | Classification | None, counts: FrequencySet
+) -> tuple[Classification, FrequencySet] | None:
+    """Find what is learnt, and count the people it is asked about."""
     if classify is None:
-        return lambda estimator: None  # noqa: ARG005
+        return None
     tree = Classification(classify) if isinstance(classify, str) else classify
-    truth.column(tree.target)
-    test = counts if tree.test is None else counted(tree.test, counts.names)
-    baseline = tree.baseline(test)
-    before = tree.accuracy(truth, test, rng=np.random.default_rng(seed))
-
-    def tell(estimator: Estimator) -> Accuracy:
-        after = tree.accuracy(estimator, test, rng=np.random.default_rng(seed))
-        return Accuracy(tree.target, baseline, before, after)
-
-    return tell
+    return tree, counts if tree.test is None else counted(tree.test, counts.names)
 
 
 def _ladders(
@@ -281,16 +166,3 @@ def _ladders(
         for name in quasi_identifiers
         if name in policy.columns and policy.columns[name].hierarchy is not None
     }
-
-
-def _line(name: str, result: Utility) -> list[str]:
-    errors = result.queries
-    return [
-        name,
-        str(result.published),
-        f"{errors.median:.1%}",
-        f"{errors.mean:.1%}",
-        f"{errors.quantile(0.9):.1%}",
-        f"{result.associations.mean_difference:.3f}",
-        *([] if result.accuracy is None else [f"{result.accuracy.after:.1%}"]),
-    ]

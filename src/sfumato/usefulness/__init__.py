@@ -17,11 +17,13 @@ from sfumato.usefulness.associations import Associations, cramers_v, strengths
 from sfumato.usefulness.broken import BrokenTable
 from sfumato.usefulness.classification import Accuracy, Classification
 from sfumato.usefulness.estimator import Estimator
+from sfumato.usefulness.exam import Exam
 from sfumato.usefulness.generalised import Generalised
 from sfumato.usefulness.labels import Labels
 from sfumato.usefulness.original import Original
 from sfumato.usefulness.query import Condition, Query, among, between
 from sfumato.usefulness.query_errors import QueryErrors
+from sfumato.usefulness.results import Utilities, Utility
 from sfumato.usefulness.workload import Workload
 
 __all__ = [
@@ -32,11 +34,14 @@ __all__ = [
     "Classification",
     "Condition",
     "Estimator",
+    "Exam",
     "Generalised",
     "Labels",
     "Original",
     "Query",
     "QueryErrors",
+    "Utilities",
+    "Utility",
     "Workload",
     "among",
     "between",

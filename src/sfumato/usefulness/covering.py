@@ -97,7 +97,9 @@ class Covering:
 
 def _places(ladder: Ladder, level: int | None) -> dict[str, tuple[int, int]]:
     """Find the level and code of each label; the published level first, then the lowest."""
-    order = [*([] if level is None else [level]), *range(ladder.height + 1)]
+    # A policy other than the release's may have fewer levels.
+    known = [] if level is None or level > ladder.height else [level]
+    order = [*known, *range(ladder.height + 1)]
     places: dict[str, tuple[int, int]] = {}
     for each in order:
         for code, label in enumerate(ladder.labels[each]):
