@@ -124,3 +124,14 @@ def test_settings_that_do_not_fit_are_refused(patients, run, options, said):
     assert result.exit_code == 2
     assert said in " ".join(result.stderr.split())
     assert not (patients / "buckets").exists()
+
+
+def test_a_table_is_sliced_with_columns_between_signs(patients, run):
+    roles = ("--qi", "age,zip", "--sensitive", "ill", "--method", "slicing", "--option", "l=2")
+    result = run(
+        "decouple", "patients.csv", "-o", "slices", *roles, "--option", "columns=[age+zip, ill]"
+    )
+    assert result.exit_code == 0, result.stderr
+    assert "decoupled by slicing" in result.stdout
+    assert "age, zip" in result.stdout
+    assert run("verify", "slices").exit_code == 0

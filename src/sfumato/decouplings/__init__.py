@@ -8,6 +8,7 @@ from sfumato.decouplings.base import Decoupling, Part, Parts
 from sfumato.decouplings.break_merge import BreakMerge, publish, random_labels
 from sfumato.decouplings.merging import Merged
 from sfumato.decouplings.readme import readme
+from sfumato.decouplings.slicing import Slicing
 from sfumato.decouplings.sql import schema_sql
 from sfumato.registry import Registry
 
@@ -19,6 +20,7 @@ __all__ = [
     "Merged",
     "Part",
     "Parts",
+    "Slicing",
     "publish",
     "random_labels",
     "readme",
@@ -26,6 +28,6 @@ __all__ = [
 ]
 
 DECOUPLINGS: Registry[Decoupling] = Registry(
-    "decoupling", "sfumato.decouplings", [BreakMerge, Anatomy]
+    "decoupling", "sfumato.decouplings", [BreakMerge, Anatomy, Slicing]
 )
 """Ways to decouple, by name."""

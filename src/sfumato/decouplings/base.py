@@ -20,12 +20,24 @@ class Part:
     name: str
     """What it is called: the name of its file, without the ending."""
 
-    table: Literal["qi", "sensitive"]
-    """Whether it holds the quasi-identifiers or one sensitive column."""
+    table: Literal["qi", "sensitive", "slice"]
+    """Whether it holds the quasi-identifiers, one sensitive column, or some columns of both."""
 
     content: DerivedTable
     column: str | None = None
     """The sensitive column it holds."""
+
+    columns: tuple[str, ...] = ()
+    """The columns it holds, if it is a slice."""
+
+    def described(self) -> dict[str, Any]:
+        """Say what it is, as a manifest does."""
+        plain: dict[str, Any] = {"table": self.table}
+        if self.column is not None:
+            plain["column"] = self.column
+        if self.columns:
+            plain["columns"] = list(self.columns)
+        return plain
 
 
 @dataclass(frozen=True, eq=False)

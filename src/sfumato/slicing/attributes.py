@@ -69,8 +69,9 @@ def require_diverse(counts: FrequencySet, columns: Columns, l: int) -> None:
         return
     name = columns.sensitive
     number = len(counts.column(name).values)
-    worst = failing[np.argmax(found.most[failing] / found.rows[failing])]
-    what = f"{found.most[worst]} of {found.rows[worst]} people have the same {name!r}"
+    shares = found.most[failing] / np.maximum(found.rows[failing], 1)
+    worst = failing[np.argmax(np.where(found.rows[failing] > 0, shares, 2))]
+    what = f"{found.most[worst]} of {found.rows[worst]} people with a known {name!r} have the same"
     if columns.known:
         at = int(np.flatnonzero(laid.known == found.known[worst])[0])
         alike = {

@@ -238,9 +238,7 @@ def _in_memory(table: Table, parts: Parts, manifest: dict[str, Any], report: Pro
         report("publish", done, len(parts.tables))
         tables[part.name] = derived_table(part.content, likes)
     manifest["files"] = [
-        {"name": part.name, "rows": part.content.rows, "table": part.table}
-        | ({} if part.column is None else {"column": part.column})
-        for part in parts.tables
+        {"name": part.name, "rows": part.content.rows, **part.described()} for part in parts.tables
     ]
     report("verify", 0, None)
     claims = claims_in(manifest)
@@ -277,10 +275,8 @@ def _to_folder(
                 "format": written.format,
                 "rows": written.rows,
                 "sha256": hash_of(written.path),
-                "table": part.table,
+                **part.described(),
             }
-            if part.column is not None:
-                file["column"] = part.column
             if written.delimiter is not None:
                 file["delimiter"] = written.delimiter
             manifest["files"].append(file)

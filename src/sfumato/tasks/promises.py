@@ -52,7 +52,11 @@ def claims_in(plain: Mapping[str, Any]) -> Manifest:
     files = [] if kind is None else plain["files"]
     return Manifest(
         files=tuple(
-            DataFile(f["name"], "", None, f["rows"], "", f["table"], f.get("column")) for f in files
+            DataFile(
+                *(f["name"], "", None, f["rows"], "", f["table"], f.get("column")),
+                tuple(f.get("columns", ())),
+            )
+            for f in files
         ),
         columns=tuple(
             Column(c["name"], c["role"], c.get("level"), c.get("height")) for c in plain["columns"]

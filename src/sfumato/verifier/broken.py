@@ -245,7 +245,7 @@ def values_of(counted: Counted, name: str) -> tuple[Values, list[str]]:
             counts = groups[given] = found.setdefault(label_of(given), {})
         people = numbers.get(number)
         if people is None:
-            people = numbers[number] = _number(number, name)
+            people = numbers[number] = number_of_people(number, name)
         if times > 1 or value in counts:
             twice.append(f"{value!r} in group {label_of(given)} of {name}")
         counts[value] = counts.get(value, 0) + people
@@ -259,7 +259,7 @@ def label_of(given: object) -> str:
     return text_of(given)
 
 
-def _number(given: object, name: str) -> int:
+def number_of_people(given: object, name: str) -> int:
     """Read a count: a whole number of people, at least one."""
     text = text_of(given) if given is not None else ""
     if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS and int(text) > 0):

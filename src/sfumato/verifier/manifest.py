@@ -21,10 +21,13 @@ BREAK_MERGE = "break-merge"
 ANATOMY = "anatomy"
 """The same with exact quasi-identifiers and one sensitive column, linked by bucket."""
 
-KINDS = (BREAK_MERGE, ANATOMY)
+SLICING = "slicing"
+"""Slices: some columns each, counted in every bucket."""
+
+KINDS = (BREAK_MERGE, ANATOMY, SLICING)
 """What a release in several tables can be."""
 
-TABLES = ("qi", "sensitive")
+TABLES = ("qi", "sensitive", "slice")
 """What a table of such a release can be."""
 
 _FORMAT = 1
@@ -48,6 +51,9 @@ class DataFile:
 
     column: str | None = None
     """The sensitive column it holds."""
+
+    columns: tuple[str, ...] = ()
+    """The columns it holds, if it is a slice."""
 
 
 @dataclass(frozen=True)
@@ -191,7 +197,15 @@ def _file(plain: Mapping[str, Any], kind: str | None) -> DataFile:
         _get(plain, "sha256", str),
         table,
         _get(plain, "column", str) if table == "sensitive" else None,
+        _texts(plain, "columns") if table == "slice" else (),
     )
+
+
+def _texts(plain: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    items = _get(plain, key, list)
+    if not items or not all(isinstance(item, str) for item in items):
+        raise InputError(f"{key!r} must be a list of at least one text")
+    return tuple(items)
 
 
 def _column(plain: Mapping[str, Any]) -> Column:

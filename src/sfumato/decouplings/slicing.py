@@ -1,0 +1,212 @@
+"""Slicing: attributes in columns, rows in buckets, and each column by itself within a bucket."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from sfumato.broken import Broken, SensitiveTable
+from sfumato.checks import require_int, require_number
+from sfumato.counts import FrequencySet, group, sums
+from sfumato.decouplings.base import Decoupling, Part, Parts, unused
+from sfumato.decouplings.break_merge import random_labels
+from sfumato.decouplings.slice_texts import slice_readme, slice_sql
+from sfumato.derived import Cells, DerivedColumn, DerivedTable
+from sfumato.errors import ParameterError
+from sfumato.slicing import (
+    Columns,
+    Laid,
+    bucketed,
+    correlated_columns,
+    crowds,
+    require_diverse,
+)
+from sfumato.typing import IntArray
+
+_GIVES_AWAY = (
+    "values are published as they are: whoever finds somebody's in no bucket can tell that the "
+    "person is not in the data"
+)
+
+MOST = 3
+"""Attributes of a column, unless it is said otherwise."""
+
+
+@dataclass(frozen=True)
+class Slicing(Decoupling):
+    """Publish attributes in columns, and of each bucket of rows every column by itself.
+
+    Attributes that are correlated share a column, so what they have to do with each other stays
+    known; between columns it is known only as far as the buckets tell. Values stay exact, and
+    it needs no anonymised table to start from.
+
+    Promises: who knows the quasi-identifiers of a person, and even which bucket the person is in,
+    finds no sensitive value with a probability above 1/l. Labels and orders are random.
+    Does not promise: to hide who is in the data; anything against those who can rule values out,
+    or who reckon with how buckets were cut. Several sensitive columns are refused.
+
+    Reference: "Slicing: a new approach for privacy preserving data publishing", 2012,
+    doi:10.1109/TKDE.2010.236
+
+    Args:
+        l: One over the largest share a sensitive value may have; 2 or more.
+        columns: The attributes of each column, as a list of names or as a text with + between
+            them. A quasi-identifier may stand in several. None puts together what is correlated.
+        most: The most attributes of a column; 3 if it is not said.
+        overlap: Let attributes stand in further columns, so that pairs at least as strongly
+            correlated as this (mean-square contingency, from 0 to 1) are published together.
+
+    Example:
+        >>> rows = [(age, zip, ill) for age in "ab" for zip in "xy" for ill in ("flu", "gout")]
+        >>> counts = FrequencySet.from_rows(["age", "zip", "ill"], rows)
+        >>> slicing = Slicing(l=2, columns=["age+zip", "ill"])
+        >>> rng = np.random.default_rng()
+        >>> parts = slicing.run(counts, ["age", "zip"], ["ill"], rng=rng)
+        >>> [(part.name, part.columns, part.content.rows) for part in parts.tables]
+        [('slice_1', ('age', 'zip'), 4), ('slice_2', ('ill',), 8)]
+    """
+
+    name: ClassVar[str] = "slicing"
+    keeps_classes: ClassVar[bool] = False
+    notes: ClassVar[tuple[str, ...]] = (_GIVES_AWAY,)
+
+    l: int
+    columns: tuple[str | tuple[str, ...], ...] | None = None
+    most: int | None = None
+    overlap: float | None = None
+
+    def __post_init__(self) -> None:
+        require_int("l", self.l, at_least=2, why="with l=1 a bucket hides nobody")
+        if self.columns is not None:
+            # A frozen dataclass takes its fields in one form, however they were given.
+            object.__setattr__(self, "columns", _read(self.columns))
+        if self.most is not None:
+            require_int("most", self.most, at_least=1)
+        if self.overlap is not None:
+            require_number("overlap", self.overlap, at_least=0, at_most=1)
+        for name in ("most", "overlap"):
+            if self.columns is not None and getattr(self, name) is not None:
+                why = "columns are given. Leave out one of the two"
+                raise ParameterError(name, getattr(self, name), "left out", why=why)
+
+    def run(
+        self,
+        counts: FrequencySet,
+        quasi_identifiers: Sequence[str],
+        sensitive: Sequence[str],
+        *,
+        rng: np.random.Generator,
+    ) -> Parts:
+        if len(sensitive) != 1:
+            raise ParameterError(
+                "sensitive",
+                list(sensitive),
+                "one column",
+                why="buckets that are diverse in each column by itself do not bound how likely "
+                "values of several are together. Name one, or take break-merge",
+            )
+        columns = self._columns(counts, quasi_identifiers, sensitive[0])
+        laid = Laid.of(counts, columns)
+        bucket = bucketed(laid, [counts.codes_of(name) for name in quasi_identifiers], self.l)
+        return self._parts(counts, columns, laid, bucket, rng)
+
+    def _columns(
+        self, counts: FrequencySet, quasi_identifiers: Sequence[str], sensitive: str
+    ) -> Columns:
+        alone = Columns(((sensitive,),), sensitive)
+        if self.columns is None:
+            require_diverse(counts, alone, self.l)
+            return correlated_columns(
+                counts,
+                quasi_identifiers,
+                sensitive,
+                self.l,
+                most=self.most or MOST,
+                overlap=self.overlap,
+            )
+        columns = Columns.of(self.columns, quasi_identifiers, sensitive)
+        require_diverse(counts, alone, self.l)
+        require_diverse(counts, columns, self.l)
+        return columns
+
+    def _parts(
+        self,
+        counts: FrequencySet,
+        columns: Columns,
+        laid: Laid,
+        bucket: IntArray,
+        rng: np.random.Generator,
+    ) -> Parts:
+        broken = _broken(counts, columns.sensitive, bucket, rng)
+        label = unused("bucket", counts.names)
+        count = unused("count", [*counts.names, label])
+        tables = tuple(
+            Part(
+                f"slice_{number}",
+                "slice",
+                _slice(counts, names, bucket, broken.labelled, (label, count), rng),
+                columns=names,
+            )
+            for number, names in enumerate(columns.columns, start=1)
+        )
+        found = crowds(laid, bucket)
+        least = float((found.rows / found.most).min())
+        model = {"model": "probabilistic-l-diversity", "column": columns.sensitive, "l": self.l}
+        return Parts(broken, label, count, tables, ({**model, "measured": {"l": least}},))
+
+    def companions(self, parts: Parts, manifest: Mapping[str, Any]) -> dict[str, str]:
+        return {"schema.sql": slice_sql(parts), "README.md": slice_readme(manifest)}
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(l=3)
+
+
+def _read(given: object) -> tuple[tuple[str, ...], ...]:
+    """Read columns, each a list of names or a text with + between them."""
+    expected = "a list of columns, each a list of names or a text such as 'age+zip'"
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise ParameterError("columns", given, expected)
+    found = []
+    for column in given:
+        names = column.split("+") if isinstance(column, str) else column
+        if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+            raise ParameterError("columns", given, expected)
+        found.append(tuple(name.strip() if isinstance(column, str) else name for name in names))
+    return tuple(found)
+
+
+def _broken(
+    counts: FrequencySet, sensitive: str, bucket: IntArray, rng: np.random.Generator
+) -> Broken:
+    """Count the sensitive values of each bucket. Buckets have no quasi-identifiers in common."""
+    column, value = counts.column(sensitive), counts.codes_of(sensitive)
+    n = int(bucket.max()) + 1
+    cells = group([bucket, value], [n, len(column.values)])
+    rows = sums(cells.of_item, counts.rows, cells.n)
+    table = SensitiveTable(column, bucket[cells.first], value[cells.first], rows)
+    sizes, nothing = sums(bucket, counts.rows, n), np.empty((0, n), dtype=np.int32)
+    return Broken((), nothing, sizes, (table,), random_labels(n, rng))
+
+
+def _slice(
+    counts: FrequencySet,
+    names: Sequence[str],
+    bucket: IntArray,
+    labels: IntArray,
+    added: tuple[str, str],
+    rng: np.random.Generator,
+) -> DerivedTable:
+    """Count the sub-tuples of one column in each bucket, in random order."""
+    held = [counts.column(name) for name in names]
+    codes = [counts.codes_of(name) for name in names]
+    cells = group([bucket, *codes], [len(labels), *(len(column.values) for column in held)])
+    first, rows = cells.first, sums(cells.of_item, counts.rows, cells.n)
+    columns = (
+        DerivedColumn(added[0]),
+        *(DerivedColumn(column.name, column.values) for column in held),
+        DerivedColumn(added[1]),
+    )
+    kinds: Cells = (labels[bucket[first]], *(code[first] for code in codes), rows)
+    return DerivedTable.repeated(columns, kinds, np.ones(cells.n, dtype=np.int64), rng)
