@@ -18,6 +18,7 @@ from benchmarks import (
     million,
     models,
     search_adult,
+    slicing,
     structure_recovery,
     wide,
 )
@@ -32,6 +33,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "growth": growth.run,
     "local": local.run,
     "decouple": decouple.run,
+    "slicing": slicing.run,
     "ledger": ledger.run,
     "memory": memory.run,
     "check-table": check_table.run,
