@@ -117,6 +117,21 @@ def test_anatomised_releases_answer_about_quasi_identifiers_exactly(people, tmp_
     assert alone.queries.to_dict()["worst"] == 0
 
 
+def test_sliced_releases_in_memory_and_on_disk(people, tmp_path):
+    roles = {"quasi_identifiers": COLUMNS[:3], "sensitive": ["diagnosis"]}
+    method = {"method": "slicing", "l": 3, "columns": ["age+sex", "nationality", "diagnosis"]}
+    folder = tmp_path / "slices"
+    memory = sf.decouple(people, method=method, seed=1, **roles)
+    sf.decouple(people, method=method, seed=1, output=folder, **roles)
+    found = sf.compare_utility(people, {"memory": memory, "folder": folder}, queries=200)
+    assert found["memory"].to_dict() == found["folder"].to_dict()
+    assert found["memory"].published == 2000
+    pairs = {(p.one, p.other): p for p in found["memory"].associations.pairs}
+    # What stands in one slice stays known together.
+    assert pairs["age", "sex"].difference == pytest.approx(0)
+    assert pairs["age", "nationality"].difference > 0.01
+
+
 def test_more_generalisation_is_not_better():
     rng = np.random.default_rng(8)
     ages = rng.integers(20, 84, 4000)

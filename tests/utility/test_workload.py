@@ -97,6 +97,8 @@ def test_conditions_that_make_no_sense_are_refused():
         between(ages, 3, "old")
     with pytest.raises(UnknownNameError, match="Known: 'f', 'm'"):
         among(sexes, ["x"])
+    with pytest.raises(ParameterError, match="on different columns"):
+        Query((among(ages, [9]), among(ages, [10])))
     with pytest.raises(ParameterError, match="one entry for each of the 2 values"):
         Condition(ages, np.array([True]))
 

@@ -1,11 +1,10 @@
 """What was published of a table, whatever its kind: the roles, and what answers questions."""
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from sfumato.broken import Broken
-from sfumato.counts import Column
+from sfumato.counts import Column, FrequencySet
 from sfumato.decoupled import Decoupled
 from sfumato.engines import open_table
 from sfumato.hierarchy import Ladder
@@ -14,8 +13,15 @@ from sfumato.tasks.broken_tables import parts_of, release_folder
 from sfumato.tasks.measure import counted
 from sfumato.tasks.promises import claims_in
 from sfumato.tasks.subject import subject_of
-from sfumato.usefulness import Anatomised, BrokenTable, Estimator, Generalised, Labels
-from sfumato.verifier.manifest import ANATOMY, MANIFEST, Manifest, read_manifest
+from sfumato.usefulness import Anatomised, BrokenTable, Estimator, Generalised, Labels, Sliced
+from sfumato.verifier.manifest import (
+    ANATOMY,
+    MANIFEST,
+    SLICING,
+    DataFile,
+    Manifest,
+    read_manifest,
+)
 
 Read: TypeAlias = Callable[[Sequence[Column], Mapping[str, Ladder]], Estimator]
 """Makes an estimator for the columns of the original, given the hierarchies of some."""
@@ -62,16 +68,9 @@ def _one_table(
 def _decoupled(release: object) -> Published | None:
     if isinstance(release, Broken):
         return _broken(release, {})
-    folder = release.folder if isinstance(release, Decoupled) else release_folder(release)
-    if isinstance(release, Decoupled):
-        manifest = claims_in(release.manifest)
-    elif folder is not None:
-        manifest = read_manifest(folder / MANIFEST)
-    else:
-        return None
-    if manifest.kind == ANATOMY:
-        tables = release.tables if isinstance(release, Decoupled) else None
-        return _anatomised(manifest, folder, tables or {})
+    tables = _tables(release)
+    if tables is not None and tables.manifest.kind in _BUCKETS:
+        return _buckets(tables)
     parts = parts_of(release)
     return None if parts is None else _broken(*parts)
 
@@ -84,21 +83,64 @@ def _broken(broken: Broken, manifest: Mapping[str, Any]) -> Published:
     return Published(names, broken.names, read)
 
 
-def _anatomised(manifest: Manifest, folder: Path | None, tables: Mapping[str, Any]) -> Published:
-    names, [secret] = manifest.named("quasi-identifier"), manifest.named("sensitive")
+class _Tables(NamedTuple):
+    """The tables of a decoupled release, wherever they are."""
 
-    def opened(table: str) -> object:
-        [file] = [file.name for file in manifest.files if file.table == table]
-        return tables[file] if folder is None else folder / file
+    manifest: Manifest
+    sources: Mapping[str, object]
+    """By the name of the file."""
+
+    def counts_of(self, file: DataFile, *columns: str) -> FrequencySet:
+        """Count a table, with the column that links it to the others."""
+        return open_table(self.sources[file.name]).count([self.manifest.group, *columns])
+
+
+def _tables(release: object) -> _Tables | None:
+    if isinstance(release, Decoupled) and release.folder is None:
+        return _Tables(claims_in(release.manifest), release.tables or {})
+    folder = release.folder if isinstance(release, Decoupled) else release_folder(release)
+    if folder is None:
+        return None
+    manifest = read_manifest(folder / MANIFEST)
+    return _Tables(manifest, {file.name: folder / file.name for file in manifest.files})
+
+
+def _buckets(tables: _Tables) -> Published:
+    manifest = tables.manifest
+    levels = {c.name: c.level for c in manifest.columns if c.level is not None}
+    build = _BUCKETS[str(manifest.kind)]
 
     def read(columns: Sequence[Column], ladders: Mapping[str, Ladder]) -> Estimator:
-        people = open_table(opened("qi")).count([manifest.group, *names])
-        values = open_table(opened("sensitive")).count([manifest.group, secret, manifest.count])
-        labels = Labels(ladders, {c.name: c.level for c in manifest.columns if c.level is not None})
-        linked = {"bucket": manifest.group, "count": manifest.count}
-        return Anatomised(people, values, columns, labels, **linked)
+        return build(tables, columns, Labels(ladders, levels))
 
-    return Published(names, (secret,), read)
+    return Published(manifest.named("quasi-identifier"), manifest.named("sensitive"), read)
+
+
+def _anatomised(tables: _Tables, columns: Sequence[Column], labels: Labels) -> Estimator:
+    manifest = tables.manifest
+    [people] = [file for file in manifest.files if file.table == "qi"]
+    [values] = [file for file in manifest.files if file.table == "sensitive"]
+    return Anatomised(
+        tables.counts_of(people, *manifest.named("quasi-identifier")),
+        tables.counts_of(values, str(values.column), manifest.count),
+        columns,
+        labels,
+        bucket=manifest.group,
+        count=manifest.count,
+    )
+
+
+def _sliced(tables: _Tables, columns: Sequence[Column], labels: Labels) -> Estimator:
+    manifest = tables.manifest
+    slices = [tables.counts_of(file, *file.columns, manifest.count) for file in manifest.files]
+    return Sliced(slices, columns, labels, bucket=manifest.group, count=manifest.count)
+
+
+_BUCKETS: dict[str, Callable[[_Tables, Sequence[Column], Labels], Estimator]] = {
+    ANATOMY: _anatomised,
+    SLICING: _sliced,
+}
+"""How releases are read whose groups are not people with the same quasi-identifiers."""
 
 
 def _levels(manifest: Mapping[str, Any] | None) -> dict[str, int]:

@@ -24,6 +24,7 @@ from sfumato.usefulness.original import Original
 from sfumato.usefulness.query import Condition, Query, among, between
 from sfumato.usefulness.query_errors import QueryErrors
 from sfumato.usefulness.results import Utilities, Utility
+from sfumato.usefulness.sliced import Sliced
 from sfumato.usefulness.workload import Workload
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "Original",
     "Query",
     "QueryErrors",
+    "Sliced",
     "Utilities",
     "Utility",
     "Workload",

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet, aligned
-from sfumato.errors import InputError
-from sfumato.text import number_of
 from sfumato.typing import CodeArray, FloatArray, IntArray
 from sfumato.usefulness.covering import Covering
+from sfumato.usefulness.entries import apart, people_of
 from sfumato.usefulness.facet import Facet, added
 from sfumato.usefulness.labels import Labels
 from sfumato.usefulness.product import Product
@@ -53,7 +52,7 @@ class Anatomised(Product):
     ) -> None:
         read = labels or Labels()
         people, values = aligned(people, values, [bucket])
-        rows = _numbers(values, count)
+        rows = people_of(values, count)
         buckets = people.codes_of(bucket), values.codes_of(bucket)
         _require_equal(buckets, people.rows, rows)
         facets = []
@@ -68,20 +67,10 @@ class Anatomised(Product):
         super().__init__(people.rows, facets)
 
 
-def _numbers(values: FrequencySet, count: str) -> FloatArray:
-    """Read how many people each entry stands for, which a CSV file holds as text."""
-    numbers = np.array([number_of(number) or 0.0 for number in values.column(count).values])
-    found: FloatArray = values.rows * numbers[values.codes_of(count)]
-    return found
-
-
 def _require_equal(
     buckets: tuple[CodeArray, CodeArray], people: IntArray, values: FloatArray
 ) -> None:
     n = int(max(codes.max(initial=-1) for codes in buckets)) + 1
     sizes = added(buckets[0], people.astype(np.float64), n)
     if not np.array_equal(sizes, added(buckets[1], values, n)):
-        raise InputError(
-            "the tables do not belong together: a bucket has not as many values as people. "
-            "See what is wrong with them: sfumato verify."
-        )
+        raise apart()

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 import numpy as np
 
 from sfumato.counts import Column
-from sfumato.errors import UnknownColumnError
+from sfumato.errors import ParameterError, UnknownColumnError
 from sfumato.typing import FloatArray, IntArray
-from sfumato.usefulness.query import Query
+from sfumato.usefulness.query import Condition, Query
 
 
 class Estimator(ABC):
@@ -47,3 +47,15 @@ class Estimator(ABC):
                 return column
         known = [column.name for column in self.columns]
         raise UnknownColumnError(name, known, where="the columns of the estimate")
+
+    def checked(self, condition: Condition) -> Condition:
+        """Refuse a condition on other values than those of the original."""
+        known = self.column(condition.column.name)
+        if known.values != condition.column.values:
+            raise ParameterError(
+                "query",
+                str(condition),
+                f"about the values that the original table has in {known.name!r}",
+                why="make the query from the columns that the estimator was made with",
+            )
+        return condition

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.counts import group
-from sfumato.errors import ParameterError
 from sfumato.typing import FloatArray, IntArray
 from sfumato.usefulness.estimator import Estimator
 from sfumato.usefulness.facet import Facet, added
-from sfumato.usefulness.query import Condition, Query
+from sfumato.usefulness.query import Query
 
 
 class Product(Estimator):
@@ -30,7 +29,7 @@ class Product(Estimator):
         2.0
     """
 
-    def __init__(self, rows: IntArray, facets: Sequence[Facet]) -> None:
+    def __init__(self, rows: IntArray | FloatArray, facets: Sequence[Facet]) -> None:
         self._rows = rows.astype(np.float64)
         self._facets = {facet.column.name: facet for facet in facets}
         self.columns = tuple(facet.column for facet in facets)
@@ -39,7 +38,8 @@ class Product(Estimator):
     def count(self, query: Query) -> float:
         rows = self._rows
         for condition in query.conditions:
-            rows = rows * self._facet(condition).share(condition.allowed)
+            facet = self._facets[self.checked(condition).column.name]
+            rows = rows * facet.share(condition.allowed)
         return float(rows.sum())
 
     def joint(self, one: str, other: str) -> FloatArray:
@@ -61,17 +61,6 @@ class Product(Estimator):
         groups = group([one.kinds, other.kinds], [one.n, other.n])
         rows = added(groups.of_item, self._rows, groups.n)
         return _at(one, groups.first), _at(other, groups.first), rows
-
-    def _facet(self, condition: Condition) -> Facet:
-        known = self.column(condition.column.name)
-        if known.values != condition.column.values:
-            raise ParameterError(
-                "query",
-                str(condition),
-                f"about the values that the original table has in {known.name!r}",
-                why="make the query from the columns that the estimator was made with",
-            )
-        return self._facets[known.name]
 
 
 def _at(facet: Facet, items: IntArray) -> Facet:

@@ -58,6 +58,11 @@ class Query:
 
     conditions: tuple[Condition, ...]
 
+    def __post_init__(self) -> None:
+        names = [condition.column.name for condition in self.conditions]
+        if len(set(names)) < len(names):
+            raise ParameterError("conditions", names, "on different columns")
+
     def __str__(self) -> str:
         return " and ".join(map(str, self.conditions)) or "every row"
 
