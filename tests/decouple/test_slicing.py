@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from collections import Counter, defaultdict
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +14,10 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.counts import FrequencySet
 from sfumato.decouplings import Slicing
+from sfumato.engines import open_table
 from sfumato.errors import InfeasibleError, InputError, ParameterError, UnknownColumnError
+from sfumato.slicing import Columns, Laid, beliefs, bucketed, exposed
+from tests.adult import LEVELS, adult_folder
 from tests.decouple.tables import table
 from tests.slicing import literal
 
@@ -257,3 +261,25 @@ def test_a_method_is_a_value():
     counts = FrequencySet.from_rows(NAMES, ROWS)
     parts = Slicing.example().run(counts, NAMES[:3], ["ill"], rng=np.random.default_rng(1))
     assert parts.broken.total == len(ROWS)
+
+
+def test_tables_in_memory_are_not_believed_more_than_files():
+    release = sliced(ROWS, Slicing(l=3))
+    files = [{**file, "table": "qi"} for file in release.manifest["files"]]
+    verdict = sf.verify(replace(release, manifest={**release.manifest, "files": files}))
+    assert [check.name for check in verdict.checks] == ["manifest"]
+    assert not verdict.holds
+
+
+@pytest.mark.parametrize("method", [Slicing(l=3), Slicing(l=2, most=2, overlap=0.1)])
+def test_the_census_is_sliced_and_nobody_in_it_is_exposed(method):
+    counts = open_table(adult_folder() / "adult.csv").count(list(LEVELS))
+    names = [name for name in LEVELS if name != "occupation"]
+    parts = method.run(counts, names, ["occupation"], rng=np.random.default_rng(1))
+    columns = Columns(tuple(part.columns for part in parts.tables), "occupation")
+    laid = Laid.of(counts, columns)
+    bucket = bucketed(laid, [counts.codes_of(name) for name in names], method.l)
+    assert len(parts.broken) == bucket.max() + 1 > 1000
+    found = beliefs(laid, bucket)
+    assert found.max() * method.l <= 1 + 1e-12
+    assert not len(exposed(laid, bucket, method.l))

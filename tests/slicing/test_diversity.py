@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.slicing import beliefs, crowds, diversity, exposed
+from sfumato.slicing import beliefs, bucketed, crowds, diversity, exposed
 from tests.slicing import literal
 from tests.slicing.tables import COLUMNS, NAMES, ROWS, buckets_of, laid_of, row_of, some_buckets
 
@@ -142,3 +142,11 @@ def test_many_people_are_looked_at_in_parts(monkeypatch):
     whole = beliefs(laid, bucket)
     monkeypatch.setattr(diversity, "_AT_ONCE", 5)
     np.testing.assert_allclose(beliefs(laid, bucket), whole, rtol=1e-12)
+
+
+def test_nobody_is_exposed_in_an_empty_table():
+    _, laid = laid_of([], (("age", "sex"), ("zip", "ill")))
+    nobody = np.zeros(0, dtype=np.int64)
+    assert not len(crowds(laid, nobody).fail(2))
+    assert not len(exposed(laid, nobody, 2))
+    assert not len(bucketed(laid, [nobody], 2))
