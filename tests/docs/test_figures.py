@@ -41,7 +41,7 @@ def test_pages_count_the_members_of_families_rightly():
         assert f"**{own(PARTITIONERS)} methods of local recoding**" in text(page)
         assert f"**{own(ATTACKS)} attacks**" in text(page)
         assert f"**{own(LEARNERS)} learners**" in text(page)
-        assert f"**{own(DECOUPLINGS)} decoupling**" in text(page)
+        assert f"**{own(DECOUPLINGS)} decouplings**" in text(page)
     methods = re.findall(r"^## (\S+)$", text("docs/concepts/local-recoding.md"), re.MULTILINE)
     assert set(PARTITIONERS) <= set(methods)
 
