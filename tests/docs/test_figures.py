@@ -6,6 +6,7 @@ import re
 import pytest
 
 import sfumato as sf
+from benchmarks.results import load
 from sfumato.attacks import ATTACKS
 from sfumato.bayes import LEARNERS
 from sfumato.decouplings import DECOUPLINGS
@@ -133,3 +134,25 @@ def test_the_decision_on_local_recoding_claims_no_less_loss_than_there_is(row):
 
 def test_the_decision_on_local_recoding_has_all_its_rows():
     assert len(LOCAL) == 7
+
+
+RECOVERED = re.findall(
+    r"^\| (Asia|Alarm-sized), (\d+) \| (.*) \|$", text("docs/concepts/detection.md"), re.MULTILINE
+)
+
+
+@pytest.mark.parametrize("row", RECOVERED, ids=lambda row: ", ".join(row[:2]))
+def test_the_page_on_detection_has_the_figures_that_were_measured(row):
+    network, rows, cells = row
+    kept = {one["what"]: one["value"] for one in load()["benchmarks"]["structure-recovery"]}
+    assert cells.split(" | ") == [
+        kept[f"{network}, {rows} rows, {learner}: {what}, precision and recall"].replace(
+            " and ", " / "
+        )
+        for what in ("edges", "colliders")
+        for learner in ("ic", "pyagrum-pc", "pyagrum-miic")
+    ]
+
+
+def test_the_page_on_detection_has_all_its_rows():
+    assert len(RECOVERED) == 6
