@@ -5,62 +5,31 @@ sensitive table. Nothing is joined, and quasi-identifiers are not looked at: the
 """
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import NamedTuple
 
-from sfumato.errors import SfumatoError, some
+from sfumato.errors import some
 from sfumato.verifier.broken import (
     Values,
-    checksum_check,
+    broken_shape,
     columns_check,
     label_of,
-    shape_check,
     values_of,
 )
 from sfumato.verifier.counting import count
-from sfumato.verifier.files import foreign_in, is_plain_file
 from sfumato.verifier.groups import Groups
 from sfumato.verifier.manifest import Manifest
 from sfumato.verifier.promises import Promises
-from sfumato.verifier.reading import Source, open_source, readable
+from sfumato.verifier.reading import Source, readable
 from sfumato.verifier.recompute import check_model
-from sfumato.verifier.verdict import Check, Verdict, status
+from sfumato.verifier.verdict import Check, status
 
 _MODELS = ("distinct-l-diversity", "probabilistic-l-diversity")
 """What a bucket can keep. Others speak of people who look alike, and those are not a bucket."""
 
 
-def verify_anatomy(tables: Mapping[str, object], manifest: Manifest, promises: Promises) -> Verdict:
-    """Recompute what tables in memory keep; `tables` has them by the names of the manifest."""
-    shape = _shape(manifest)
-    if shape.status != "holds":
-        return Verdict((shape,))
-    sources = {file.name: open_source(tables[file.name]) for file in manifest.files}
-    return Verdict((shape, *_checks(sources, manifest, promises)))
-
-
-def check_anatomy_folder(folder: Path, manifest: Manifest, promises: Promises) -> list[Check]:
-    """Re-read both files of a folder; the first check is that of the manifest itself."""
-    shape = _shape(manifest)
-    if shape.status != "holds":
-        return [shape]
-    lacking = [file.name for file in manifest.files if not is_plain_file(folder / file.name)]
-    if lacking:
-        detail = f"not there as a plain file: {some(lacking)}"
-        return [shape, Check("data", "broken", detail=detail)]
-    checks = [shape, checksum_check(folder, manifest.files)]
-    try:
-        sources = {
-            file.name: open_source(folder / file.name, form=file.format, delimiter=file.delimiter)
-            for file in manifest.files
-        }
-        return [*checks, *_checks(sources, manifest, promises)]
-    except SfumatoError as error:
-        return [*checks, Check("data", "broken", detail=str(error))]
-
-
-def _shape(manifest: Manifest) -> Check:
-    found = shape_check(manifest)
+def anatomy_shape(manifest: Manifest) -> Check:
+    """Hold the parts of a manifest against each other."""
+    found = broken_shape(manifest)
     several = len(manifest.named("sensitive")) != 1
     if found.status == "holds" and several:
         detail = "buckets are diverse in one sensitive column, and it names another number of them"
@@ -68,10 +37,11 @@ def _shape(manifest: Manifest) -> Check:
     return found
 
 
-def _checks(sources: Mapping[str, Source], manifest: Manifest, promises: Promises) -> list[Check]:
-    foreign = [f"{name}: {text}" for name, each in sources.items() if (text := foreign_in(each))]
-    checks = [Check("metadata", status(holds=not foreign), detail="; ".join(foreign))]
-    checks.append(columns_check(sources, manifest))
+def anatomy_checks(
+    sources: Mapping[str, Source], manifest: Manifest, promises: Promises
+) -> list[Check]:
+    """Recompute what both tables keep."""
+    checks = [columns_check(sources, manifest)]
     if checks[-1].status != "holds":
         return checks
     tables = _Tables.read(sources, manifest)

@@ -4,20 +4,18 @@ The classes are formed anew: their sizes from the table of quasi-identifiers, th
 from the table of each sensitive column. Nothing is joined.
 """
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from sfumato.errors import InputError, SfumatoError, some
+from sfumato.errors import InputError, some
 from sfumato.text import text_of
 from sfumato.verifier.counting import Counted, count
-from sfumato.verifier.files import checksum_of, foreign_in, is_plain_file
 from sfumato.verifier.groups import Groups, Key
 from sfumato.verifier.manifest import DataFile, Manifest
 from sfumato.verifier.promises import Promises
-from sfumato.verifier.reading import Source, open_source, readable
+from sfumato.verifier.reading import Source, readable
 from sfumato.verifier.recompute import judge
-from sfumato.verifier.verdict import Check, Verdict, status
+from sfumato.verifier.verdict import Check, status
 
 Values = dict[str, dict[object, int]]
 """Per label of a group, how many of its people have each value."""
@@ -25,36 +23,7 @@ Values = dict[str, dict[object, int]]
 _MOST_DIGITS = 15
 
 
-def verify_broken(tables: Mapping[str, object], manifest: Manifest, promises: Promises) -> Verdict:
-    """Recompute what tables in memory keep; `tables` has them by the names of the manifest."""
-    shape = shape_check(manifest)
-    if shape.status != "holds":
-        return Verdict((shape,))
-    sources = {file.name: open_source(tables[file.name]) for file in manifest.files}
-    return Verdict((shape, *_table_checks(sources, manifest, promises)))
-
-
-def check_broken_folder(folder: Path, manifest: Manifest, promises: Promises) -> list[Check]:
-    """Re-read all files of a folder; the first check is that of the manifest itself."""
-    shape = shape_check(manifest)
-    if shape.status != "holds":
-        return [shape]
-    lacking = [file.name for file in manifest.files if not is_plain_file(folder / file.name)]
-    if lacking:
-        detail = f"not there as a plain file: {some(lacking)}"
-        return [shape, Check("data", "broken", detail=detail)]
-    checks = [shape, checksum_check(folder, manifest.files)]
-    try:
-        sources = {
-            file.name: open_source(folder / file.name, form=file.format, delimiter=file.delimiter)
-            for file in manifest.files
-        }
-        return [*checks, *_table_checks(sources, manifest, promises)]
-    except SfumatoError as error:
-        return [*checks, Check("data", "broken", detail=str(error))]
-
-
-def shape_check(manifest: Manifest) -> Check:
+def broken_shape(manifest: Manifest) -> Check:
     """Hold the parts of a manifest against each other."""
     detail = _misshapen(manifest)
     return Check("manifest", status(holds=not detail), detail=detail)
@@ -83,23 +52,12 @@ def _misshapen(manifest: Manifest) -> str:
     return next((fault for fault, found in faults.items() if found), "")
 
 
-def checksum_check(folder: Path, files: Sequence[DataFile]) -> Check:
-    """Hold the files against their checksums."""
-    wrong = [file.name for file in files if checksum_of(folder / file.name) != file.sha256.lower()]
-    detail = f"changed since: {some(wrong)}" if wrong else ""
-    return Check("sha256", status(holds=not wrong), detail=detail)
-
-
-def _table_checks(
+def broken_checks(
     sources: Mapping[str, Source], manifest: Manifest, promises: Promises
 ) -> list[Check]:
-    foreign = [
-        f"{name}: {text}" for name, source in sources.items() if (text := foreign_in(source))
-    ]
-    checks = [Check("metadata", status(holds=not foreign), detail="; ".join(foreign))]
-    columns = columns_check(sources, manifest)
-    checks.append(columns)
-    if columns.status != "holds":
+    """Recompute what tables linked by group keep."""
+    checks = [columns_check(sources, manifest)]
+    if checks[-1].status != "holds":
         return checks
     tables = _Tables.read(sources, manifest)
     checks += [tables.rows_check(manifest), tables.groups_check(), tables.counts_check()]

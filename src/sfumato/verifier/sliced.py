@@ -7,19 +7,17 @@ each of them says, so it holds for everybody, in the data or not, whatever bucke
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations
-from pathlib import Path
 from typing import NamedTuple
 
-from sfumato.errors import SfumatoError, some
-from sfumato.verifier.broken import checksum_check, label_of, number_of_people
+from sfumato.errors import some
+from sfumato.verifier.broken import label_of, number_of_people
 from sfumato.verifier.counting import count
-from sfumato.verifier.files import foreign_in, is_plain_file
 from sfumato.verifier.groups import Groups, Key
 from sfumato.verifier.manifest import DataFile, Manifest
 from sfumato.verifier.promises import Promises
-from sfumato.verifier.reading import Source, open_source, readable
+from sfumato.verifier.reading import Source, readable
 from sfumato.verifier.recompute import check_model
-from sfumato.verifier.verdict import Check, Verdict, status
+from sfumato.verifier.verdict import Check, status
 
 _MODEL = "probabilistic-l-diversity"
 """What a sliced table keeps. Other models speak of people who look alike in everything."""
@@ -28,36 +26,7 @@ Cells = dict[str, dict[Key, int]]
 """Per bucket, how many people have each sub-tuple."""
 
 
-def verify_sliced(tables: Mapping[str, object], manifest: Manifest, promises: Promises) -> Verdict:
-    """Recompute what tables in memory keep; `tables` has them by the names of the manifest."""
-    shape = _shape(manifest)
-    if shape.status != "holds":
-        return Verdict((shape,))
-    sources = {file.name: open_source(tables[file.name]) for file in manifest.files}
-    return Verdict((shape, *_checks(sources, manifest, promises)))
-
-
-def check_sliced_folder(folder: Path, manifest: Manifest, promises: Promises) -> list[Check]:
-    """Re-read all files of a folder; the first check is that of the manifest itself."""
-    shape = _shape(manifest)
-    if shape.status != "holds":
-        return [shape]
-    lacking = [file.name for file in manifest.files if not is_plain_file(folder / file.name)]
-    if lacking:
-        detail = f"not there as a plain file: {some(lacking)}"
-        return [shape, Check("data", "broken", detail=detail)]
-    checks = [shape, checksum_check(folder, manifest.files)]
-    try:
-        sources = {
-            file.name: open_source(folder / file.name, form=file.format, delimiter=file.delimiter)
-            for file in manifest.files
-        }
-        return [*checks, *_checks(sources, manifest, promises)]
-    except SfumatoError as error:
-        return [*checks, Check("data", "broken", detail=str(error))]
-
-
-def _shape(manifest: Manifest) -> Check:
+def sliced_shape(manifest: Manifest) -> Check:
     """Hold the parts of a manifest against each other."""
     names = [column.name for column in manifest.columns]
     sensitive = manifest.named("sensitive")
@@ -83,10 +52,11 @@ def _shape(manifest: Manifest) -> Check:
     return Check("manifest", status(holds=not detail), detail=detail)
 
 
-def _checks(sources: Mapping[str, Source], manifest: Manifest, promises: Promises) -> list[Check]:
-    foreign = [f"{name}: {text}" for name, each in sources.items() if (text := foreign_in(each))]
-    checks = [Check("metadata", status(holds=not foreign), detail="; ".join(foreign))]
-    checks.append(_columns_check(sources, manifest))
+def sliced_checks(
+    sources: Mapping[str, Source], manifest: Manifest, promises: Promises
+) -> list[Check]:
+    """Recompute what slices keep."""
+    checks = [_columns_check(sources, manifest)]
     if checks[-1].status != "holds":
         return checks
     slices = [_Slice.read(file, sources[file.name], manifest) for file in manifest.files]
