@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.bayes import Network, export, tables_of, to_bif, to_dot, to_graphml
+from sfumato.bayes.agrum import load_pyagrum
 from sfumato.bayes.export import from_bif, to_bif_name, to_bif_value
 from sfumato.counts import FrequencySet
 from sfumato.errors import InputError, ParameterError
@@ -146,7 +147,7 @@ def counted(draw):
 
 @given(counted())
 def test_pyagrum_reads_the_same_network(tmp_path_factory, drawn):
-    agrum = pytest.importorskip("pyagrum")
+    agrum = load_pyagrum()
     network, tables = drawn
     path = tmp_path_factory.mktemp("bif") / "net.bif"
     path.write_text(to_bif(network, tables), encoding="ascii")

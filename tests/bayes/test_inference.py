@@ -16,6 +16,7 @@ from sfumato.bayes import (
     probability_of,
     tables_of,
 )
+from sfumato.bayes.agrum import load_pyagrum
 from sfumato.bayes.factors import Piece
 from sfumato.counts import FrequencySet
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, UnknownNameError
@@ -196,7 +197,7 @@ def random_model(seed, *, n, values, most_parents, rows, reach=None):
 
 
 def pyagrum_posteriors(network, tables, evidence):
-    gum = pytest.importorskip("pyagrum")
+    gum = load_pyagrum()
     other = gum.BayesNet()
     for name in network.columns:
         other.add(gum.LabelizedVariable(name, name, list(tables[name].child.values)))

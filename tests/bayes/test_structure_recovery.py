@@ -41,7 +41,6 @@ def test_with_rows_enough_all_of_asia_is_found():
 
 def compare(networks, rows, *, repeats):
     """Weigh precision and recall alike; which of two equals is ahead is chance."""
-    pytest.importorskip("pyagrum")
     edges, arrows = average(InductiveCausation(), networks, rows, repeats=repeats)
     for other in (AgrumPc(), AgrumMiic()):
         their_edges, their_arrows = average(other, networks, rows, repeats=repeats)

@@ -48,7 +48,7 @@ class AgrumLearner(Learner):
         progress: Progress | None = None,
     ) -> Learned:
         constraints.check(counts.names)
-        gum = _pyagrum()
+        gum = load_pyagrum()
         names = counts.names
         if len(names) < 2 or not len(counts):
             return Learned(Network.of(names, constraints.required))
@@ -111,7 +111,8 @@ class AgrumPc(AgrumLearner):
         learner.setPCAlpha(self.significance)
 
 
-def _pyagrum() -> ModuleType:
+def load_pyagrum() -> ModuleType:
+    """Import pyAgrum, or say how to install it."""
     try:
         with warnings.catch_warnings():
             # Its extension module warns while it loads; where warnings are errors, it crashes.

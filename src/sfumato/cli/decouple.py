@@ -7,7 +7,15 @@ import typer
 
 from sfumato.cli.command import command
 from sfumato.cli.lists import listed
-from sfumato.cli.options import JsonOption, QuietOption
+from sfumato.cli.options import (
+    FormatOption,
+    JsonOption,
+    PublishedArgument,
+    QiOption,
+    QuietOption,
+    ReplaceOption,
+    SensitiveOption,
+)
 from sfumato.cli.progress import progress_bar
 from sfumato.cli.settings import settings
 from sfumato.cli.show import clean, say, show, write_json
@@ -21,12 +29,7 @@ from sfumato.cli.show import clean, say, show, write_json
     python='broken = sf.decouple("release", "break-merge", output="broken")',
 )
 def decouple(  # noqa: PLR0917 - options of a command line
-    what: Annotated[
-        str,
-        typer.Argument(
-            metavar="RELEASE_OR_FILE", help="A release folder, or a CSV, Parquet or Feather file."
-        ),
-    ],
+    what: PublishedArgument,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="The folder to write.")
     ],
@@ -39,21 +42,10 @@ def decouple(  # noqa: PLR0917 - options of a command line
         Path | None,
         typer.Option("--policy", "-p", metavar="FILE", help="Take roles and models from a policy."),
     ] = None,
-    qi: Annotated[
-        list[str] | None,
-        typer.Option("--qi", metavar="COLUMNS", help="The quasi-identifiers, between commas."),
-    ] = None,
-    sensitive: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMNS", help="What nobody should learn, between commas."),
-    ] = None,
-    form: Annotated[
-        str | None,
-        typer.Option("--format", metavar="csv|parquet|feather", help="If not the input's."),
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace a release that is there; nothing else.")
-    ] = False,
+    qi: QiOption = None,
+    sensitive: SensitiveOption = None,
+    form: FormatOption = None,
+    force: ReplaceOption = False,
     seed: Annotated[
         int | None,
         typer.Option(

@@ -9,11 +9,18 @@ import numpy as np
 from sfumato.broken import Broken, SensitiveTable
 from sfumato.checks import require_int
 from sfumato.counts import Column, FrequencySet, group
-from sfumato.decouplings.base import Decoupling, Part, Parts, file_names, unused
+from sfumato.decouplings.base import (
+    Decoupling,
+    Part,
+    Parts,
+    file_names,
+    only_sensitive,
+    unused,
+)
 from sfumato.decouplings.break_merge import random_labels
 from sfumato.decouplings.bucket_texts import bucket_readme, bucket_sql
 from sfumato.derived import DerivedColumn, DerivedTable
-from sfumato.errors import InfeasibleError, ParameterError
+from sfumato.errors import InfeasibleError
 from sfumato.text import text_of
 from sfumato.typing import IntArray
 
@@ -79,15 +86,7 @@ rows have 'flu', more than one in 3. The largest l is 2.
         *,
         rng: np.random.Generator,
     ) -> Parts:
-        if len(sensitive) != 1:
-            raise ParameterError(
-                "sensitive",
-                list(sensitive),
-                "one column",
-                why="buckets that are diverse in each column by itself do not bound how likely "
-                "values of several are together. Name one, or take break-merge",
-            )
-        [name] = sensitive
+        name = only_sensitive(sensitive)
         column = counts.column(name)
         _require_possible(self.l, column, counts.value_counts(name))
         item, bucket = _dealt(counts, name, self.l, rng)

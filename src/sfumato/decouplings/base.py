@@ -11,6 +11,7 @@ import numpy as np
 from sfumato.broken import Broken
 from sfumato.counts import FrequencySet
 from sfumato.derived import DerivedTable
+from sfumato.errors import ParameterError
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +95,19 @@ class Decoupling(ABC):
     @abstractmethod
     def example(cls) -> Self:
         """Give a small valid instance."""
+
+
+def only_sensitive(sensitive: Sequence[str]) -> str:
+    """Give the one sensitive column that buckets can be diverse in, or refuse several."""
+    if len(sensitive) != 1:
+        raise ParameterError(
+            "sensitive",
+            list(sensitive),
+            "one column",
+            why="buckets that are diverse in each column by itself do not bound how likely "
+            "values of several are together. Name one, or take break-merge",
+        )
+    return sensitive[0]
 
 
 def unused(name: str, taken: Iterable[str]) -> str:

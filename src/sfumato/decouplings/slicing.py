@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.broken import Broken, SensitiveTable
 from sfumato.checks import require_int, require_number
 from sfumato.counts import FrequencySet, group, sums
-from sfumato.decouplings.base import Decoupling, Part, Parts, unused
+from sfumato.decouplings.base import Decoupling, Part, Parts, only_sensitive, unused
 from sfumato.decouplings.break_merge import random_labels
 from sfumato.decouplings.slice_texts import slice_readme, slice_sql
 from sfumato.derived import Cells, DerivedColumn, DerivedTable
@@ -98,15 +98,7 @@ class Slicing(Decoupling):
         *,
         rng: np.random.Generator,
     ) -> Parts:
-        if len(sensitive) != 1:
-            raise ParameterError(
-                "sensitive",
-                list(sensitive),
-                "one column",
-                why="buckets that are diverse in each column by itself do not bound how likely "
-                "values of several are together. Name one, or take break-merge",
-            )
-        columns = self._columns(counts, quasi_identifiers, sensitive[0])
+        columns = self._columns(counts, quasi_identifiers, only_sensitive(sensitive))
         laid = Laid.of(counts, columns)
         bucket = bucketed(laid, [counts.codes_of(name) for name in quasi_identifiers], self.l)
         return self._parts(counts, columns, laid, bucket, rng)
