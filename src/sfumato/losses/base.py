@@ -239,15 +239,14 @@ class ClassLoss(Loss):
         """Give a floor for every coarser grouping, whatever it suppresses."""
 
     def over(self, attributes: Sequence[Attribute], rows: int) -> "ClassLossFunction":
-        return ClassLossFunction(self, len(attributes))
+        return ClassLossFunction(self)
 
 
 class ClassLossFunction(LossFunction):
     """A class loss: nothing is known of a node before it, or one below it, was checked."""
 
-    def __init__(self, loss: ClassLoss, n_attributes: int) -> None:
+    def __init__(self, loss: ClassLoss) -> None:
         self._loss = loss
-        self._n = n_attributes
 
     def of(self, judged: Judged) -> float:
         return self._loss.of_sizes(judged.sizes[judged.keep], judged.suppressed, judged.sizes)
