@@ -220,7 +220,8 @@ def most_wanted(
     """For each class find the few columns that pin most of its people's sensitive values.
 
     Only classes where something is pinned are given, those with most people first. Inside
-    a class there is no smallest support: whoever is there may be the one looked for.
+    a class there is no smallest support: whoever is there may be the one looked for. Sets of
+    columns are tried from small to large, each on the classes where somebody is left.
 
     Args:
         counts: The table.
@@ -248,9 +249,14 @@ def most_wanted(
     choice: list[tuple[tuple[str, ...], str]] = [((), "")]
     chosen = np.zeros(classes.n, dtype=np.int64)
     for n in range(size + 1):
+        # Where everybody is pinned already, nobody would want to know more.
+        left = np.flatnonzero((best < sizes)[classes.of_item])
+        if not len(left):
+            break
+        rest = FrequencySet(counts.columns, counts.codes[:, left], counts.rows[left])
         for told in sensitive:
             for columns in combinations([s for s in sensitive if s != told], n):
-                people = _pinned(counts, classes.of_item, classes.n, columns, told, alpha)
+                people = _pinned(rest, classes.of_item[left], classes.n, columns, told, alpha)
                 better = people > best
                 best[better] = people[better]
                 chosen[better] = len(choice)
