@@ -120,7 +120,11 @@ def test_verify_of_an_unchecked_promise_ends_with_1(patients, run):
 
 
 def test_the_schema_is_that_of_python(folder, run):
-    expected = sf.Policy.json_schema(searches=sf.search.SEARCHES, methods=PARTITIONERS)
+    expected = sf.Policy.json_schema(
+        searches=sf.search.SEARCHES,
+        methods=PARTITIONERS,
+        decouplings=sf.decouplings.DECOUPLINGS,
+    )
     assert json.loads(run("schema").stdout) == expected
     result = run("schema", "-o", "policy.schema.json")
     assert (result.exit_code, result.stdout) == (0, "")

@@ -6,6 +6,7 @@ import pytest
 from typer.main import get_command
 
 from sfumato.cli.app import app
+from sfumato.decouplings import DECOUPLINGS
 from sfumato.partition import PARTITIONERS
 from sfumato.policy import Policy
 from sfumato.policy.document import parse
@@ -65,6 +66,7 @@ def test_every_policy_on_a_page_is_one(block: Block):
     policy = Policy(**completed(parse(block.text, origin=block.place).root))
     policy.make_search(SEARCHES)
     policy.make_method(PARTITIONERS)
+    policy.make_decoupling(DECOUPLINGS)
 
 
 def completed(given: dict) -> dict:

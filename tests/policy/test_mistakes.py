@@ -33,7 +33,7 @@ MISTAKES = {
         (
             "p, line 3, colums: unknown key 'colums'. Did you mean 'columns'? Known: 'version', "
             "'columns', 'other', 'models', 'loss', 'method', 'search', 'suppression', 'missing', "
-            "'population', 'risk_levels'."
+            "'decouple', 'population', 'risk_levels'."
         ),
     ),
     "an unknown key of a column": (

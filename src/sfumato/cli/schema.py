@@ -14,7 +14,9 @@ from sfumato.cli.show import clean, say, write_json
 @command(
     examples="sfumato schema -o policy.schema.json",
     python="sf.Policy.json_schema(\n"
-    "    searches=sf.search.SEARCHES, methods=sf.partition.PARTITIONERS\n"
+    "    searches=sf.search.SEARCHES,\n"
+    "    methods=sf.partition.PARTITIONERS,\n"
+    "    decouplings=sf.decouplings.DECOUPLINGS,\n"
     ")",
 )
 def schema(
@@ -26,14 +28,15 @@ def schema(
 ) -> None:
     """Give the JSON Schema of policies.
 
-    It has every model, hierarchy, loss, method and search with its settings. Editors that know it
-    complete and check policies while they are written.
+    It has every model, hierarchy, loss, method, search and decoupling with its settings. Editors
+    that know it complete and check policies while they are written.
     """
+    from sfumato.decouplings import DECOUPLINGS
     from sfumato.partition import PARTITIONERS
     from sfumato.policy import Policy
     from sfumato.search import SEARCHES
 
-    plain = Policy.json_schema(searches=SEARCHES, methods=PARTITIONERS)
+    plain = Policy.json_schema(searches=SEARCHES, methods=PARTITIONERS, decouplings=DECOUPLINGS)
     if output is None:
         write_json(plain)
         return

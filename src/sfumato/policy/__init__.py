@@ -1,12 +1,13 @@
 """Policies: what must hold for a release, written in YAML or in Python."""
 
-from sfumato.policy.choice import MethodRule, SearchRule
+from sfumato.policy.choice import DecouplingRule, MethodRule, SearchRule
 from sfumato.policy.levels import RiskLevels
 from sfumato.policy.model import Policy
 from sfumato.policy.parts import ColumnRule, Missing, Suppression
 
 __all__ = [
     "ColumnRule",
+    "DecouplingRule",
     "MethodRule",
     "Missing",
     "Policy",

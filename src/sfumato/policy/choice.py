@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 from pydantic import Field, model_validator
 
+from sfumato.policy.document import KeyPath
 from sfumato.policy.family import choose, written
 from sfumato.policy.part import FrozenMap, Part, as_type, keywords
 from sfumato.policy.values import Fault, read, resolve, shown
@@ -18,7 +19,7 @@ class Choice(Part):
     """A member of a family that the policy does not know; its registry is asked later."""
 
     tag: ClassVar[str]
-    """The key of the policy, and of the name in the long form."""
+    """The key of the name in the long form."""
 
     example: ClassVar[str]
     """A name to show to somebody who gave none."""
@@ -109,6 +110,62 @@ class MethodRule(Choice):
         """Make the method of local recoding it names (None: full-domain), or raise a `Fault`."""
         made: T | FullDomain = choose(with_full_domain(methods), self.tag, self.written())
         return None if isinstance(made, FullDomain) else made
+
+
+class DecouplingRule(Choice):
+    """How a table is published in parts with weak links, with the settings as they were given.
+
+    The methods themselves live above the policy; `make` asks their registry. A setting `columns`
+    names columns of the data, whichever method has it: it is taken as lists of names, so that the
+    policy can hold them against its own.
+
+    Example:
+        >>> rule = DecouplingRule.of({"method": "slicing", "l": 3, "columns": ["age+zip", "ill"]})
+        >>> rule.name, rule.columns
+        ('slicing', (('age', 'zip'), ('ill',)))
+    """
+
+    tag = "method"
+    example = "break-merge"
+
+    @classmethod
+    def of(cls, value: object) -> Self:
+        """Read a name, a mapping of the name and the settings, or an object made in Python."""
+        rule = super().of(value)
+        if isinstance(value, Mapping) and value.get("columns") is not None:
+            columns = read_name_lists(value["columns"], ("columns",))
+            rule = cls(name=rule.name, options=FrozenMap({**rule.options, "columns": columns}))
+        return rule
+
+    @property
+    def columns(self) -> tuple[tuple[str, ...], ...] | None:
+        """The columns that are published side by side; None if that is not said."""
+        return self.options.get("columns")
+
+    def written(self) -> object:
+        """Write it as a policy does, in the short form if that says it all."""
+        return super().written() if self.options else self.name
+
+    def make(self, decouplings: Mapping[str, type[T]]) -> T:
+        """Make the decoupling it names, or raise a `Fault`."""
+        return choose(decouplings, self.tag, self.written())
+
+
+def read_name_lists(value: object, path: KeyPath) -> tuple[tuple[str, ...], ...] | None:
+    """Read lists of names, each a list or a text with + between them.
+
+    >>> read_name_lists(["age+zip", ["ill"]], ())
+    (('age', 'zip'), ('ill',))
+    """
+    given: tuple[str | tuple[str, ...], ...] | None = read(
+        tuple[str | tuple[str, ...], ...] | None, value, path
+    )
+    if given is None:
+        return None
+    return tuple(
+        tuple(name.strip() for name in each.split("+")) if isinstance(each, str) else each
+        for each in given
+    )
 
 
 def with_full_domain(methods: Mapping[str, type[T]]) -> dict[str, type[T | FullDomain]]:

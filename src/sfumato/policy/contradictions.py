@@ -1,18 +1,20 @@
 """Finds what a policy asks for that cannot be had together, before any data is read."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sfumato.errors import suggest
+from sfumato.errors import SfumatoError, suggest
 from sfumato.models import PrivacyModel
 from sfumato.policy.choice import FULL_DOMAIN
 from sfumato.policy.part import Faults
+from sfumato.slicing import Columns
 
 if TYPE_CHECKING:
     from sfumato.policy.model import Policy
 
 
 def contradictions(policy: "Policy") -> Faults:
-    """List everything about columns, models, population and method that does not fit together."""
+    """List everything in a policy that does not fit together."""
     faults: Faults = []
     if not policy.quasi_identifiers:
         text = (
@@ -34,7 +36,38 @@ def contradictions(policy: "Policy") -> Faults:
             f"searches none. Remove it, or choose method: {FULL_DOMAIN}"
         )
         faults.append((("search",), text))
-    return faults
+    return [*faults, *_decoupling_faults(policy)]
+
+
+def _decoupling_faults(policy: "Policy") -> Faults:
+    """Hold the columns that a decoupling puts together against those of the policy."""
+    columns = policy.decouple.columns if policy.decouple is not None else None
+    if policy.decouple is None or columns is None:
+        return []
+    known = (*policy.quasi_identifiers, *policy.sensitive)
+    at = ("decouple", "columns")
+    faults: Faults = [
+        ((*at, position), f"{policy.decouple.name} {_unknown(policy, name, known)}")
+        for position, names in enumerate(columns)
+        for name in names
+        if name not in known
+    ]
+    if faults or len(policy.sensitive) != 1:
+        return faults
+    try:
+        Columns.of(columns, policy.quasi_identifiers, policy.sensitive[0])
+    except SfumatoError as error:
+        return [(at, str(error))]
+    return []
+
+
+def _unknown(policy: "Policy", name: str, known: Sequence[str]) -> str:
+    near = suggest(name, known)
+    if name not in policy.columns:
+        return f"publishes {name!r}, which is not under columns. {near}"
+    role = policy.columns[name].role
+    taken = "it takes quasi-identifiers and sensitive columns"
+    return f"publishes {name!r}, which is {role}: {taken}. {near}"
 
 
 def _column_faults(policy: "Policy", model: PrivacyModel) -> Faults:

@@ -10,7 +10,7 @@ from pydantic import Field, PlainValidator, PrivateAttr, model_validator
 from sfumato.errors import PolicyError, some, suggest
 from sfumato.losses import Loss, NormalizedLoss
 from sfumato.models import PrivacyModel
-from sfumato.policy.choice import FULL_DOMAIN, MethodRule, SearchRule
+from sfumato.policy.choice import FULL_DOMAIN, DecouplingRule, MethodRule, SearchRule
 from sfumato.policy.contradictions import contradictions
 from sfumato.policy.document import Places, parse, read_file
 from sfumato.policy.family import written
@@ -19,6 +19,7 @@ from sfumato.policy.part import Faults, FrozenMap, Part, as_type, collected, pol
 from sfumato.policy.parts import ColumnRule, Missing, Suppression
 from sfumato.policy.readers import (
     read_columns,
+    read_decoupling,
     read_loss,
     read_models,
     read_other,
@@ -79,6 +80,11 @@ class Policy(Part):
     )
     missing: Annotated[Missing, as_type(Missing)] = Field(
         Missing.OWN_VALUE, description="What a missing value of a quasi-identifier is."
+    )
+    decouple: Annotated[DecouplingRule | None, PlainValidator(read_decoupling)] = Field(
+        None,
+        description="How the table is published in parts, as in {method: slicing, l: 3}, when it "
+        "is decoupled; without it, by break-merge.",
     )
     population: Annotated[str | None, PlainValidator(read_population)] = Field(
         None, description="A table of everybody the data was drawn from, for models that ask."
@@ -149,6 +155,7 @@ class Policy(Part):
             "search": None if self.method.local else self.search.written(),
             "suppression": self.suppression.written(),
             "missing": self.missing.value,
+            "decouple": self.decouple and self.decouple.written(),
             "population": self.population,
             "risk_levels": self.risk_levels.written(),
         }
@@ -160,16 +167,18 @@ class Policy(Part):
         *,
         searches: Mapping[str, type] | None = None,
         methods: Mapping[str, type] | None = None,
+        decouplings: Mapping[str, type] | None = None,
     ) -> dict[str, Any]:
         """Describe policy files as JSON Schema (2020-12), for editors and forms.
 
         Args:
             searches: The searches there are; None leaves their names and options open.
             methods: The methods of local recoding there are; None leaves them open too.
+            decouplings: The ways to decouple there are; None leaves them open too.
         """
         from sfumato.policy.schema import policy_schema
 
-        return policy_schema(searches, methods)
+        return policy_schema(searches, methods, decouplings)
 
     def with_method(self, method: object) -> Self:
         """Give the same policy with another method, checked as if it had been written there.
@@ -252,3 +261,12 @@ class Policy(Part):
         except Fault as fault:
             places = self._places if ("method",) in self._places.lines else Places()
             raise policy_error(collected(fault, "method"), places) from None
+
+    def make_decoupling(self, decouplings: Mapping[str, type[T]]) -> T | None:
+        """Make the decoupling that the policy names; None if it names none."""
+        if self.decouple is None:
+            return None
+        try:
+            return self.decouple.make(decouplings)
+        except Fault as fault:
+            raise policy_error(collected(fault, "decouple"), self._places) from None

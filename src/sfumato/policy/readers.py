@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from sfumato.errors import PolicyError, some, suggest
 from sfumato.losses import LOSSES, Loss
 from sfumato.models import MODELS, PrivacyModel
+from sfumato.policy.choice import DecouplingRule
 from sfumato.policy.document import Places
 from sfumato.policy.family import choose
 from sfumato.policy.part import Faults, FrozenMap, collected, policy_error
@@ -83,6 +84,11 @@ def read_other(value: object) -> Role | None:
             f"Allowed: {some([Role.DROPPED.value, Role.PLAIN.value, Role.IDENTIFIER.value])}."
         )
     return role
+
+
+def read_decoupling(value: object) -> DecouplingRule | None:
+    """Read how a table is decoupled; nothing leaves it open."""
+    return None if resolve(value) is None else DecouplingRule.of(value)
 
 
 def read_population(value: object) -> str | None:

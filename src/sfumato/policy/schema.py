@@ -10,7 +10,13 @@ from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_orig
 from sfumato.hierarchy import BUILDERS
 from sfumato.losses import AGGREGATES, LOSSES
 from sfumato.models import MODELS
-from sfumato.policy.choice import Choice, MethodRule, SearchRule, with_full_domain
+from sfumato.policy.choice import (
+    Choice,
+    DecouplingRule,
+    MethodRule,
+    SearchRule,
+    with_full_domain,
+)
 from sfumato.policy.family import default, descriptions, parameters, required
 from sfumato.policy.levels import RiskLevels
 from sfumato.policy.part import Part
@@ -102,7 +108,9 @@ def choice_schema(kind: type[Choice], family: Mapping[str, type] | None) -> Sche
 
 
 def policy_schema(
-    searches: Mapping[str, type] | None, methods: Mapping[str, type] | None = None
+    searches: Mapping[str, type] | None,
+    methods: Mapping[str, type] | None = None,
+    decouplings: Mapping[str, type] | None = None,
 ) -> Schema:
     """Describe a whole policy."""
     from sfumato.policy.model import Policy
@@ -136,6 +144,9 @@ def policy_schema(
         search=choice_schema(SearchRule, searches),
         suppression={"anyOf": [limit, suppression]},
         missing={"enum": [choice.value for choice in Missing]},
+        decouple={
+            "anyOf": [*choice_schema(DecouplingRule, decouplings)["anyOf"], {"type": "null"}]
+        },
         population={"type": ["string", "null"]},
         risk_levels=_part(RiskLevels, moderate=share, high=share, very_high=share),
     )
