@@ -1,23 +1,64 @@
 """What an attack is, and what it finds."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
+from sfumato.attacks.outcome import MOST_CASES, Case, Outcome, at_risk
+from sfumato.attacks.target import Target
 from sfumato.classes import EquivalenceClasses
-from sfumato.typing import BoolArray, IntArray
+from sfumato.typing import BoolArray, FloatArray, IntArray
 
 
 class Attack(ABC):
-    """A way to learn a sensitive value from a release without finding the person's row.
+    """A way to learn something about a person from a release.
 
-    The attacker knows which class a person is in, because the quasi-identifiers say so. A
-    member of the family is a frozen dataclass: its fields say what is attacked, its
+    A member of the family is a frozen dataclass: its fields say what is attacked, its
     docstring what is found and what is not. It sees counts only.
     """
 
     name: ClassVar[str]
     """What it is called in the registry, in reports and on the command line."""
+
+    how: ClassVar[str]
+    """What the adversary does, in one sentence for people."""
+
+    @classmethod
+    @abstractmethod
+    def against(cls, target: Target, threshold: float) -> list[Self]:
+        """Give what is worth trying on a release; nothing if it cannot be tried."""
+
+    @classmethod
+    def why_not(cls, target: Target) -> str:  # noqa: ARG003 - others look at it
+        """Say why it cannot be tried on a release, if `against` gives nothing."""
+        return "the release has no sensitive column"
+
+    @abstractmethod
+    def on(self, target: Target, threshold: float) -> Outcome:
+        """Attack a release, and say who is at risk: see `at_risk`."""
+
+    def params(self) -> dict[str, Any]:
+        """Give the settings that were made as plain values."""
+        settings = ((each.name, getattr(self, each.name)) for each in fields(self))  # type: ignore[arg-type]
+        return {name: _plain(value) for name, value in settings if value is not None}
+
+    @classmethod
+    @abstractmethod
+    def example(cls) -> Self:
+        """Give a small valid instance whose sensitive column, if it has one, is `disease`."""
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(_shown(*item) for item in self.params().items())})"
+
+
+class ClassAttack(Attack):
+    """An attack on a sensitive column by somebody who knows which class a person is in.
+
+    The quasi-identifiers say so. It needs the counts of the classes and nothing else.
+    """
 
     column: str
     """The sensitive column it is after."""
@@ -26,18 +67,8 @@ class Attack(ABC):
     def run(self, classes: EquivalenceClasses) -> "Finding":
         """Attack every class, and say which gave something away."""
 
-    def params(self) -> dict[str, Any]:
-        """Give the settings that were made as plain values."""
-        settings = ((field.name, getattr(self, field.name)) for field in fields(self))  # type: ignore[arg-type]
-        return {name: _plain(value) for name, value in settings if value is not None}
-
-    @classmethod
-    @abstractmethod
-    def example(cls) -> Self:
-        """Give a small valid instance whose sensitive column is `disease`."""
-
-    def __str__(self) -> str:
-        return f"{self.name}({', '.join(_shown(*item) for item in self.params().items())})"
+    def on(self, target: Target, threshold: float) -> Outcome:
+        return self.run(target.classes).outcome(target, threshold)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,14 +83,25 @@ class Finding:
         homogeneity(disease) exposes 2 of 4 rows, in 1 of 2 classes
         >>> finding.suffers, finding.share, finding.vulnerable.tolist()
         (True, 0.5, [True, False])
+        >>> finding.prior.tolist()[0], finding.posterior.tolist()[0], finding.believed(0)
+        (0.75, 1.0, 'disease = flu')
     """
 
-    attack: Attack
+    attack: ClassAttack
     vulnerable: BoolArray
     """One verdict per class, in the order of the classes. Read-only."""
 
     class_rows: IntArray
     """How many rows each class stands for."""
+
+    prior: FloatArray
+    """Per class, what somebody believes of its people who never saw the release."""
+
+    posterior: FloatArray
+    """What somebody believes who did: the likeliest statement of the attack's kind."""
+
+    believed: Callable[[int], str] = field(repr=False)
+    """Gives that statement for a class, in words."""
 
     def __post_init__(self) -> None:
         self.vulnerable.flags.writeable = False
@@ -103,6 +145,41 @@ class Finding:
     def suffers(self) -> bool:
         """Whether the attack succeeds anywhere: one class is enough."""
         return bool(self.vulnerable.any())
+
+    def outcome(self, target: Target, threshold: float) -> Outcome:
+        """Give the figures of an attack, and the classes that are worst off.
+
+        The worst are those in which the most was learned: first the vulnerable, then the
+        likeliest belief, then the largest gain.
+        """
+        risky = self.vulnerable & at_risk(self.prior, self.posterior, threshold)
+        gain = self.posterior - self.prior
+        order = np.lexsort((-self.class_rows, -gain, -self.posterior, ~risky))
+        worst = [i for i in order[:MOST_CASES].tolist() if self.posterior[i] > 0]
+        cases = tuple(
+            Case(
+                target.who(i),
+                int(self.class_rows[i]),
+                self.believed(i),
+                float(self.prior[i]),
+                float(self.posterior[i]),
+            )
+            for i in worst
+        )
+        params = self.attack.params()
+        params.pop("column", None)
+        return Outcome(
+            self.name,
+            self.column,
+            people=int(self.class_rows[risky].sum()),
+            of=self.of_rows,
+            prior=cases[0].prior if cases else 0.0,
+            posterior=cases[0].posterior if cases else 0.0,
+            threshold=threshold,
+            worst=cases,
+            how=self.attack.how,
+            settings=params,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Give the attack, its settings and the figures as plain values, ready for JSON."""

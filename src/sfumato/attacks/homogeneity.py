@@ -3,13 +3,15 @@
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from sfumato.attacks.base import Attack, Finding
+from sfumato.attacks.base import ClassAttack, Finding
+from sfumato.attacks.shares import is_value, likeliest
+from sfumato.attacks.target import Target
 from sfumato.checks import require_text
 from sfumato.classes import EquivalenceClasses
 
 
 @dataclass(frozen=True)
-class Homogeneity(Attack):
+class Homogeneity(ClassAttack):
     """Look for classes whose known sensitive values are all equal.
 
     However large such a class is, whoever knows that a person is in it knows the value. A
@@ -35,6 +37,9 @@ class Homogeneity(Attack):
     """
 
     name: ClassVar[str] = "homogeneity"
+    how: ClassVar[str] = (
+        "Finds the person's class, in which everybody has the same value, and reads the value off."
+    )
 
     column: str
 
@@ -42,8 +47,20 @@ class Homogeneity(Attack):
         require_text("column", self.column)
 
     def run(self, classes: EquivalenceClasses) -> Finding:
-        known = classes.counts_of(self.column).known
-        return Finding(self, known.distinct == 1, classes.rows)
+        counts = classes.counts_of(self.column)
+        guess = likeliest(counts)
+        return Finding(
+            self,
+            counts.known.distinct == 1,
+            classes.rows,
+            guess.prior,
+            guess.posterior,
+            is_value(counts, guess.value),
+        )
+
+    @classmethod
+    def against(cls, target: Target, threshold: float) -> list[Self]:  # noqa: ARG003 - all alike
+        return [cls(column) for column in target.sensitive]
 
     @classmethod
     def example(cls) -> Self:

@@ -1,0 +1,141 @@
+"""What attacks look at: the groups of a release, as counts, whatever its kind."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from sfumato.broken import Broken
+from sfumato.classes import (
+    MISSING,
+    EquivalenceClasses,
+    SensitiveColumn,
+    ValueCounts,
+    classes_from,
+    reference_of,
+    sensitive_column,
+)
+from sfumato.counts import Column, FrequencySet, group
+from sfumato.hierarchy import Ladder
+from sfumato.typing import CodeArray, IntArray, Value
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """A release as an adversary sees it: groups of people who look alike, and what is in them.
+
+    Of a table in one piece, groups are its classes; of a broken one, its groups; of buckets, the
+    people of a bucket who look alike beside the sensitive column. The adversary is taken to
+    know the group a person is in.
+
+    Example:
+        >>> counts = FrequencySet.from_rows(["age", "ill"], [("30s", "flu"), ("40s", "gout")])
+        >>> target = Target.of_table(counts, ("age",), ("ill",))
+        >>> target.who(1), target.sensitive
+        ({'age': '40s'}, ('ill',))
+    """
+
+    kind: str
+    """table, break-merge, anatomy or slicing."""
+
+    classes: EquivalenceClasses
+    columns: tuple[Column, ...]
+    """What groups are recognised by."""
+
+    labels: CodeArray
+    """`labels[column, group]`: the value of each of these columns."""
+
+    counts: FrequencySet | None = None
+    """The published rows, if they are in one piece."""
+
+    broken: Broken | None = None
+    """The groups and tables, if they are broken."""
+
+    earlier: Broken | None = None
+    """The release before, in the same form."""
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """What groups are recognised by."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """What nobody should learn."""
+        return tuple(self.classes.sensitive)
+
+    def who(self, at: int) -> dict[str, Value]:
+        """Say what a group is recognised by."""
+        return {
+            column.name: column.values[code]
+            for column, code in zip(self.columns, self.labels[:, at].tolist(), strict=True)
+        }
+
+    @classmethod
+    def of_table(
+        cls,
+        counts: FrequencySet,
+        quasi_identifiers: tuple[str, ...],
+        sensitive: tuple[str, ...],
+        ladders: Mapping[str, Ladder] | None = None,
+    ) -> Self:
+        """Take a table in one piece: rows with equal quasi-identifiers are a class."""
+        described = {
+            name: sensitive_column(counts.column(name), (ladders or {}).get(name))
+            for name in sensitive
+        }
+        columns = tuple(counts.column(name) for name in quasi_identifiers)
+        codes = [counts.codes_of(name) for name in quasi_identifiers]
+        groups = group(codes, [len(column.values) for column in columns], n=len(counts))
+        labels = np.array([code[groups.first] for code in codes], dtype=np.int32)
+        return cls(
+            "table",
+            classes_from(counts, quasi_identifiers, described),
+            columns,
+            labels.reshape(len(columns), groups.n),
+            counts=counts,
+        )
+
+    @classmethod
+    def of_broken(
+        cls, kind: str, broken: Broken, ladders: Mapping[str, Ladder] | None = None
+    ) -> Self:
+        """Take the groups of a decoupled release, each with the counts of its sensitive values.
+
+        Groups without quasi-identifiers in common are recognised by the bucket they are in.
+        """
+        sensitive = {
+            table.column.name: value_counts(
+                sensitive_column(table.column, (ladders or {}).get(table.column.name)),
+                table.column,
+                table.group,
+                table.value,
+                table.rows,
+            )
+            for table in broken.sensitive
+        }
+        columns, labels = broken.quasi_identifiers, broken.labels
+        if not columns:
+            number = np.arange(len(broken), dtype=np.int32).reshape(1, -1)
+            columns, labels = (Column("bucket", tuple(broken.labelled.tolist())),), number
+        return cls(
+            kind, EquivalenceClasses(broken.sizes, sensitive), columns, labels, broken=broken
+        )
+
+
+def value_counts(
+    described: SensitiveColumn,
+    column: Column,
+    class_id: IntArray,
+    codes: CodeArray,
+    rows: IntArray,
+) -> ValueCounts:
+    """Make counts of codes that know a missing value as one of their own."""
+    value = codes.astype(np.int64)
+    if column.missing >= 0:
+        value[value == column.missing] = MISSING
+    order = np.lexsort((value, class_id))
+    value = value[order]
+    reference = reference_of(value, rows[order], len(described.values))
+    return ValueCounts(described, class_id[order], value, rows[order], reference)
