@@ -34,8 +34,8 @@ def priors(counts: ValueCounts) -> FloatArray:
 def likeliest(counts: ValueCounts) -> Guesses:
     """Give the most frequent known value of each class; of equals the one rarest in the table.
 
-    >>> classes = classes_of([("A", "flu"), ("A", "flu"), ("A", "gout"), ("B", None)])
-    >>> found = likeliest(classes.counts_of("disease"))
+    >>> rows = [("A", "flu"), ("A", "flu"), ("A", "gout"), ("B", None)]
+    >>> found = likeliest(classes_of(rows, column="disease").counts_of("disease"))
     >>> found.value.tolist(), found.posterior.round(2).tolist()
     ([0, -1], [0.67, 0.0])
     """
