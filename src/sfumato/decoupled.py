@@ -39,6 +39,11 @@ class Decoupled:
         return str(self.manifest["kind"])
 
     @property
+    def slices(self) -> tuple[tuple[str, ...], ...]:
+        """The columns that are published side by side, if the table was sliced."""
+        return tuple(tuple(f["columns"]) for f in self.manifest["files"] if "columns" in f)
+
+    @property
     def suppressed(self) -> int:
         """How many rows were left out."""
         return int(self.manifest["rows"]["suppressed"])
@@ -98,7 +103,7 @@ class Decoupled:
 
     def __str__(self) -> str:
         rows, classes = self.manifest["rows"], self.manifest["classes"]
-        files = [f"  {f['name']}: {f['rows']} rows" for f in self.manifest["files"]]
+        files = [f"  {_held(f)}: {f['rows']} rows" for f in self.manifest["files"]]
         promises = [
             f"  {promise_text(model)}: measured {figures(model['measured'])}"
             for model in self.manifest["models"]
@@ -107,3 +112,9 @@ class Decoupled:
             f"{rows['published']} rows in {classes['count']} groups, decoupled by {self.method}"
         )
         return "\n".join([headline, "Tables:", *files, "Promises:", *promises])
+
+
+def _held(file: Mapping[str, Any]) -> str:
+    """Name a table, and what it holds where its name does not say it."""
+    columns = ", ".join(file.get("columns", ()))
+    return f"{file['name']} ({columns})" if columns else str(file["name"])

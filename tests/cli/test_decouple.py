@@ -135,3 +135,36 @@ def test_a_table_is_sliced_with_columns_between_signs(patients, run):
     assert "decoupled by slicing" in result.stdout
     assert "age, zip" in result.stdout
     assert run("verify", "slices").exit_code == 0
+
+
+SLICING = "decouple: {method: slicing, l: 2, columns: [age+zip, ill]}\n"
+
+
+def test_the_policy_says_how_unless_a_method_is_given(patients, run):
+    policy = (patients / "policy.yaml").read_text(encoding="utf-8")
+    (patients / "policy.yaml").write_text(policy + SLICING, encoding="utf-8")
+    given = ("decouple", "patients.csv", "-p", "policy.yaml")
+    result = run(*given, "-o", "slices")
+    assert result.exit_code == 0, result.stderr
+    assert "decoupled by slicing" in result.stdout
+    assert "age, zip" in result.stdout
+    result = run(*given, "-o", "buckets", "--method", "anatomy", "--option", "l=2")
+    assert result.exit_code == 0, result.stderr
+    assert "decoupled by anatomy" in result.stdout
+
+
+def test_a_setting_without_its_method_is_refused(patients, run):
+    roles = ("--qi", "age,zip", "--sensitive", "ill")
+    result = run("decouple", "patients.csv", "-o", "buckets", *roles, "--option", "l=2")
+    assert result.exit_code == 2
+    assert "option must be given together with --method" in " ".join(result.stderr.split())
+    assert not (patients / "buckets").exists()
+
+
+def test_a_mistake_in_the_policy_is_told_with_its_line(patients, run):
+    policy = (patients / "policy.yaml").read_text(encoding="utf-8")
+    (patients / "policy.yaml").write_text(policy + SLICING.replace("zip", "zipp"))
+    result = run("decouple", "patients.csv", "-p", "policy.yaml", "-o", "slices")
+    assert result.exit_code == 2
+    said = " ".join(result.stderr.split())
+    assert "policy.yaml, line 7, decouple.columns[0]: slicing publishes 'zipp'" in said

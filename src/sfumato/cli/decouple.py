@@ -1,5 +1,6 @@
 """`sfumato decouple`: from a release to several tables with weak links."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -19,11 +20,13 @@ from sfumato.cli.options import (
 from sfumato.cli.progress import progress_bar
 from sfumato.cli.settings import settings
 from sfumato.cli.show import clean, say, show, write_json
+from sfumato.errors import ParameterError
 
 
 @command(
     examples="sfumato decouple release/ -o broken/\n"
     "sfumato decouple published.csv -o broken/ --qi age,zip --sensitive illness,salary\n"
+    "sfumato decouple people.csv -o slices/ -p policy.yaml\n"
     "sfumato decouple people.csv -o buckets/ --method anatomy --option l=3 --qi age,zip "
     "--sensitive illness",
     python='broken = sf.decouple("release", "break-merge", output="broken")',
@@ -33,14 +36,21 @@ def decouple(  # noqa: PLR0917 - options of a command line
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="The folder to write.")
     ],
-    method: Annotated[str, typer.Option(metavar="NAME", help="How to decouple.")] = "break-merge",
+    method: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="How to decouple; else as the policy says, or break-merge."
+        ),
+    ] = None,
     option: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="A setting of the method; may be repeated."),
+        typer.Option(metavar="NAME=VALUE", help="A setting of --method; may be repeated."),
     ] = None,
     policy: Annotated[
         Path | None,
-        typer.Option("--policy", "-p", metavar="FILE", help="Take roles and models from a policy."),
+        typer.Option(
+            "--policy", "-p", metavar="FILE", help="Take roles, models and method from a policy."
+        ),
     ] = None,
     qi: QiOption = None,
     sensitive: SensitiveOption = None,
@@ -67,7 +77,7 @@ def decouple(  # noqa: PLR0917 - options of a command line
     with progress_bar(quiet=quiet or json) as progress:
         release = task(
             what,
-            {"method": method, **settings(option or ())},
+            _chosen(method, option or ()),
             output=output,
             quasi_identifiers=None if qi is None else listed(qi),
             sensitive=None if sensitive is None else listed(sensitive),
@@ -88,3 +98,13 @@ def decouple(  # noqa: PLR0917 - options of a command line
     say(f"\nThe tables are in {clean(output)}; all {len(release.verdict.checks)} checks hold.")
     for warning in release.warnings:
         say(f"Warning: {clean(warning)}")
+
+
+def _chosen(method: str | None, options: Sequence[str]) -> dict[str, object] | None:
+    """Give the method with its settings; None leaves both to the policy."""
+    if method is not None:
+        return {"method": method, **settings(options)}
+    if options:
+        why = "a policy says the settings of its own method"
+        raise ParameterError("option", options[0], "given together with --method", why=why)
+    return None

@@ -12,7 +12,7 @@ from sfumato._version import __version__
 from sfumato.checks import require_int
 from sfumato.counts import FrequencySet
 from sfumato.decoupled import Decoupled
-from sfumato.decouplings import DECOUPLINGS, Decoupling, Parts
+from sfumato.decouplings import DECOUPLINGS, BreakMerge, Decoupling, Parts
 from sfumato.engines import FORMATS, Table, derived_table, open_table, write_derived
 from sfumato.errors import InputError, ParameterError, UnknownNameError, VerificationError
 from sfumato.policy import Missing, Policy
@@ -23,8 +23,9 @@ from sfumato.schema import Role
 from sfumato.tasks.kept import Kept, models_anew, models_kept
 from sfumato.tasks.manifest import FORMAT, class_sizes, versions
 from sfumato.tasks.promises import claims_in
+from sfumato.tasks.starred import without_starred
 from sfumato.tasks.subject import Subject, subject_of
-from sfumato.text import STAR, text_of
+from sfumato.text import text_of
 from sfumato.verifier import Verdict, verify_folder, verify_tables
 from sfumato.verifier.folder import promises_in
 
@@ -34,7 +35,7 @@ Progress: TypeAlias = Callable[[str, int, int | None], None]
 
 def decouple(  # noqa: PLR0913 - all but two have a default and are named
     data: object,
-    method: str | Mapping[str, object] | Decoupling = "break-merge",
+    method: str | Mapping[str, object] | Decoupling | None = None,
     *,
     output: str | PathLike[str] | None = None,
     quasi_identifiers: Sequence[str] | None = None,
@@ -58,11 +59,13 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
         data: A release, its folder, or a table: a path (CSV, Parquet, Feather), pandas,
             Polars, Arrow.
         method: How to decouple; see `sf.decouplings.DECOUPLINGS`. A name, a mapping of the name
-            and its settings such as `{"method": "anatomy", "l": 3}`, or an object.
+            and its settings such as `{"method": "anatomy", "l": 3}`, or an object. None takes the
+            policy's, and break-merge where there is none.
         output: The folder to write; None gives the tables back in memory.
         quasi_identifiers: The columns others may know; a release knows its own.
         sensitive: The columns nobody should learn about a person, each to a table of its own.
-        policy: Where roles and models come from, if the data is a plain table.
+        policy: Where roles and models come from, if the data is a plain table, and the method,
+            if it is not given.
         format: csv, parquet or feather; None takes the input's.
         force: Replace a release that is already in `output`.
         seed: Fixes all that is random, for tests and experiments. Such a release is marked as
@@ -84,7 +87,9 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
         require_int("seed", seed, at_least=0)
     if output is not None:
         refuse_what_is_there(Path(output), force=force)
-    decoupling = method if isinstance(method, Decoupling) else _chosen(method)
+    if policy is not None and not isinstance(policy, Policy):
+        policy = Policy.load(policy)
+    decoupling = _of_policy(policy) if method is None else _given(method)
     subject = subject_of(data, quasi_identifiers, sensitive, policy)
     _require_both(subject)
     table = open_table(subject.data)
@@ -93,7 +98,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
         (*subject.quasi_identifiers, *subject.sensitive),
         progress=lambda done, total: report("count", done, total),
     )
-    counts = _without_starred(counts, subject)
+    counts = without_starred(counts, subject)
     if not counts.total:
         raise InputError("every row is suppressed: there is nothing to decouple")
     if output is not None and chosen == "csv":
@@ -110,8 +115,16 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
     return _to_folder(decoupling, table, parts, manifest, Path(output), chosen, report, force=force)
 
 
-def _chosen(method: str | Mapping[str, object]) -> Decoupling:
+def _of_policy(policy: Policy | None) -> Decoupling:
+    """Make the method that a policy names, or the one that asks for nothing."""
+    made = None if policy is None else policy.make_decoupling(DECOUPLINGS)
+    return made or BreakMerge()
+
+
+def _given(method: str | Mapping[str, object] | Decoupling) -> Decoupling:
     """Make the method of its name and its settings."""
+    if isinstance(method, Decoupling):
+        return method
     given = {"method": method} if isinstance(method, str) else method
     name = given.get("method") if isinstance(given, Mapping) else None
     if isinstance(name, str) and name not in DECOUPLINGS:
@@ -138,30 +151,6 @@ def _format_of(table: Table, given: str | None) -> str:
     if given is not None and given not in FORMATS:
         raise ParameterError("format", given, "one of " + ", ".join(FORMATS))
     return given or (table.kind if table.kind in FORMATS else "parquet")
-
-
-def _without_starred(counts: FrequencySet, subject: Subject) -> FrequencySet:
-    """Leave out the suppressed rows that a release still shows; they all look the same."""
-    rows = subject.manifest["rows"] if subject.manifest is not None else {}
-    if rows.get("suppression") != "star":
-        return counts
-    starred = np.ones(len(counts), dtype=bool)
-    for column, codes in zip(counts.columns, counts.codes, strict=True):
-        empty = None if column.name in subject.sensitive else STAR
-        starred &= np.isin(codes, [i for i, v in enumerate(column.values) if v == empty])
-    left = counts.rows.copy()
-    left[starred] -= min(int(left[starred].sum()), int(rows["suppressed"]))
-    return _of_occurring(FrequencySet(counts.columns, counts.codes, left))
-
-
-def _of_occurring(counts: FrequencySet) -> FrequencySet:
-    """Leave out combinations that no row has any more, and values with them."""
-    some = counts.without(counts.rows == 0)
-    values, codes = [], np.empty_like(some.codes)
-    for position, column in enumerate(some.columns):
-        used, codes[position] = np.unique(some.codes[position], return_inverse=True)
-        values.append([column.values[code] for code in used])
-    return FrequencySet.from_codes(some.names, values, codes, some.rows)
 
 
 def _as_text(counts: FrequencySet) -> FrequencySet:
