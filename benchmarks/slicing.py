@@ -1,15 +1,25 @@
-"""Slicing: jittered Adult in slices, published and verified, and how that grows with the rows."""
+"""Slicing: jittered Adult in slices, published and verified, and how that grows with the rows.
+
+Beside it stands how the algorithm grows that is printed, as far as it can be waited for.
+"""
 
 import math
 import shutil
 from collections.abc import Iterator
 from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
 
 from benchmarks.bench import Bench
+from benchmarks.literal_slicing import LiteralSlicing
 from benchmarks.measure import cpu
 from benchmarks.results import Figure
-from benchmarks.workloads import MILLION
+from benchmarks.workloads import FEW, MILLION
+from sfumato.decoupled import Decoupled
 from sfumato.decouplings import Slicing
+from sfumato.engines import open_table
 from sfumato.tasks.decouple import decouple
 
 SENSITIVE = "occupation"
@@ -27,28 +37,84 @@ _GROWTH = 1.3
 
 
 def run(bench: Bench) -> Iterator[Figure]:
-    sizes = [2_000, 8_000] if bench.quick else [30_000, 250_000, MILLION]
     folder = bench.files.folder / "slices"
+    # What is loaded on first use is no growth.
+    _slice(bench.files.jittered(FEW, "parquet"), folder)
+    yield from _ours(bench, folder)
+    yield from _printed(bench, folder)
+    shutil.rmtree(folder)
+
+
+def _ours(bench: Bench, folder: Path) -> Iterator[Figure]:
+    sizes = [2_000, 8_000] if bench.quick else [10_000, 30_000, 100_000, 300_000, MILLION]
     seconds = []
     for rows in sizes:
-        file = bench.files.jittered(rows, "parquet")
-        work = partial(
-            decouple,
-            file,
-            Slicing(l=_L),
-            output=folder,
-            quasi_identifiers=QUASI_IDENTIFIERS,
-            sensitive=[SENSITIVE],
-            force=True,
-        )
+        work = partial(_slice, bench.files.jittered(rows, "parquet"), folder)
         timing = cpu(work, repeats=bench.few, warm=False)
         seconds.append(timing.least)
-        at = f"{rows:,} rows".replace(",", " ")
-        yield Figure.of(
-            f"{at}: whole slicing, published and verified", timing, target=_TARGETS.get(rows)
-        )
-        yield Figure(f"{at}: buckets", work().manifest["classes"]["count"])
-    exponent = math.log(seconds[-1] / seconds[0]) / math.log(sizes[-1] / sizes[0])
+        what = f"{_at(rows)}: whole slicing, published and verified"
+        yield Figure.of(what, timing, target=_TARGETS.get(rows))
+        yield Figure(f"{_at(rows)}: buckets", work().manifest["classes"]["count"])
+    whole, steepest = _exponents(sizes, seconds)
     target = None if bench.quick else _GROWTH
-    yield Figure("growth with the rows", exponent, "as exponent", target=target)
-    shutil.rmtree(folder)
+    spans = f"from {_at(sizes[0])} to {_at(sizes[-1])}"
+    yield Figure(f"growth {spans}", whole, "as exponent", target=target)
+    yield Figure("growth where it is steepest", steepest, "as exponent", target=target)
+
+
+def _printed(bench: Bench, folder: Path) -> Iterator[Figure]:
+    """Partition rows by the printed algorithm, each size once: it has nothing to warm up."""
+    sizes = [50, 100] if bench.quick else [125, 250, 500]
+    seconds, alike = [], True
+    for rows in sizes:
+        file = bench.files.jittered(rows, "parquet")
+        release = _slice(file, folder)
+        literal, found = _literal(file, release), list[int]()
+        timing = cpu(partial(_count_buckets, literal, found), repeats=1, warm=False)
+        seconds.append(timing.least)
+        alike &= found == [release.manifest["classes"]["count"]]
+        yield Figure(f"as printed, {_at(rows)}: tuple partition", timing.least, "CPU s")
+        yield Figure(f"as printed, {_at(rows)}: buckets", found[0])
+    whole, steepest = _exponents(sizes, seconds)
+    yield Figure("as printed: as many buckets as ours", alike)
+    spans = f"from {_at(sizes[0])} to {_at(sizes[-1])}"
+    yield Figure(f"as printed: growth {spans}", whole, "as exponent")
+    yield Figure("as printed: growth where it is steepest", steepest, "as exponent")
+
+
+def _count_buckets(literal: LiteralSlicing, found: list[int]) -> None:
+    found.append(len(literal.tuple_partition()))
+
+
+def _slice(file: Path, folder: Path) -> Decoupled:
+    return decouple(
+        file,
+        Slicing(l=_L),
+        output=folder,
+        quasi_identifiers=QUASI_IDENTIFIERS,
+        sensitive=[SENSITIVE],
+        force=True,
+    )
+
+
+def _literal(file: Path, release: Decoupled) -> LiteralSlicing:
+    """Give the rows as codes, and the columns that ours were published in."""
+    names = (*QUASI_IDENTIFIERS, SENSITIVE)
+    counts = open_table(file).count(names)
+    codes = np.repeat([counts.codes_of(name) for name in names], counts.rows, axis=1)
+    columns = [each["columns"] for each in release.manifest["files"]]
+    columns.sort(key=lambda column: SENSITIVE in column)
+    places = [[names.index(name) for name in column] for column in columns]
+    return LiteralSlicing([tuple(row) for row in codes.T.tolist()], places, _L)
+
+
+def _exponents(sizes: list[int], seconds: list[float]) -> tuple[float, float]:
+    """Give the exponent of the rows from the least to the most, and the largest on the way."""
+    grown = list(zip(np.log(sizes).tolist(), np.log(seconds).tolist(), strict=True))
+    steps = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in pairwise(grown)]
+    whole = math.log(seconds[-1] / seconds[0]) / math.log(sizes[-1] / sizes[0])
+    return whole, max(steps)
+
+
+def _at(rows: int) -> str:
+    return f"{rows:,} rows".replace(",", " ")
