@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from sfumato.tasks.draft import draft
     from sfumato.tasks.headroom import headroom
     from sfumato.tasks.inspect import inspect
+    from sfumato.tasks.membership import membership
     from sfumato.tasks.merge import merge
     from sfumato.tasks.protect import protect
     from sfumato.tasks.publish import publish
@@ -74,6 +75,7 @@ __all__ = [
     "inspect",
     "leaks",
     "losses",
+    "membership",
     "merge",
     "models",
     "partition",
@@ -99,6 +101,7 @@ _WHERE = {
     "draft": "sfumato.tasks.draft",
     "headroom": "sfumato.tasks.headroom",
     "inspect": "sfumato.tasks.inspect",
+    "membership": "sfumato.tasks.membership",
     "merge": "sfumato.tasks.merge",
     "publish": "sfumato.tasks.publish",
     "protect": "sfumato.tasks.protect",

@@ -44,7 +44,7 @@ def test_what_labels_stand_for_comes_from_the_hierarchy():
 def test_classes_are_matched_as_if_one_by_one(rows, classes, at_once):
     people = counted(rows)
     covers = covers_of(LADDER)
-    found = Covered.of(people, counted(classes), {"x": covers, "y": covers})
+    found = Covered.of(people, [counted(classes)], {"x": covers, "y": covers})
     codes = every_row(people)
     values = [c.values for c in people.columns]
     expected = [
@@ -70,7 +70,7 @@ def test_where_every_value_became_one_label_groups_say_the_same(rows, level_x, l
         for name, each in labels.items()
     }
     one = Groups.of(people, [published], labels=labels)
-    other = Covered.of(people, published, covers)
+    other = Covered.of(people, [published], covers)
     codes = every_row(people)
     assert one.matches(codes).tolist() == other.matches(codes).tolist()
     rng = np.random.default_rng(0)
@@ -81,10 +81,10 @@ def test_where_every_value_became_one_label_groups_say_the_same(rows, level_x, l
 def test_missing_values_and_other_types_match_what_is_written_alike():
     people = FrequencySet.from_rows(["x"], [(1,), (2,), (None,)])
     published = FrequencySet.from_rows(["x"], [("1",), (None,), ("1-2",)])
-    found = Covered.of(people, published, {"x": {"1-2": ["1", "2", "9"]}})
+    found = Covered.of(people, [published], {"x": {"1-2": ["1", "2", "9"]}})
     assert found.matches(people.codes).tolist() == [2, 1, 1]
 
 
 def test_other_columns_are_refused():
-    with pytest.raises(ParameterError, match="a table of the columns"):
-        Covered.of(counted([("a", "b")]), FrequencySet.from_rows(["x"], [("a",)]), {})
+    with pytest.raises(ParameterError, match="tables of the columns"):
+        Covered.of(counted([("a", "b")]), [FrequencySet.from_rows(["x"], [("a",)])], {})

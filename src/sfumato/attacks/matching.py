@@ -103,17 +103,8 @@ class Groups:
             group: The column that names the group; None if every combination is one.
             labels: What raw values became, if the tables are generalised.
         """
-        covered = [name for table in tables for name in table.names if name != group]
-        if set(covered) != set(people.names):
-            raise ParameterError(
-                "tables",
-                covered,
-                f"tables of the columns {list(people.names)}",
-                why="a row is held against every column that others may know, and no other",
-            )
-        if group is None and len(tables) != 1:
-            raise ParameterError("group", None, "the column that links the tables")
-        ids = _groups_of(tables, group)
+        require_tables(people, tables, group)
+        ids = groups_of(tables, group)
         n = max((int(each.max()) + 1 for each in ids if len(each)), default=0)
         pieces = [
             _piece(people, table, each, n, labels or {}, group)
@@ -149,7 +140,21 @@ class Groups:
         return row, candidate
 
 
-def _groups_of(tables: Sequence[FrequencySet], name: str | None) -> list[IntArray]:
+def require_tables(people: FrequencySet, tables: Sequence[FrequencySet], group: str | None) -> None:
+    """Refuse tables that have not the columns of people, or nothing that links them."""
+    covered = [name for table in tables for name in table.names if name != group]
+    if set(covered) != set(people.names):
+        raise ParameterError(
+            "tables",
+            covered,
+            f"tables of the columns {list(people.names)}",
+            why="a row is held against every column that others may know, and no other",
+        )
+    if group is None and len(tables) != 1:
+        raise ParameterError("group", None, "the column that links the tables")
+
+
+def groups_of(tables: Sequence[FrequencySet], name: str | None) -> list[IntArray]:
     """Number the groups, the same in all tables."""
     if name is None:
         return [np.arange(len(table)) for table in tables]

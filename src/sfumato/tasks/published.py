@@ -1,12 +1,16 @@
-"""What was published of a table, whatever its kind: the roles, and what answers questions."""
+"""What was published of a table, whatever its kind: roles, tables, and what answers questions."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from sfumato.broken import Broken
 from sfumato.counts import Column, FrequencySet
 from sfumato.decoupled import Decoupled
 from sfumato.engines import open_table
+from sfumato.errors import UnknownColumnError
 from sfumato.hierarchy import Ladder
 from sfumato.policy import Policy
 from sfumato.tasks.broken_tables import parts_of, release_folder
@@ -27,12 +31,35 @@ Read: TypeAlias = Callable[[Sequence[Column], Mapping[str, Ladder]], Estimator]
 """Makes an estimator for the columns of the original, given the hierarchies of some."""
 
 
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """The published tables, counted, and what links them."""
+
+    tables: tuple[FrequencySet, ...]
+    group: str | None = None
+    """The column that names the group in all of them; None if there is one table."""
+
+    count: str | None = None
+    """The column that says how many people an entry stands for; a table without it has a row
+    per person.
+    """
+
+    def names(self, table: FrequencySet) -> tuple[str, ...]:
+        """Name the columns about people."""
+        return tuple(name for name in table.names if name not in (self.group, self.count))
+
+
 class Published(NamedTuple):
     """A release of any kind."""
 
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
     read: Read
+    counted: Callable[[Sequence[str]], Counted]
+    """Counts those of some columns that each table has; tables with none are left out."""
+
+    levels: Mapping[str, int]
+    """The level of each column that was published at one level."""
 
 
 def published(
@@ -62,7 +89,11 @@ def _one_table(
         counts = counted(found.data, [column.name for column in columns])
         return Generalised(counts, columns, Labels(ladders, _levels(found.manifest)))
 
-    return Published(found.quasi_identifiers, found.sensitive, read)
+    def tables(names: Sequence[str]) -> Counted:
+        return Counted((counted(found.data, names).project(names),))
+
+    levels = _levels(found.manifest)
+    return Published(found.quasi_identifiers, found.sensitive, read, tables, levels)
 
 
 def _decoupled(release: object) -> Published | None:
@@ -79,8 +110,46 @@ def _broken(broken: Broken, manifest: Mapping[str, Any]) -> Published:
     def read(columns: Sequence[Column], ladders: Mapping[str, Ladder]) -> Estimator:
         return BrokenTable(broken, columns, Labels(ladders, _levels(manifest)))
 
+    def tables(names: Sequence[str]) -> Counted:
+        return _tables_of(broken, names)
+
     names = tuple(column.name for column in broken.quasi_identifiers)
-    return Published(names, broken.names, read)
+    return Published(names, broken.names, read, tables, _levels(manifest))
+
+
+def _tables_of(broken: Broken, names: Sequence[str]) -> Counted:
+    """Write broken groups as the tables they are published as, with numbers for labels."""
+    columns = [c for c in broken.quasi_identifiers if c.name in names]
+    apart = [table for table in broken.sensitive if table.column.name in names]
+    _require(names, [c.name for c in broken.quasi_identifiers], broken.names)
+    taken = {*names}
+    group, count = _free("group", taken), _free("count", taken)
+    numbers = np.arange(len(broken), dtype=np.int32)
+    number = Column(group, tuple(numbers.tolist()))
+    found = []
+    if columns:
+        at = [broken.quasi_identifiers.index(column) for column in columns]
+        codes = np.vstack([numbers[None], broken.labels[at]]).astype(np.int32)
+        found.append(FrequencySet((number, *columns), codes, broken.sizes))
+    for table in apart:
+        people, code = np.unique(table.rows, return_inverse=True)
+        codes = np.array([table.group, table.value, code], dtype=np.int32)
+        held = (number, table.column, Column(count, tuple(people.tolist())))
+        found.append(FrequencySet(held, codes, np.ones(len(code), dtype=np.int64)))
+    return Counted(tuple(found), group, count)
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """Find a name that no column has."""
+    return name if name not in taken else _free(f"{name}_", taken)
+
+
+def _require(names: Sequence[str], *known: Sequence[str]) -> None:
+    """Refuse a column that is in none of the tables."""
+    every = [name for each in known for name in each]
+    for name in names:
+        if name not in every:
+            raise UnknownColumnError(name, every, where="the published tables")
 
 
 class _Tables(NamedTuple):
@@ -113,7 +182,24 @@ def _buckets(tables: _Tables) -> Published:
     def read(columns: Sequence[Column], ladders: Mapping[str, Ladder]) -> Estimator:
         return build(tables, columns, Labels(ladders, levels))
 
-    return Published(manifest.named("quasi-identifier"), manifest.named("sensitive"), read)
+    def counted_tables(names: Sequence[str]) -> Counted:
+        held = [_columns_of(manifest, file) for file in manifest.files]
+        _require(names, *held)
+        found = [
+            tables.counts_of(file, *wanted, *([] if file.table == "qi" else [manifest.count]))
+            for file, columns in zip(manifest.files, held, strict=True)
+            if (wanted := [name for name in columns if name in names])
+        ]
+        return Counted(tuple(found), manifest.group, manifest.count)
+
+    roles = manifest.named("quasi-identifier"), manifest.named("sensitive")
+    return Published(*roles, read, counted_tables, levels)
+
+
+def _columns_of(manifest: Manifest, file: DataFile) -> tuple[str, ...]:
+    if file.table == "qi":
+        return manifest.named("quasi-identifier")
+    return file.columns if file.column is None else (file.column,)
 
 
 def _anatomised(tables: _Tables, columns: Sequence[Column], labels: Labels) -> Estimator:

@@ -6,10 +6,9 @@ from os import PathLike
 from sfumato.checks import require_int
 from sfumato.counts import FrequencySet
 from sfumato.errors import ParameterError
-from sfumato.hierarchy import Ladder
-from sfumato.policy import Missing, Policy
+from sfumato.policy import Policy
+from sfumato.tasks.ladders import ladders_of
 from sfumato.tasks.measure import counted
-from sfumato.tasks.problem import ladder_of, without_missing
 from sfumato.tasks.published import published
 from sfumato.usefulness import Classification, Exam, Utilities, Utility, Workload
 
@@ -137,7 +136,7 @@ def compare_utility(
         seed,
         _learning(classify, counts),
     )
-    ladders = _ladders(policy, counts, first.quasi_identifiers)
+    ladders = ladders_of(policy, counts, first.quasi_identifiers)
     return Utilities(
         {name: exam.of(release.read(counts.columns, ladders)) for name, release in found.items()}
     )
@@ -151,18 +150,3 @@ def _learning(
         return None
     tree = Classification(classify) if isinstance(classify, str) else classify
     return tree, counts if tree.test is None else counted(tree.test, counts.names)
-
-
-def _ladders(
-    policy: Policy | None, counts: FrequencySet, quasi_identifiers: Sequence[str]
-) -> dict[str, Ladder]:
-    """Build the hierarchies as they were built for the release."""
-    if policy is None:
-        return {}
-    if policy.missing is Missing.SUPPRESS:
-        counts, _ = without_missing(counts, tuple(quasi_identifiers))
-    return {
-        name: ladder_of(policy, counts, name)
-        for name in quasi_identifiers
-        if name in policy.columns and policy.columns[name].hierarchy is not None
-    }

@@ -1,6 +1,6 @@
 """What came out of comparing releases with the original."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,14 +83,24 @@ class Utilities:
         if any(result.accuracy is not None for result in self.results.values()):
             titles.append("told right")
         lines = [titles, *(_line(name, result) for name, result in self.results.items())]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        return "\n".join(
-            "  ".join(
-                cell.rjust(width) if at else cell.ljust(width)
-                for at, (cell, width) in enumerate(zip(line, widths, strict=True))
-            )
-            for line in lines
+        return tabulated(lines)
+
+
+def tabulated(lines: Sequence[Sequence[str]]) -> str:
+    """Write lines of cells below each other, the first cell to the left and the others right.
+
+    >>> print(tabulated([["release", "rows"], ["k=5", "20"]]))
+    release  rows
+    k=5        20
+    """
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if at else cell.ljust(width)
+            for at, (cell, width) in enumerate(zip(line, widths, strict=True))
         )
+        for line in lines
+    )
 
 
 def _line(name: str, result: Utility) -> list[str]:

@@ -1,0 +1,219 @@
+"""Membership: can others tell from what is published who is in the data at all?"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, overload
+
+import numpy as np
+
+from sfumato.attacks import Covered, Groups, Matcher, Membership, Presence
+from sfumato.checks import require_int
+from sfumato.counts import FrequencySet
+from sfumato.errors import ParameterError, UnknownNameError
+from sfumato.hierarchy import Ladder
+from sfumato.policy import Policy
+from sfumato.tasks.ladders import ladders_of
+from sfumato.tasks.measure import counted
+from sfumato.tasks.published import Published, published
+from sfumato.text import text_of
+from sfumato.typing import Value
+from sfumato.usefulness.covering import Covering
+from sfumato.usefulness.results import tabulated
+
+
+@dataclass(frozen=True, eq=False)
+class Presences:
+    """Several releases of one table, held against the same real and the same fake rows."""
+
+    results: Mapping[str, Presence]
+    """By the name that each release was given."""
+
+    seed: int
+    """Where the fake rows came from."""
+
+    def __getitem__(self, name: str) -> Presence:
+        if name not in self.results:
+            raise UnknownNameError("release", name, self.results)
+        return self.results[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the figures as plain values, ready for JSON."""
+        found = {name: result.to_dict() for name, result in self.results.items()}
+        return {"releases": found, "seed": self.seed}
+
+    def __repr__(self) -> str:
+        return f"<Presences of {', '.join(self.results)}>"
+
+    def __str__(self) -> str:
+        """Write a table with a line per release."""
+        titles = ["release", "people matched", "groups each", "groups per fake", "fakes ruled out"]
+        lines = [titles, *(_line(name, each) for name, each in self.results.items())]
+        if any(not each.exact for each in self.results.values()):
+            between = ["between", *(_between(each) for each in self.results.values())]
+            lines = [[*line, cell] for line, cell in zip(lines, between, strict=True)]
+        return tabulated(lines)
+
+
+def _line(name: str, found: Presence) -> list[str]:
+    return [
+        name,
+        f"{found.matched} of {found.people}",
+        f"{found.groups:.3g}",
+        "-" if found.fake_groups is None else f"{found.fake_groups:.3g}",
+        "-" if found.ruled_out is None else f"{found.ruled_out:.1%}",
+    ]
+
+
+def _between(found: Presence) -> str:
+    """Write where the share of all fakes lies, of which some were drawn."""
+    if found.interval is None:
+        return "-"
+    low, high = found.interval
+    return f"{low:.1%} and {high:.1%}"
+
+
+@overload
+def membership(  # type: ignore[overload-overlap] # a mapping is never a release itself
+    original: object,
+    releases: Mapping[str, object],
+    *,
+    policy: Policy | str | PathLike[str] | None = None,
+    quasi_identifiers: Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+    fakes: int = 10_000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> Presences: ...
+
+
+@overload
+def membership(
+    original: object,
+    releases: object,
+    *,
+    policy: Policy | str | PathLike[str] | None = None,
+    quasi_identifiers: Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+    fakes: int = 10_000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> Presence: ...
+
+
+def membership(
+    original: object,
+    releases: object,
+    *,
+    policy: Policy | str | PathLike[str] | None = None,
+    quasi_identifiers: Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+    fakes: int = 10_000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> Presences | Presence:
+    """Hold real people and made-up ones against the groups of one or several releases.
+
+    Whoever knows a person's quasi-identifiers looks for groups (classes or buckets) in which
+    that person could be. Somebody who matches none is certainly not in the data; if nearly all
+    made-up rows match none, matching a group says that a person is. Made-up rows are real
+    values put together at random, and nobody in the data has them.
+
+    Does not promise: that somebody who matches is hidden. A group that fits may still say
+    what its people have; see `breach` and `attack`.
+
+    Args:
+        original: The table that was released: anything `sfumato.anonymize` takes.
+        releases: What was published: releases or their folders, decoupled or not, or tables,
+            each under a name; or a single one.
+        policy: The policy they were made with. Its hierarchies say what labels stand for;
+            without it only intervals, masks such as `476**` and `*` can be read.
+        quasi_identifiers: The columns others may know; by default those of the first release.
+        sensitive: The sensitive columns, likewise. They are no part of what is matched.
+        fakes: How many fake rows are drawn, if there are more combinations than that.
+        confidence: How sure the interval of a sampled share is.
+        seed: Where the fake rows come from.
+
+    Returns:
+        `Presences` for several releases under names, a `Presence` for one.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> import sfumato as sf
+        >>> table = pa.table({"age": [31, 32, 38, 39], "sex": ["f", "f", "m", "m"]})
+        >>> coarse = pa.table({"age": ["31-39"] * 4, "sex": ["f", "f", "m", "m"]})
+        >>> both = {"as it is": table, "coarse": coarse}
+        >>> print(sf.membership(table, both, quasi_identifiers=["age", "sex"]))
+        release   people matched  groups each  groups per fake  fakes ruled out
+        as it is          4 of 4            1                0           100.0%
+        coarse            4 of 4            1                1             0.0%
+    """
+    attack = Membership(fakes, confidence)
+    require_int("seed", seed, at_least=0)
+    several = releases if isinstance(releases, Mapping) else {"release": releases}
+    if not several:
+        raise ParameterError(
+            "releases", releases, "a release, or a mapping of names to releases", why="{'k=5': it}"
+        )
+    if policy is not None and not isinstance(policy, Policy):
+        policy = Policy.load(policy)
+    opened = {
+        name: published(release, quasi_identifiers, sensitive, policy)
+        for name, release in several.items()
+    }
+    columns = next(iter(opened.values())).quasi_identifiers
+    if not columns:
+        raise ParameterError("quasi_identifiers", [], "the columns that others may know")
+    people = counted(original, columns).project(columns)
+    ladders = ladders_of(policy, people, columns)
+    found = {
+        # The same seed for all: the same made-up rows.
+        name: attack.run(people, matcher(people, each, ladders), rng=np.random.default_rng(seed))
+        for name, each in opened.items()
+    }
+    return Presences(found, seed) if isinstance(releases, Mapping) else found["release"]
+
+
+def matcher(people: FrequencySet, release: Published, ladders: Mapping[str, Ladder]) -> Matcher:
+    """Find the groups of a release that a row written in raw values can be held against."""
+    shown = release.counted(people.names)
+    names = [
+        [*([] if shown.group is None else [shown.group]), *shown.names(table)]
+        for table in shown.tables
+    ]
+    tables = [table.project(each) for table, each in zip(shown.tables, names, strict=True)]
+    covers: dict[str, dict[str | None, list[str | None]]] = {}
+    for column in people.columns:
+        covering = Covering(column, ladders.get(column.name), release.levels.get(column.name))
+        texts = [_text(value) for value in column.values]
+        covers[column.name] = {
+            _text(label): [texts[code] for code in covering.of(label)]
+            for table in tables
+            if column.name in table.names
+            for label in table.column(column.name).values
+        }
+    became = {name: _turned(each) for name, each in covers.items()}
+    labels = {name: each for name, each in became.items() if each is not None}
+    if len(labels) == len(became):
+        return Groups.of(people, tables, group=shown.group, labels=labels)
+    return Covered.of(people, tables, covers, group=shown.group)
+
+
+def _turned(
+    covers: Mapping[str | None, Sequence[str | None]],
+) -> dict[str | None, Value] | None:
+    """Say what each raw text became; None if one became several labels."""
+    became: dict[str | None, Value] = {
+        text: label for label, under in covers.items() for text in under
+    }
+    return became if len(became) == sum(map(len, covers.values())) else None
+
+
+def _text(value: Value) -> str | None:
+    return None if value is None else text_of(value)
