@@ -62,8 +62,13 @@ class Assessment:
 
     @property
     def holds(self) -> bool:
-        """Whether it may be published: every promise holds and no attack succeeds."""
-        return self.verdict.holds and not self.succeeded
+        """Whether it may be published: every promise holds and no attack succeeds.
+
+        A table that promises nothing is judged by the attacks alone; if there were none, nothing
+        was looked at, and that is no yes.
+        """
+        kept = self.verdict.holds if self.checks else bool(self.attacks)
+        return kept and not self.succeeded
 
     @property
     def answer(self) -> Answer:

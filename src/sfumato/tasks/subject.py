@@ -66,6 +66,20 @@ def subject_of(
     return found
 
 
+def manifest_of(what: object) -> Mapping[str, Any] | None:
+    """Give what a release says of itself, as it is written; None for anything else."""
+    if isinstance(what, Release | Decoupled):
+        return what.manifest
+    if not isinstance(what, str | PathLike):
+        return None
+    path = Path(what).expanduser() / MANIFEST
+    if not path.is_file():
+        return None
+    read_manifest(path)
+    plain: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return plain
+
+
 def decoupled_already(what: str) -> InputError:
     """Say that rows are asked for where there are none any more."""
     return InputError(

@@ -1,32 +1,16 @@
-"""Verify: recompute the promises of a release, or of any table, from its rows."""
+"""Verify: may this be published? Promises recomputed, attacks run, one answer."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from os import PathLike
-from pathlib import Path
 
-from sfumato.decoupled import Decoupled
-from sfumato.engines import Table, open_table
-from sfumato.errors import InputError, ParameterError, UnknownColumnError, some
-from sfumato.policy import Missing, Policy
-from sfumato.recoding import FullDomainRecoding
-from sfumato.release import Release
-from sfumato.schema import Role
-from sfumato.tasks.agreement import differences
-from sfumato.tasks.manifest import paths_of, promise_of
-from sfumato.tasks.problem import ladder_of
-from sfumato.tasks.promises import claims_in, generalization_of
-from sfumato.verifier import (
-    Check,
-    Promises,
-    Verdict,
-    count_population,
-    verify_file,
-    verify_folder,
-    verify_tables,
-)
-from sfumato.verifier.folder import promises_in
-from sfumato.verifier.manifest import MANIFEST, Manifest, read_manifest
-from sfumato.verifier.verdict import status
+from sfumato.assessment import Assessment
+from sfumato.attacks import ATTACKS, Attack, Outcome, Target
+from sfumato.checks import require_int, require_number
+from sfumato.errors import ParameterError, SfumatoError
+from sfumato.policy import Policy
+from sfumato.tasks.recompute import recomputed
+from sfumato.tasks.subject import manifest_of, risk_levels_of
+from sfumato.tasks.target import target_of
 
 
 def verify(
@@ -34,178 +18,105 @@ def verify(
     policy: Policy | str | PathLike[str] | None = None,
     *,
     population: object = None,
-) -> Verdict:
-    """Recompute what a release or a table is said to keep, by code that had no part in making it.
+    quasi_identifiers: Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+    attacks: bool | Sequence[str | Attack] = True,
+    threshold: float | None = None,
+    allowed: int | None = None,
+) -> Assessment:
+    """Say whether a release or a table may be published, and why.
 
-    A release is held to its own manifest, and to the policy too if one is given: that its
-    manifest promises less than the policy asks is then a broken check. A plain table is
-    held to the policy as it stands; nothing is generalised, and no row counts as
-    suppressed.
+    First what it is said to keep is recomputed by code that had no part in making it. A release
+    is held to its own manifest, and to the policy too if one is given: that its manifest
+    promises less than the policy asks is then a broken check. A plain table is held to the policy
+    as it stands; nothing is generalised, and no row counts as suppressed. Then every attack
+    that applies is run. Somebody is at risk if an adversary's belief reaches the threshold and the
+    release at least halved the doubt.
 
     Does not promise: that the roles are right. A column that others know and that is not
     named a quasi-identifier protects nobody.
 
     Args:
-        what: A release, decoupled or not, the folder of one, or a plain table: a path (CSV,
-            Parquet, Feather) or a pandas, Polars or Arrow table.
-        policy: A policy or the path of one. A plain table needs it for the roles and the
-            models, a release only to find the population's labels and to be compared with.
+        what: A release, decoupled or not, the folder of one, or a plain table, whoever made it:
+            a path (CSV, Parquet, Feather) or a pandas, Polars or Arrow table.
+        policy: A policy or the path of one. A plain table is held to its models; a release
+            needs it only to find the population's labels and to be compared with.
         population: A path or table of everybody the data was drawn from, for the models
             that compare with it; None takes the policy's. For a release, hierarchies are
             built again from the policy for the population's values, so the people the
             release was made from should be among them.
+        quasi_identifiers: The columns others may know, if neither a release nor a policy says so.
+        sensitive: The columns nobody should learn, likewise.
+        attacks: Whether to attack, or only by which: names from `sf.attacks.ATTACKS`, or attacks.
+        threshold: From which belief on somebody is at risk; None takes where *very high* begins
+            among the risk levels of the policy or the release, which is 0.75 if they say nothing.
+        allowed: How many people may be at risk by any one attack; 0 if it is not said.
 
     Example:
         >>> import pyarrow as pa
         >>> import sfumato as sf
-        >>> policy = sf.Policy(
-        ...     columns={"age": "quasi-identifier", "ill": "sensitive"},
-        ...     models=[sf.models.KAnonymity(2)],
-        ... )
-        >>> table = pa.table({"age": ["3*", "3*", "47"], "ill": ["flu", "gout", "flu"]})
-        >>> print(sf.verify(table, policy))
-        Broken: 1 of 2 checks does not hold.
-          holds      identifiers
-          broken     k-anonymity  promised k=2  found k=1
-                     fails in 1 of 2 classes (1 of 3 rows); worst: age=47
+        >>> ills = ["flu", "gout", "hiv", "hiv"]
+        >>> table = pa.table({"age": ["3*", "3*", "4*", "4*"], "ill": ills})
+        >>> found = sf.verify(table, quasi_identifiers=["age"], sensitive=["ill"])
+        >>> found.holds
+        False
+        >>> print(found.attack("homogeneity"))
+        homogeneity(ill): 2 of 4 people at risk; strongest belief 100%, 50% before
+        >>> print(found.attack("homogeneity").worst[0])
+        age=4* (2): ill = hiv, 50% before, 100% after
     """
     if policy is not None and not isinstance(policy, Policy):
         policy = Policy.load(policy)
-    if population is None and policy is not None:
-        population = policy.population
-    if isinstance(what, Release | Decoupled):
-        if what.folder is None:
-            return _in_memory(what, policy, population)
-        what = what.folder
-    if isinstance(what, str | PathLike):
-        what = Path(what).expanduser()
-        if what.is_dir():
-            return _folder(what, policy, population)
-    table = open_table(what)
-    if policy is None:
-        raise ParameterError(
-            "policy",
-            None,
-            "a policy with the roles of the columns and the models",
-            why="a plain table promises nothing by itself. Name the policy it should keep "
-            "(-p policy.yaml), or give the folder of a release",
-        )
-    return _plain(what, table, policy, population)
-
-
-def _folder(folder: Path, policy: Policy | None, population: object) -> Verdict:
-    path = folder / MANIFEST
+    if threshold is not None:
+        require_number("threshold", threshold, above=0, at_most=1)
+    if allowed is not None:
+        require_int("allowed", allowed, at_least=0)
+    verdict = recomputed(what, policy, population)
+    manifest = None
+    if not attacks:
+        return Assessment(verdict)
     try:
-        manifest = read_manifest(path) if path.is_file() else None
-    except InputError:
-        manifest = None
-    if manifest is None:
-        # The verifier finds the same, and says it in its own words.
-        return verify_folder(folder)
-    compared, labels = _compared(manifest, policy, population)
-    verdict = verify_folder(folder, population=population, generalization=labels)
-    return Verdict((*verdict.checks, *compared))
+        manifest = manifest_of(what)
+        target = target_of(what, policy, quasi_identifiers, sensitive)
+        levels = risk_levels_of(policy, manifest)
+    except SfumatoError:
+        # What is wrong with the files has been found already, and is said there.
+        if verdict.checks and not verdict.holds:
+            return Assessment(verdict)
+        raise
+    limit = levels.very_high if threshold is None else threshold
+    chosen = list(ATTACKS) if attacks is True else attacks
+    return Assessment(verdict, outcomes(target, chosen, limit), levels, allowed or 0)
 
 
-def _in_memory(release: Release | Decoupled, policy: Policy | None, population: object) -> Verdict:
-    manifest = claims_in(release.manifest)
-    compared, labels = _compared(manifest, policy, population)
-    promises = promises_in(manifest, population, labels)
-    if isinstance(release, Decoupled):
-        verdict = verify_tables(release.tables or {}, manifest, promises)
-    else:
-        verdict = verify_file(release.table, promises)
-    return Verdict((*verdict.checks, *compared))
+def outcomes(
+    target: Target, asked: Sequence[str | Attack], threshold: float
+) -> tuple[Outcome, ...]:
+    """Run attacks on a release; of those that are named, everything that applies."""
+    if isinstance(asked, str) or not isinstance(asked, Sequence):
+        raise ParameterError("attacks", asked, "True, False, or a list of names or attacks")
+    found: list[Outcome] = []
+    for each in asked:
+        if isinstance(each, Attack):
+            found.append(each.on(target, threshold))
+            continue
+        kind = ATTACKS[each]
+        tried = kind.against(target, threshold)
+        found += [attack.on(target, threshold) for attack in tried]
+        if not tried:
+            found.append(_not_tried(kind, target, threshold))
+    return tuple(found)
 
 
-Labels = dict[str, dict[str | None, object]]
-
-
-def _compared(
-    manifest: Manifest, policy: Policy | None, population: object
-) -> tuple[list[Check], Labels | None]:
-    """Compare a manifest with the policy; give the labels of the population if they agree."""
-    if policy is None:
-        if population is not None and any(column.level for column in manifest.columns):
-            raise ParameterError(
-                "policy",
-                None,
-                "the policy of the release",
-                why="its hierarchies say which published label each person of the population "
-                "has. Name it with -p policy.yaml",
-            )
-        return [], None
-    different = differences(manifest, policy)
-    check = Check("policy", status(holds=not different), detail="; ".join(different))
-    if different or population is None:
-        return [check], None
-    return [check], _labels(manifest, policy, population)
-
-
-def _labels(manifest: Manifest, policy: Policy, population: object) -> Labels:
-    """Give the label each raw text of the population has at the levels of a release."""
-    counts = open_table(population).count(policy.quasi_identifiers)
-    columns = {column.name: column for column in manifest.columns}
-    ladders = [ladder_of(policy, counts, name) for name in policy.quasi_identifiers]
-    for ladder in ladders:
-        height = columns[ladder.column].height
-        if height is not None and ladder.height != height:
-            raise InputError(
-                f"the hierarchy of {ladder.column!r} has {ladder.height} levels for the values "
-                f"of this population, and {height} in the release. Give the population (and the "
-                "policy) that the release was made with."
-            )
-    node = tuple(columns[ladder.column].level or 0 for ladder in ladders)
-    recoding = FullDomainRecoding.at(ladders, node)
-    if policy.missing is Missing.SUPPRESS:
-        recoding = recoding.dropping_missing()
-    return generalization_of(recoding)
-
-
-def _plain(data: object, table: Table, policy: Policy, population: object) -> Verdict:
-    names = policy.quasi_identifiers
-    looked_at = dict.fromkeys(column for model in policy.models for column in model.columns)
-    for name in (*names, *looked_at):
-        if name not in table.columns:
-            raise UnknownColumnError(name, table.columns)
-    people = None if population is None else count_population(population, names)
-    promises = Promises(
-        names,
-        tuple(looked_at),
-        [promise_of(model) for model in policy.models],
-        missing=policy.missing.value,
-        hierarchies=_distances(table, policy),
-        population=people,
+def _not_tried(kind: type[Attack], target: Target, threshold: float) -> Outcome:
+    return Outcome(
+        kind.name,
+        None,
+        people=0,
+        of=target.classes.total,
+        prior=None,
+        posterior=None,
+        threshold=threshold,
+        how=kind.how,
+        note=kind.why_not(target),
     )
-    verdict = verify_file(data, promises)
-    return Verdict((*_unpublishable(table, policy), *verdict.checks))
-
-
-def _unpublishable(table: Table, policy: Policy) -> list[Check]:
-    """Look for columns that the policy keeps out of every release."""
-    roles = {
-        name: policy.columns[name].role if name in policy.columns else policy.other
-        for name in table.columns
-    }
-    people = [name for name, role in roles.items() if role is Role.IDENTIFIER]
-    dropped = [name for name, role in roles.items() if role is Role.DROPPED]
-    detail = f"the table has columns that name people: {some(people)}" if people else ""
-    checks = [Check("identifiers", status(holds=not people), detail=detail)]
-    if dropped:
-        detail = f"the table has columns that are not to be published: {some(dropped)}"
-        checks.append(Check("dropped columns", "broken", detail=detail))
-    return checks
-
-
-def _distances(table: Table, policy: Policy) -> Mapping[str, Mapping[str, list[str]]]:
-    """Build the hierarchies of sensitive columns that a model measures distances in."""
-    hierarchies = {}
-    for model in policy.models:
-        for name in model.columns:
-            builder = policy.columns[name].hierarchy
-            if model.params().get("distance") != "hierarchical" or builder is None:
-                continue
-            known = table.count([name]).column(name).known
-            if known:
-                hierarchies[name] = paths_of(builder.build(name, known).bind(name, known))
-    return hierarchies

@@ -1,0 +1,167 @@
+"""Recomputing the promises of a release, or of any table, from its rows."""
+
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+
+from sfumato.decoupled import Decoupled
+from sfumato.engines import Table, open_table
+from sfumato.errors import InputError, ParameterError, UnknownColumnError, some
+from sfumato.policy import Missing, Policy
+from sfumato.recoding import FullDomainRecoding
+from sfumato.release import Release
+from sfumato.schema import Role
+from sfumato.tasks.agreement import differences
+from sfumato.tasks.manifest import paths_of, promise_of
+from sfumato.tasks.problem import ladder_of
+from sfumato.tasks.promises import claims_in, generalization_of
+from sfumato.verifier import (
+    Check,
+    Promises,
+    Verdict,
+    count_population,
+    verify_file,
+    verify_folder,
+    verify_tables,
+)
+from sfumato.verifier.folder import promises_in
+from sfumato.verifier.manifest import MANIFEST, Manifest, read_manifest
+from sfumato.verifier.verdict import status
+
+
+def recomputed(what: object, policy: Policy | None, population: object = None) -> Verdict:
+    """Recompute what a release or a table is said to keep, by code that had no part in making it.
+
+    A release is held to its own manifest, and to the policy too if one is given. A plain table
+    is held to the policy as it stands; without one it promises nothing.
+    """
+    if population is None and policy is not None:
+        population = policy.population
+    if isinstance(what, Release | Decoupled):
+        if what.folder is None:
+            return _in_memory(what, policy, population)
+        what = what.folder
+    if isinstance(what, str | PathLike):
+        what = Path(what).expanduser()
+        if what.is_dir():
+            return _folder(what, policy, population)
+    table = open_table(what)
+    return Verdict(()) if policy is None else _plain(what, table, policy, population)
+
+
+def _folder(folder: Path, policy: Policy | None, population: object) -> Verdict:
+    path = folder / MANIFEST
+    try:
+        manifest = read_manifest(path) if path.is_file() else None
+    except InputError:
+        manifest = None
+    if manifest is None:
+        # The verifier finds the same, and says it in its own words.
+        return verify_folder(folder)
+    compared, labels = _compared(manifest, policy, population)
+    verdict = verify_folder(folder, population=population, generalization=labels)
+    return Verdict((*verdict.checks, *compared))
+
+
+def _in_memory(release: Release | Decoupled, policy: Policy | None, population: object) -> Verdict:
+    manifest = claims_in(release.manifest)
+    compared, labels = _compared(manifest, policy, population)
+    promises = promises_in(manifest, population, labels)
+    if isinstance(release, Decoupled):
+        verdict = verify_tables(release.tables or {}, manifest, promises)
+    else:
+        verdict = verify_file(release.table, promises)
+    return Verdict((*verdict.checks, *compared))
+
+
+Labels = dict[str, dict[str | None, object]]
+
+
+def _compared(
+    manifest: Manifest, policy: Policy | None, population: object
+) -> tuple[list[Check], Labels | None]:
+    """Compare a manifest with the policy; give the labels of the population if they agree."""
+    if policy is None:
+        if population is not None and any(column.level for column in manifest.columns):
+            raise ParameterError(
+                "policy",
+                None,
+                "the policy of the release",
+                why="its hierarchies say which published label each person of the population "
+                "has. Name it with -p policy.yaml",
+            )
+        return [], None
+    different = differences(manifest, policy)
+    check = Check("policy", status(holds=not different), detail="; ".join(different))
+    if different or population is None:
+        return [check], None
+    return [check], _labels(manifest, policy, population)
+
+
+def _labels(manifest: Manifest, policy: Policy, population: object) -> Labels:
+    """Give the label each raw text of the population has at the levels of a release."""
+    counts = open_table(population).count(policy.quasi_identifiers)
+    columns = {column.name: column for column in manifest.columns}
+    ladders = [ladder_of(policy, counts, name) for name in policy.quasi_identifiers]
+    for ladder in ladders:
+        height = columns[ladder.column].height
+        if height is not None and ladder.height != height:
+            raise InputError(
+                f"the hierarchy of {ladder.column!r} has {ladder.height} levels for the values "
+                f"of this population, and {height} in the release. Give the population (and the "
+                "policy) that the release was made with."
+            )
+    node = tuple(columns[ladder.column].level or 0 for ladder in ladders)
+    recoding = FullDomainRecoding.at(ladders, node)
+    if policy.missing is Missing.SUPPRESS:
+        recoding = recoding.dropping_missing()
+    return generalization_of(recoding)
+
+
+def _plain(data: object, table: Table, policy: Policy, population: object) -> Verdict:
+    names = policy.quasi_identifiers
+    looked_at = dict.fromkeys(column for model in policy.models for column in model.columns)
+    for name in (*names, *looked_at):
+        if name not in table.columns:
+            raise UnknownColumnError(name, table.columns)
+    people = None if population is None else count_population(population, names)
+    promises = Promises(
+        names,
+        tuple(looked_at),
+        [promise_of(model) for model in policy.models],
+        missing=policy.missing.value,
+        hierarchies=_distances(table, policy),
+        population=people,
+    )
+    verdict = verify_file(data, promises)
+    return Verdict((*_unpublishable(table, policy), *verdict.checks))
+
+
+def _unpublishable(table: Table, policy: Policy) -> list[Check]:
+    """Look for columns that the policy keeps out of every release."""
+    roles = {
+        name: policy.columns[name].role if name in policy.columns else policy.other
+        for name in table.columns
+    }
+    people = [name for name, role in roles.items() if role is Role.IDENTIFIER]
+    dropped = [name for name, role in roles.items() if role is Role.DROPPED]
+    detail = f"the table has columns that name people: {some(people)}" if people else ""
+    checks = [Check("identifiers", status(holds=not people), detail=detail)]
+    if dropped:
+        detail = f"the table has columns that are not to be published: {some(dropped)}"
+        checks.append(Check("dropped columns", "broken", detail=detail))
+    return checks
+
+
+def _distances(table: Table, policy: Policy) -> Mapping[str, Mapping[str, list[str]]]:
+    """Build the hierarchies of sensitive columns that a model measures distances in."""
+    hierarchies = {}
+    for model in policy.models:
+        for name in model.columns:
+            builder = policy.columns[name].hierarchy
+            if model.params().get("distance") != "hierarchical" or builder is None:
+                continue
+            known = table.count([name]).column(name).known
+            if known:
+                hierarchies[name] = paths_of(builder.build(name, known).bind(name, known))
+    return hierarchies

@@ -1,0 +1,116 @@
+"""A release of any kind as an adversary sees it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sfumato.attacks import Target
+from sfumato.counts import Column, FrequencySet
+from sfumato.errors import InputError
+from sfumato.hierarchy import Hierarchy, Ladder
+from sfumato.overlap import overlapping
+from sfumato.policy import Missing, Policy
+from sfumato.tasks.broken_tables import parts_of
+from sfumato.tasks.published import Counted, published
+from sfumato.tasks.subject import manifest_of
+from sfumato.text import STAR, text_of
+from sfumato.verifier.manifest import BREAK_MERGE
+
+
+def target_of(
+    what: object,
+    policy: Policy | None = None,
+    quasi_identifiers: Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+) -> Target:
+    """Open a release, its folder or a plain table, and group its people as it shows them.
+
+    Rows whose quasi-identifiers are all `*` could be anybody's, so nobody is looked for there;
+    unless all rows are like that.
+    """
+    manifest = manifest_of(what)
+    kind = None if manifest is None else manifest.get("kind")
+    ladders = _Ladders(policy, {} if manifest is None else manifest.get("hierarchies", {}))
+    if kind == BREAK_MERGE and (parts := parts_of(what)) is not None:
+        columns = [table.column for table in parts[0].sensitive]
+        return Target.of_broken(BREAK_MERGE, parts[0], ladders.of(columns))
+    found = published(what, quasi_identifiers, sensitive, policy)
+    names = (*found.quasi_identifiers, *found.sensitive)
+    counted = found.counted(names)
+    if kind is not None:
+        return _buckets(str(kind), counted, found.sensitive, ladders)
+    counts = _placed(counted.tables[0], found.quasi_identifiers)
+    bound = ladders.of([counts.column(name) for name in found.sensitive])
+    target = Target.of_table(counts, found.quasi_identifiers, found.sensitive, bound)
+    missing = manifest["missing"] if manifest is not None else policy and policy.missing.value
+    return _overlapping(target) if missing == Missing.MATCHES_ANY.value else target
+
+
+@dataclass(frozen=True)
+class _Ladders:
+    """Where the hierarchies of sensitive columns come from: the policy, or the release."""
+
+    policy: Policy | None
+    published: Mapping[str, Mapping[str, Sequence[str]]]
+
+    def of(self, columns: Sequence[Column]) -> dict[str, Ladder]:
+        found = {column.name: self._ladder(column) for column in columns if column.known}
+        return {name: ladder for name, ladder in found.items() if ladder is not None}
+
+    def _ladder(self, column: Column) -> Ladder | None:
+        name = column.name
+        if name in self.published:
+            paths = self.published[name]
+            hierarchy = Hierarchy.from_paths(list(paths), list(paths.values()))
+            return hierarchy.bind(name, column.known)
+        described = self.policy.columns.get(name) if self.policy is not None else None
+        if described is None or described.hierarchy is None:
+            return None
+        return described.hierarchy.build(name, column.known).bind(name, column.known)
+
+
+def _placed(counts: FrequencySet, quasi_identifiers: Sequence[str]) -> FrequencySet:
+    """Leave out the rows that say nothing about whose they are."""
+    silent = np.ones(len(counts), dtype=bool)
+    for name in quasi_identifiers:
+        values = counts.column(name).values
+        stars = np.array([v is not None and text_of(v) == STAR for v in values], dtype=bool)
+        silent &= stars[counts.codes_of(name)]
+    return counts if silent.all() else counts.without(silent)
+
+
+def _overlapping(target: Target) -> Target:
+    """Let a missing value match every value."""
+    absent = np.array([column.missing for column in target.columns])[:, None]
+    labels = target.labels.astype(np.int64)
+    classes = overlapping(labels, labels == absent, target.classes, own_reference=True)
+    return replace(target, classes=classes)
+
+
+def _buckets(kind: str, counted: Counted, sensitive: Sequence[str], ladders: _Ladders) -> Target:
+    """Take the table with the sensitive column: who looks alike there is a group by bucket."""
+    [name] = sensitive
+    [table] = [each for each in counted.tables if name in each.names]
+    known = [each for each in counted.names(table) if each != name]
+    group, count = str(counted.group), str(counted.count)
+    rows = table.rows * _whole(table.column(count))[table.codes_of(count)]
+    columns = (group, *known, name)
+    codes = np.array([table.codes_of(each) for each in columns])
+    values = [table.column(each).values for each in columns]
+    people = FrequencySet.from_codes(columns, values, codes, rows)
+    bound = ladders.of([people.column(name)])
+    target = Target.of_table(people, (group, *known), (name,), bound)
+    # What stands in one row belongs to one person only up to the sensitive column's table.
+    return replace(target, kind=kind, counts=None)
+
+
+def _whole(column: Column) -> np.ndarray:
+    """Read a column of whole numbers, which a CSV file holds as text."""
+    try:
+        return np.array([int(str(value)) for value in column.values], dtype=np.int64)
+    except (ValueError, OverflowError):
+        raise InputError(
+            f"the column {column.name!r} of a decoupled release must hold whole numbers. "
+            "See what is wrong with it: sfumato verify."
+        ) from None
