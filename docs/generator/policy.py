@@ -9,6 +9,7 @@ from sfumato.policy import ColumnRule, Missing, Policy, Suppression
 from sfumato.policy.levels import RiskLevels
 from sfumato.policy.part import Part
 from sfumato.policy.schema import policy_schema
+from sfumato.policy.tolerance import Tolerance
 from sfumato.policy.writer import plain
 from sfumato.schema import Role
 from sfumato.search import SEARCHES
@@ -36,6 +37,7 @@ search: {search: best-first, seconds: 60}
 suppression: {limit: 5%, rows: remove}
 missing: own-value
 risk_levels: {high: 0.4}
+verdict: {threshold: 0.6, people: 0}
 """
 
 _WHERE = {
@@ -47,6 +49,7 @@ _WHERE = {
     "suppression": "a limit, or [settings](#suppression)",
     "hierarchy": "a [hierarchy](hierarchies.md)",
     "risk_levels": "[where each level begins](#risk_levels)",
+    "verdict": "[what is tolerated](#verdict)",
 }
 
 
@@ -82,6 +85,9 @@ def page() -> str:
         "What detection calls a probability; what is below the first is low. Nothing is refused "
         "because of it. A level that is not given begins where it usually does.",
         _keys(schema["properties"]["risk_levels"], RiskLevels),
+        "## verdict",
+        "What `sf.verify` goes by when it runs attacks. " + prose(doc_of(Tolerance).body[0]),
+        _keys(schema["properties"]["verdict"], Tolerance),
     )
 
 
@@ -100,6 +106,8 @@ def _shown(value: object) -> str:
         return code(value.limit)
     if isinstance(value, RiskLevels):
         return ", ".join(code(f"{start:g}") for start in value.written().values())
+    if isinstance(value, Tolerance):
+        return "where very high risk begins, nobody"
     if value is None:
         return "none"
     return code(plain(value) if isinstance(value, Missing | int | float | str) else name)

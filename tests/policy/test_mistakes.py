@@ -33,7 +33,7 @@ MISTAKES = {
         (
             "p, line 3, colums: unknown key 'colums'. Did you mean 'columns'? Known: 'version', "
             "'columns', 'other', 'models', 'loss', 'method', 'search', 'suppression', 'missing', "
-            "'decouple', 'population', 'risk_levels'."
+            "'decouple', 'population', 'risk_levels' and 1 more."
         ),
     ),
     "an unknown key of a column": (
@@ -378,6 +378,18 @@ MISTAKES = {
     "risk levels that are no mapping": (
         GOOD + "risk_levels: high",
         "p, line 3, risk_levels: must be a mapping as in {high: 0.5}, got 'high'",
+    ),
+    "a verdict that is no mapping": (
+        GOOD + "verdict: strict",
+        "p, line 3, verdict: must be a mapping as in {threshold: 0.5}, got 'strict'",
+    ),
+    "a threshold that everything reaches": (
+        GOOD + "verdict: {threshold: 0}",
+        "p, line 3, verdict.threshold: threshold must be a number above 0 and at most 1, got 0",
+    ),
+    "fewer people than nobody": (
+        GOOD + "verdict: {people: -1}",
+        "p, line 3, verdict.people: people must be a whole number of at least 0, got -1",
     ),
     "more suppression than there is": (
         GOOD + "suppression: {limit: 120%}",

@@ -344,6 +344,16 @@ class TestSearch:
             policy.make_search({"height": Height})
 
 
+def test_what_attacks_may_believe_is_the_publishers_too():
+    policy = Policy.from_yaml(
+        "columns: {age: quasi-identifier}\nmodels: [{model: k-anonymity, k: 2}]\n"
+        "verdict: {threshold: 0.6, people: 3}"
+    )
+    assert policy.verdict.from_belief(policy.risk_levels) == 0.6
+    assert policy.verdict.people == 3
+    assert Policy.from_yaml(policy.to_yaml()) == policy
+
+
 def test_risk_levels_are_the_publishers():
     policy = Policy.from_yaml(
         "columns: {age: quasi-identifier}\nmodels: [{model: k-anonymity, k: 2}]\n"

@@ -4,6 +4,7 @@ from sfumato.policy.choice import DecouplingRule, MethodRule, SearchRule
 from sfumato.policy.levels import RiskLevels
 from sfumato.policy.model import Policy
 from sfumato.policy.parts import ColumnRule, Missing, Suppression
+from sfumato.policy.tolerance import Tolerance
 
 __all__ = [
     "ColumnRule",
@@ -14,4 +15,5 @@ __all__ = [
     "RiskLevels",
     "SearchRule",
     "Suppression",
+    "Tolerance",
 ]

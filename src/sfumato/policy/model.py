@@ -26,6 +26,7 @@ from sfumato.policy.readers import (
     read_population,
     read_version,
 )
+from sfumato.policy.tolerance import Tolerance
 from sfumato.policy.values import Fault, shown
 from sfumato.policy.writer import to_text
 from sfumato.schema import Role
@@ -91,6 +92,9 @@ class Policy(Part):
     )
     risk_levels: Annotated[RiskLevels, PlainValidator(RiskLevels.read)] = Field(
         RiskLevels(), description="From which probability on a risk is moderate, high, very high."
+    )
+    verdict: Annotated[Tolerance, PlainValidator(Tolerance.read)] = Field(
+        Tolerance(), description="When attacks speak against a release."
     )
     _places: Places = PrivateAttr(Places())
 
@@ -158,6 +162,7 @@ class Policy(Part):
             "decouple": self.decouple and self.decouple.written(),
             "population": self.population,
             "risk_levels": self.risk_levels.written(),
+            "verdict": self.verdict.written(),
         }
         return to_text({key: value for key, value in settings.items() if value is not None})
 

@@ -21,6 +21,7 @@ from sfumato.policy.family import default, descriptions, parameters, required
 from sfumato.policy.levels import RiskLevels
 from sfumato.policy.part import Part
 from sfumato.policy.parts import ColumnRule, Missing, Suppression
+from sfumato.policy.tolerance import Tolerance
 from sfumato.policy.values import Hint
 from sfumato.policy.writer import plain
 from sfumato.schema import Role
@@ -149,6 +150,11 @@ def policy_schema(
         },
         population={"type": ["string", "null"]},
         risk_levels=_part(RiskLevels, moderate=share, high=share, very_high=share),
+        verdict=_part(
+            Tolerance,
+            threshold={"type": ["number", "null"], "exclusiveMinimum": 0, "maximum": 1},
+            people={"type": "integer", "minimum": 0},
+        ),
     )
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 

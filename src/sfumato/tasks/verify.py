@@ -7,7 +7,7 @@ from sfumato.assessment import Assessment
 from sfumato.attacks import ATTACKS, Attack, Outcome, Target
 from sfumato.checks import require_int, require_number
 from sfumato.errors import ParameterError, SfumatoError
-from sfumato.policy import Policy
+from sfumato.policy import Policy, Tolerance
 from sfumato.tasks.recompute import recomputed
 from sfumato.tasks.subject import manifest_of, risk_levels_of
 from sfumato.tasks.target import target_of
@@ -22,7 +22,7 @@ def verify(
     sensitive: Sequence[str] | None = None,
     attacks: bool | Sequence[str | Attack] = True,
     threshold: float | None = None,
-    allowed: int | None = None,
+    people: int | None = None,
 ) -> Assessment:
     """Say whether a release or a table may be published, and why.
 
@@ -48,9 +48,9 @@ def verify(
         quasi_identifiers: The columns others may know, if neither a release nor a policy says so.
         sensitive: The columns nobody should learn, likewise.
         attacks: Whether to attack, or only by which: names from `sf.attacks.ATTACKS`, or attacks.
-        threshold: From which belief on somebody is at risk; None takes where *very high* begins
-            among the risk levels of the policy or the release, which is 0.75 if they say nothing.
-        allowed: How many people may be at risk by any one attack; 0 if it is not said.
+        threshold: From which belief on somebody is at risk; None takes the policy's, or where
+            *very high* begins among the risk levels, which is 0.75 if nobody says otherwise.
+        people: How many people may be at risk by any one attack; None takes the policy's, or 0.
 
     Example:
         >>> import pyarrow as pa
@@ -69,10 +69,9 @@ def verify(
         policy = Policy.load(policy)
     if threshold is not None:
         require_number("threshold", threshold, above=0, at_most=1)
-    if allowed is not None:
-        require_int("allowed", allowed, at_least=0)
+    if people is not None:
+        require_int("people", people, at_least=0)
     verdict = recomputed(what, policy, population)
-    manifest = None
     if not attacks:
         return Assessment(verdict)
     try:
@@ -84,9 +83,11 @@ def verify(
         if verdict.checks and not verdict.holds:
             return Assessment(verdict)
         raise
-    limit = levels.very_high if threshold is None else threshold
+    tolerated = Tolerance() if policy is None else policy.verdict
+    limit = tolerated.from_belief(levels) if threshold is None else threshold
     chosen = list(ATTACKS) if attacks is True else attacks
-    return Assessment(verdict, outcomes(target, chosen, limit), levels, allowed or 0)
+    allowed = tolerated.people if people is None else people
+    return Assessment(verdict, outcomes(target, chosen, limit), levels, allowed)
 
 
 def outcomes(
