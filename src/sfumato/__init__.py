@@ -11,10 +11,11 @@ recomputes the promises of any release or plain table, `sf.detect` finds what a 
 tells, `sf.protect` mends it, `sf.decouple` publishes sensitive columns apart, `sf.merge` joins
 them again and `sf.breach` says what they leave to guess, `sf.publish` adds people to a release
 through a ledger and `sf.headroom` says how many more it takes. `sf.utility` says how well a
-release still answers questions. `sf.attack` attacks a table, `sf.inspect` shows its risk as it is,
-`sf.draft` writes a first policy for it. Everything a policy can name is in `sf.models`,
-`sf.hierarchy`, `sf.losses`, `sf.search` and `sf.partition`; the attacks are in `sf.attacks`, the
-learners of networks in `sf.bayes`, the ways to decouple in `sf.decouplings`.
+release still answers questions, `sf.correlations` which columns belong together. `sf.attack`
+attacks a table, `sf.inspect` shows its risk as it is, `sf.draft` writes a first policy for it.
+Everything a policy can name is in `sf.models`, `sf.hierarchy`, `sf.losses`, `sf.search`,
+`sf.partition` and `sf.decouplings`; the attacks are in `sf.attacks`, the learners of networks in
+`sf.bayes`.
 """
 
 from importlib import import_module
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from sfumato.tasks.anonymize import anonymize
     from sfumato.tasks.attack import attack
     from sfumato.tasks.breach import breach
+    from sfumato.tasks.correlations import correlations
     from sfumato.tasks.decouple import decouple
     from sfumato.tasks.detect import detect
     from sfumato.tasks.draft import draft
@@ -66,6 +68,7 @@ __all__ = [
     "bayes",
     "breach",
     "compare_utility",
+    "correlations",
     "decouple",
     "decouplings",
     "detect",
@@ -96,6 +99,7 @@ _WHERE = {
     "attack": "sfumato.tasks.attack",
     "breach": "sfumato.tasks.breach",
     "compare_utility": "sfumato.tasks.utility",
+    "correlations": "sfumato.tasks.correlations",
     "decouple": "sfumato.tasks.decouple",
     "detect": "sfumato.tasks.detect",
     "draft": "sfumato.tasks.draft",

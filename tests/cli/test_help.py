@@ -14,6 +14,7 @@ COMMANDS = (
     "anonymize",
     "detect",
     "protect",
+    "correlations",
     "decouple",
     "merge",
     "breach",

@@ -7,6 +7,7 @@ import typer
 from sfumato._version import __version__
 from sfumato.cli.anonymize import anonymize
 from sfumato.cli.breach import breach
+from sfumato.cli.correlations import correlations
 from sfumato.cli.decouple import decouple
 from sfumato.cli.demo import demo
 from sfumato.cli.detect import detect
@@ -36,6 +37,7 @@ for _command in (
     anonymize,
     detect,
     protect,
+    correlations,
     decouple,
     merge,
     breach,

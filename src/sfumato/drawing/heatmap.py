@@ -1,6 +1,6 @@
 """A conditional probability table as a drawing: the darker, the likelier."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import cos, isnan, radians, sin
 from typing import NamedTuple
 
@@ -22,6 +22,19 @@ _SUPPORT = 66.0
 _LIGHT, _DARK = (247, 250, 252), (23, 66, 105)
 
 
+class Words(NamedTuple):
+    """What the numbers of a table are, for those who read it or have it read to them."""
+
+    name: str = "Table of probabilities"
+    most: str = "most likely"
+    """What is said before the column that is darkest in a row."""
+
+    figure: Callable[[float], str] = percent
+
+
+PROBABILITIES = Words()
+
+
 def heatmap_svg(
     rows: Sequence[str],
     columns: Sequence[str],
@@ -30,6 +43,7 @@ def heatmap_svg(
     title: str,
     support: ArrayLike | None = None,
     mark_above: float | None = None,
+    words: Words = PROBABILITIES,
 ) -> str:
     """Draw a table of probabilities: one row per combination of parents, one column per value.
 
@@ -45,6 +59,7 @@ def heatmap_svg(
         title: A heading.
         support: How many people stand behind each row.
         mark_above: Cells above this are outlined.
+        words: What the numbers are, if they are no probabilities.
 
     Example:
         >>> drawing = heatmap_svg(["F", "M"], ["low", "high"], [[1, 0], [0.4, 0.6]],
@@ -54,14 +69,14 @@ def heatmap_svg(
     """
     cells = Cells.of(rows, columns, values, support=support, mark_above=mark_above)
     shown = cells.take(*cells.drawn())
-    body = _body(shown)
+    body = _body(shown, words)
     remarks = cells.remarks()
     return page(
         body,
         note(remarks, max(body.width, 320.0)),
         title=title,
-        name="Table of probabilities",
-        description=" ".join(filter(None, [_in_words(shown), remarks])),
+        name=words.name,
+        description=" ".join(filter(None, [_in_words(shown, words), remarks])),
     )
 
 
@@ -74,7 +89,7 @@ class _Grid(NamedTuple):
     right: float
 
 
-def _body(cells: Cells) -> Part:
+def _body(cells: Cells, words: Words) -> Part:
     names = [shorten(row, _WIDEST_NAME, _SIZE) for row in cells.rows]
     heads = [shorten(column, _WIDEST_HEAD, _SMALL) for column in cells.columns]
     widest = max((width_of(head, _SMALL) for head in heads), default=0.0)
@@ -87,7 +102,7 @@ def _body(cells: Cells) -> Part:
     drawn = [
         *_heads(heads, cells.columns, grid, sloped=sloped),
         *_names(names, cells.rows, grid),
-        *(_cell(cells, r, c, grid) for r in range(len(names)) for c in range(len(heads))),
+        *(_cell(cells, r, c, grid, words) for r in range(len(names)) for c in range(len(heads))),
         *_support(cells, grid),
     ]
     beyond = widest * cos(radians(_SLOPE)) if sloped else 0.0
@@ -137,9 +152,9 @@ def _middle(grid: _Grid, row: int) -> float:
     return grid.top + (row + 0.5) * _HEIGHT
 
 
-def _cell(cells: Cells, r: int, c: int, grid: _Grid) -> Markup:
+def _cell(cells: Cells, r: int, c: int, grid: _Grid, words: Words) -> Markup:
     share = float(cells.values[r, c])
-    text = "–" if isnan(share) else percent(share)
+    text = "–" if isnan(share) else words.figure(share)
     pale, marked = isnan(share) or bool(cells.empty[r]), bool(cells.marked[r, c])
     box = Box(grid.left + c * grid.pitch, grid.top + r * _HEIGHT, grid.pitch, _HEIGHT)
     parts = [_shaded(_inset(box, 3), share, pale=pale)]
@@ -168,7 +183,7 @@ def _inset(box: Box, by: float) -> Box:
     return Box(box.x + by, box.y + by, box.width - 2 * by, box.height - 2 * by)
 
 
-def _in_words(cells: Cells) -> str:
+def _in_words(cells: Cells, words: Words) -> str:
     size = f"{counted(len(cells.rows), 'row')} and {counted(len(cells.columns), 'column')}."
     told = []
     for r, row in enumerate(cells.rows):
@@ -177,6 +192,6 @@ def _in_words(cells: Cells) -> str:
             continue
         best = int(shares.argmax())
         behind = "" if cells.support is None else f" of {counted(int(cells.support[r]), 'row')}"
-        likeliest = one_line(cells.columns[best])
-        told.append(f"{one_line(row)}: most likely {likeliest}, {percent(shares[best])}{behind}.")
+        darkest, figure = one_line(cells.columns[best]), words.figure(float(shares[best]))
+        told.append(f"{one_line(row)}: {words.most} {darkest}, {figure}{behind}.")
     return " ".join([size, *told])
