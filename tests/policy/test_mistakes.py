@@ -389,7 +389,7 @@ MISTAKES = {
     ),
     "fewer people than nobody": (
         GOOD + "verdict: {people: -1}",
-        "p, line 3, verdict.people: people must be a whole number of at least 0, got -1",
+        "p, line 3, verdict.people: people must be an integer of at least 0, got -1",
     ),
     "more suppression than there is": (
         GOOD + "suppression: {limit: 120%}",
