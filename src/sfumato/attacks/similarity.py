@@ -1,24 +1,31 @@
 """The similarity attack: a class whose values differ, but not in what matters."""
 
-from bisect import bisect_right
 from dataclasses import dataclass
-from decimal import Decimal
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
-from sfumato.attacks.base import Attack, Finding
+from sfumato.attacks.alike import (
+    ALIKE_IN_NOTHING,
+    Likeness,
+    by_category,
+    by_distance,
+    by_label,
+    fullest,
+    saying,
+)
+from sfumato.attacks.base import ClassAttack, Finding
+from sfumato.attacks.target import Target
 from sfumato.checks import require_int, require_number, require_text
-from sfumato.classes import EquivalenceClasses, KnownCounts, SensitiveColumn
-from sfumato.errors import ParameterError, PolicyError, some
-from sfumato.hierarchy.scales import number_point, plus
-from sfumato.models.categories import category_codes, checked
-from sfumato.text import text_of
-from sfumato.typing import BoolArray, IntArray, Value
+from sfumato.classes import EquivalenceClasses, SensitiveColumn
+from sfumato.errors import ParameterError
+from sfumato.models.categories import checked
+from sfumato.text import number_of
+from sfumato.typing import Value
 
 
 @dataclass(frozen=True)
-class Similarity(Attack):
+class Similarity(ClassAttack):
     """Look for classes whose known sensitive values are all alike.
 
     {gastric ulcer, stomach cancer, gastritis} are three diseases and one stomach; salaries
@@ -30,8 +37,11 @@ class Similarity(Attack):
     nobody, as with `Homogeneity`: a class is judged by its known values, one is enough, and
     without any it is not vulnerable.
     Does not find: a class in which most values are alike and some are not ({HIV, cancer,
-    HIV, flu} is three quarters "most secret"), nor whether the likeness was known before,
-    because it holds for everybody in the table.
+    HIV, flu} is three quarters "most secret"): it is not vulnerable, and the three quarters
+    stand among its figures.
+
+    Where nobody says what is alike, every level of a sensitive column's hierarchy between the
+    values and the top is tried, and for a column of numbers a tenth of its range.
 
     Reference: Li et al., "t-Closeness: Privacy Beyond k-Anonymity and l-Diversity", 2007,
     doi:10.1109/ICDE.2007.367856; with categories of secrecy: "Extended k-anonymity models
@@ -57,6 +67,9 @@ class Similarity(Attack):
     """
 
     name: ClassVar[str] = "similarity"
+    how: ClassVar[str] = (
+        "Finds the person's class, whose values differ but are all of a kind, and learns the kind."
+    )
 
     column: str
     categories: tuple[tuple[Value, ...], ...] | None = None
@@ -82,18 +95,44 @@ class Similarity(Attack):
 
     def run(self, classes: EquivalenceClasses) -> Finding:
         counts = classes.counts_of(self.column)
-        return Finding(self, _alike(counts.known, self._likeness(counts.column)), classes.rows)
+        likeness = self._likeness(counts.column)
+        found = fullest(counts, likeness)
+        totals = counts.known.totals
+        return Finding(
+            self,
+            (found.rows == totals) & (totals > 0),
+            classes.rows,
+            found.prior,
+            found.rows / np.maximum(totals, 1),
+            saying(counts, found, likeness),
+        )
 
-    def _likeness(self, column: SensitiveColumn) -> "_Likeness":
+    def _likeness(self, column: SensitiveColumn) -> Likeness:
         if not column.values:
-            nothing = np.zeros(0, dtype=np.int64)
-            return _Likeness(nothing, nothing)
+            return ALIKE_IN_NOTHING
         if self.categories is not None:
-            return _by_category(column, self.categories)
+            return by_category(column, self.categories)
         if self.within is not None:
             within = self.within
-            return column.derived(("within", within), lambda c: _by_distance(c, within))
-        return _by_label(column, self.level or 0)
+            return column.derived(("within", within), lambda c: by_distance(c, within))
+        return by_label(column, self.level or 0)
+
+    @classmethod
+    def against(cls, target: Target, threshold: float) -> list[Self]:  # noqa: ARG003 - all alike
+        tried = []
+        for name, counts in target.classes.sensitive.items():
+            tried += [cls(name, level=level) for level in _levels(counts.column)]
+            within = counts.column.derived("a tenth", _a_tenth)
+            tried += [] if within is None else [cls(name, within=within)]
+        return tried
+
+    @classmethod
+    def why_not(cls, target: Target) -> str:
+        if not target.sensitive:
+            return super().why_not(target)
+        return (
+            "no sensitive column has a hierarchy or numbers that would say which values are alike"
+        )
 
     @classmethod
     def example(cls) -> Self:
@@ -105,67 +144,22 @@ def _built_in(number: float) -> float:
     return int(number) if number == int(number) else float(number)
 
 
-class _Likeness(NamedTuple):
-    """Where each value stands on a line, and how far likeness reaches from each place.
-
-    Values are all alike when the highest place is within reach of the lowest.
-    """
-
-    place: IntArray
-    reach: IntArray
-
-
-def _alike(known: KnownCounts, likeness: _Likeness) -> BoolArray:
-    """Tell for each class whether it has known values and all of them are alike."""
-    alike = np.zeros(len(known.totals), dtype=bool)
-    starts = np.flatnonzero(np.diff(known.class_id, prepend=-1))
-    if len(starts):
-        place = likeness.place[known.value]
-        lowest, highest = np.minimum.reduceat(place, starts), np.maximum.reduceat(place, starts)
-        alike[known.class_id[starts]] = highest <= likeness.reach[lowest]
-    return alike
-
-
-def _by_category(column: SensitiveColumn, categories: tuple[tuple[Value, ...], ...]) -> _Likeness:
-    texts = tuple(tuple(map(text_of, category)) for category in categories)
-    # By text, as the models that share the codes do: True and 1 are one key but two values.
-    codes = column.derived(("categories", texts), lambda c: category_codes(c, texts))
-    return _Likeness(codes, np.arange(len(texts)))
-
-
-def _by_distance(column: SensitiveColumn, within: float) -> _Likeness:
-    points = [number_point(value) for value in column.values]
-    numbers = [point for point in points if point is not None]
-    if len(numbers) < len(points):
-        others = [v for v, p in zip(column.values, points, strict=True) if p is None]
-        raise PolicyError(
-            f"{len(others)} of the {len(points)} values of column {column.name!r} are not "
-            f"numbers: {some(others)}. Similarity within a range needs numbers; for other "
-            "values say what is alike with categories or level."
-        )
-    # Not the column's own order: floats cannot tell two long decimals apart.
-    order = sorted(range(len(numbers)), key=numbers.__getitem__)
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    line = [numbers[i] for i in order]
-    step = Decimal(text_of(within))
-    return _Likeness(place, np.array([bisect_right(line, plus(at, step)) - 1 for at in line]))
-
-
-def _by_label(column: SensitiveColumn, level: int) -> _Likeness:
+def _levels(column: SensitiveColumn) -> list[int]:
+    """Give the levels of its hierarchy at which something new is alike, and not everything."""
     ladder = column.ladder
     if ladder is None:
-        raise PolicyError(
-            f"similarity at a level needs a hierarchy of {column.name!r} and it has none. "
-            "Give it one, or say what is alike with categories or within."
-        )
-    if level >= ladder.height:
-        raise PolicyError(
-            f"similarity at level {level}: the hierarchy of {column.name!r} ends at level "
-            f"{ladder.height}, where all values are alike. Give a lower level."
-        )
-    position = {value: i for i, value in enumerate(ladder.values)}
-    place = ladder.codes[level, [position[value] for value in column.values]].astype(np.int64)
-    # A branch may reach the top early; its label says nothing there either.
-    says_nothing = np.array([label in ladder.labels[-1] for label in ladder.labels[level]])
-    return _Likeness(place, np.where(says_nothing, -1, np.arange(len(says_nothing))))
+        return []
+    widths = [len(labels) for labels in ladder.labels]
+    return [i for i in range(1, ladder.height) if widths[-1] < widths[i] < widths[i - 1]]
+
+
+def _a_tenth(column: SensitiveColumn) -> float | None:
+    """Give a tenth of a column's range, if it is of numbers and some are closer than that."""
+    numbers = [number_of(value) for value in column.values]
+    line = np.sort([number for number in numbers if number is not None])
+    if len(line) < max(len(numbers), 2):
+        return None
+    # Each end by itself: their difference may be more than a float can hold.
+    within = float(line[-1] / 10 - line[0] / 10)
+    close = np.diff(line) <= within
+    return within if within > 0 and close.any() else None
