@@ -3,10 +3,13 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from sfumato.attacks.base import Attack
+from sfumato.attacks.outcome import MOST_CASES, Case, Outcome, at_risk
+from sfumato.attacks.target import Target
 from sfumato.broken import Broken
 from sfumato.checks import require_int, require_number
 from sfumato.errors import ParameterError
@@ -90,7 +93,7 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Composition:
+class Composition(Attack):
     """Subtract one release from the next, group by group.
 
     If a release adds n rows to a group, the difference of the counts is the table of exactly
@@ -120,6 +123,12 @@ class Composition:
         >>> print(Composition(alpha=0.5, k=2).run(broken(first), broken([*first, ("30s", "hiv")])))
         composition exposes 1 people who joined or left, in 1 of 1 groups that changed
     """
+
+    name: ClassVar[str] = "composition"
+    how: ClassVar[str] = (
+        "Subtracts the release before from this one, and looks the person up among the few who "
+        "joined or left."
+    )
 
     alpha: float
     k: int = 2
@@ -155,6 +164,65 @@ class Composition:
             if old != new:
                 found.append(_difference(labels, old, new))
         return Compared(self, tuple(found))
+
+    @classmethod
+    def against(cls, target: Target, threshold: float) -> list[Self]:
+        if target.broken is None or target.earlier is None:
+            return []
+        return [cls(threshold)]
+
+    @classmethod
+    def why_not(cls, target: Target) -> str:
+        if target.broken is None:
+            return "it compares the tables of decoupled releases, and this one is in one piece"
+        return "there is no release before this one to compare with"
+
+    def on(self, target: Target, threshold: float) -> Outcome:
+        if target.broken is None or target.earlier is None:
+            raise ParameterError("target", target.kind, "two releases", why=self.why_not(target))
+        names = target.broken.quasi_identifiers
+        found = [
+            case
+            for difference in self.run(target.earlier, target.broken).differences
+            for case in _cases(tuple(column.name for column in names), difference)
+        ]
+        prior = np.array([case.prior for case in found])
+        posterior = np.array([case.posterior for case in found])
+        people = np.array([case.people for case in found], dtype=np.int64)
+        risky = at_risk(prior, posterior, threshold)
+        order = np.lexsort((-people, prior - posterior, -posterior, ~risky))
+        worst = tuple(found[i] for i in order[:MOST_CASES].tolist())
+        return Outcome(
+            self.name,
+            None,
+            people=int(people[risky].sum()),
+            of=target.classes.total,
+            prior=worst[0].prior if worst else 0.0,
+            posterior=worst[0].posterior if worst else 0.0,
+            threshold=threshold,
+            worst=worst,
+            how=self.how,
+            note="what is believed before is what one of the two releases tells by itself",
+            settings=self.params(),
+        )
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(0.5)
+
+
+def _cases(names: tuple[str, ...], difference: Difference) -> list[Case]:
+    """Say what is believed of those who joined and of those who left, beside what it was."""
+    who = dict(zip(names, difference.labels, strict=True))
+    moved = (
+        ("joined", difference.joined, difference.after, difference.newcomers),
+        ("left", difference.left, difference.before, difference.leavers),
+    )
+    return [
+        Case(who, rows, f"who {did} has the likeliest values", float(before), float(after))
+        for did, rows, before, after in moved
+        if rows
+    ]
 
 
 @dataclass(frozen=True)

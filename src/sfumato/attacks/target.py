@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from sfumato.attacks.matching import Matcher
 from sfumato.broken import Broken
 from sfumato.classes import (
     MISSING,
@@ -19,6 +20,9 @@ from sfumato.classes import (
 from sfumato.counts import Column, FrequencySet, group
 from sfumato.hierarchy import Ladder
 from sfumato.typing import CodeArray, IntArray, Value
+
+if TYPE_CHECKING:
+    from sfumato.attacks.outside import Outside
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +58,18 @@ class Target:
 
     earlier: Broken | None = None
     """The release before, in the same form."""
+
+    people: FrequencySet | None = None
+    """Those who are in the data, as others know them: their quasi-identifiers before the release."""
+
+    matcher: Matcher | None = None
+    """Tells in how many groups each of them could be."""
+
+    outside: "Outside | None" = None
+    """A list of people from elsewhere, joined with the groups."""
+
+    promised: tuple[str, ...] = ()
+    """The names of the models that the release is said to keep."""
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:

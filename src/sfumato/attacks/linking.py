@@ -1,0 +1,192 @@
+"""The linking attack: whose row is this?"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from sfumato.attacks.base import Attack
+from sfumato.attacks.outcome import MOST_CASES, Case, Outcome, at_risk
+from sfumato.attacks.target import Target
+from sfumato.errors import ParameterError, suggest
+from sfumato.text import STAR, text_of
+from sfumato.typing import BoolArray, FloatArray, IntArray
+
+PROSECUTOR, JOURNALIST = "prosecutor", "journalist"
+_VIEWS = (PROSECUTOR, JOURNALIST)
+_APART = {"anatomy", "slicing"}
+"""Releases whose groups are not people who look alike."""
+
+
+@dataclass(frozen=True)
+class Linking(Attack):
+    """Look for a person's row among those that fit what is known of the person.
+
+    Who knows that somebody is in the data (the prosecutor) finds the row among as many as the
+    person's class has. Who has a row and a list of people (the journalist) finds its owner among
+    the people of the list who fit the class: n people hide each other, so either is right with
+    1/n. Where a list has fewer people who fit than there are rows, it lacks some of them, and
+    the rows hide each other. Rows that say nothing but `*` could be anybody's and are left out.
+
+    Finds: how surely a row is somebody's, and whose if the list has names. With it stand the
+    largest risk in the eyes of either, and the marketer's: the share of all rows that is
+    expected to be linked right if somebody links as many as possible at random.
+    Does not find: what a class tells without knowing which row is whose (see `Homogeneity`);
+    lists that others have and you do not; values that others know and that are no
+    quasi-identifiers.
+
+    Reference: El Emam and Dankar, "Protecting privacy using k-anonymity", Journal of the American
+    Medical Informatics Association 15(5), 2008, doi:10.1197/jamia.M2716
+
+    Args:
+        view: In whose eyes: `prosecutor`, or `journalist`, which needs a list.
+
+    Example:
+        >>> from sfumato.counts import FrequencySet
+        >>> rows = [("2*", "flu"), ("2*", "gout"), ("3*", "hiv")]
+        >>> counts = FrequencySet.from_rows(["age", "ill"], rows)
+        >>> print(Linking().on(Target.of_table(counts, ("age",), ("ill",)), 0.75))
+        linking: 1 of 3 people at risk; strongest belief 100%, 33% before
+    """
+
+    name: ClassVar[str] = "linking"
+    how: ClassVar[str] = (
+        "Looks for the person's row among those that fit what is known of the person, "
+        "and takes one of them."
+    )
+
+    view: str = PROSECUTOR
+
+    def __post_init__(self) -> None:
+        if self.view not in _VIEWS:
+            hint = suggest(str(self.view), _VIEWS)
+            raise ParameterError("view", self.view, "in whose eyes somebody is linked", why=hint)
+
+    @classmethod
+    def against(cls, target: Target, threshold: float) -> list[Self]:  # noqa: ARG003 - all alike
+        if target.kind in _APART or not target.columns:
+            return []
+        return [cls(view) for view in _VIEWS if view == PROSECUTOR or _has_list(target)]
+
+    @classmethod
+    def why_not(cls, target: Target) -> str:
+        if target.kind in _APART:
+            return "its buckets hold people who look different: no row is linked to a value"
+        return "the release has no quasi-identifier"
+
+    def on(self, target: Target, threshold: float) -> Outcome:
+        if self.view == JOURNALIST and not _has_list(target):
+            raise ParameterError(
+                "view", self.view, f"{PROSECUTOR!r} without a list of people to link with"
+            )
+        links = _linked(target, self.view)
+        prior = np.full(len(links.risk), 1 / max(links.among, 1))
+        risky = at_risk(prior, links.risk, threshold) & links.shown
+        worst = self._worst(target, links, risky)
+        return Outcome(
+            self.name,
+            None,
+            people=round(float(links.people[risky].sum())),
+            of=target.classes.total,
+            prior=worst[0].prior if worst else 0.0,
+            posterior=worst[0].posterior if worst else 0.0,
+            threshold=threshold,
+            worst=worst,
+            how=self.how,
+            note=_note(target),
+            settings={"view": self.view, **views(target)},
+        )
+
+    def _worst(self, target: Target, links: "_Links", risky: BoolArray) -> tuple[Case, ...]:
+        order = np.lexsort((-links.people, -links.risk, ~risky, ~links.shown))
+        found = [i for i in order[:MOST_CASES].tolist() if links.shown[i] and links.risk[i] > 0]
+        return tuple(
+            Case(
+                target.who(i),
+                int(target.classes.rows[i]),
+                self._believed(target, i),
+                1 / max(links.among, 1),
+                float(links.risk[i]),
+            )
+            for i in found
+        )
+
+    def _believed(self, target: Target, at: int) -> str:
+        if self.view == PROSECUTOR or target.outside is None:
+            return "the row is the person's"
+        name = target.outside.who(int(target.outside.of_class[at]))
+        return "the row belongs to one of the list" if name is None else f"the row is of {name}"
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls()
+
+
+def views(target: Target) -> dict[str, float]:
+    """Give the largest risk in everybody's eyes; the journalist's only if there is a list.
+
+    >>> from sfumato.counts import FrequencySet
+    >>> counts = FrequencySet.from_rows(["age"], [("2*",), ("2*",), ("2*",), ("3*",)])
+    >>> views(Target.of_table(counts, ("age",), ()))
+    {'prosecutor_risk': 1.0, 'marketer_risk': 0.5}
+    """
+    found: dict[str, float] = {}
+    for view in _VIEWS if _has_list(target) else _VIEWS[:1]:
+        links = _linked(target, view)
+        found[f"{view}_risk"] = float(links.risk[links.shown].max(initial=0.0))
+        # Who links at random is right as often as each guess is on average.
+        right = float((links.people * links.risk)[links.shown].sum())
+        found["marketer_risk"] = right / max(target.classes.total, 1)
+    return found
+
+
+class _Links(NamedTuple):
+    """Per class: how surely a row is linked, and how many of its rows can be."""
+
+    risk: FloatArray
+    people: FloatArray
+    among: int
+    """How many there are to choose from before the release is looked at."""
+
+    shown: BoolArray
+    """Whether the class says anything about whose its rows are."""
+
+
+def _linked(target: Target, view: str) -> _Links:
+    classes, shown = target.classes, _shown(target)
+    rows = classes.rows.astype(np.float64)
+    if view == PROSECUTOR:
+        return _Links(1 / np.maximum(classes.sizes, 1), rows, classes.total, shown)
+    if target.outside is None:
+        people = classes.population_sizes()
+        return _of_list(people, rows, rows, int(people.sum()) + classes.unseen, shown)
+    outside = target.outside
+    at = outside.of_class
+    return _of_list(outside.fitting[at], outside.rows[at], rows, outside.size, shown)
+
+
+def _of_list(
+    fitting: IntArray, alike: FloatArray | IntArray, rows: FloatArray, among: int, shown: BoolArray
+) -> _Links:
+    hiding = np.maximum(np.maximum(fitting, alike), 1)
+    # Of rows that look alike no more can be linked than there are people who fit.
+    people = rows * np.minimum(fitting / np.maximum(alike, 1), 1.0)
+    return _Links(np.where(fitting > 0, 1 / hiding, 0.0), people, among, shown)
+
+
+def _shown(target: Target) -> BoolArray:
+    silent = np.ones(len(target.classes), dtype=np.bool_)
+    for column, labels in zip(target.columns, target.labels, strict=True):
+        stars = [value is not None and text_of(value) == STAR for value in column.values]
+        silent &= np.array(stars, dtype=np.bool_)[labels]
+    return ~silent
+
+
+def _has_list(target: Target) -> bool:
+    return target.outside is not None or target.classes.population is not None
+
+
+def _note(target: Target) -> str:
+    found: dict[str, Any] = views(target)
+    told = ", ".join(f"{name.partition('_')[0]} {risk:.1%}" for name, risk in found.items())
+    return f"{told}; the marketer's is the share of rows expected to be linked right"
