@@ -60,7 +60,7 @@ class Target:
     """The release before, in the same form."""
 
     people: FrequencySet | None = None
-    """Those who are in the data, as others know them: their quasi-identifiers before the release."""
+    """Those who are in the data, as others know them: their raw quasi-identifiers."""
 
     matcher: Matcher | None = None
     """Tells in how many groups each of them could be."""
