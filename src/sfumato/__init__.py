@@ -7,7 +7,8 @@
     print(release)
 
 `sf.anonymize` generalises a table until the policy's privacy models hold, `sf.verify`
-recomputes the promises of any release or plain table, `sf.detect` finds what a release still
+recomputes the promises of any release or plain table, `sf.sign` and `sf.check_evidence` prove
+that it is unchanged, `sf.detect` finds what a release still
 tells, `sf.protect` mends it, `sf.decouple` publishes sensitive columns apart, `sf.merge` joins
 them again and `sf.breach` says what they leave to guess, `sf.publish` adds people to a release
 through a ledger and `sf.headroom` says how many more it takes. `sf.utility` says how well a
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     )
     from sfumato.decoupled import Decoupled
     from sfumato.errors import SfumatoError
+    from sfumato.evidence import SigningKey
     from sfumato.policy import Policy
     from sfumato.release import Release
     from sfumato.tasks.anonymize import anonymize
@@ -47,6 +49,8 @@ if TYPE_CHECKING:
     from sfumato.tasks.decouple import decouple
     from sfumato.tasks.detect import detect
     from sfumato.tasks.draft import draft
+    from sfumato.tasks.evidence import check_evidence, keygen, sign
+    from sfumato.tasks.estimate import estimate
     from sfumato.tasks.headroom import headroom
     from sfumato.tasks.inspect import inspect
     from sfumato.tasks.membership import membership
@@ -61,21 +65,25 @@ __all__ = [
     "Policy",
     "Release",
     "SfumatoError",
+    "SigningKey",
     "__version__",
     "anonymize",
     "attack",
     "attacks",
     "bayes",
     "breach",
+    "check_evidence",
     "compare_utility",
     "correlations",
     "decouple",
     "decouplings",
     "detect",
     "draft",
+    "estimate",
     "headroom",
     "hierarchy",
     "inspect",
+    "keygen",
     "leaks",
     "losses",
     "membership",
@@ -86,6 +94,7 @@ __all__ = [
     "publish",
     "samples",
     "search",
+    "sign",
     "utility",
     "verify",
 ]
@@ -95,20 +104,25 @@ _WHERE = {
     "Policy": "sfumato.policy",
     "Release": "sfumato.release",
     "SfumatoError": "sfumato.errors",
+    "SigningKey": "sfumato.evidence",
     "anonymize": "sfumato.tasks.anonymize",
     "attack": "sfumato.tasks.attack",
     "breach": "sfumato.tasks.breach",
+    "check_evidence": "sfumato.tasks.evidence",
     "compare_utility": "sfumato.tasks.utility",
     "correlations": "sfumato.tasks.correlations",
     "decouple": "sfumato.tasks.decouple",
     "detect": "sfumato.tasks.detect",
     "draft": "sfumato.tasks.draft",
+    "estimate": "sfumato.tasks.estimate",
     "headroom": "sfumato.tasks.headroom",
     "inspect": "sfumato.tasks.inspect",
     "membership": "sfumato.tasks.membership",
+    "keygen": "sfumato.tasks.evidence",
     "merge": "sfumato.tasks.merge",
     "publish": "sfumato.tasks.publish",
     "protect": "sfumato.tasks.protect",
+    "sign": "sfumato.tasks.evidence",
     "utility": "sfumato.tasks.utility",
     "verify": "sfumato.tasks.verify",
 }

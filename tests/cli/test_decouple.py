@@ -21,7 +21,8 @@ def test_a_release_is_decoupled_verified_and_merged(release, run):
     assert "k-anonymity with k=2" in result.stdout
     assert "The tables are in broken; all 9 checks hold." in result.stderr
     assert everything_in(release / "broken") == {
-        *("qi.csv", "sensitive_ill.csv", "manifest.json", "README.md", "schema.sql")
+        *("qi.csv", "sensitive_ill.csv", "manifest.json", "README.md", "schema.sql"),
+        "evidence.json",
     }
     verified = run("verify", "broken", "-p", "policy.yaml")
     assert verified.exit_code == 0, verified.stdout

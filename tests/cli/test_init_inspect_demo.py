@@ -79,6 +79,7 @@ def test_inspect_gives_json_and_nothing_else(patients, run):
 
 TABLES = (
     "README.md",
+    "evidence.json",
     "manifest.json",
     "qi.csv",
     "schema.sql",

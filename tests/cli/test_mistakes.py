@@ -186,6 +186,7 @@ def test_an_existing_release_is_replaced_only_by_force(patients, run):
     assert everything_in(patients / "out") == {
         "release",
         "release/manifest.json",
+        "release/evidence.json",
         "release/data.parquet",
     }
 

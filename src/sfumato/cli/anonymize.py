@@ -6,14 +6,23 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.command import command
-from sfumato.cli.options import DataArgument, FormatOption, JsonOption, QuietOption, ReplaceOption
+from sfumato.cli.options import (
+    DataArgument,
+    FormatOption,
+    JsonOption,
+    KeyOption,
+    QuietOption,
+    ReplaceOption,
+)
+from sfumato.cli.passphrase import signing_key
 from sfumato.cli.progress import progress_bar
 from sfumato.cli.show import clean, say, show, write_json
 
 
 @command(
     examples="sfumato anonymize patients.csv -p policy.yaml -o release/\n"
-    "sfumato anonymize patients.csv -p policy.yaml -o release/ --method top-down",
+    "sfumato anonymize patients.csv -p policy.yaml -o release/ --method top-down\n"
+    "sfumato anonymize patients.csv -p policy.yaml -o release/ --key publisher.key",
     python='release = sf.anonymize("patients.csv", "policy.yaml", output="release")',
 )
 def anonymize(
@@ -38,6 +47,7 @@ def anonymize(
     ] = None,
     form: FormatOption = None,
     force: ReplaceOption = False,
+    key: KeyOption = None,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -64,6 +74,7 @@ def anonymize(
             output=output,
             format=form,
             force=force,
+            key=signing_key(key),
             seed=seed,
             progress=progress,
         )

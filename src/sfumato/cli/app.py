@@ -7,6 +7,7 @@ import typer
 from sfumato._version import __version__
 from sfumato.cli.anonymize import anonymize
 from sfumato.cli.breach import breach
+from sfumato.cli.check_evidence import check_evidence
 from sfumato.cli.correlations import correlations
 from sfumato.cli.decouple import decouple
 from sfumato.cli.demo import demo
@@ -14,11 +15,13 @@ from sfumato.cli.detect import detect
 from sfumato.cli.headroom import headroom
 from sfumato.cli.init import init
 from sfumato.cli.inspect import inspect
+from sfumato.cli.keygen import keygen
 from sfumato.cli.ledger import ledger
 from sfumato.cli.merge import merge
 from sfumato.cli.protect import protect
 from sfumato.cli.publish import publish
 from sfumato.cli.schema import schema
+from sfumato.cli.sign import sign
 from sfumato.cli.verify import verify
 
 app = typer.Typer(
@@ -45,6 +48,9 @@ for _command in (
     headroom,
     ledger,
     verify,
+    keygen,
+    sign,
+    check_evidence,
     demo,
     schema,
 ):

@@ -17,7 +17,7 @@ class Command:
     @property
     def name(self) -> str:
         """What users type."""
-        return self.run.__name__
+        return self.run.__name__.replace("_", "-")
 
 
 def command(*, examples: str, python: str) -> Callable[[Callable[..., None]], Command]:

@@ -11,12 +11,14 @@ from sfumato.cli.lists import listed
 from sfumato.cli.options import (
     FormatOption,
     JsonOption,
+    KeyOption,
     PublishedArgument,
     QiOption,
     QuietOption,
     ReplaceOption,
     SensitiveOption,
 )
+from sfumato.cli.passphrase import signing_key
 from sfumato.cli.progress import progress_bar
 from sfumato.cli.settings import settings
 from sfumato.cli.show import clean, say, show, write_json
@@ -56,6 +58,7 @@ def decouple(  # noqa: PLR0917 - options of a command line
     sensitive: SensitiveOption = None,
     form: FormatOption = None,
     force: ReplaceOption = False,
+    key: KeyOption = None,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -84,6 +87,7 @@ def decouple(  # noqa: PLR0917 - options of a command line
             policy=policy,
             format=form,
             force=force,
+            key=signing_key(key),
             seed=seed,
             progress=progress,
         )

@@ -45,6 +45,11 @@ ReplaceOption: TypeAlias = Annotated[
     bool, typer.Option("--force", help="Replace a release that is there; nothing else.")
 ]
 
+KeyOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--key", metavar="FILE", help="Sign it with this private key."),
+]
+
 JsonOption: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print one JSON document to stdout, and nothing else.")
 ]

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.command import command
-from sfumato.cli.options import JsonOption, QuietOption
+from sfumato.cli.options import JsonOption, KeyOption, QuietOption
+from sfumato.cli.passphrase import signing_key
 from sfumato.cli.show import clean, say, show, write_json
 
 LedgerOption = Annotated[
@@ -81,6 +82,7 @@ def publish(  # noqa: PLR0917 - options of a command line
     wait: Annotated[
         float, typer.Option(metavar="SECONDS", help="How long to wait for another publish.")
     ] = 10.0,
+    key: KeyOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -108,6 +110,7 @@ def publish(  # noqa: PLR0917 - options of a command line
         dry_run=dry_run,
         format=format,
         wait=wait,
+        key=signing_key(key),
     )
     if json:
         write_json(done.to_dict())

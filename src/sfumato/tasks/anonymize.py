@@ -12,6 +12,7 @@ from sfumato.checks import require_int
 from sfumato.counts import FrequencySet
 from sfumato.engines import FORMATS, Table, open_table
 from sfumato.errors import InputError, ParameterError, VerificationError
+from sfumato.evidence import Key, SigningKey, write_evidence
 from sfumato.partition import PARTITIONERS, Partitioner
 from sfumato.policy import Policy
 from sfumato.recoding import Recoding
@@ -23,6 +24,7 @@ from sfumato.release import (
     write_manifest,
 )
 from sfumato.schema import Role
+from sfumato.tasks.evidence import key_for
 from sfumato.tasks.full_domain import decide_full_domain
 from sfumato.tasks.local import decide_locally
 from sfumato.tasks.manifest import PUBLISHED, build_manifest
@@ -46,6 +48,7 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     output: str | PathLike[str] | None = None,
     format: str | None = None,  # noqa: A002 - the word users know
     force: bool = False,
+    key: Key | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
 ) -> Release:
@@ -68,6 +71,7 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
         output: The release folder to write; None gives the table back in memory.
         format: csv, parquet or feather; None takes the input's.
         force: Replace a release that is already in `output`.
+        key: The private key to sign it with, or its file; see `sf.keygen`.
         seed: Fixes the random order of the rows, for tests and experiments. Such a release
             is marked as reproducible: it is not for publication.
         progress: Told how far each stage is.
@@ -89,6 +93,7 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
         require_int("seed", seed, at_least=0)
     if output is not None:
         refuse_what_is_there(Path(output), force=force)
+    signer = key_for(key, output)
     if not isinstance(policy, Policy):
         policy = Policy.load(policy)
     if method is not None:
@@ -125,7 +130,7 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     job = _Job(policy, roles, table, decision.recoding, columns, manifest, rng, report)
     if output is None:
         return job.in_memory()
-    return job.to_folder(Path(output), chosen, force=force)
+    return job.to_folder(Path(output), chosen, signer, force=force)
 
 
 def _with_findings(policy: Policy, findings: "Findings | Sequence[Findings]") -> Policy:
@@ -171,7 +176,9 @@ class _Job:
         verdict = _require(verify_file(published, promises))
         return Release(self._manifest, verdict, table=self._table.native(published))
 
-    def to_folder(self, target: Path, chosen: str, *, force: bool) -> Release:
+    def to_folder(
+        self, target: Path, chosen: str, key: SigningKey | None, *, force: bool
+    ) -> Release:
         """Publish to a folder that appears only when it is complete and verified."""
         with staged_folder(target, force=force) as stage:
             written = self._table.publish(
@@ -195,6 +202,7 @@ class _Job:
             write_manifest(stage, manifest)
             self._report("verify", 0, None)
             verdict = _require(verify_release_folder(stage, self._policy, self._recoding))
+            write_evidence(stage, verdict, key)
         return Release(manifest, verdict, folder=target)
 
 

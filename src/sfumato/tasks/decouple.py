@@ -15,11 +15,13 @@ from sfumato.decoupled import Decoupled
 from sfumato.decouplings import DECOUPLINGS, BreakMerge, Decoupling, Parts
 from sfumato.engines import FORMATS, Table, derived_table, open_table, write_derived
 from sfumato.errors import InputError, ParameterError, UnknownNameError, VerificationError
+from sfumato.evidence import Key, SigningKey, write_evidence
 from sfumato.policy import Missing, Policy
 from sfumato.policy.family import choose
 from sfumato.policy.values import Fault
 from sfumato.release import hash_of, refuse_what_is_there, staged_folder, write_manifest
 from sfumato.schema import Role
+from sfumato.tasks.evidence import key_for
 from sfumato.tasks.kept import Kept, models_anew, models_kept
 from sfumato.tasks.manifest import FORMAT, class_sizes, versions
 from sfumato.tasks.promises import claims_in
@@ -43,6 +45,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
     policy: Policy | str | PathLike[str] | None = None,
     format: str | None = None,  # noqa: A002 - the word users know
     force: bool = False,
+    key: Key | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
 ) -> Decoupled:
@@ -68,6 +71,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
             if it is not given.
         format: csv, parquet or feather; None takes the input's.
         force: Replace a release that is already in `output`.
+        key: The private key to sign it with, or its file; see `sf.keygen`.
         seed: Fixes all that is random, for tests and experiments. Such a release is marked as
             reproducible: it is not for publication.
         progress: Told how far each stage is.
@@ -87,6 +91,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
         require_int("seed", seed, at_least=0)
     if output is not None:
         refuse_what_is_there(Path(output), force=force)
+    signer = key_for(key, output)
     if policy is not None and not isinstance(policy, Policy):
         policy = Policy.load(policy)
     decoupling = _of_policy(policy) if method is None else _given(method)
@@ -112,7 +117,10 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
     manifest["reproducible"] |= seed is not None
     if output is None:
         return _in_memory(table, parts, manifest, report)
-    return _to_folder(decoupling, table, parts, manifest, Path(output), chosen, report, force=force)
+    target = Path(output)
+    return _to_folder(
+        decoupling, table, parts, manifest, target, chosen, report, signer, force=force
+    )
 
 
 def _of_policy(policy: Policy | None) -> Decoupling:
@@ -236,7 +244,7 @@ def _in_memory(table: Table, parts: Parts, manifest: dict[str, Any], report: Pro
     return Decoupled(manifest, verdict, parts.broken, tables=native)
 
 
-def _to_folder(
+def _to_folder(  # noqa: PLR0913 - all that was decided, and where it goes
     decoupling: Decoupling,
     table: Table,
     parts: Parts,
@@ -244,6 +252,7 @@ def _to_folder(
     target: Path,
     chosen: str,
     report: Progress,
+    key: SigningKey | None,
     *,
     force: bool,
 ) -> Decoupled:
@@ -274,6 +283,7 @@ def _to_folder(
         write_manifest(stage, manifest)
         report("verify", 0, None)
         verdict = _require(verify_folder(stage))
+        write_evidence(stage, verdict, key)
     return Decoupled(manifest, verdict, parts.broken, folder=target)
 
 

@@ -10,6 +10,7 @@ from sfumato.broken import Broken
 from sfumato.decouplings import publish, readme, schema_sql
 from sfumato.engines import write_derived
 from sfumato.errors import VerificationError
+from sfumato.evidence import SigningKey, write_evidence
 from sfumato.ledger.meta import Settings
 from sfumato.release import hash_of, write_manifest
 from sfumato.schema import Role
@@ -26,6 +27,7 @@ def write_tables(
     form: str,
     rng: np.random.Generator,
     reproducible: bool,
+    key: SigningKey | None,
 ) -> None:
     """Write tables as a decoupled release, and let the verifier read them again.
 
@@ -37,6 +39,7 @@ def write_tables(
         form: csv, parquet or feather.
         rng: The order of the rows.
         reproducible: Whether that comes from a seed.
+        key: Signs the folder, if there is one.
     """
     parts = publish(broken, rng)
     files = []
@@ -70,6 +73,7 @@ def write_tables(
             "the increment was not published, because the verifier does not find in its tables "
             f"what was promised. This is a fault of Sfumato; please report it.\n{verdict}"
         )
+    write_evidence(folder, verdict, key)
 
 
 def _manifest(

@@ -16,6 +16,7 @@ import numpy as np
 
 from sfumato.attacks.composition import Compared, Composition, Difference
 from sfumato.errors import InputError, OutputError
+from sfumato.evidence import SigningKey
 from sfumato.ledger import chain, fingerprint, pending
 from sfumato.ledger.asks import Ask, write_waiting
 from sfumato.ledger.decision import Rules
@@ -44,6 +45,7 @@ class IncrementJob:
         dry_run: bool,
         form: str,
         seed: int | None,
+        key: SigningKey | None = None,
     ) -> None:
         self._file = file
         self._hold = hold
@@ -52,6 +54,7 @@ class IncrementJob:
         self._dry_run = dry_run
         self._form = form
         self._seeded = seed is not None
+        self._key = key
         self._rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
 
     def run(
@@ -206,6 +209,7 @@ class IncrementJob:
                 form=self._form,
                 rng=self._rng,
                 reproducible=self._seeded,
+                key=self._key,
             ),
         )
 

@@ -8,9 +8,11 @@ from sfumato.checks import require_int, require_number
 from sfumato.decoupled import Decoupled
 from sfumato.engines import FORMATS
 from sfumato.errors import InputError, ParameterError
+from sfumato.evidence import Key
 from sfumato.ledger.store import WAIT
 from sfumato.policy import Policy
 from sfumato.release import MANIFEST, Release, refuse_what_is_there
+from sfumato.tasks.evidence import key_for
 from sfumato.tasks.increments import IncrementJob
 from sfumato.tasks.publication import Publication
 from sfumato.tasks.start_ledger import called, start_ledger
@@ -33,6 +35,7 @@ def publish(  # noqa: PLR0913 - all but two have a default and are named
     dry_run: bool = False,
     format: str = "csv",  # noqa: A002 - the word users know
     wait: float = WAIT,
+    key: Key | None = None,
     seed: int | None = None,
 ) -> Publication:
     """Record a decoupled release in a new ledger, or publish new rows on one that exists.
@@ -67,6 +70,7 @@ def publish(  # noqa: PLR0913 - all but two have a default and are named
         dry_run: Decide and report, and change nothing.
         format: csv, parquet or feather.
         wait: Seconds to wait for another publish on the same ledger.
+        key: The private key to sign the folder with, or its file; see `sf.keygen`.
         seed: Fixes all that is random, for tests; not for publication.
 
     Example:
@@ -93,7 +97,7 @@ def publish(  # noqa: PLR0913 - all but two have a default and are named
         policy = Policy.load(Path(policy).expanduser().resolve())
     file = Path(ledger)
     if not file.exists():
-        _refuse_for_start(delete=delete, correct=correct, output=output)
+        _refuse_for_start(delete=delete, correct=correct, output=output, key=key)
         return start_ledger(data, file, alpha, k, policy, source, dry_run=dry_run)
     if _is_release(data):
         raise InputError(
@@ -101,7 +105,14 @@ def publish(  # noqa: PLR0913 - all but two have a default and are named
             "Give the rows to add, or another name for a new ledger."
         )
     job = IncrementJob(
-        file, hold=hold, whole=whole, again=again, dry_run=dry_run, form=format, seed=seed
+        file,
+        hold=hold,
+        whole=whole,
+        again=again,
+        dry_run=dry_run,
+        form=format,
+        seed=seed,
+        key=key_for(key, output),
     )
     if output is not None:
         refuse_what_is_there(Path(output), force=False)

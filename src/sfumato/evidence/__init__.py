@@ -1,0 +1,26 @@
+"""Evidence: what a release folder holds and claims, hashed, and signed by its publisher.
+
+A reader needs the folder and the publisher's public key, and nothing else.
+"""
+
+from sfumato.evidence.checking import check
+from sfumato.evidence.document import EVIDENCE, Evidence, parse_evidence
+from sfumato.evidence.keys import Key, PublicKey, SigningKey
+from sfumato.evidence.pair import write_pair
+from sfumato.evidence.result import EvidenceVerdict
+from sfumato.evidence.writing import read_evidence, sign_evidence, write_evidence
+
+__all__ = [
+    "EVIDENCE",
+    "Evidence",
+    "EvidenceVerdict",
+    "Key",
+    "PublicKey",
+    "SigningKey",
+    "check",
+    "parse_evidence",
+    "read_evidence",
+    "sign_evidence",
+    "write_evidence",
+    "write_pair",
+]

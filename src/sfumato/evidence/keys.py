@@ -1,0 +1,213 @@
+"""Ed25519 keys: one signs and is private, the other checks and is for everybody.
+
+The only place that knows the library for signatures. Reference: Josefsson and Liusvaara,
+Edwards-Curve Digital Signature Algorithm, doi:10.17487/RFC8032.
+"""
+
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from sfumato.errors import MissingExtraError, ParameterError
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+_MOST_BYTES = 1 << 16
+_PUBLIC = "the file of an Ed25519 public key (PEM), such as sfumato keygen writes"
+_PRIVATE = "the file of an Ed25519 private key (PEM), such as sfumato keygen writes"
+
+
+class PublicKey:
+    """What others need to check a signature; it is no secret.
+
+    Example:
+        >>> PublicKey(bytes(32))
+        <PublicKey ed25519:0000000000000000000000000000000000000000000000000000000000000000>
+    """
+
+    def __init__(self, raw: bytes) -> None:
+        if len(raw) != 32:
+            raise ParameterError("public_key", raw, "32 bytes")
+        self.raw = bytes(raw)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> "PublicKey":
+        """Read a public key from its file."""
+        data = _read("public_key", path, _PUBLIC)
+        if b"PRIVATE KEY" in data:
+            why = "this is a private key. Give the public key that belongs to it, and keep this one"
+            raise ParameterError("public_key", str(path), _PUBLIC, why=why)
+        require_library()
+        from cryptography.exceptions import UnsupportedAlgorithm
+        from cryptography.hazmat.primitives import serialization
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+        try:
+            key = serialization.load_pem_public_key(data)
+        except (ValueError, UnsupportedAlgorithm):
+            why = "it holds no such key"
+            raise ParameterError("public_key", str(path), _PUBLIC, why=why) from None
+        if not isinstance(key, Ed25519PublicKey):
+            raise ParameterError("public_key", str(path), _PUBLIC, why="it is of another kind")
+        return cls(key.public_bytes_raw())
+
+    def verifies(self, signature: bytes, message: bytes) -> bool:
+        """Tell whether the owner of this key signed exactly this message."""
+        require_library()
+        from cryptography.exceptions import InvalidSignature
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+        try:
+            Ed25519PublicKey.from_public_bytes(self.raw).verify(signature, message)
+        except (InvalidSignature, ValueError):
+            return False
+        return True
+
+    def pem(self) -> bytes:
+        """Write it as others read it."""
+        require_library()
+        from cryptography.hazmat.primitives import serialization
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+        return Ed25519PublicKey.from_public_bytes(self.raw).public_bytes(
+            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PublicKey) and self.raw == other.raw
+
+    def __hash__(self) -> int:
+        return hash(self.raw)
+
+    def __str__(self) -> str:
+        return f"ed25519:{self.raw.hex()}"
+
+    def __repr__(self) -> str:
+        return f"<PublicKey {self}>"
+
+
+class SigningKey:
+    """A publisher's private key: whoever has it can sign in their name.
+
+    Example:
+        >>> key = SigningKey.generate()
+        >>> key.public.verifies(key.sign(b"what I said"), b"what I said")
+        True
+        >>> key.public.verifies(key.sign(b"what I said"), b"what they made of it")
+        False
+    """
+
+    def __init__(self, key: "Ed25519PrivateKey") -> None:
+        self._key = key
+
+    @classmethod
+    def generate(cls) -> "SigningKey":
+        """Draw a new key."""
+        require_library()
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+        return cls(Ed25519PrivateKey.generate())
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], passphrase: str | None = None) -> "SigningKey":
+        """Read a private key from its file.
+
+        Args:
+            path: The file, as `sf.keygen` writes it.
+            passphrase: What protects it, if anything does.
+        """
+        data = _read("key", path, _PRIVATE)
+        if b"PUBLIC KEY" in data:
+            why = "this is a public key, which can check and not sign"
+            raise ParameterError("key", str(path), _PRIVATE, why=why)
+        require_library()
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+        key = _private(data, str(path), passphrase)
+        if not isinstance(key, Ed25519PrivateKey):
+            raise ParameterError("key", str(path), _PRIVATE, why="it is of another kind")
+        return cls(key)
+
+    @property
+    def public(self) -> PublicKey:
+        """The key that checks what this one signs."""
+        return PublicKey(self._key.public_key().public_bytes_raw())
+
+    def sign(self, message: bytes) -> bytes:
+        """Sign a message: 64 bytes, the same every time."""
+        return self._key.sign(message)
+
+    def pem(self, passphrase: str | None = None) -> bytes:
+        """Write it as PKCS 8, behind a passphrase if there is one."""
+        from cryptography.hazmat.primitives import serialization
+
+        lock: serialization.KeySerializationEncryption = serialization.NoEncryption()
+        if passphrase is not None:
+            lock = serialization.BestAvailableEncryption(passphrase.encode())
+        return self._key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, lock
+        )
+
+    def __repr__(self) -> str:
+        # Never the key itself: a repr ends in logs.
+        return f"<SigningKey of {self.public}>"
+
+
+Key: TypeAlias = str | PathLike[str] | SigningKey
+"""A private key, or the file of one."""
+
+
+def signing_key(key: Key) -> SigningKey:
+    """Give a key that can sign, from its file if need be."""
+    return key if isinstance(key, SigningKey) else SigningKey.load(key)
+
+
+def is_locked(path: str | PathLike[str]) -> bool:
+    """Tell whether a private key is behind a passphrase."""
+    return b"ENCRYPTED" in _read("key", path, _PRIVATE)
+
+
+def require_library() -> None:
+    """Refuse if the library for signatures is not there, and say how to install it."""
+    if not has_library():
+        raise MissingExtraError("The library for signatures, cryptography,", "sign")
+
+
+def has_library() -> bool:
+    """Tell whether signatures can be made and checked."""
+    try:
+        import cryptography.hazmat.primitives.asymmetric.ed25519  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def _private(data: bytes, path: str, passphrase: str | None) -> Any:  # noqa: ANN401 - any kind
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives import serialization
+
+    locked = b"ENCRYPTED" in data
+    if locked and not passphrase:
+        why = "it is behind a passphrase: sf.SigningKey.load(path, passphrase) opens it"
+        raise ParameterError("key", path, _PRIVATE, why=why)
+    try:
+        password = passphrase.encode() if locked and passphrase else None
+        return serialization.load_pem_private_key(data, password)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        why = "the passphrase is wrong, or it is damaged" if locked else "it holds no such key"
+        raise ParameterError("key", path, _PRIVATE, why=why) from None
+
+
+def _read(name: str, path: str | PathLike[str], expected: str) -> bytes:
+    if not isinstance(path, str | PathLike):
+        raise ParameterError(name, path, expected)
+    try:
+        with Path(path).expanduser().open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise ParameterError(name, str(path), expected, why=why) from None
+    if len(data) > _MOST_BYTES:
+        raise ParameterError(name, str(path), expected, why="it is too large for a key")
+    return data

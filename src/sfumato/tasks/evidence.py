@@ -1,0 +1,170 @@
+"""Evidence of a release: make keys, sign, and check what somebody else signed."""
+
+from os import PathLike
+from pathlib import Path
+
+from sfumato.checks import require_text
+from sfumato.decoupled import Decoupled
+from sfumato.errors import InputError, OutputError, ParameterError, VerificationError
+from sfumato.evidence import (
+    EVIDENCE,
+    EvidenceVerdict,
+    Key,
+    PublicKey,
+    SigningKey,
+    check,
+    read_evidence,
+    sign_evidence,
+    write_evidence,
+    write_pair,
+)
+from sfumato.evidence.keys import signing_key
+from sfumato.release import MANIFEST, Release
+from sfumato.verifier import Verdict, verify_folder
+
+
+def keygen(path: str | PathLike[str], *, passphrase: str | None = None) -> SigningKey:
+    """Make a new pair of keys: one to sign releases with, one for everybody to check them.
+
+    `path.key` is the private key, readable to you only; whoever has it can sign in your name.
+    `path.pub` is the public key: give it to your readers by a way they trust. Neither is ever
+    written over. Needs the extra `sign`.
+
+    Args:
+        path: Where to write them, without the ending.
+        passphrase: Protects the private key, if it should fall into the wrong hands.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> key = keygen(folder / "publisher")
+        >>> sorted(path.name for path in folder.iterdir())
+        ['publisher.key', 'publisher.pub']
+    """
+    if passphrase is not None:
+        require_text("passphrase", passphrase)
+    key = SigningKey.generate()
+    write_pair(Path(path).expanduser(), key, passphrase)
+    return key
+
+
+def sign(
+    release: Release | Decoupled | str | PathLike[str], key: Key, *, force: bool = False
+) -> EvidenceVerdict:
+    """Sign a release that was written before, after verifying it once more.
+
+    The signature stands in `evidence.json` and covers the name, size and hash of every file in
+    the folder, and the claims. Promises: nothing is signed that does not keep its promises, or
+    that was changed after it was published. Does not promise that the roles are right.
+    Needs the extra `sign`.
+
+    Args:
+        release: The folder of a release, or what `sf.anonymize` or `sf.decouple` wrote.
+        key: The private key, or its file.
+        force: Replace the signature of another key.
+
+    Example:
+        >>> import pyarrow as pa, tempfile
+        >>> import sfumato as sf
+        >>> table = pa.table({"age": ["30s"] * 4, "ill": ["flu", "flu", "gout", "hiv"]})
+        >>> release = sf.decouple(table, quasi_identifiers=["age"], sensitive=["ill"],
+        ...     output=tempfile.mkdtemp() + "/release")
+        >>> key = sf.SigningKey.generate()
+        >>> sf.sign(release, key).holds
+        True
+    """
+    folder = _folder_of(release)
+    signer = signing_key(key)
+    if not (folder / MANIFEST).is_file():
+        raise InputError(
+            f"there is no {MANIFEST} in {str(folder)!r}. Give the folder of a release."
+        )
+    verdict = verify_folder(folder)
+    if (folder / EVIDENCE).exists():
+        _require_unbroken(verdict)
+        _require_unchanged(folder)
+        evidence = read_evidence(folder)
+        before = evidence.signature
+        if before is not None and before.public_key != signer.public.raw and not force:
+            raise OutputError(
+                f"{str(folder)!r} is signed by another key, {PublicKey(before.public_key)}. "
+                "Replace that signature with --force (force=True)."
+            )
+        sign_evidence(folder, evidence, signer)
+    else:
+        if not verdict.holds:
+            raise VerificationError(f"it was not signed, for it does not hold.\n{verdict}")
+        write_evidence(folder, verdict, signer)
+    return check(folder, signer.public)
+
+
+def check_evidence(
+    release: Release | Decoupled | str | PathLike[str],
+    public_key: str | PathLike[str] | PublicKey | None = None,
+) -> EvidenceVerdict:
+    """Find out whether a release is, to the last byte, what its publisher signed.
+
+    Promises: with a public key, that the files, their names and the claims are those that the
+    owner of the key signed, and that no file was added or taken away. Without one, only that
+    files and evidence belong together. Does not promise that the claims are true: `sf.verify`
+    recomputes them. Nor that there is no newer release.
+
+    Args:
+        release: The folder of a release, or what `sf.anonymize` or `sf.decouple` wrote.
+        public_key: The publisher's public key, or its file. Needs the extra `sign`.
+
+    Example:
+        >>> import pyarrow as pa, tempfile
+        >>> import sfumato as sf
+        >>> table = pa.table({"age": ["30s"] * 4, "ill": ["flu", "flu", "gout", "hiv"]})
+        >>> key = sf.SigningKey.generate()
+        >>> release = sf.decouple(table, quasi_identifiers=["age"], sensitive=["ill"],
+        ...     output=tempfile.mkdtemp() + "/release", key=key)
+        >>> _ = (release.folder / "README.md").write_text("You can trust me.")
+        >>> print(sf.check_evidence(release, key.public))
+        Broken: 1 of 5 checks does not hold.
+          holds      evidence
+          holds      files      promised 5             found 5
+          broken     sha256
+                     changed: 'README.md'
+          holds      claims
+          holds      signature  promised ed25519:...  found ed25519:...
+        Signed by ed25519:..., the key that was given.
+    """
+    if public_key is not None and not isinstance(public_key, PublicKey):
+        public_key = PublicKey.load(public_key)
+    return check(_folder_of(release), public_key)
+
+
+def key_for(key: Key | None, output: object) -> SigningKey | None:
+    """Read the key for a release that is going to be written, before any work is done."""
+    if key is None:
+        return None
+    if output is None:
+        why = "only a folder can be signed. Name one to write"
+        raise ParameterError("key", key, "left out when there is no output", why=why)
+    return signing_key(key)
+
+
+def _folder_of(release: Release | Decoupled | str | PathLike[str]) -> Path:
+    if isinstance(release, Release | Decoupled):
+        if release.folder is None:
+            raise InputError("a release in memory has no evidence. Write it to a folder.")
+        return release.folder
+    return Path(release).expanduser()
+
+
+def _require_unbroken(verdict: Verdict) -> None:
+    """Let pass what cannot be recomputed here, without a population: the evidence has it."""
+    if any(each.status == "broken" for each in verdict.checks):
+        raise VerificationError(f"it was not signed, for it does not hold.\n{verdict}")
+
+
+def _require_unchanged(folder: Path) -> None:
+    found = check(folder)
+    if not found.holds:
+        raise VerificationError(
+            f"it was not signed, for it is not what was published: {EVIDENCE} says so. Publish "
+            f"it again, or remove {EVIDENCE} if the change was yours.\n{found}"
+        )
