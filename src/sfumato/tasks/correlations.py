@@ -108,8 +108,9 @@ def correlations(
     """Measure how strongly each pair of quasi-identifiers and sensitive columns is tied.
 
     Every measure is between 0, where one column tells nothing about the other, and 1. Numbers of
-    many values are put into bins first. Columns that hold another value in nearly every row
-    look tied to everything, for whoever knows such a value knows the row.
+    many values are put into bins first, and a missing value is one like any other. Columns that
+    hold another value in nearly every row look tied to everything, for whoever knows such a value
+    knows the row.
 
     Args:
         data: A release, its folder, or a table: a path (CSV, Parquet, Feather), pandas,
