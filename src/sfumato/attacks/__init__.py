@@ -4,20 +4,26 @@ Every attack is one file and one frozen dataclass; `ATTACKS` finds them by name.
 and `Membership` stand apart: one needs two releases, the other people who are in none.
 """
 
+from sfumato.attacks.background import BackgroundKnowledge
 from sfumato.attacks.base import Attack, ClassAttack, Finding
 from sfumato.attacks.composition import Compared, Composition
 from sfumato.attacks.covering import Covered, covers_of
 from sfumato.attacks.homogeneity import Homogeneity
+from sfumato.attacks.linking import Linking
 from sfumato.attacks.matching import Groups, Matcher
 from sfumato.attacks.membership import Membership, Presence
 from sfumato.attacks.outcome import Case, Outcome, at_risk
+from sfumato.attacks.outside import Outside
+from sfumato.attacks.probabilistic import ProbabilisticInference
 from sfumato.attacks.similarity import Similarity
+from sfumato.attacks.skewness import Skewness
 from sfumato.attacks.target import Target
 from sfumato.registry import Registry
 
 __all__ = [
     "ATTACKS",
     "Attack",
+    "BackgroundKnowledge",
     "Case",
     "ClassAttack",
     "Compared",
@@ -26,14 +32,22 @@ __all__ = [
     "Finding",
     "Groups",
     "Homogeneity",
+    "Linking",
     "Matcher",
     "Membership",
     "Outcome",
+    "Outside",
     "Presence",
+    "ProbabilisticInference",
     "Similarity",
+    "Skewness",
     "Target",
     "at_risk",
     "covers_of",
 ]
 
-ATTACKS: Registry[Attack] = Registry("attack", "sfumato.attacks", [Homogeneity, Similarity])
+ATTACKS: Registry[Attack] = Registry(
+    "attack",
+    "sfumato.attacks",
+    [Homogeneity, ProbabilisticInference, Skewness, Similarity, BackgroundKnowledge],
+)

@@ -27,7 +27,9 @@ class Likeness(NamedTuple):
     """Says what values are that stand from one place to another."""
 
 
-ALIKE_IN_NOTHING = Likeness(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), str)
+ALIKE_IN_NOTHING = Likeness(
+    np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), "{} {}".format
+)
 """For a column without known values."""
 
 

@@ -67,8 +67,12 @@ class ClassAttack(Attack):
     def run(self, classes: EquivalenceClasses) -> "Finding":
         """Attack every class, and say which gave something away."""
 
+    def find(self, target: Target) -> "Finding":
+        """Attack every class of a release; it knows what the classes are recognised by, too."""
+        return self.run(target.classes)
+
     def on(self, target: Target, threshold: float) -> Outcome:
-        return self.run(target.classes).outcome(target, threshold)
+        return self.find(target).outcome(target, threshold)
 
 
 @dataclass(frozen=True, eq=False)

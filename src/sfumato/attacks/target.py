@@ -1,8 +1,8 @@
 """What attacks look at: the groups of a release, as counts, whatever its kind."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from sfumato.typing import CodeArray, IntArray, Value
 
 if TYPE_CHECKING:
     from sfumato.attacks.outside import Outside
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +73,8 @@ class Target:
     promised: tuple[str, ...] = ()
     """The names of the models that the release is said to keep."""
 
+    _memo: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
+
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
         """What groups are recognised by."""
@@ -80,6 +84,13 @@ class Target:
     def sensitive(self) -> tuple[str, ...]:
         """What nobody should learn."""
         return tuple(self.classes.sensitive)
+
+    def derived(self, key: Hashable, build: Callable[["Target"], T]) -> T:
+        """Compute something about the release once, for all attacks that ask for it."""
+        if key not in self._memo:
+            self._memo[key] = build(self)
+        result: T = self._memo[key]
+        return result
 
     def who(self, at: int) -> dict[str, Value]:
         """Say what a group is recognised by."""

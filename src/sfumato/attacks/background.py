@@ -1,0 +1,272 @@
+"""The background knowledge attack: somebody who can rule values out, or finds them unlikely."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import numpy as np
+
+from sfumato.attacks.base import ClassAttack, Finding
+from sfumato.attacks.outcome import Outcome
+from sfumato.attacks.shares import Guesses, is_value, priors
+from sfumato.attacks.target import Target
+from sfumato.checks import require_int, require_number, require_text
+from sfumato.classes import EquivalenceClasses, SensitiveColumn, ValueCounts
+from sfumato.counts import Column
+from sfumato.errors import (
+    InputError,
+    ParameterError,
+    PolicyError,
+    UnknownColumnError,
+    UnknownNameError,
+)
+from sfumato.models.rounding import at_least
+from sfumato.text import is_missing, text_of
+from sfumato.typing import BoolArray, FloatArray, Value
+from sfumato.usefulness.covering import Covering
+
+Rate = tuple[str, Value, Value, float]
+"""A quasi-identifier, a value of it, a sensitive value, and its share among such people."""
+
+
+@dataclass(frozen=True)
+class BackgroundKnowledge(ClassAttack):
+    """Look for classes in which little is left to somebody who knows a little of a person.
+
+    Half of a class has heart disease, half has cancer. Whoever knows that a woman in it has no
+    heart disease, or that her people hardly ever have it, knows what she has.
+
+    The knowledge comes in three forms, which may be combined. Every one is about one person;
+    everything else is as the counts say: each value weighs what it counts in the class times
+    how much likelier it is for such people than in general, and the shares are taken anew. What
+    is believed without the classes (`prior`) is conditioned on the same knowledge, so only
+    what the release adds counts.
+
+    Finds: every class in which some value is then `at_least` that likely. With `rules_out` it
+    is the worst case over which values are ruled out: the commonest others. Classes that hold
+    nothing but ruled out values hold no such person.
+    Does not find: who really knows such things. Ruling out any value is a supposition, so its
+    outcome is told and no reason to refuse a release; what is named is. Nor does it find which
+    people of a class with a label such as `*` a rate is true of: all of them may be meant.
+
+    Reference: Machanavajjhala et al., "l-Diversity: Privacy Beyond k-Anonymity", ACM
+    Transactions on Knowledge Discovery from Data 1(1), 2007, doi:10.1145/1217299.1217302;
+    Martin et al., "Worst-Case Background Knowledge for Privacy-Preserving Data Publishing",
+    2007, doi:10.1109/ICDE.2007.367858
+
+    Args:
+        column: The sensitive column.
+        rules_out: How many values the adversary can rule out, whichever they are; 0 or more.
+            None stands for 1 if nothing else is known, else for 0.
+        known_not: Values the adversary knows the person not to have.
+        rates: How common values are among people with a quasi-identifier, as a mapping
+            `{"nationality": {"Japanese": {"heart disease": 0.001}}}` or as a list of such
+            fours. The rest is shared by the other values as in the table. A rate is used
+            in classes whose label covers the value.
+        at_least: The share from which on a value is likely; above 0, 1 at most.
+
+    Example:
+        >>> rows = [("A", "heart"), ("A", "heart"), ("A", "cancer"), ("B", "flu"), ("B", "gout")]
+        >>> classes = classes_of(rows, column="disease")
+        >>> finding = BackgroundKnowledge("disease", known_not=["heart"]).run(classes)
+        >>> finding.vulnerable, finding.posterior.tolist(), finding.believed(0)
+        (array([ True,  True]), [1.0, 0.5], 'disease = cancer')
+        >>> finding.prior.round(2).tolist()
+        [0.33, 0.33]
+    """
+
+    name: ClassVar[str] = "background-knowledge"
+    how: ClassVar[str] = (
+        "Finds the person's class, leaves out the values they are known not to have, and takes "
+        "the likeliest of the rest."
+    )
+
+    column: str
+    rules_out: int | None = None
+    known_not: tuple[Value, ...] = ()
+    rates: tuple[Rate, ...] = ()
+    at_least: float = 0.5
+
+    def __post_init__(self) -> None:
+        require_text("column", self.column)
+        require_number("at_least", self.at_least, above=0, at_most=1)
+        if self.rules_out is not None:
+            require_int("rules_out", self.rules_out, at_least=0)
+        if isinstance(self.known_not, str) or not isinstance(self.known_not, Iterable):
+            raise ParameterError("known_not", self.known_not, "a list of values")
+        object.__setattr__(self, "known_not", tuple(self.known_not))
+        if any(is_missing(value) for value in self.known_not):
+            raise ParameterError("known_not", self.known_not, "known values, not missing ones")
+        object.__setattr__(self, "rates", _rates(self.rates))
+
+    @property
+    def suppositions(self) -> int:
+        """How many values the adversary can rule out, whichever they are."""
+        if self.rules_out is not None:
+            return self.rules_out
+        return 0 if self.known_not or self.rates else 1
+
+    def run(self, classes: EquivalenceClasses) -> Finding:
+        if self.rates:
+            raise PolicyError(
+                "background knowledge with rates needs to know which classes hold whom, and "
+                "counts alone do not say. Attack a table or a release (sf.attack, sf.verify)."
+            )
+        counts = classes.counts_of(self.column)
+        return self._finding(classes, counts, self._guess(counts, self._weights(counts.column)))
+
+    def find(self, target: Target) -> Finding:
+        counts = target.classes.counts_of(self.column)
+        weights = self._weights(counts.column)
+        guess = self._guess(counts, weights)
+        for (name, value), rates in _by_people(self.rates).items():
+            concerned = _covering(target, name, value)
+            told = weights * _ratios(counts, rates)
+            guess = _worse(guess, self._guess(counts, told), concerned)
+        return self._finding(target.classes, counts, guess)
+
+    def on(self, target: Target, threshold: float) -> Outcome:
+        outcome = super().on(target, threshold)
+        n = self.suppositions
+        if not n:
+            return outcome
+        note = (
+            f"told only: it supposes that {n} value{'s' if n > 1 else ''}, whichever matter most, "
+            f"can be ruled out; {n + 2} distinct values in every class keep some doubt"
+        )
+        return replace(outcome, judged=False, note=note)
+
+    def _weights(self, column: SensitiveColumn) -> FloatArray:
+        """Give each value 1, or 0 if it is known not to be the person's."""
+        texts = [text_of(value) for value in column.values]
+        excluded = {text_of(value) for value in self.known_not}
+        _refuse_unknown(column, excluded)
+        return np.array([text not in excluded for text in texts], dtype=np.float64)
+
+    def _guess(self, counts: ValueCounts, weights: FloatArray) -> Guesses:
+        """Take the likeliest value of each class where the commonest others are ruled out."""
+        known, n = counts.known, len(counts.known.totals)
+        before = priors(counts) * weights
+        mass = known.rows * weights[known.value]
+        order = np.lexsort((before[known.value], -mass, known.class_id))
+        class_id, value, mass = known.class_id[order], known.value[order], mass[order]
+        first = np.cumsum(known.distinct) - known.distinct
+        rank = np.arange(len(order)) - first[class_id]
+        ruled_out = (rank > 0) & (rank <= self.suppositions)
+        left = _sums(class_id, np.where(ruled_out, 0.0, mass), n)
+        unlikely = _sums(class_id, np.where(ruled_out, before[value], 0.0), n)
+        best = (rank == 0) & (mass > 0)
+        at = class_id[best]
+        found = Guesses(np.full(n, -1, dtype=np.int64), np.zeros(n), np.zeros(n))
+        found.value[at] = value[best]
+        found.posterior[at] = mass[best] / left[at]
+        # What is ruled out is subtracted: rounding must not make a share of it.
+        rest = np.maximum(before.sum() - unlikely[at], before[value[best]])
+        found.prior[at] = before[value[best]] / np.where(rest > 0, rest, 1.0)
+        return found
+
+    def _finding(self, classes: EquivalenceClasses, counts: ValueCounts, guess: Guesses) -> Finding:
+        return Finding(
+            self,
+            at_least(guess.posterior, self.at_least),
+            classes.rows,
+            guess.prior,
+            guess.posterior,
+            is_value(counts, guess.value),
+        )
+
+    @classmethod
+    def against(cls, target: Target, threshold: float) -> list[Self]:
+        return [cls(column, rules_out=1, at_least=threshold) for column in target.sensitive]
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls("disease", rules_out=1)
+
+
+def _sums(class_id: np.ndarray, weights: FloatArray, n: int) -> FloatArray:
+    return np.bincount(class_id, weights=weights, minlength=n).astype(np.float64)
+
+
+def _rates(given: object) -> tuple[Rate, ...]:
+    """Make fours of a mapping, or check them, in an order of their own."""
+    if isinstance(given, Mapping):
+        given = [
+            (column, value, told, share)
+            for column, people in given.items()
+            for value, rates in people.items()
+            for told, share in rates.items()
+        ]
+    expected = "a mapping {column: {value: {sensitive value: share}}}, or a list of such fours"
+    fours = [tuple(each) for each in given] if isinstance(given, Iterable) else [()]
+    if any(len(four) != 4 or is_missing(four[1]) or is_missing(four[2]) for four in fours):
+        raise ParameterError("rates", given, expected)
+    for column, _, _, share in fours:
+        require_text("rates", column)
+        require_number("rates", share, at_least=0, at_most=1)
+    rates = sorted(fours, key=lambda four: tuple(map(text_of, four[:3])))
+    for people, shares in _by_people(tuple(rates)).items():
+        if sum(shares.values()) > 1 + 1e-9:
+            raise ParameterError("rates", given, f"shares that add up to 1 at most for {people}")
+    if sum(map(len, _by_people(tuple(rates)).values())) < len(rates):
+        raise ParameterError("rates", given, "one share for each value")
+    return tuple(rates)
+
+
+def _by_people(rates: tuple[Rate, ...]) -> dict[tuple[str, str], dict[str, float]]:
+    """Gather what is known of the same people: for each sensitive value its share."""
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    for column, value, told, share in rates:
+        found.setdefault((column, text_of(value)), {})[text_of(told)] = float(share)
+    return found
+
+
+def _ratios(counts: ValueCounts, rates: Mapping[str, float]) -> FloatArray:
+    """Give how many times likelier each value is among some people than in the table."""
+    _refuse_unknown(counts.column, rates)
+    prior = priors(counts)
+    texts = [text_of(value) for value in counts.column.values]
+    named = np.array([text in rates for text in texts], dtype=bool)
+    share = np.array([rates.get(text, 0.0) for text in texts])
+    rest = prior[~named].sum()
+    ratios = np.full(len(prior), (1 - share.sum()) / rest if rest > 0 else 1.0)
+    # A value that nobody in the table has is in no class either.
+    seen = named & (prior > 0)
+    ratios[seen] = share[seen] / prior[seen]
+    found: FloatArray = np.maximum(ratios, 0.0)
+    return found
+
+
+def _refuse_unknown(column: SensitiveColumn, given: Iterable[str]) -> None:
+    texts = [text_of(value) for value in column.values]
+    for each in sorted(given):
+        if texts and each not in texts:
+            raise UnknownNameError("value", each, texts, where=f"column {column.name!r}")
+
+
+def _covering(target: Target, name: str, value: str) -> BoolArray:
+    """Tell which classes may hold people with a value of a quasi-identifier."""
+    if name not in target.quasi_identifiers:
+        raise UnknownColumnError(name, target.quasi_identifiers, where="the quasi-identifiers")
+    at = target.quasi_identifiers.index(name)
+    covering = Covering(Column(name, (value,)))
+    labels = target.columns[at].values
+    covers = np.array([_covers(covering, label) for label in labels], dtype=bool)
+    found: BoolArray = covers[target.labels[at]]
+    return found
+
+
+def _covers(covering: Covering, label: Value) -> bool:
+    try:
+        return bool(len(covering.of(label)))
+    except InputError:
+        return False
+
+
+def _worse(one: Guesses, other: Guesses, where: BoolArray) -> Guesses:
+    """Take the likelier guess of two, the other one only where it applies."""
+    surer = (other.posterior > one.posterior) | (
+        (other.posterior == one.posterior) & (other.prior < one.prior)
+    )
+    pick = where & surer
+    return Guesses(*(np.where(pick, b, a) for a, b in zip(one, other, strict=True)))

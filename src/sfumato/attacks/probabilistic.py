@@ -1,0 +1,69 @@
+"""The probabilistic attack: a class in which one value is likely, if not certain."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from sfumato.attacks.base import ClassAttack, Finding
+from sfumato.attacks.shares import is_value, likeliest
+from sfumato.attacks.target import Target
+from sfumato.checks import require_number, require_text
+from sfumato.classes import EquivalenceClasses
+from sfumato.models.rounding import at_least
+
+
+@dataclass(frozen=True)
+class ProbabilisticInference(ClassAttack):
+    """Look for classes in which one sensitive value is frequent.
+
+    Ten patients with three different diseases, eight of whom have HIV: the class is 3-diverse,
+    and whoever takes any of them for HIV-positive is right in four of five cases.
+
+    Finds: every class in which the share of a value among the known ones is `at_least` or more;
+    homogeneous classes are among them. Missing values hide nobody.
+    Does not find: whether the value is as frequent everywhere, in which case nothing was learned
+    from the class: `prior` beside `posterior` says so (see `Skewness`).
+
+    Reference: Machanavajjhala et al., "l-Diversity: Privacy Beyond k-Anonymity", ACM
+    Transactions on Knowledge Discovery from Data 1(1), 2007, doi:10.1145/1217299.1217302
+
+    Args:
+        column: The sensitive column.
+        at_least: The share from which on a value is frequent; above 0, 1 at most.
+
+    Example:
+        >>> rows = [("A", "hiv")] * 8 + [("A", "flu"), ("A", "gout"), ("B", "flu"), ("B", "gout")]
+        >>> finding = ProbabilisticInference("disease", at_least=0.75).run(
+        ...     classes_of(rows, column="disease"))
+        >>> finding.vulnerable, finding.posterior, finding.believed(0)
+        (array([ True, False]), array([0.8, 0.5]), 'disease = hiv')
+    """
+
+    name: ClassVar[str] = "probabilistic-inference"
+    how: ClassVar[str] = "Finds the person's class and takes its most frequent value for theirs."
+
+    column: str
+    at_least: float = 0.5
+
+    def __post_init__(self) -> None:
+        require_text("column", self.column)
+        require_number("at_least", self.at_least, above=0, at_most=1)
+
+    def run(self, classes: EquivalenceClasses) -> Finding:
+        counts = classes.counts_of(self.column)
+        guess = likeliest(counts)
+        return Finding(
+            self,
+            at_least(guess.posterior, self.at_least),
+            classes.rows,
+            guess.prior,
+            guess.posterior,
+            is_value(counts, guess.value),
+        )
+
+    @classmethod
+    def against(cls, target: Target, threshold: float) -> list[Self]:
+        return [cls(column, at_least=threshold) for column in target.sensitive]
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls("disease", at_least=0.75)

@@ -1,0 +1,90 @@
+"""The skewness attack: a class in which a value is far commoner than in the table."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from sfumato.attacks.base import ClassAttack, Finding
+from sfumato.attacks.shares import Guesses, is_value, priors
+from sfumato.attacks.target import Target
+from sfumato.checks import require_number, require_text
+from sfumato.classes import EquivalenceClasses, ValueCounts
+from sfumato.models.rounding import at_least
+
+
+@dataclass(frozen=True)
+class Skewness(ClassAttack):
+    """Look for classes in which a sensitive value is far commoner than in the whole table.
+
+    One student in a hundred fails. In a class of fifty with 49 failures everybody has failed
+    with 98 %, in one with 25 with 50 %; both are as diverse as two values can be, and so is
+    the class with one failure, which tells nothing.
+
+    Finds: every class in which the share of some value among the known ones exceeds its share in
+    the table by `gain` or more. It looks at the value whose share grew most, which need not be
+    the most frequent one.
+    Does not find: a value that is rarer in a class than elsewhere, though that tells something
+    too (see t-closeness); nor several values each of which grew a little (see `Similarity`).
+
+    Reference: Li et al., "t-Closeness: Privacy Beyond k-Anonymity and l-Diversity", 2007,
+    doi:10.1109/ICDE.2007.367856
+
+    Args:
+        column: The sensitive column.
+        gain: How much larger a value's share must be in the class than in the table; above 0
+            and below 1. With a quarter, 1 % in the table and 26 % in the class are far apart.
+
+    Example:
+        >>> rows = [("A", "fail")] * 49 + [("A", "pass")] + [("B", "pass")] * 50
+        >>> finding = Skewness("exam").run(classes_of(rows, column="exam"))
+        >>> finding.vulnerable, finding.prior.tolist(), finding.posterior.tolist()
+        (array([ True,  True]), [0.49, 0.51], [0.98, 1.0])
+    """
+
+    name: ClassVar[str] = "skewness"
+    how: ClassVar[str] = (
+        "Finds the person's class and believes of them what is far commoner there than elsewhere."
+    )
+
+    column: str
+    gain: float = 0.25
+
+    def __post_init__(self) -> None:
+        require_text("column", self.column)
+        require_number("gain", self.gain, above=0, below=1)
+
+    def run(self, classes: EquivalenceClasses) -> Finding:
+        counts = classes.counts_of(self.column)
+        guess = _most_grown(counts)
+        return Finding(
+            self,
+            at_least(guess.posterior - guess.prior, self.gain),
+            classes.rows,
+            guess.prior,
+            guess.posterior,
+            is_value(counts, guess.value),
+        )
+
+    @classmethod
+    def against(cls, target: Target, threshold: float) -> list[Self]:  # noqa: ARG003 - all alike
+        return [cls(column) for column in target.sensitive]
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls("disease")
+
+
+def _most_grown(counts: ValueCounts) -> Guesses:
+    """Give the value of each class whose share exceeds that in the table by most."""
+    known = counts.known
+    before = priors(counts)[known.value]
+    share = known.rows / known.totals[known.class_id]
+    n = len(known.totals)
+    value = np.full(n, -1, dtype=np.int64)
+    prior, posterior = np.zeros(n), np.zeros(n)
+    # Assignments go in order: the last of a class is what grew most.
+    order = np.lexsort((share, share - before, known.class_id))
+    at = known.class_id[order]
+    value[at], prior[at], posterior[at] = known.value[order], before[order], share[order]
+    return Guesses(value, prior, posterior)
