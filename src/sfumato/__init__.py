@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from sfumato.tasks.decouple import decouple
     from sfumato.tasks.detect import detect
     from sfumato.tasks.draft import draft
-    from sfumato.tasks.evidence import check_evidence, keygen, sign
     from sfumato.tasks.estimate import estimate
+    from sfumato.tasks.evidence import check_evidence, keygen, sign
     from sfumato.tasks.headroom import headroom
     from sfumato.tasks.inspect import inspect
     from sfumato.tasks.membership import membership

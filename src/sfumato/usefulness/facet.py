@@ -94,8 +94,8 @@ class Facet:
     def _total(self) -> FloatArray:
         return added(self.kind, self.weight, self.n)
 
-    def share(self, allowed: BoolArray) -> FloatArray:
-        """Say for each item how likely one of these values is."""
+    def share(self, allowed: BoolArray | FloatArray) -> FloatArray:
+        """Say for each item how likely one of these values is, or that share of each."""
         likely = added(self.kind, self.weight * allowed[self.value], self.n)
         # Divided last: if all values are allowed, the share is exactly 1.
         found: FloatArray = (likely / np.maximum(self._total, 1e-300))[self.kinds]

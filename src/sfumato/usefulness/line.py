@@ -35,7 +35,7 @@ def reader_of(column: Column) -> Reader | None:
     """
     if not column.known:
         return None
-    for reader in (number_of, _day):
+    for reader in (number_of, day_of):
         if all(reader(value) is not None for value in column.known):
             return reader
     return None
@@ -81,6 +81,11 @@ def _between(low: str, high: str, reader: Reader, *, closed: bool) -> Stretch | 
     return Stretch(first, last, closed)
 
 
-def _day(value: Value) -> float | None:
+def day_of(value: Value) -> float | None:
+    """Read a value as the number of a day, or say None.
+
+    >>> day_of("1970-01-02") - day_of("1970-01-01"), day_of("soon")
+    (1.0, None)
+    """
     day = date_of(value)
     return None if day is None else float(day.toordinal())

@@ -8,7 +8,7 @@ import numpy as np
 from sfumato.counts import Column
 from sfumato.errors import ParameterError, UnknownNameError, some
 from sfumato.text import text_of
-from sfumato.typing import BoolArray, Value
+from sfumato.typing import BoolArray, FloatArray, Value
 from sfumato.usefulness.line import reader_of
 
 
@@ -24,8 +24,8 @@ class Condition:
     column: Column
     """The column of the original table."""
 
-    allowed: BoolArray
-    """Which of its values are counted, by code."""
+    allowed: BoolArray | FloatArray
+    """Which of its values are counted, by code; or what share of the rows that have each."""
 
     def __post_init__(self) -> None:
         if len(self.allowed) != len(self.column.values):

@@ -1,0 +1,175 @@
+"""Estimate: what a counting query gives when a release is all there is."""
+
+from collections.abc import Mapping
+from os import PathLike
+
+import numpy as np
+
+from sfumato.attacks.matching import groups_of
+from sfumato.counts import Column, FrequencySet
+from sfumato.errors import HierarchyError, ParameterError
+from sfumato.hierarchy import Ladder
+from sfumato.policy import Policy
+from sfumato.tasks.ladders import ladders_of
+from sfumato.tasks.measure import counted
+from sfumato.tasks.published import Counted, Published, published
+from sfumato.text import in_order, text_of
+from sfumato.typing import IntArray, Value
+from sfumato.usefulness import Condition, Query
+from sfumato.usefulness.alone import Alone
+from sfumato.usefulness.bounds import Part, bounds
+from sfumato.usefulness.entries import people_of
+from sfumato.usefulness.estimate import Estimate
+from sfumato.usefulness.said import Known, Reading, Said
+from sfumato.usefulness.wanted import Wanted, wanted_of
+
+
+def estimate(
+    release: object,
+    where: Mapping[str, object],
+    *,
+    original: object = None,
+    policy: Policy | str | PathLike[str] | None = None,
+) -> Estimate:
+    """Estimate how many rows have such values, from what is published.
+
+    The answer is that of a careful analyst: rows behind a label are taken to be spread evenly
+    over what it stands for, and columns published apart to have nothing to do with each other
+    within a group. A query about columns that stand in one table with exact values is answered
+    exactly. Beside the estimate stand the least and the most people who can have the values in
+    any table behind the release.
+
+    Without more than the release a word stands for itself, an interval, a mask or `*` for
+    whatever lies in it: see `sfumato.usefulness.alone.Alone`. A missing value is counted only
+    where it is asked for.
+
+    Does not promise: that rows which were suppressed are like the others. They are not counted.
+
+    Args:
+        release: What was published: a release or its folder, decoupled or not, or a table.
+        where: Per column a range `(low, high)` with both ends inside (None leaves one open), a
+            list of values, or a value. None is the missing value.
+        original: The table that was released, if it is at hand: which values there are is then
+            taken from it, and nothing else.
+        policy: The policy it was released with: its hierarchies say what labels stand for.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> import sfumato as sf
+        >>> ages, ills = ["30-39"] * 4 + ["40-49"] * 2, ["flu", "flu", "flu", "gout", "flu", "flu"]
+        >>> table = pa.table({"age": ages, "ill": ills})
+        >>> print(sf.estimate(table, {"age": (35, 45), "ill": "flu"}))
+        about 2.7 of 6 rows have age=35..45 and ill=flu; at least 0 and at most 5
+        >>> print(sf.estimate(table, {"age": (30, 39), "ill": ["flu", "gout"]}))
+        4 of 6 rows have age=30..39 and ill=flu,gout
+    """
+    if not isinstance(where, Mapping) or not where:
+        raise ParameterError(
+            "where",
+            where,
+            "at least one condition",
+            why="{'age': (30, 45), 'ill': ['flu', 'gout'], 'sex': 'f'}",
+        )
+    wanted = {name: wanted_of(name, given) for name, given in where.items()}
+    if policy is not None and not isinstance(policy, Policy):
+        policy = Policy.load(policy)
+    found = published(release, tuple(wanted), (), None)
+    tables = found.counted(tuple(wanted))
+    shown = {name: _shown(tables, name) for name in wanted}
+    readings = _readings(found, shown, wanted, original, policy)
+    said = {
+        name: {_text(label): readings[name].of(label) for label in column.values}
+        for name, column in shown.items()
+    }
+    conditions = [
+        Condition(column, np.array([said[name][_text(label)].share for label in column.values]))
+        for name, column in shown.items()
+    ]
+    estimator = found.read(tuple(shown.values()), {})
+    least, most = bounds(_parts(tables, said))
+    # Slices that share a column may say more together than one after the other.
+    count = min(max(estimator.count(Query(tuple(conditions))), float(least)), float(most))
+    asked = {name: str(each) for name, each in wanted.items()}
+    return Estimate(count, round(estimator.total), least, most, asked)
+
+
+def _shown(tables: Counted, name: str) -> Column:
+    """Put the labels together that a column has in all tables it stands in."""
+    holding = [table.column(name) for table in tables.tables if name in table.names]
+    labels = {_text(value): value for column in holding for value in column.values}
+    return Column(name, tuple(in_order(labels.values())))
+
+
+def _readings(
+    release: Published,
+    shown: Mapping[str, Column],
+    wanted: Mapping[str, Wanted],
+    original: object,
+    policy: Policy | None,
+) -> dict[str, Reading]:
+    """Find who reads each column: somebody who knows its raw values, or nobody does."""
+    raw, ladders = _raw(shown, original, policy)
+    return {
+        name: Known(raw[name], column, wanted[name], ladders.get(name), release.levels.get(name))
+        if name in raw
+        else Alone(column, wanted[name])
+        for name, column in shown.items()
+    }
+
+
+def _raw(
+    shown: Mapping[str, Column], original: object, policy: Policy | None
+) -> tuple[dict[str, Column], dict[str, Ladder]]:
+    """Find the raw values of columns, and their hierarchies: in the original, or in the policy."""
+    if original is not None:
+        others = () if policy is None else policy.quasi_identifiers
+        counts = counted(original, (*shown, *others))
+        return {name: counts.column(name) for name in shown}, ladders_of(policy, counts, others)
+    ladders = {name: _listed(policy, column) for name, column in shown.items()}
+    known = {name: ladder for name, ladder in ladders.items() if ladder is not None}
+    missing = {name: (None,) if shown[name].missing >= 0 else () for name in known}
+    columns = {name: Column(name, (*each.values, *missing[name])) for name, each in known.items()}
+    return columns, known
+
+
+def _listed(policy: Policy | None, column: Column) -> Ladder | None:
+    """Build a hierarchy that lists its raw values itself, as trees and files do."""
+    rule = None if policy is None else policy.columns.get(column.name)
+    if rule is None or rule.hierarchy is None:
+        return None
+    try:
+        # A hierarchy that is computed from values knows those it is given, or refuses this one.
+        hierarchy = rule.hierarchy.build(column.name, ["?"])
+    except HierarchyError:
+        return None
+    values = in_order(hierarchy.values)
+    return None if values == ["?"] else hierarchy.bind(column.name, values)
+
+
+def _parts(tables: Counted, said: Mapping[str, Mapping[str | None, Said]]) -> list[Part]:
+    numbers = groups_of(tables.tables, tables.group)
+    return [
+        _part(tables, table, group, said)
+        for table, group in zip(tables.tables, numbers, strict=True)
+    ]
+
+
+def _part(
+    tables: Counted,
+    table: FrequencySet,
+    group: IntArray,
+    said: Mapping[str, Mapping[str | None, Said]],
+) -> Part:
+    counts = tables.count is not None and tables.count in table.names
+    people = people_of(table, str(tables.count)) if counts else table.rows.astype(np.float64)
+    certain, possible = {}, {}
+    for name in tables.names(table):
+        each = [said[name][_text(label)] for label in table.column(name).values]
+        codes = table.codes_of(name)
+        certain[name] = np.array([one.certain for one in each], dtype=bool)[codes]
+        possible[name] = np.array([one.possible for one in each], dtype=bool)[codes]
+    return Part(group, people, certain, possible)
+
+
+def _text(value: Value) -> str | None:
+    return None if value is None else text_of(value)
