@@ -72,6 +72,14 @@ def verify(
     if people is not None:
         require_int("people", people, at_least=0)
     verdict = recomputed(what, policy, population)
+    if not attacks and policy is None and not verdict.checks:
+        raise ParameterError(
+            "policy",
+            None,
+            "a policy with the roles of the columns and the models",
+            why="a plain table promises nothing by itself. Name the policy it should keep "
+            "(-p policy.yaml), give the folder of a release, or let it be attacked",
+        )
     if not attacks:
         return Assessment(verdict)
     try:
