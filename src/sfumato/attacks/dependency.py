@@ -1,0 +1,227 @@
+"""The dependency attack: columns that tell a sensitive value, found by a Bayesian network."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from sfumato.attacks.base import Attack
+from sfumato.attacks.outcome import MOST_CASES, Case, Outcome, at_risk
+from sfumato.attacks.target import Target
+from sfumato.bayes import LEARNERS, Constraints, Network
+from sfumato.checks import require_int, require_text
+from sfumato.counts import FrequencySet, group
+from sfumato.errors import InputError, UnknownColumnError
+from sfumato.leaks.rules import Rule, merged, rules_of
+from sfumato.text import text_of
+from sfumato.typing import BoolArray, CodeArray
+
+
+@dataclass(frozen=True)
+class Dependency(Attack):
+    """Learn which columns depend on which, and guess a sensitive value from what is known.
+
+    Among twenty people with different jobs everybody who works for the state is single. Whoever
+    knows that somebody of them works for the state knows that they are single, whatever class
+    they are in: the job is sensitive itself, and tells on the other.
+
+    Two Bayesian networks are learned on the published rows, over the sensitive columns and over
+    all. Each edge at the column is a rule, in both directions, and so are all its parents
+    together: given the known values, each value of the column has the share that it has in
+    the rows with them.
+
+    Finds: for everybody the known values of whose rows a rule starts from, what it tells.
+    Missing values are left out of the shares, as in the other attacks.
+    Does not find: what depends on a single rare value (see `Findings.facts`), what fewer than
+    `support` rows say, or what the whole class tells, which the attacks on classes find. A
+    release in several tables has no rows to learn on.
+
+    Reference: Verma and Pearl, "Equivalence and Synthesis of Causal Models", 1990
+
+    Args:
+        column: The sensitive column.
+        support: Fewest rows with the known values; 1 or more.
+        learner: How the networks are learned; see `sf.bayes.LEARNERS`.
+
+    Example:
+        >>> rows = [("3*", "state", "single"), ("3*", "private", "married")] * 10
+        >>> counts = FrequencySet.from_rows(["age", "work", "marital"], rows)
+        >>> target = Target.of_table(counts, ("age",), ("work", "marital"))
+        >>> outcome = Dependency("marital").on(target, threshold=0.75)
+        >>> print(outcome)
+        dependency(marital): 20 of 20 people at risk; strongest belief 100%, 50% before
+        >>> print(outcome.worst[0])
+        work=private (10): marital = married, 50% before, 100% after
+    """
+
+    name: ClassVar[str] = "dependency"
+    how: ClassVar[str] = (
+        "Learns from the published rows which columns depend on which, and guesses a value from "
+        "others that are known of the person, sensitive ones too."
+    )
+
+    column: str
+    support: int = 5
+    learner: str = "ic"
+
+    def __post_init__(self) -> None:
+        require_text("column", self.column)
+        require_int("support", self.support, at_least=1)
+        LEARNERS[self.learner]  # an unknown one is refused with the nearest name
+
+    def rules(self, target: Target) -> list[Rule]:
+        """Give the rules that tell the column, with all they tell that was not known before."""
+        counts = _rows_of(target)
+        if self.column not in target.sensitive:
+            raise UnknownColumnError(self.column, target.sensitive, where="the sensitive columns")
+        missing = counts.column(self.column).missing
+        known = counts.without(counts.codes_of(self.column) == missing)
+        if not known.total:
+            return []
+        found = [
+            rule
+            for network in target.derived(("networks", self.learner), self._learned)
+            for rule in rules_of(
+                known,
+                _around(network, self.column),
+                sensitive=(self.column,),
+                alpha=0,
+                support=self.support,
+            )
+            if rule.told.name == self.column
+        ]
+        return [_telling(rule) for rule in merged(found)]
+
+    def _learned(self, target: Target) -> list[Network]:
+        """Learn the networks once for all columns."""
+        counts = _rows_of(target)
+        known, told = (_fit(counts, each) for each in (target.quasi_identifiers, target.sensitive))
+        learner = LEARNERS[self.learner]()
+        tiers = (known, told) if learner.constrained and known and told else ()
+        parts = [(told, Constraints()), ((*known, *told), Constraints(tiers=tiers))]
+        # With one sensitive column there is nothing to learn among the sensitive ones.
+        return [
+            learner.learn(counts.project(columns), constraints).network
+            for columns, constraints in parts
+            if len(columns) > 1
+        ]
+
+    def on(self, target: Target, threshold: float) -> Outcome:
+        counts = _rows_of(target)
+        beliefs = [_beliefs(rule, threshold) for rule in self.rules(target)]
+        exposed = np.zeros(len(counts), dtype=bool)
+        for each in beliefs:
+            exposed |= _matching(counts, each.rule, each.risky)
+        cases = _worst(beliefs)
+        params = self.params()
+        params.pop("column")
+        return Outcome(
+            self.name,
+            self.column,
+            people=int(counts.rows[exposed].sum()),
+            of=counts.total,
+            prior=cases[0].prior if cases else 0.0,
+            posterior=cases[0].posterior if cases else 0.0,
+            threshold=threshold,
+            worst=cases,
+            how=self.how,
+            note="" if cases else "no other column was found to tell it",
+            settings=params,
+        )
+
+    @classmethod
+    def against(cls, target: Target, threshold: float) -> list[Self]:  # noqa: ARG003 - all alike
+        if target.counts is None or not target.counts.total or len(target.counts.columns) < 2:
+            return []
+        return [cls(column) for column in target.sensitive]
+
+    @classmethod
+    def why_not(cls, target: Target) -> str:
+        if target.counts is None:
+            return "the release has no rows in one piece, from which dependencies could be learned"
+        if target.sensitive:
+            return "there is nobody in the table, or nothing but one column"
+        return super().why_not(target)
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls("disease")
+
+
+class _Beliefs(NamedTuple):
+    """What a rule tells, and which of it puts people at risk."""
+
+    rule: Rule
+    risky: BoolArray
+
+
+def _rows_of(target: Target) -> FrequencySet:
+    if target.counts is None:
+        raise InputError(f"dependency cannot be tried: {Dependency.why_not(target)}.")
+    return target.counts
+
+
+def _fit(counts: FrequencySet, names: Sequence[str]) -> tuple[str, ...]:
+    """Leave out columns that depend on nothing, or name every single row."""
+    distinct = {name: len(np.unique(counts.codes_of(name))) for name in names}
+    return tuple(name for name in names if 1 < distinct[name] < max(counts.total, 3))
+
+
+def _around(network: Network, column: str) -> Network:
+    """Keep the edges at a column."""
+    if column not in network.columns:
+        return Network.of([], [])
+    edges = [edge for edge in network.edges if column in edge]
+    return Network.of(list(dict.fromkeys([column, *sum(edges, ())])), edges)
+
+
+def _telling(rule: Rule) -> Rule:
+    """Keep the entries by which something is learned."""
+    e, tells = rule.entries, rule.entries.tells
+    kept = replace(
+        e,
+        known=e.known[:, tells],
+        value=e.value[tells],
+        rows=e.rows[tells],
+        support=e.support[tells],
+        prior=e.prior[tells],
+    )
+    return replace(rule, entries=kept)
+
+
+def _beliefs(rule: Rule, threshold: float) -> _Beliefs:
+    return _Beliefs(rule, at_risk(rule.entries.prior, rule.entries.posterior, threshold))
+
+
+def _matching(counts: FrequencySet, rule: Rule, entries: BoolArray) -> BoolArray:
+    """Tell of which combinations some entries of a rule know what they start from."""
+    mine: CodeArray = rule.entries.known[:, entries]
+    theirs = np.array([counts.codes_of(column.name) for column in rule.known])
+    sizes = [len(column.values) for column in rule.known]
+    both = group(list(np.hstack([mine, theirs])), sizes)
+    hit = np.zeros(both.n, dtype=bool)
+    hit[both.of_item[: mine.shape[1]]] = True
+    matched: BoolArray = hit[both.of_item[mine.shape[1] :]]
+    return matched
+
+
+def _worst(beliefs: Sequence[_Beliefs]) -> tuple[Case, ...]:
+    """Give the worst entries of all rules: first those that put people at risk, then the surest."""
+    found = []
+    for rule, risky in beliefs:
+        e = rule.entries
+        order = np.lexsort((-e.support, e.prior, -e.posterior, ~risky))[:MOST_CASES].tolist()
+        found += [(not risky[i], _case(rule, i)) for i in order]
+    found.sort(key=lambda each: (each[0], -each[1].posterior, -each[1].gain, -each[1].people))
+    return tuple(case for _, case in found[:MOST_CASES])
+
+
+def _case(rule: Rule, at: int) -> Case:
+    e = rule.entries
+    who = {
+        column.name: column.values[code]
+        for column, code in zip(rule.known, e.known[:, at].tolist(), strict=True)
+    }
+    told = f"{rule.told.name} = {text_of(rule.told.values[e.value[at]])}"
+    return Case(who, int(e.support[at]), told, float(e.prior[at]), float(e.posterior[at]))
