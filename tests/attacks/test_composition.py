@@ -1,13 +1,14 @@
 """Two releases compared, against the rows of those who joined and left."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.attacks import Composition
+from sfumato.attacks import Composition, Target
 from sfumato.errors import ParameterError
 from tests.ledger.literal import breaches
 from tests.ledger.releases import START, broken_of
@@ -83,3 +84,33 @@ def test_other_columns_cannot_be_compared():
     for settings in ({"alpha": 0}, {"alpha": 0.5, "k": 0}):
         with pytest.raises(ParameterError):
             Composition(**settings)
+
+
+def test_newcomers_are_at_risk_where_the_release_alone_hides_them():
+    later = broken_of([*START, ("20s", "hiv", "low")])
+    target = replace(Target.of_broken("break-merge", later), earlier=broken_of(START))
+    [attack] = Composition.against(target, 0.75)
+    outcome = attack.on(target, 0.75)
+    [difference] = attack.run(broken_of(START), later).differences
+    assert (outcome.people, outcome.posterior) == (1, 1.0)
+    assert outcome.prior == float(difference.after) < 0.75
+    assert outcome.worst[0].who == {"age": "20s"}
+    assert json.loads(json.dumps(outcome.to_dict())) == outcome.to_dict()
+
+
+@given(st.lists(ROW, min_size=1, max_size=10), st.lists(ROW, max_size=8))
+def test_who_is_at_risk_is_betrayed_too(start, new):
+    later = broken_of(start + new)
+    target = replace(Target.of_broken("break-merge", later), earlier=broken_of(start))
+    outcome = Composition(0.5).on(target, 0.75)
+    assert outcome.people <= Composition(0.5).run(broken_of(start), later).people
+    assert outcome.people <= len(new)
+
+
+def test_one_release_cannot_be_compared():
+    target = Target.of_broken("break-merge", broken_of(START))
+    assert Composition.against(target, 0.75) == []
+    assert "no release before" in Composition.why_not(target)
+    assert "in one piece" in Composition.why_not(replace(target, broken=None))
+    with pytest.raises(ParameterError, match="no release before"):
+        Composition(0.5).on(target, 0.75)

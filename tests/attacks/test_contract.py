@@ -9,16 +9,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.attacks import ATTACKS, Similarity
+from sfumato.attacks import ATTACKS, ClassAttack, Similarity
 from sfumato.errors import ParameterError, UnknownColumnError, UnknownNameError
 from tests.models.tables import COUNTED, classes_with_tree, empty
 
-EVERY = [kind.example() for kind in ATTACKS.values()] + [
+ON_CLASSES = [kind for kind in ATTACKS.values() if issubclass(kind, ClassAttack)]
+"""Those that are after a sensitive column and need nothing but classes."""
+
+EVERY = [kind.example() for kind in ON_CLASSES] + [
     Similarity("disease", level=0),
     Similarity("disease", level=1),
     Similarity("disease", level=2),
 ]
 every_attack = pytest.mark.parametrize("attack", EVERY, ids=str)
+every_example = pytest.mark.parametrize(
+    "attack", [kind.example() for kind in ATTACKS.values()], ids=str
+)
 every_kind = pytest.mark.parametrize("kind", ATTACKS.values(), ids=list(ATTACKS))
 
 
@@ -31,14 +37,14 @@ def test_the_docstring_says_what_is_found_and_what_is_not(kind):
         assert f"        {field.name}: " in kind.__doc__
 
 
-@every_attack
+@every_example
 def test_it_cannot_be_changed(attack):
     for field in fields(attack):
         with pytest.raises(FrozenInstanceError):
             setattr(attack, field.name, None)
 
 
-@every_attack
+@every_example
 def test_equal_settings_make_equal_attacks(attack):
     again = type(attack)(**attack.params())
     assert again == attack
@@ -48,7 +54,8 @@ def test_equal_settings_make_equal_attacks(attack):
 @every_kind
 def test_the_registry_finds_it_by_its_name(kind):
     assert ATTACKS[kind.name] is kind
-    assert str(kind.example()).startswith(f"{kind.name}(disease")
+    column = "disease" if kind in ON_CLASSES else ""
+    assert str(kind.example()).startswith(f"{kind.name}({column}")
 
 
 def test_a_misspelt_attack_is_answered_with_the_right_one():
@@ -61,6 +68,12 @@ def test_the_room_is_a_public_name():
 
 
 @every_kind
+def test_it_says_what_the_adversary_does(kind):
+    assert kind.how.endswith(".")
+    assert kind.how[0].isupper()
+
+
+@pytest.mark.parametrize("kind", ON_CLASSES)
 def test_an_attack_needs_a_column(kind):
     with pytest.raises(ParameterError, match="column must be a non-empty text"):
         replace(kind.example(), column="")

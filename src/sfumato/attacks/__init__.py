@@ -49,5 +49,13 @@ __all__ = [
 ATTACKS: Registry[Attack] = Registry(
     "attack",
     "sfumato.attacks",
-    [Homogeneity, ProbabilisticInference, Skewness, Similarity, BackgroundKnowledge],
+    [
+        Linking,
+        Homogeneity,
+        ProbabilisticInference,
+        Skewness,
+        Similarity,
+        BackgroundKnowledge,
+        Composition,
+    ],
 )
