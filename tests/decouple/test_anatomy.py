@@ -165,7 +165,7 @@ def test_a_folder_says_what_it_is_and_is_verified(tmp_path, form):
     assert manifest["kind"] == release.method == "anatomy"
     assert [file["rows"] for file in manifest["files"]] == [4, 4]
     assert manifest["classes"]["count"] == 2
-    assert sf.verify(tmp_path / "buckets").holds
+    assert sf.verify(tmp_path / "buckets").verdict.holds
     readme = (tmp_path / "buckets" / "README.md").read_text(encoding="utf-8")
     assert "Every bucket has at least 2 different values" in readme
     assert "the tables tell who is in the data" in readme

@@ -92,7 +92,7 @@ def test_tables_in_memory_are_of_the_kind_that_was_given(give, kind):
     assert set(release.tables) == {"qi", "sensitive_ill", "sensitive_pay"}
     assert all(isinstance(each, kind) for each in release.tables.values())
     assert release.folder is None
-    assert sf.verify(release).holds
+    assert sf.verify(release).verdict.holds
     assert isinstance(sf.merge(release), kind)
     assert len(sf.merge(release)) == 2 * 1 + 1
 
@@ -172,14 +172,14 @@ def test_a_release_keeps_its_promises_with_the_same_figures(tmp_path, form):
     assert broken.manifest["left_out"]["columns"] == ["insurance"]
     levels = [c.get("level") for c in broken.manifest["columns"]]
     assert levels == [c.get("level") for c in release.manifest["columns"][:4]]
-    assert sf.verify(broken.folder, policy()).holds
+    assert sf.verify(broken.folder, policy()).verdict.holds
 
 
 def test_a_release_in_memory_is_decoupled_in_memory():
     release = sf.anonymize(PEOPLE, policy())
     broken = sf.decouple(release)
     assert broken.broken.total == release.manifest["rows"]["published"]
-    assert sf.verify(broken, policy()).holds
+    assert sf.verify(broken, policy()).verdict.holds
 
 
 def test_starred_rows_are_left_out_and_counted_as_suppressed(tmp_path):
@@ -204,7 +204,7 @@ def test_missing_values_that_match_any_still_do(tmp_path):
     broken = sf.decouple(release, output=tmp_path / "broken")
     assert broken.manifest["missing"] == "matches-any"
     assert broken.manifest["models"] == release.manifest["models"]
-    assert sf.verify(broken.folder).holds
+    assert sf.verify(broken.folder).verdict.holds
 
 
 def test_a_model_that_needs_a_population_is_not_promised_any_more(tmp_path):

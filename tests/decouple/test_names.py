@@ -41,7 +41,7 @@ def test_columns_that_are_called_group_and_count_keep_their_names(tmp_path):
     )
     assert release.manifest["group"] == "group_2"
     assert release.manifest["count"] == "count_2"
-    assert sf.verify(release.folder).holds
+    assert sf.verify(release.folder).verdict.holds
     merged = sf.merge(release)
     assert merged.column_names == ["group_2", *names, "expected_2"]
 
@@ -60,7 +60,7 @@ def test_odd_names_are_written_and_the_manifest_says_which_file_is_which(tmp_pat
         "../ill": f"sensitive_ill.{form}",
         "..\\ill": f"sensitive_ill_2.{form}",
     }
-    assert sf.verify(tmp_path / "b").holds
+    assert sf.verify(tmp_path / "b").verdict.holds
     assert release.tables is None
 
 
@@ -68,5 +68,5 @@ def test_odd_names_are_written_and_the_manifest_says_which_file_is_which(tmp_pat
 def test_any_name_a_table_can_have_can_be_decoupled(names):
     data = table([("a", "x", "y", "z")[: len(names)], ("b", "x", "z", "z")[: len(names)]], names)
     release = sf.decouple(data, quasi_identifiers=names[:1], sensitive=names[1:])
-    assert sf.verify(release).holds
+    assert sf.verify(release).verdict.holds
     assert len(release.tables) == len(names)

@@ -48,7 +48,7 @@ def test_every_type_comes_through(tmp_path, name, form):
         output=None if form is None else tmp_path / "broken",
         format=form,
     )
-    assert sf.verify(release).holds
+    assert sf.verify(release).verdict.holds
     if form is None:
         counted = open_table(release.tables["qi"]).count(["age"])
         assert counted.total == 3

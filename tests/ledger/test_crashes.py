@@ -77,7 +77,7 @@ def test_a_renaming_that_failed_is_made_up_for(ledger, monkeypatch):
     assert not target.exists()
     assert log(ledger)[-1]["sequence"] == 2
     sf.publish(table_of(NEW), ledger, again=True)
-    assert sf.verify(target).holds
+    assert sf.verify(target).verdict.holds
     assert not list(ledger.parent.glob(".*unfinished"))
 
 

@@ -93,7 +93,7 @@ def test_every_release_on_disk_is_verified(problem: Problem, rows, format_, tmp_
         assert list(folder.iterdir()) == []
         return
     assert [path.name for path in folder.iterdir()] == ["release"]
-    assert sf.verify(release.folder, policy).holds
+    assert sf.verify(release.folder, policy).verdict.holds
 
 
 def test_the_order_of_values_survives_the_suppression_of_the_only_word_among_numbers():

@@ -30,7 +30,7 @@ def test_what_quasi_identifiers_tell_is_generalised(tmp_path):
     done = sf.protect(leaky(), policy(), alpha=0.6, output=tmp_path / "out")
     assert [step.action for step in done.steps] == ["anonymize", "refine"]
     assert done.steps[0].exposed > 0 == done.steps[-1].exposed
-    assert sf.verify(tmp_path / "out").holds
+    assert sf.verify(tmp_path / "out").verdict.holds
     assert done.release.folder == tmp_path / "out"
     assert done.warnings == ()
 
@@ -39,7 +39,7 @@ def test_what_sensitive_columns_tell_about_each_other_is_decoupled(tmp_path):
     done = sf.protect(married(), married_policy(), alpha=0.8, output=tmp_path / "out")
     assert [step.action for step in done.steps] == ["anonymize", "decouple"]
     assert done.steps[0].exposed > 0 == done.steps[-1].exposed
-    assert sf.verify(tmp_path / "out").holds
+    assert sf.verify(tmp_path / "out").verdict.holds
     assert (tmp_path / "out" / "manifest.json").is_file()
     json.dumps(done.to_dict(), allow_nan=False)
     assert "decouple: work, marital told about each other" in str(done)

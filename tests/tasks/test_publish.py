@@ -58,7 +58,7 @@ def test_admitted_rows_are_in_the_tables_and_the_folder(ledger, tmp_path):
     assert (done.sequence, done.admitted, done.refused_rows, done.held_rows) == (2, 4, 0, 0)
     assert counted(done.tables) == counted(broken_of(NEW))
     assert counted(done.current) == counted(broken_of(START + NEW))
-    assert sf.verify(tmp_path / "out").holds
+    assert sf.verify(tmp_path / "out").verdict.holds
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert manifest["increment"] == {"sequence": 2, "tables": "newcomers"}
     assert verify_ledger(ledger, done.head) == []
@@ -154,7 +154,7 @@ def test_rows_leave_if_what_is_left_is_safe(tmp_path):
     assert counted(done.current) == counted(broken_of(left))
     # All tables are written: a table of newcomers cannot say that somebody left.
     assert counted(done.tables) == counted(broken_of(left))
-    assert sf.verify(tmp_path / "out").holds
+    assert sf.verify(tmp_path / "out").verdict.holds
     assert verify_ledger(path) == []
 
 
@@ -444,7 +444,7 @@ def test_missing_values_are_values(tmp_path):
     sf.publish(broken_of(rows), path, alpha=0.9, k=2)
     done = sf.publish(table_of(rows[:2]), path, output=tmp_path / "out")
     assert counted(done.current) == counted(broken_of(rows + rows[:2]))
-    assert sf.verify(tmp_path / "out").holds
+    assert sf.verify(tmp_path / "out").verdict.holds
 
 
 # --- mistakes -------------------------------------------------------------------------------

@@ -77,7 +77,7 @@ def test_a_manifest_that_promises_less_than_the_policy_breaks_it(released):
 
     edit_manifest(released, weaken)
     seal(released)
-    assert sf.verify(released).holds
+    assert sf.verify(released).verdict.holds
     check = sf.verify(released, policy_of())["policy"]
     assert check.status == "broken"
     assert check.detail == "the release does not promise k-anonymity with k=4"
@@ -121,6 +121,11 @@ def test_a_manifest_that_is_no_json_is_broken(released):
 
 def test_a_plain_table_needs_a_policy():
     with pytest.raises(ParameterError, match=r"policy must be a policy .* plain table promises no"):
+        sf.verify(pa.table(PEOPLE), attacks=False)
+
+
+def test_a_plain_table_without_a_policy_needs_roles_to_be_attacked():
+    with pytest.raises(ParameterError, match=r"nothing says what the columns are"):
         sf.verify(pa.table(PEOPLE))
 
 
@@ -139,7 +144,7 @@ def test_a_plain_table_is_judged_as_it_stands(tmp_path):
     path = tmp_path / "people.parquet"
     pq.write_table(table, path)
     two = policy_of(sf.models.KAnonymity(2))
-    assert sf.verify(path, two).holds
+    assert sf.verify(path, two).verdict.holds
     diverse = policy_of(sf.models.KAnonymity(2), sf.models.DistinctLDiversity("ill", l=2))
     verdict = sf.verify(path, diverse)
     assert failing(verdict) == ["distinct-l-diversity"]

@@ -84,6 +84,9 @@ def verify(
         return Assessment(verdict)
     try:
         manifest = manifest_of(what)
+        if manifest is not None and not manifest["rows"]["published"]:
+            # Nobody is in it, so nobody can be betrayed.
+            return Assessment(verdict)
         target = target_of(what, policy, quasi_identifiers, sensitive)
         levels = risk_levels_of(policy, manifest)
     except SfumatoError:
