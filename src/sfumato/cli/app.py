@@ -12,16 +12,19 @@ from sfumato.cli.correlations import correlations
 from sfumato.cli.decouple import decouple
 from sfumato.cli.demo import demo
 from sfumato.cli.detect import detect
+from sfumato.cli.estimate import estimate
 from sfumato.cli.headroom import headroom
 from sfumato.cli.init import init
 from sfumato.cli.inspect import inspect
 from sfumato.cli.keygen import keygen
 from sfumato.cli.ledger import ledger
+from sfumato.cli.membership import membership
 from sfumato.cli.merge import merge
 from sfumato.cli.protect import protect
 from sfumato.cli.publish import publish
 from sfumato.cli.schema import schema
 from sfumato.cli.sign import sign
+from sfumato.cli.utility import utility
 from sfumato.cli.verify import verify
 
 app = typer.Typer(
@@ -44,6 +47,9 @@ for _command in (
     decouple,
     merge,
     breach,
+    estimate,
+    utility,
+    membership,
     publish,
     headroom,
     ledger,

@@ -16,6 +16,24 @@ PublishedArgument: TypeAlias = Annotated[
     ),
 ]
 
+OriginalArgument: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="ORIGINAL", help="The table that was released: a CSV, Parquet or Feather file."
+    ),
+]
+
+ReleasesArgument: TypeAlias = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="RELEASE_OR_FILE...", help="Release folders, decoupled or not, or published files."
+    ),
+]
+
+SeedOption: TypeAlias = Annotated[
+    int, typer.Option(metavar="N", help="Where all that is drawn comes from.")
+]
+
 RolesOption: TypeAlias = Annotated[
     Path | None,
     typer.Option("--policy", "-p", metavar="FILE", help="Take the roles from a policy."),

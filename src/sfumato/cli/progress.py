@@ -16,6 +16,7 @@ _STAGES = {
     "subsets": "Trying sets of columns",
     "search": "Checking generalisations",
     "partition": "Parting the rows",
+    "compare": "Comparing releases",
     "publish": "Writing the release",
     "verify": "Verifying",
 }

@@ -1,9 +1,9 @@
 """Membership: can others tell from what is published who is in the data at all?"""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, overload
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from sfumato.text import text_of
 from sfumato.typing import Value
 from sfumato.usefulness.covering import Covering
 from sfumato.usefulness.results import tabulated
+
+Progress: TypeAlias = Callable[[str, int, int | None], None]
+"""Called with the stage, how much of it is done, and how much there is (None: unknown)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,14 +54,19 @@ class Presences:
     def __repr__(self) -> str:
         return f"<Presences of {', '.join(self.results)}>"
 
-    def __str__(self) -> str:
-        """Write a table with a line per release."""
+    @property
+    def cells(self) -> list[list[str]]:
+        """The figures as text: the titles, and a line per release."""
         titles = ["release", "people matched", "groups each", "groups per fake", "fakes ruled out"]
         lines = [titles, *(_line(name, each) for name, each in self.results.items())]
         if any(not each.exact for each in self.results.values()):
             between = ["between", *(_between(each) for each in self.results.values())]
             lines = [[*line, cell] for line, cell in zip(lines, between, strict=True)]
-        return tabulated(lines)
+        return lines
+
+    def __str__(self) -> str:
+        """Write a table with a line per release."""
+        return tabulated(self.cells)
 
 
 def _line(name: str, found: Presence) -> list[str]:
@@ -90,6 +98,7 @@ def membership(  # type: ignore[overload-overlap] # a mapping is never a release
     fakes: int = 10_000,
     confidence: float = 0.95,
     seed: int = 0,
+    progress: Progress | None = None,
 ) -> Presences: ...
 
 
@@ -104,10 +113,11 @@ def membership(
     fakes: int = 10_000,
     confidence: float = 0.95,
     seed: int = 0,
+    progress: Progress | None = None,
 ) -> Presence: ...
 
 
-def membership(
+def membership(  # noqa: PLR0913 - all but two have a default and are named
     original: object,
     releases: object,
     *,
@@ -117,6 +127,7 @@ def membership(
     fakes: int = 10_000,
     confidence: float = 0.95,
     seed: int = 0,
+    progress: Progress | None = None,
 ) -> Presences | Presence:
     """Hold real people and made-up ones against the groups of one or several releases.
 
@@ -139,6 +150,7 @@ def membership(
         fakes: How many fake rows are drawn, if there are more combinations than that.
         confidence: How sure the interval of a sampled share is.
         seed: Where the fake rows come from.
+        progress: Told how far it is.
 
     Returns:
         `Presences` for several releases under names, a `Presence` for one.
@@ -172,11 +184,13 @@ def membership(
         raise ParameterError("quasi_identifiers", [], "the columns that others may know")
     people = counted(original, columns).project(columns)
     ladders = ladders_of(policy, people, columns)
-    found = {
+    found: dict[str, Presence] = {}
+    for name, each in opened.items():
         # The same seed for all: the same made-up rows.
-        name: attack.run(people, matcher(people, each, ladders), rng=np.random.default_rng(seed))
-        for name, each in opened.items()
-    }
+        rng = np.random.default_rng(seed)
+        found[name] = attack.run(people, matcher(people, each, ladders), rng=rng)
+        if progress is not None:
+            progress("compare", len(found), len(opened))
     return Presences(found, seed) if isinstance(releases, Mapping) else found["release"]
 
 

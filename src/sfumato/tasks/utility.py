@@ -1,7 +1,8 @@
 """Utility: how much can still be learnt from what is published, for those who may."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
+from typing import TypeAlias
 
 from sfumato.checks import require_int
 from sfumato.counts import FrequencySet
@@ -11,6 +12,9 @@ from sfumato.tasks.ladders import ladders_of
 from sfumato.tasks.measure import counted
 from sfumato.tasks.published import published
 from sfumato.usefulness import Classification, Exam, Utilities, Utility, Workload
+
+Progress: TypeAlias = Callable[[str, int, int | None], None]
+"""Called with the stage, how much of it is done, and how much there is (None: unknown)."""
 
 
 def utility(
@@ -73,7 +77,7 @@ def utility(
     return compared["release"]
 
 
-def compare_utility(
+def compare_utility(  # noqa: PLR0913 - all but two have a default and are named
     original: object,
     releases: Mapping[str, object],
     *,
@@ -83,6 +87,7 @@ def compare_utility(
     queries: int | Workload = 1000,
     classify: str | Classification | None = None,
     seed: int = 0,
+    progress: Progress | None = None,
 ) -> Utilities:
     """Ask several releases of one table the same questions.
 
@@ -97,6 +102,7 @@ def compare_utility(
         classify: A column that a decision tree learns to tell from the others, or a
             `sfumato.usefulness.Classification`; needs scikit-learn. None leaves it out.
         seed: Where queries, and rows to learn from, are drawn from.
+        progress: Told how far it is.
 
     Example:
         >>> import pyarrow as pa
@@ -137,9 +143,12 @@ def compare_utility(
         _learning(classify, counts),
     )
     ladders = ladders_of(policy, counts, first.quasi_identifiers)
-    return Utilities(
-        {name: exam.of(release.read(counts.columns, ladders)) for name, release in found.items()}
-    )
+    marked: dict[str, Utility] = {}
+    for name, release in found.items():
+        marked[name] = exam.of(release.read(counts.columns, ladders))
+        if progress is not None:
+            progress("compare", len(marked), len(found))
+    return Utilities(marked)
 
 
 def _learning(

@@ -77,13 +77,17 @@ class Utilities:
     def __repr__(self) -> str:
         return f"<Utilities of {', '.join(self.results)}>"
 
-    def __str__(self) -> str:
-        """Write a table with a line per release."""
+    @property
+    def cells(self) -> list[list[str]]:
+        """The figures as text: the titles, and a line per release."""
         titles = ["release", "rows", "median error", "mean error", "90% below", "correlations off"]
         if any(result.accuracy is not None for result in self.results.values()):
             titles.append("told right")
-        lines = [titles, *(_line(name, result) for name, result in self.results.items())]
-        return tabulated(lines)
+        return [titles, *(_line(name, result) for name, result in self.results.items())]
+
+    def __str__(self) -> str:
+        """Write a table with a line per release."""
+        return tabulated(self.cells)
 
 
 def tabulated(lines: Sequence[Sequence[str]]) -> str:
