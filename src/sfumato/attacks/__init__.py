@@ -8,7 +8,9 @@ from sfumato.attacks.background import BackgroundKnowledge
 from sfumato.attacks.base import Attack, ClassAttack, Finding
 from sfumato.attacks.composition import Compared, Composition
 from sfumato.attacks.covering import Covered, covers_of
+from sfumato.attacks.dependency import Dependency
 from sfumato.attacks.homogeneity import Homogeneity
+from sfumato.attacks.knowledge_breach import KnowledgeBreach
 from sfumato.attacks.linking import Linking
 from sfumato.attacks.matching import Groups, Matcher
 from sfumato.attacks.membership import Membership, Presence
@@ -29,9 +31,11 @@ __all__ = [
     "Compared",
     "Composition",
     "Covered",
+    "Dependency",
     "Finding",
     "Groups",
     "Homogeneity",
+    "KnowledgeBreach",
     "Linking",
     "Matcher",
     "Membership",
@@ -56,6 +60,8 @@ ATTACKS: Registry[Attack] = Registry(
         Skewness,
         Similarity,
         BackgroundKnowledge,
+        Dependency,
+        KnowledgeBreach,
         Composition,
     ],
 )

@@ -1,7 +1,7 @@
 """What an attack is, and what it finds."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Self
 
@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.attacks.outcome import MOST_CASES, Case, Outcome, at_risk
 from sfumato.attacks.target import Target
 from sfumato.classes import EquivalenceClasses
-from sfumato.typing import BoolArray, FloatArray, IntArray
+from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
 
 class Attack(ABC):
@@ -73,6 +73,54 @@ class ClassAttack(Attack):
 
     def on(self, target: Target, threshold: float) -> Outcome:
         return self.find(target).outcome(target, threshold)
+
+
+@dataclass(frozen=True, eq=False)
+class Beliefs:
+    """What is believed of each of some groups of people, and with what right."""
+
+    rows: IntArray
+    """How many people each group has."""
+
+    prior: FloatArray
+    posterior: FloatArray
+    who: Callable[[int], Mapping[str, Value]]
+    """Says what a group is recognised by."""
+
+    believed: Callable[[int], str]
+    """Says what is believed of a group."""
+
+    def outcome(
+        self, attack: Attack, column: str | None, risky: BoolArray, threshold: float
+    ) -> Outcome:
+        """Give the figures of an attack, and the groups that are worst off."""
+        gain = self.posterior - self.prior
+        order = np.lexsort((-self.rows, -gain, -self.posterior, ~risky))
+        cases = tuple(
+            Case(
+                self.who(i),
+                int(self.rows[i]),
+                self.believed(i),
+                float(self.prior[i]),
+                float(self.posterior[i]),
+            )
+            for i in order[:MOST_CASES].tolist()
+            if self.posterior[i] > 0
+        )
+        settings = attack.params()
+        settings.pop("column", None)
+        return Outcome(
+            attack.name,
+            column,
+            people=int(self.rows[risky].sum()),
+            of=int(self.rows.sum()),
+            prior=cases[0].prior if cases else 0.0,
+            posterior=cases[0].posterior if cases else 0.0,
+            threshold=threshold,
+            worst=cases,
+            how=attack.how,
+            settings=settings,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,33 +205,8 @@ class Finding:
         likeliest belief, then the largest gain.
         """
         risky = self.vulnerable & at_risk(self.prior, self.posterior, threshold)
-        gain = self.posterior - self.prior
-        order = np.lexsort((-self.class_rows, -gain, -self.posterior, ~risky))
-        worst = [i for i in order[:MOST_CASES].tolist() if self.posterior[i] > 0]
-        cases = tuple(
-            Case(
-                target.who(i),
-                int(self.class_rows[i]),
-                self.believed(i),
-                float(self.prior[i]),
-                float(self.posterior[i]),
-            )
-            for i in worst
-        )
-        params = self.attack.params()
-        params.pop("column", None)
-        return Outcome(
-            self.name,
-            self.column,
-            people=int(self.class_rows[risky].sum()),
-            of=self.of_rows,
-            prior=cases[0].prior if cases else 0.0,
-            posterior=cases[0].posterior if cases else 0.0,
-            threshold=threshold,
-            worst=cases,
-            how=self.attack.how,
-            settings=params,
-        )
+        beliefs = Beliefs(self.class_rows, self.prior, self.posterior, target.who, self.believed)
+        return beliefs.outcome(self.attack, self.column, risky, threshold)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the attack, its settings and the figures as plain values, ready for JSON."""

@@ -2,22 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 
-from sfumato.attacks import Attack, Finding
-from sfumato.classes import EquivalenceClasses, SensitiveColumn, classes_from, sensitive_column
+from sfumato.attacks import ClassAttack, Finding, Target
 from sfumato.counts import FrequencySet
 from sfumato.errors import ParameterError, UnknownColumnError, some
-from sfumato.hierarchy import HierarchyBuilder
+from sfumato.hierarchy import HierarchyBuilder, Ladder
 from sfumato.tasks.measure import counted
 
 
 def attack(
     data: object,
     quasi_identifiers: Sequence[str],
-    attacks: Sequence[Attack],
+    attacks: Sequence[ClassAttack],
     *,
     hierarchies: Mapping[str, HierarchyBuilder] | None = None,
 ) -> tuple[Finding, ...]:
     """Run attacks on a table as it stands, and give one finding per attack, in their order.
+
+    These are the attacks on a sensitive column by class. To run all there are, also on a
+    release, and to have them under one answer, see `sfumato.verify`.
 
     Rows that agree on all quasi-identifiers are a class; a missing value is a value of its
     own there. Nothing is generalised and nothing is changed.
@@ -45,6 +47,7 @@ def attack(
         similarity(ill, level=1) exposes 4 of 4 rows, in 2 of 2 classes
     """
     names = tuple(quasi_identifiers)
+    _refuse_others(attacks)
     attacked = tuple(dict.fromkeys(one.column for one in attacks))
     _refuse_known(attacked, names)
     builders = hierarchies or {}
@@ -52,8 +55,20 @@ def attack(
         if name not in attacked:
             raise UnknownColumnError(name, attacked, where="the attacked columns")
     counts = counted(data, (*names, *attacked))
-    classes = _classes(counts, names, attacked, builders)
-    return tuple(one.run(classes) for one in attacks)
+    ladders = {name: _ladder(counts, name, builder) for name, builder in builders.items()}
+    target = Target.of_table(counts, names, attacked, ladders)
+    return tuple(one.find(target) for one in attacks)
+
+
+def _refuse_others(attacks: Sequence[object]) -> None:
+    others = [one for one in attacks if not isinstance(one, ClassAttack)]
+    if others:
+        raise ParameterError(
+            "attacks",
+            list(map(str, others)),
+            "attacks on a sensitive column by class",
+            why="sf.verify(..., attacks=[...]) runs the others, on releases and tables",
+        )
 
 
 def _refuse_known(attacked: tuple[str, ...], quasi_identifiers: tuple[str, ...]) -> None:
@@ -67,21 +82,5 @@ def _refuse_known(attacked: tuple[str, ...], quasi_identifiers: tuple[str, ...])
         )
 
 
-def _classes(
-    counts: FrequencySet,
-    quasi_identifiers: tuple[str, ...],
-    attacked: tuple[str, ...],
-    builders: Mapping[str, HierarchyBuilder],
-) -> EquivalenceClasses:
-    sensitive = {name: _described(counts, name, builders.get(name)) for name in attacked}
-    return classes_from(counts, quasi_identifiers, sensitive)
-
-
-def _described(
-    counts: FrequencySet, name: str, builder: HierarchyBuilder | None
-) -> SensitiveColumn:
-    column = counts.column(name)
-    if builder is None:
-        return sensitive_column(column)
-    ladder = builder.ladder(name, column.values, counts.value_counts(name).tolist())
-    return sensitive_column(column, ladder)
+def _ladder(counts: FrequencySet, name: str, builder: HierarchyBuilder) -> Ladder:
+    return builder.ladder(name, counts.column(name).values, counts.value_counts(name).tolist())
