@@ -1,9 +1,9 @@
 """Slicing: what is published, that it can be verified, and what is refused."""
 
 import json
-import sqlite3
 from collections import Counter, defaultdict
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
@@ -48,8 +48,28 @@ METHODS = st.sampled_from(
         Slicing(l=3, overlap=0.3),
         Slicing(l=2, columns=["age+sex", "sex+zip", "ill"]),
         Slicing(l=2, columns=[["age"], ["sex", "zip"], ["ill"]]),
+        Slicing(l=2, slices=2),
+        Slicing(l=2, slices=4, measure="cramers-v"),
+        Slicing(l=2, slices=2, overlap=0.2, measure="mutual-information"),
+        Slicing(l=1.5, form="entropy"),
+        Slicing(l=3, form="entropy", most=2, overlap=0.1),
+        Slicing(l=2.5, form="entropy", columns=["age+sex", "sex+zip", "zip+ill"]),
+        Slicing(l=2, form="recursive", c=4),
+        Slicing(l=3, form="recursive", c=1.5, slices=3),
+        Slicing(l=2, form="recursive", c=1, columns=["age", "sex", "zip+ill"]),
     ]
 )
+
+
+def diverse(method, values):
+    """Judge counts of known values word by word."""
+    told = {"l": method.l} | ({} if method.c is None else {"c": method.c})
+    shares = [Fraction(people, values.total()) for people in values.values()]
+    return bool(shares) and getattr(literal, method.form)(shares, **told)
+
+
+def known_of(values):
+    return Counter({value: n for value, n in values.items() if value is not None})
 
 
 def sliced(rows, method, **more):
@@ -78,8 +98,11 @@ def test_slices_hold_everybody_and_nobody_is_told_apart(rows, method):
     try:
         release = sliced(rows, method)
     except InfeasibleError:
-        known = Counter(row[-1] for row in rows if row[-1] is not None)
-        assert not known or max(known.values()) * method.l > sum(known.values())
+        [beside] = [c for c in method.columns or [("ill",)] if "ill" in c]
+        alike = defaultdict(Counter)
+        for row in rows:
+            alike[literal.sub(row, NAMES, [n for n in beside if n != "ill"])][row[-1]] += 1
+        assert not all(diverse(method, known_of(values)) for values in alike.values())
         return
     assert release.verdict.holds
     assert sf.verify(release).holds
@@ -90,16 +113,16 @@ def test_slices_hold_everybody_and_nobody_is_told_apart(rows, method):
         assert {b: c.total() for b, c in buckets.items()} == {
             b: c.total() for b, c in slices[0].items()
         }
-    # Whoever is alike in what is known beside the sensitive value has l of them at least.
+    # Whoever is alike in what is known beside the sensitive value has diverse ones.
     [at] = [i for i, names in enumerate(columns_of(release)) if "ill" in names]
     assert columns_of(release)[at][-1] == "ill"
     for bucket in slices[at].values():
         alike = defaultdict(Counter)
         for (*known, ill), people in bucket.items():
             alike[tuple(known)][ill] += people
-        for values in alike.values():
-            del values[None]
-            assert 0 < max(values.values()) * method.l <= values.total()
+        assert all(diverse(method, known_of(values)) for values in alike.values())
+    if method.slices is not None:
+        assert len(slices) == method.slices
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "feather"])
@@ -121,28 +144,43 @@ def test_a_folder_is_written_and_verified(tmp_path, form):
     assert all(file["name"] in text for file in manifest["files"])
 
 
-def test_the_view_gives_everybody_again(tmp_path):
-    method = Slicing(l=3, columns=["age+sex", "zip", "ill"])
+@pytest.mark.parametrize(
+    ("method", "model", "readme"),
+    [
+        (
+            Slicing(l=3, form="entropy"),
+            {"model": "entropy-l-diversity", "l": 3, "measured": {"l": pytest.approx(3)}},
+            "as hard to guess as 3\n  equally likely ones",
+        ),
+        (
+            Slicing(l=2.5, form="entropy"),
+            {"model": "entropy-l-diversity", "l": 2.5, "measured": {"l": pytest.approx(3)}},
+            "as hard to guess as 2.5\n  equally likely ones",
+        ),
+        (
+            Slicing(l=3, form="recursive", c=1.5),
+            {"model": "recursive-cl-diversity", "c": 1.5, "l": 3, "measured": {"c": 1}},
+            "less than 1.5 times as likely as all\n  but the 2 likeliest together",
+        ),
+    ],
+)
+def test_a_form_is_promised_as_the_model_that_it_is(tmp_path, method, model, readme):
     release = sliced(ROWS, method, output=tmp_path / "slices", format="csv")
-    with sqlite3.connect(":memory:") as db:
-        db.executescript((release.folder / "schema.sql").read_text(encoding="utf-8"))
-        for file in release.manifest["files"]:
-            rows = (release.folder / file["name"]).read_text().splitlines()[1:]
-            cells = [row.replace('"', "").split(",") for row in rows]
-            marks = ",".join("?" * len(cells[0]))
-            db.executemany(f"INSERT INTO {file['name'][:-4]} VALUES ({marks})", cells)
-        found = db.execute("SELECT age, sex, zip, ill, expected FROM possible").fetchall()
-    # Here every bucket is one combination of quasi-identifiers, so the join is the table.
-    assert sorted(row[:4] for row in found) == sorted(ROWS)
-    assert [row[4] for row in found] == pytest.approx([1] * len(ROWS))
+    assert release.manifest["models"] == [{"column": "ill", **model}]
+    assert model["model"] in sf.models.MODELS
+    assert readme in (tmp_path / "slices" / "README.md").read_text(encoding="utf-8")
+    assert sf.verify(tmp_path / "slices")[model["model"]].status == "holds"
 
 
-def test_slices_that_overlap_have_no_view(tmp_path):
-    method = Slicing(l=3, columns=["age+sex", "sex+zip", "ill"])
-    release = sliced(ROWS, method, output=tmp_path / "slices", format="csv")
-    sql = (release.folder / "schema.sql").read_text(encoding="utf-8")
-    assert "VIEW" not in sql
-    assert sql.count("CREATE TABLE") == 3
+def test_two_values_of_which_one_is_frequent_are_sliced_recursively():
+    rows = [(str(i // 8), "fm"[i % 2], "x", "flu" if i % 4 else "hiv") for i in range(64)]
+    with pytest.raises(InfeasibleError, match="48 of 64 people"):
+        sliced(rows, Slicing(l=2))
+    release = sliced(rows, Slicing(l=2, form="recursive", c=4))
+    assert release.verdict.holds
+    assert release.manifest["classes"]["count"] > 1
+    with pytest.raises(InfeasibleError, match=r"48 of 64 .* 3 times the 16 .* take a c above 3"):
+        sliced(rows, Slicing(l=2, form="recursive", c=3))
 
 
 def test_what_is_correlated_is_published_together_and_overlaps_add_to_it():
@@ -183,6 +221,19 @@ def test_names_of_columns_may_be_anything():
         ({"l": 2.5}, "l must be an integer"),
         ({"l": 2, "most": 0}, "most must be an integer of at least 1"),
         ({"l": 2, "overlap": 1.5}, "overlap must be a number"),
+        ({"l": 2, "form": "distinct"}, "form must be one of 'probabilistic', 'entropy', 'rec"),
+        ({"l": 1, "form": "entropy"}, "l must be a number above 1"),
+        ({"l": 2.5, "form": "recursive", "c": 2}, "l must be an integer"),
+        ({"l": 1, "form": "recursive", "c": 2}, "l must be an integer of at least 2"),
+        ({"l": 2, "form": "recursive"}, "c must be given for form='recursive'"),
+        ({"l": 2, "form": "recursive", "c": 0}, "c must be a number above 0"),
+        ({"l": 2, "c": 2}, "c must be left out.*form='probabilistic' has no c"),
+        ({"l": 2, "form": "entropy", "c": 2}, "c must be left out"),
+        ({"l": 2, "measure": "r"}, "measure must be one of 'phi-square', 'cramers-v', 'mutual-in"),
+        ({"l": 2, "slices": 1}, "slices must be an integer of at least 2.*whole rows"),
+        ({"l": 2, "slices": 2, "most": 2}, "most must be left out.*slices are given"),
+        ({"l": 2, "slices": 2, "columns": ["age", "ill"]}, "slices must be left out"),
+        ({"l": 2, "measure": "cramers-v", "columns": ["age", "ill"]}, "measure must be left out"),
         ({"l": 2, "columns": "age+ill"}, "columns must be a list of columns"),
         ({"l": 2, "columns": [1, 2]}, "columns must be a list of columns"),
         ({"l": 2, "columns": ["age", "ill"], "most": 2}, "most must be left out"),
@@ -211,9 +262,10 @@ def test_columns_that_cannot_be_are_refused(columns, error, said):
 @pytest.mark.parametrize(
     ("l", "rows", "said"),
     [
-        (4, ROWS, "12 of 36 people with a known 'ill' have the same, more than 1 in 4.*3 values"),
+        (4, ROWS, "'ill' has only 3 different values, fewer than 4. .* an l of at most 3"),
+        (3, [*ROWS, ROWS[0]], "13 of 37 people .* the same, more than 1 in 3. .* at most 2"),
         (2, [("a", "b", "c", ill) for ill in ("flu", "flu", "hiv")], "2 of 3 people"),
-        (2, [("a", "b", "c", None)] * 2, "0 of 0 people"),
+        (2, [("a", "b", "c", None)] * 2, "nobody has a known 'ill'"),
     ],
 )
 def test_an_l_that_cannot_be_is_refused(l, rows, said):
@@ -226,6 +278,12 @@ def test_columns_that_give_values_away_are_refused_with_what_to_try():
     with pytest.raises(InfeasibleError, match="put less beside the sensitive column"):
         sliced(rows, Slicing(l=2, columns=["age+sex", "zip+ill"]))
     assert sliced(rows, Slicing(l=2)).verdict.holds
+
+
+def test_more_slices_than_attributes_are_refused():
+    assert len(sliced(ROWS, Slicing(l=2, slices=4)).tables) == 4
+    with pytest.raises(ParameterError, match="slices must be an integer from 2 to 4, got 5: there"):
+        sliced(ROWS, Slicing(l=2, slices=5))
 
 
 def test_several_sensitive_columns_are_refused():
@@ -271,15 +329,23 @@ def test_tables_in_memory_are_not_believed_more_than_files():
     assert not verdict.holds
 
 
-@pytest.mark.parametrize("method", [Slicing(l=3), Slicing(l=2, most=2, overlap=0.1)])
+@pytest.mark.parametrize(
+    "method",
+    [
+        Slicing(l=3),
+        Slicing(l=2, most=2, overlap=0.1),
+        Slicing(l=3.5, form="entropy", slices=3),
+        Slicing(l=3, form="recursive", c=2, measure="mutual-information"),
+    ],
+)
 def test_the_census_is_sliced_and_nobody_in_it_is_exposed(method):
     counts = open_table(adult_folder() / "adult.csv").count(list(LEVELS))
     names = [name for name in LEVELS if name != "occupation"]
     parts = method.run(counts, names, ["occupation"], rng=np.random.default_rng(1))
     columns = Columns(tuple(part.columns for part in parts.tables), "occupation")
     laid = Laid.of(counts, columns)
-    bucket = bucketed(laid, [counts.codes_of(name) for name in names], method.l)
+    bucket = bucketed(laid, [counts.codes_of(name) for name in names], method.diversity)
     assert len(parts.broken) == bucket.max() + 1 > 1000
-    found = beliefs(laid, bucket)
-    assert found.max() * method.l <= 1 + 1e-12
-    assert not len(exposed(laid, bucket, method.l))
+    assert not len(exposed(laid, bucket, method.diversity))
+    if method.form == "probabilistic":
+        assert beliefs(laid, bucket).max() * method.l <= 1 + 1e-12

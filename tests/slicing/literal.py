@@ -1,6 +1,7 @@
 """Slicing as its definition says it, word by word: slow, and easy to believe."""
 
 from collections import Counter
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 
@@ -34,8 +35,27 @@ def beliefs(person, buckets, names, columns, sensitive):
     return found
 
 
-def is_exposed(person, buckets, names, columns, sensitive, l):
-    """Tell whether some p(t, s) is above 1/l."""
-    return any(
-        p > Fraction(1, l) for p in beliefs(person, buckets, names, columns, sensitive).values()
-    )
+def probabilistic(shares, l):
+    """Tell whether no share is above 1/l."""
+    return all(share <= Fraction(1, l) for share in shares)
+
+
+def entropy(shares, l):
+    """Tell whether -Σ p ln p is at least ln l, with so many digits that rounding cannot decide."""
+    with localcontext(prec=60):
+        exact = [Decimal(share.numerator) / Decimal(share.denominator) for share in shares]
+        return -sum(p * p.ln() for p in exact) >= Decimal(l).ln() - Decimal("1e-50")
+
+
+def recursive(shares, c, l):
+    """Tell whether r1 < c (r_l + ... + r_m)."""
+    falling = sorted(shares, reverse=True)
+    return falling[0] < Fraction(c) * sum(falling[l - 1 :])
+
+
+def is_exposed(person, buckets, names, columns, sensitive, diverse):
+    """Tell whether p(t, ·), among the values that are known, is not diverse."""
+    found = beliefs(person, buckets, names, columns, sensitive)
+    del found[None]
+    known = sum(found.values())
+    return not known or not diverse([share / known for share in found.values()])

@@ -1,14 +1,23 @@
 """Small tables and the ways to slice them."""
 
+from functools import partial
+from typing import NamedTuple
+
 import numpy as np
 from hypothesis import strategies as st
 
 from sfumato.counts import FrequencySet
-from sfumato.slicing import Columns, Laid
+from sfumato.slicing import Columns, Entropy, Form, Laid, Probabilistic, Recursive
+from tests.slicing import literal
 
 NAMES = ["age", "sex", "zip", "ill"]
 ROWS = st.lists(
     st.tuples(*[st.sampled_from("abc")] * 3, st.sampled_from("uvwx")), min_size=1, max_size=24
+)
+WITH_MISSING = st.lists(
+    st.tuples(*[st.sampled_from("abc")] * 3, st.sampled_from([*"uvwx", None])),
+    min_size=1,
+    max_size=24,
 )
 COLUMNS = st.sampled_from(
     [
@@ -46,3 +55,22 @@ def some_buckets(data, counts, most=4):
         st.lists(st.integers(0, most - 1), min_size=len(counts), max_size=len(counts))
     )
     return np.unique(np.array(numbers, dtype=np.int64), return_inverse=True)[1]
+
+
+class Asked(NamedTuple):
+    """A form of diversity, and the same written down word by word."""
+
+    form: Form
+    diverse: partial
+
+
+def asked(form):
+    return Asked(form, partial(getattr(literal, form.name), **form.parameters()))
+
+
+FORMS = st.one_of(
+    st.builds(Probabilistic, st.integers(2, 4)),
+    st.builds(Entropy, st.sampled_from([1.25, 2, 2.5, 3, 4])),
+    # Such c as are reached exactly, where it is not enough.
+    st.builds(Recursive, st.integers(2, 3), st.sampled_from([0.5, 1, 1.5, 2, 3, 4])),
+).map(asked)

@@ -3,37 +3,41 @@
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
-from sfumato.slicing import bucketed, crowds, exposed
+from sfumato.slicing import Entropy, Probabilistic, Recursive, bucketed, crowds, exposed
 from tests.slicing import literal
-from tests.slicing.tables import COLUMNS, NAMES, ROWS, buckets_of, laid_of
+from tests.slicing.tables import COLUMNS, FORMS, NAMES, WITH_MISSING, buckets_of, laid_of
 
 
 def codes_of(counts):
     return [counts.codes_of(name) for name in NAMES[:3]]
 
 
-@given(rows=ROWS, columns=COLUMNS, l=st.integers(2, 3))
-def test_nobody_is_exposed_by_a_cut(rows, columns, l):
+def any_fails(laid, bucket, form):
+    return bool(form.fail(crowds(laid, bucket).tally).any())
+
+
+@given(rows=WITH_MISSING, columns=COLUMNS, asked=FORMS)
+def test_nobody_is_exposed_by_a_cut(rows, columns, asked):
     counts, laid = laid_of(rows, columns)
-    whole = np.zeros(len(counts), dtype=np.int64)
-    if crowds(laid, whole).fail(l).any():
+    if any_fails(laid, np.zeros(len(counts), dtype=np.int64), asked.form):
         return
-    bucket = bucketed(laid, codes_of(counts), l)
+    bucket = bucketed(laid, codes_of(counts), asked.form)
     buckets = buckets_of(counts, bucket)
     assert sum(map(len, buckets)) == len(rows)
     assert len(buckets) == bucket.max() + 1
-    assert not any(literal.is_exposed(r, buckets, NAMES, columns, "ill", l) for r in rows)
+    assert not any(
+        literal.is_exposed(r, buckets, NAMES, columns, "ill", asked.diverse) for r in rows
+    )
 
 
-@given(rows=ROWS, columns=COLUMNS, l=st.integers(2, 3))
-def test_where_no_bucket_is_cut_no_cut_would_do(rows, columns, l):
+@given(rows=WITH_MISSING, columns=COLUMNS, asked=FORMS)
+def test_where_no_bucket_is_cut_no_cut_would_do(rows, columns, asked):
     """A bucket in the end has no attribute whose middle cut leaves both halves diverse."""
     counts, laid = laid_of(rows, columns)
-    if crowds(laid, np.zeros(len(counts), dtype=np.int64)).fail(l).any():
+    if any_fails(laid, np.zeros(len(counts), dtype=np.int64), asked.form):
         return
-    bucket = bucketed(laid, codes_of(counts), l)
+    bucket = bucketed(laid, codes_of(counts), asked.form)
     for number in range(int(bucket.max()) + 1):
         at = np.flatnonzero(bucket == number)
         for codes in codes_of(counts):
@@ -46,30 +50,49 @@ def test_where_no_bucket_is_cut_no_cut_would_do(rows, columns, l):
                 _, upper = min(cuts.values(), key=lambda each: each[0])
                 trial = bucket.copy()
                 trial[upper] = bucket.max() + 1
-                assert crowds(laid, trial).fail(l).any()
+                assert any_fails(laid, trial, asked.form)
 
 
-@given(rows=ROWS, columns=COLUMNS, l=st.integers(2, 3))
-def test_who_is_in_the_table_matches_one_bucket_and_a_failing_one_exposes(rows, columns, l):
+@given(rows=WITH_MISSING, columns=COLUMNS, asked=FORMS, other=FORMS)
+def test_who_is_in_the_table_matches_one_bucket_and_a_failing_one_exposes(
+    rows, columns, asked, other
+):
     """So no cut is refused that the definition over the whole table would allow."""
     counts, laid = laid_of(rows, columns)
-    if crowds(laid, np.zeros(len(counts), dtype=np.int64)).fail(l).any():
+    if any_fails(laid, np.zeros(len(counts), dtype=np.int64), asked.form):
         return
-    bucket = bucketed(laid, codes_of(counts), l)
+    bucket = bucketed(laid, codes_of(counts), asked.form)
     buckets = buckets_of(counts, bucket)
     for row in rows:
         assert sum(literal.f(row, each, NAMES, columns, "ill") > 0 for each in buckets) == 1
-    for wanted in (2, 3, 4):
-        failing = crowds(laid, bucket).fail(wanted).any()
-        assert failing == bool(len(exposed(laid, bucket, wanted)))
+    for form in (asked.form, other.form):
+        assert any_fails(laid, bucket, form) == bool(len(exposed(laid, bucket, form)))
 
 
-@pytest.mark.parametrize("l", [2, 3])
-def test_a_larger_table_ends_in_many_buckets(l):
+@given(rows=WITH_MISSING, columns=COLUMNS, asked=FORMS)
+def test_a_table_that_fails_as_one_bucket_has_no_cut_that_helps(rows, columns, asked):
+    counts, laid = laid_of(rows, columns)
+    if any_fails(laid, np.zeros(len(counts), dtype=np.int64), asked.form):
+        for codes in codes_of(counts):
+            for last in range(int(codes.max())):
+                assert any_fails(laid, (codes > last).astype(np.int64), asked.form)
+
+
+@pytest.mark.parametrize(
+    ("form", "least"),
+    [
+        (Probabilistic(2), 150),
+        (Probabilistic(3), 150),
+        (Entropy(2.5), 150),
+        (Recursive(2, 4), 300),
+        (Recursive(3, 2), 150),
+    ],
+)
+def test_a_larger_table_ends_in_many_buckets(form, least):
     rng = np.random.default_rng(5)
     rows = [tuple(map(str, row)) for row in rng.integers(0, 12, (2000, 4))]
     counts, laid = laid_of(rows, (("age", "sex"), ("zip",), ("ill",)))
-    bucket = bucketed(laid, codes_of(counts), l)
-    assert bucket.max() > 150
-    assert not len(exposed(laid, bucket, l))
-    assert not crowds(laid, bucket).fail(l).any()
+    bucket = bucketed(laid, codes_of(counts), form)
+    assert bucket.max() > least
+    assert not len(exposed(laid, bucket, form))
+    assert not any_fails(laid, bucket, form)

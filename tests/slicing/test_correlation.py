@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from sfumato.counts import FrequencySet
 from sfumato.slicing import (
+    MEASURES,
     correlations,
     cramers_v,
     mean_square_contingency,
     mutual_information,
     phi_square,
+    shared_information,
 )
 from sfumato.slicing.correlation import cells_of
 
@@ -49,10 +51,46 @@ def test_mutual_information_is_what_its_definition_says(pairs):
     assert mutual_information(*cells(pairs)) == pytest.approx(bits, abs=1e-12)
 
 
+@given(PAIRS)
+def test_shared_information_is_mutual_information_over_the_smaller_entropy(pairs):
+    n = len(pairs)
+    counts = [Counter(pair[i] for pair in pairs) for i in (0, 1)]
+    least = min(-sum(c / n * math.log2(c / n) for c in each.values()) for each in counts)
+    found = shared_information(*cells(pairs))
+    assert found == pytest.approx(mutual_information(*cells(pairs)) / least if least else 0)
+    assert 0 <= found <= 1
+
+
+@given(PAIRS)
+def test_every_measure_is_0_for_what_is_independent_and_1_for_what_tells_all(pairs):
+    grid = [(a, b) for a in range(2) for b in range(3)] * 2
+    telling = [(a, a % 2) for a, _ in pairs] + [(0, 0), (1, 1)]
+    for measure in MEASURES.values():
+        assert measure(*cells(grid)) == pytest.approx(0, abs=1e-7)
+        assert measure(*cells(telling)) == pytest.approx(1)
+        assert 0 <= measure(*cells(pairs)) <= 1
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_a_measure_is_taken_for_all_pairs_and_numbers_are_binned_for_each(measure):
+    rng = np.random.default_rng(1)
+    rows = [(int(a), int(b), int(a) // 100) for a, b in rng.integers(0, 1000, (3000, 2))]
+    counts = FrequencySet.from_rows(["a", "b", "tens"], rows)
+    found = correlations(counts, ["a", "b", "tens"], measure=measure)
+    assert found.between("a", "tens") > 0.7
+    assert (
+        found.between("a", "b")
+        < 0.15
+        < correlations(counts, ["a", "b", "tens"], measure=measure, bins=2000).between("a", "b")
+    )
+    np.testing.assert_array_equal(found.strength, found.strength.T)
+
+
 def test_nothing_has_no_correlation():
     nothing = np.zeros(0, dtype=np.int64)
     assert phi_square(nothing, nothing, nothing) == 0
     assert mutual_information(nothing, nothing, nothing) == 0
+    assert shared_information(nothing, nothing, nothing) == 0
 
 
 def test_numbers_of_many_values_are_put_into_bins():

@@ -71,6 +71,62 @@ def test_an_honest_release_holds_with_the_figures_worked_out_by_hand(folder):
     assert verdict["probabilistic-l-diversity"].found == {"l": 2}
 
 
+@pytest.mark.parametrize(
+    ("promise", "measured"),
+    [
+        # Two of two values in bucket 7 are the least: worth two values, and one is not below one.
+        ({"model": "entropy-l-diversity", "l": 2}, {"l": 2}),
+        ({"model": "entropy-l-diversity", "l": 1.5}, {"l": 2}),
+        ({"model": "recursive-cl-diversity", "c": 1.01, "l": 2}, {"c": 1}),
+    ],
+)
+def test_other_forms_are_recomputed_too(folder, promise, measured):
+    promise = {**promise, "column": "ill", "measured": measured}
+    edit_manifest(folder, lambda m: m.update(models=[promise]))
+    verdict = verify_folder(folder)
+    assert verdict.holds, str(verdict)
+    assert verdict[promise["model"]].found == pytest.approx({"l": 2, **measured})
+
+
+@pytest.mark.parametrize(
+    "promise",
+    [
+        {"model": "entropy-l-diversity", "l": 2.01},
+        {"model": "recursive-cl-diversity", "c": 1, "l": 2},
+        {"model": "recursive-cl-diversity", "c": 9, "l": 3},
+    ],
+)
+def test_no_form_is_believed(folder, promise):
+    edit_manifest(folder, lambda m: m.update(models=[{**promise, "column": "ill"}]))
+    assert failing(folder) == [promise["model"]]
+
+
+@pytest.mark.parametrize(
+    "promise",
+    [
+        {"model": "probabilistic-l-diversity", "l": 2},
+        {"model": "entropy-l-diversity", "l": 2},
+        {"model": "recursive-cl-diversity", "c": 1.5, "l": 2},
+    ],
+)
+def test_a_value_moved_to_another_bucket_is_found_in_every_form(folder, promise):
+    edit_manifest(folder, lambda m: m.update(models=[{**promise, "column": "ill"}]))
+    assert not failing(folder)
+
+    def swap(_, rows):
+        # The gout of bucket 7 for a flu of bucket 3: as many people and values as before.
+        rows[0:2] = [["7", "x", "flu", "2"]]
+        at = rows.index(["3", "x", "flu", "2"])
+        rows[at : at + 3] = [
+            ["3", "x", "flu", "1"],
+            ["3", "x", "hiv", "1"],
+            ["3", "x", "gout", "2"],
+        ]
+
+    change(folder, "slice_3.csv", swap)
+    assert failing(folder) == [promise["model"]]
+
+
 def test_more_than_the_buckets_keep_cannot_be_promised(folder):
     edit_manifest(folder, lambda m: m["models"][0].update(l=3))
     assert failing(folder) == ["probabilistic-l-diversity"]

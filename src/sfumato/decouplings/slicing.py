@@ -1,8 +1,8 @@
 """Slicing: attributes in columns, rows in buckets, and each column by itself within a bucket."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -15,13 +15,17 @@ from sfumato.decouplings.slice_texts import slice_readme, slice_sql
 from sfumato.derived import Cells, DerivedColumn, DerivedTable
 from sfumato.errors import ParameterError
 from sfumato.slicing import (
+    MEASURES,
     Columns,
+    Form,
     Laid,
     bucketed,
     correlated_columns,
     crowds,
+    form_of,
     require_diverse,
 )
+from sfumato.slicing.attributes import MOST
 from sfumato.typing import IntArray
 
 _GIVES_AWAY = (
@@ -29,8 +33,8 @@ _GIVES_AWAY = (
     "person is not in the data"
 )
 
-MOST = 3
-"""Attributes of a column, unless it is said otherwise."""
+_OF_CLUSTERS = ("slices", "most", "overlap", "measure")
+"""Settings that say how attributes are put together, which given columns leave no room for."""
 
 
 @dataclass(frozen=True)
@@ -42,20 +46,33 @@ class Slicing(Decoupling):
     it needs no anonymised table to start from.
 
     Promises: who knows the quasi-identifiers of a person, and even which bucket the person is in,
-    finds no sensitive value with a probability above 1/l. Labels and orders are random.
-    Does not promise: to hide who is in the data; anything against those who can rule values out,
-    or who reckon with how buckets were cut. Several sensitive columns are refused.
+    finds no sensitive value with a probability above 1/l; or, in another form, finds the values as
+    hard to guess as the model of that form says. Labels and orders are random.
+    Does not promise: to hide who is in the data; anything against those who can rule values out
+    (but see `RecursiveCLDiversity`), or who reckon with how buckets were cut. Several sensitive
+    columns are refused.
 
     Reference: "Slicing: a new approach for privacy preserving data publishing", 2012,
     doi:10.1109/TKDE.2010.236
 
     Args:
-        l: One over the largest share a sensitive value may have; 2 or more.
+        l: How diverse the sensitive values are. One over the largest probability any may have, a
+            whole number of 2 or more; with form="entropy" any number above 1.
+        form: What l bounds: "probabilistic" the likeliest value, "entropy" the entropy, which is
+            log(l) at least, "recursive" the likeliest value against the rare ones. They are those
+            of `ProbabilisticLDiversity`, `EntropyLDiversity` and `RecursiveCLDiversity`.
+        c: With form="recursive", the likeliest value stays below c times all from the l-th
+            likeliest on together.
         columns: The attributes of each column, as a list of names or as a text with + between
             them. A quasi-identifier may stand in several. None puts together what is correlated.
-        most: The most attributes of a column; 3 if it is not said.
+        slices: How many columns there are, from 2 to the number of attributes. None makes as many
+            as `most` needs.
+        most: The most attributes of a column; 3 if it is not said, and no limit with `slices`.
         overlap: Let attributes stand in further columns, so that pairs at least as strongly
-            correlated as this (mean-square contingency, from 0 to 1) are published together.
+            correlated as this (from 0 to 1) are published together.
+        measure: How correlation is measured, from 0 to 1: "phi-square" (mean-square contingency),
+            "cramers-v" (its root) or "mutual-information" (over the smaller entropy). Numbers of
+            many values are put into bins.
 
     Example:
         >>> rows = [(age, zip, ill) for age in "ab" for zip in "xy" for ill in ("flu", "gout")]
@@ -71,13 +88,23 @@ class Slicing(Decoupling):
     keeps_classes: ClassVar[bool] = False
     notes: ClassVar[tuple[str, ...]] = (_GIVES_AWAY,)
 
-    l: int
+    l: int | float
+    form: Literal["probabilistic", "entropy", "recursive"] = "probabilistic"
+    c: float | None = None
     columns: tuple[str | tuple[str, ...], ...] | None = None
+    slices: int | None = None
     most: int | None = None
     overlap: float | None = None
+    measure: Literal["phi-square", "cramers-v", "mutual-information"] = "phi-square"
 
     def __post_init__(self) -> None:
-        require_int("l", self.l, at_least=2, why="with l=1 a bucket hides nobody")
+        form_of(self.form, self.l, self.c)
+        if self.measure not in MEASURES:
+            expected = "one of " + ", ".join(map(repr, MEASURES))
+            raise ParameterError("measure", self.measure, expected)
+        if self.slices is not None:
+            why = "with one column whole rows are published, and nothing is hidden"
+            require_int("slices", self.slices, at_least=2, why=why)
         if self.columns is not None:
             # A frozen dataclass takes its fields in one form, however they were given.
             object.__setattr__(self, "columns", _read(self.columns))
@@ -85,10 +112,21 @@ class Slicing(Decoupling):
             require_int("most", self.most, at_least=1)
         if self.overlap is not None:
             require_number("overlap", self.overlap, at_least=0, at_most=1)
-        for name in ("most", "overlap"):
-            if self.columns is not None and getattr(self, name) is not None:
-                why = "columns are given. Leave out one of the two"
+        self._refuse_both()
+
+    def _refuse_both(self) -> None:
+        """Refuse settings of which one says already what the other is to decide."""
+        given = {f.name for f in fields(self) if getattr(self, f.name) != f.default}
+        both = [("columns", name) for name in _OF_CLUSTERS] + [("slices", "most")]
+        for first, name in both:
+            if {first, name} <= given:
+                why = f"{first} are given. Leave out one of the two"
                 raise ParameterError(name, getattr(self, name), "left out", why=why)
+
+    @property
+    def diversity(self) -> Form:
+        """What is asked of every bucket."""
+        return form_of(self.form, self.l, self.c)
 
     def run(
         self,
@@ -100,26 +138,29 @@ class Slicing(Decoupling):
     ) -> Parts:
         columns = self._columns(counts, quasi_identifiers, only_sensitive(sensitive))
         laid = Laid.of(counts, columns)
-        bucket = bucketed(laid, [counts.codes_of(name) for name in quasi_identifiers], self.l)
+        codes = [counts.codes_of(name) for name in quasi_identifiers]
+        bucket = bucketed(laid, codes, self.diversity)
         return self._parts(counts, columns, laid, bucket, rng)
 
     def _columns(
         self, counts: FrequencySet, quasi_identifiers: Sequence[str], sensitive: str
     ) -> Columns:
-        alone = Columns(((sensitive,),), sensitive)
+        alone, form = Columns(((sensitive,),), sensitive), self.diversity
         if self.columns is None:
-            require_diverse(counts, alone, self.l)
+            require_diverse(counts, alone, form)
             return correlated_columns(
                 counts,
                 quasi_identifiers,
                 sensitive,
-                self.l,
+                form,
                 most=self.most or MOST,
+                slices=self.slices,
                 overlap=self.overlap,
+                measure=self.measure,
             )
         columns = Columns.of(self.columns, quasi_identifiers, sensitive)
-        require_diverse(counts, alone, self.l)
-        require_diverse(counts, columns, self.l)
+        require_diverse(counts, alone, form)
+        require_diverse(counts, columns, form)
         return columns
 
     def _parts(
@@ -142,10 +183,10 @@ class Slicing(Decoupling):
             )
             for number, names in enumerate(columns.columns, start=1)
         )
-        found = crowds(laid, bucket)
-        least = float((found.rows / found.most).min())
-        model = {"model": "probabilistic-l-diversity", "column": columns.sensitive, "l": self.l}
-        return Parts(broken, label, count, tables, ({**model, "measured": {"l": least}},))
+        form = self.diversity
+        model = {"model": form.model, "column": columns.sensitive, **form.parameters()}
+        model["measured"] = form.measured(crowds(laid, bucket).tally)
+        return Parts(broken, label, count, tables, (model,))
 
     def companions(self, parts: Parts, manifest: Mapping[str, Any]) -> dict[str, str]:
         return {"schema.sql": slice_sql(parts), "README.md": slice_readme(manifest)}

@@ -7,22 +7,33 @@ from sfumato.slicing.attributes import correlated_columns, require_diverse
 from sfumato.slicing.buckets import bucketed
 from sfumato.slicing.columns import Columns
 from sfumato.slicing.correlation import (
+    MEASURES,
     Correlations,
     correlations,
     cramers_v,
     mean_square_contingency,
     mutual_information,
     phi_square,
+    shared_information,
 )
 from sfumato.slicing.diversity import Crowds, beliefs, crowds, exposed
+from sfumato.slicing.forms import FORMS, Entropy, Form, Probabilistic, Recursive, form_of
 from sfumato.slicing.laid import Laid
 from sfumato.slicing.medoids import medoids
+from sfumato.slicing.tally import Tally
 
 __all__ = [
+    "FORMS",
+    "MEASURES",
     "Columns",
     "Correlations",
     "Crowds",
+    "Entropy",
+    "Form",
     "Laid",
+    "Probabilistic",
+    "Recursive",
+    "Tally",
     "beliefs",
     "bucketed",
     "correlated_columns",
@@ -30,9 +41,11 @@ __all__ = [
     "cramers_v",
     "crowds",
     "exposed",
+    "form_of",
     "mean_square_contingency",
     "medoids",
     "mutual_information",
     "phi_square",
     "require_diverse",
+    "shared_information",
 ]

@@ -1,99 +1,133 @@
 """The attribute partition: what belongs together is published side by side."""
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from sfumato.counts import FrequencySet
-from sfumato.errors import InfeasibleError
+from sfumato.errors import InfeasibleError, ParameterError
 from sfumato.slicing.columns import Columns, redundant
 from sfumato.slicing.correlation import Correlations, correlations
-from sfumato.slicing.diversity import crowds
+from sfumato.slicing.diversity import Crowds, crowds
+from sfumato.slicing.forms import Form
 from sfumato.slicing.laid import Laid
 from sfumato.slicing.medoids import medoids
+from sfumato.slicing.tally import Tally
+
+MOST = 3
+"""Attributes of a column, unless it is said otherwise."""
 
 
 def correlated_columns(
     counts: FrequencySet,
     quasi_identifiers: Sequence[str],
     sensitive: str,
-    l: int,
+    form: Form,
     *,
-    most: int,
+    most: int = MOST,
+    slices: int | None = None,
     overlap: float | None = None,
+    measure: str = "phi-square",
 ) -> Columns:
     """Cluster attributes, so that correlated ones share a column.
 
-    Clusters are around medoids, at the distance 1 - φ² (mean-square contingency). Beside the
-    sensitive attribute stay those of its cluster with which the table as a whole is l-diverse,
-    the most correlated first; the others get a column of their own.
+    Clusters are around medoids, at the distance 1 - strength. Beside the sensitive attribute
+    stay those of its cluster with which the table as a whole is diverse, the most correlated
+    first; the others get a column of their own, or with a given number of columns go to the one
+    they are tied to most.
 
     Args:
         counts: The table.
         quasi_identifiers: What others may know.
         sensitive: What nobody should learn.
-        l: The least diversity.
-        most: The most attributes a column has, before any overlap.
+        form: How diverse the table has to be.
+        most: The most attributes a column has, before any overlap; not with `slices`.
+        slices: How many columns there are; None makes as many as `most` needs.
         overlap: Pairs at least as strongly correlated as this are published together, even if
             an attribute has to stand in two columns for it; None leaves each in one.
+        measure: How correlation is measured: one of `MEASURES`.
 
     Example:
+        >>> from sfumato.slicing.forms import Probabilistic
         >>> rows = [(i, str(i), j, "xyz"[(i % 2 + j) % 3]) for i in range(4) for j in range(3)]
         >>> counts = FrequencySet.from_rows(["age", "born", "zip", "ill"], rows)
-        >>> correlated_columns(counts, ["age", "born", "zip"], "ill", 2, most=2).columns
+        >>> names, form = ["age", "born", "zip"], Probabilistic(2)
+        >>> correlated_columns(counts, names, "ill", form, most=2).columns
         (('age', 'born'), ('zip', 'ill'))
+        >>> correlated_columns(counts, names, "ill", form, slices=3).columns
+        (('age', 'born'), ('zip',), ('ill',))
     """
-    found = correlations(counts, (*quasi_identifiers, sensitive))
-    clusters = list(_clusters(found, most))
-    [beside] = [
-        [n for n in cluster if n != sensitive] for cluster in clusters if sensitive in cluster
-    ]
-    kept: list[str] = []
-    for name in sorted(beside, key=lambda name: -found.between(name, sensitive)):
-        if not _fails(counts, [*kept, name], sensitive, l):
-            kept.append(name)
-    parted = [name for name in beside if name not in kept]
+    found = correlations(counts, (*quasi_identifiers, sensitive), measure=measure)
+    clusters = list(_clusters(found, most) if slices is None else _exactly(found, slices))
     columns = [cluster for cluster in clusters if sensitive not in cluster]
-    columns += [parted] * bool(parted) + [[*kept, sensitive]]
+    [held] = [cluster for cluster in clusters if sensitive in cluster]
+    kept = _kept(held, found, counts, sensitive, form)
+    parted = [name for name in held if name not in (*kept, sensitive)]
+    if slices is None:
+        columns += [parted] * bool(parted)
+    else:
+        columns = _joined(parted, columns, found)
+    columns.append([*kept, sensitive])
     if overlap is not None:
-        columns = _overlapped(columns, found, overlap, counts, sensitive, l)
+        trial = _Trial(counts, sensitive, form, fewest=slices or 2)
+        columns = _overlapped(columns, found, overlap, trial)
     return Columns.of(columns, quasi_identifiers, sensitive)
 
 
-def require_diverse(counts: FrequencySet, columns: Columns, l: int) -> None:
-    """Refuse a table that is not l-diverse even as one bucket: cutting it does not help."""
+def require_diverse(counts: FrequencySet, columns: Columns, form: Form) -> None:
+    """Refuse a table that is not diverse even as one bucket: cutting it does not help."""
     laid = Laid.of(counts, columns)
     found = crowds(laid, np.zeros(len(laid), dtype=np.int64))
-    failing = np.flatnonzero(found.fail(l))
+    failing = np.flatnonzero(form.fail(found.tally))
     if not len(failing):
         return
+    hints = [form.advice(found.tally)]
+    hints += ["put less beside the sensitive column"] * bool(columns.known)
+    hint = ", or ".join(filter(None, hints))
+    advice = f"What to try: {hint}." if hint else f"No column {columns.sensitive!r} like this can."
+    why = _why(counts, columns, laid, found, failing, form)
+    raise InfeasibleError(f"no slicing can be {form}: {why}. {advice}")
+
+
+def _why(
+    counts: FrequencySet,
+    columns: Columns,
+    laid: Laid,
+    found: Crowds,
+    failing: np.ndarray,
+    form: Form,
+) -> str:
+    """Say what is wrong: with the column as a whole, or with those who are worst off."""
     name = columns.sensitive
-    number = len(counts.column(name).values)
-    shares = found.most[failing] / np.maximum(found.rows[failing], 1)
-    worst = failing[np.argmax(np.where(found.rows[failing] > 0, shares, 2))]
-    what = f"{found.most[worst]} of {found.rows[worst]} people with a known {name!r} have the same"
+    number = int(np.count_nonzero(counts.value_counts(name)[: len(counts.column(name).known)]))
+    if 0 < number < form.l:
+        return f"{name!r} has only {number} different values, fewer than {form.l}"
+    worst = int(failing[_worst(found.tally, failing)])
+    among = ""
     if columns.known:
         at = int(np.flatnonzero(laid.known == found.known[worst])[0])
         alike = {
             known: counts.column(known).values[counts.codes_of(known)[at]]
             for known in columns.known
         }
-        what += f" among those with {alike}"
-    hint = (
-        "take a smaller l, or put less beside the sensitive column"
-        if columns.known
-        else "take a smaller l"
-    )
-    raise InfeasibleError(
-        f"no slicing can be {l}-diverse: {what}, more than 1 in {l}; {name!r} has {number} values "
-        f"in all. What to try: {hint}."
-    )
+        among = f" among those with {alike}"
+    if not found.tally.total[worst]:
+        return f"nobody{among} has a known {name!r}, and a missing value hides nobody"
+    return form.complaint(found.tally, worst, name, among)
 
 
-def _fails(counts: FrequencySet, known: Sequence[str], sensitive: str, l: int) -> bool:
-    """Tell whether the table as one bucket is not l-diverse, with these beside the sensitive."""
+def _worst(tally: Tally, failing: np.ndarray) -> int:
+    """Give where the most frequent value has the largest share; all, if none is known."""
+    total, largest = tally.total[failing], tally.largest[failing]
+    return int(np.argmax(np.where(total > 0, largest / np.maximum(total, 1), 2)))
+
+
+def _fails(counts: FrequencySet, known: Sequence[str], sensitive: str, form: Form) -> bool:
+    """Tell whether the table as one bucket is not diverse, with these beside the sensitive."""
     laid = Laid.of(counts, Columns(((*known, sensitive),), sensitive))
-    return bool(crowds(laid, np.zeros(len(laid), dtype=np.int64)).fail(l).any())
+    found = crowds(laid, np.zeros(len(laid), dtype=np.int64))
+    return bool(form.fail(found.tally).any())
 
 
 def _clusters(found: Correlations, most: int) -> Iterator[list[str]]:
@@ -111,13 +145,57 @@ def _clusters(found: Correlations, most: int) -> Iterator[list[str]]:
                 yield [found.names[i] for i in members]
 
 
+def _exactly(found: Correlations, slices: int) -> Iterator[list[str]]:
+    """Cluster attributes into as many columns as are wanted."""
+    n = len(found.names)
+    if not 2 <= slices <= n:
+        why = f"there are {n} attributes, and every column holds one at least"
+        raise ParameterError("slices", slices, f"an integer from 2 to {n}", why=why)
+    of_name = medoids(1 - found.strength, slices)
+    for cluster in range(slices):
+        yield [found.names[i] for i in np.flatnonzero(of_name == cluster)]
+
+
+def _kept(
+    held: list[str], found: Correlations, counts: FrequencySet, sensitive: str, form: Form
+) -> list[str]:
+    """Choose what stays beside the sensitive attribute, the most correlated first."""
+    kept: list[str] = []
+    beside = [name for name in held if name != sensitive]
+    for name in sorted(beside, key=lambda name: -found.between(name, sensitive)):
+        if not _fails(counts, [*kept, name], sensitive, form):
+            kept.append(name)
+    return kept
+
+
+def _joined(names: list[str], columns: list[list[str]], found: Correlations) -> list[list[str]]:
+    """Put each attribute into the column it is tied to most, on average."""
+    joined = [list(column) for column in columns]
+    for name in names:
+        ties = [np.mean([found.between(name, other) for other in column]) for column in columns]
+        joined[int(np.argmax(ties))].append(name)
+    return joined
+
+
+class _Trial(NamedTuple):
+    """What columns have to keep when attributes are added to them."""
+
+    counts: FrequencySet
+    sensitive: str
+    form: Form
+    fewest: int
+    """How many there have to be; with one left whole rows would be published."""
+
+    def grown(self, column: list[str], added: str) -> list[str] | None:
+        """Add an attribute to a column, unless the sensitive one in it is then given away."""
+        if self.sensitive not in column:
+            return [*column, added]
+        known = [added, *(name for name in column if name != self.sensitive)]
+        return None if _fails(self.counts, known, self.sensitive, self.form) else [added, *column]
+
+
 def _overlapped(
-    columns: list[list[str]],
-    found: Correlations,
-    threshold: float,
-    counts: FrequencySet,
-    sensitive: str,
-    l: int,
+    columns: list[list[str]], found: Correlations, threshold: float, trial: _Trial
 ) -> list[list[str]]:
     """Let attributes stand in further columns; the strongest correlations come first."""
     pairs = [
@@ -133,19 +211,15 @@ def _overlapped(
             (len(column), at, added)
             for at, column in enumerate(columns)
             for held, added in ((one, other), (other, one))
-            if held in column and added != sensitive
+            if held in column and added != trial.sensitive
         ]
         for _, at, added in sorted(choices):
-            column = columns[at]
-            if sensitive in column:
-                grown = [added, *column]
-                good = not _fails(counts, [n for n in grown if n != sensitive], sensitive, l)
-            else:
-                grown, good = [*column, added], True
-            trial = [*columns[:at], grown, *columns[at + 1 :]]
-            trial = [each for each in trial if each not in redundant(trial)]
-            # With one column left whole rows would be published.
-            if good and len(trial) > 1:
-                columns = trial
+            grown = trial.grown(columns[at], added)
+            if grown is None:
+                continue
+            tried = [*columns[:at], grown, *columns[at + 1 :]]
+            tried = [each for each in tried if each not in redundant(tried)]
+            if len(tried) >= trial.fewest:
+                columns = tried
                 break
     return columns

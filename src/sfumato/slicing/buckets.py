@@ -5,34 +5,37 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.slicing.diversity import crowds
+from sfumato.slicing.forms import Form
 from sfumato.slicing.laid import Laid
 from sfumato.typing import BoolArray, FloatArray, IntArray
 
 
-def bucketed(laid: Laid, codes: Sequence[np.ndarray], l: int) -> IntArray:
-    """Cut the rows in two, again and again, as long as the sliced table stays l-diverse.
+def bucketed(laid: Laid, codes: Sequence[np.ndarray], form: Form) -> IntArray:
+    """Cut the rows in two, again and again, as long as the sliced table stays diverse.
 
     A bucket is cut between two values of the attribute that is widest in it, near the median;
-    if that would not do, on the next widest. What is asked of the halves is that each is l-diverse
+    if that would not do, on the next widest. What is asked of the halves is that each is diverse
     by itself, from which the whole table follows (see `crowds`).
 
     Nothing is lost by that. Any two buckets were once parted between two values of some
     attribute, so nobody has values that occur in both: who is in the table matches one bucket
-    only, and p(t, s) = D(t, B)[s] there. The table is l-diverse exactly if every bucket is, and
-    a cut concerns none but the people of its bucket: to look at its halves is all it takes.
+    only, and p(t, s) = D(t, B)[s] there. The table is diverse, in whatever form, exactly if
+    every bucket is, and a cut concerns none but the people of its bucket: to look at its halves
+    is all it takes.
 
     Args:
-        laid: The table; as one bucket it must be l-diverse.
+        laid: The table; as one bucket it must be diverse.
         codes: The quasi-identifiers of each item, as codes in their order.
-        l: The least diversity.
+        form: How diverse it has to be.
 
     Returns:
         The bucket of each item.
 
     Example:
+        >>> from sfumato.slicing.forms import Probabilistic
         >>> age, ill = np.array([0, 1, 2, 3]), np.array([0, 1, 0, 1])
         >>> laid = Laid((age,), np.zeros(4, dtype=int), ill, np.ones(4, dtype=int))
-        >>> bucketed(laid, [age], 2).tolist()
+        >>> bucketed(laid, [age], Probabilistic(2)).tolist()
         [0, 0, 1, 1]
     """
     table = np.array(codes, dtype=np.int64).reshape(len(codes), len(laid))
@@ -49,7 +52,7 @@ def bucketed(laid: Laid, codes: Sequence[np.ndarray], l: int) -> IntArray:
                 break
             at = items[wide[bucket[items]]]
             above = _above_middle(bucket[at], table[widest[bucket[at]], at], laid.rows[at])
-            cut = wide & _good(laid, bucket[at], at, above, n, l)
+            cut = wide & _good(laid, bucket[at], at, above, n, form)
             upper = at[above & cut[bucket[at]]]
             bucket[upper] = (n + np.cumsum(cut) - 1)[bucket[upper]]
             # What was cut waits for the next round; what was not tries its next attribute.
@@ -64,12 +67,12 @@ def bucketed(laid: Laid, codes: Sequence[np.ndarray], l: int) -> IntArray:
 
 
 def _good(
-    laid: Laid, bucket: IntArray, at: IntArray, above: BoolArray, n: int, l: int
+    laid: Laid, bucket: IntArray, at: IntArray, above: BoolArray, n: int, form: Form
 ) -> BoolArray:
-    """Tell which buckets may be cut: both halves are l-diverse."""
+    """Tell which buckets may be cut: both halves are diverse."""
     found = crowds(laid, np.where(above, bucket + n, bucket), at)
     good = np.ones(n, dtype=bool)
-    good[found.bucket[found.fail(l)] % n] = False
+    good[found.bucket[form.fail(found.tally)] % n] = False
     return good
 
 

@@ -1,6 +1,6 @@
 """How much two attributes have to do with each other, from counts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -30,21 +30,31 @@ class Correlations:
 
     names: tuple[str, ...]
     strength: FloatArray
-    """`strength[i, j]`: the mean-square contingency of attributes i and j."""
+    """`strength[i, j]`: what the measure gives for attributes i and j."""
 
     def between(self, one: str, other: str) -> float:
         """Give the strength of one pair."""
         return float(self.strength[self.names.index(one), self.names.index(other)])
 
 
-def correlations(counts: FrequencySet, names: Sequence[str], *, bins: int = BINS) -> Correlations:
-    """Measure all pairs of some attributes."""
+def correlations(
+    counts: FrequencySet, names: Sequence[str], *, measure: str = "phi-square", bins: int = BINS
+) -> Correlations:
+    """Measure all pairs of some attributes.
+
+    Args:
+        counts: The table.
+        names: The attributes.
+        measure: One of `MEASURES`.
+        bins: How many bins numbers of more values are put into, each with as many rows.
+    """
+    strength_of = MEASURES[measure]
     binned = {name: _binned(counts, name, bins) for name in names}
     strength = np.eye(len(names))
     for i, one in enumerate(names):
         for j, other in enumerate(names[:i]):
             cells = cells_of(binned[one], binned[other], counts.rows)
-            strength[i, j] = strength[j, i] = mean_square_contingency(*cells)
+            strength[i, j] = strength[j, i] = strength_of(*cells)
     return Correlations(tuple(names), strength)
 
 
@@ -94,6 +104,26 @@ def mutual_information(one: IntArray, other: IntArray, rows: IntArray) -> float:
     return max(float((share * np.log2(share / (first * second))).sum()), 0.0)
 
 
+def shared_information(one: IntArray, other: IntArray, rows: IntArray) -> float:
+    """Give the mutual information over the most it could be, the smaller of the two entropies.
+
+    0 if the attributes are independent, 1 if one of them tells the other.
+
+    >>> shared_information(np.array([0, 1, 2]), np.array([0, 1, 1]), np.array([2, 1, 1]))
+    1.0
+    """
+    most = min(_bits(each, rows) for each in (one, other))
+    return min(mutual_information(one, other, rows) / most, 1.0) if most > 0 else 0.0
+
+
+MEASURES: dict[str, Callable[[IntArray, IntArray, IntArray], float]] = {
+    "phi-square": mean_square_contingency,
+    "cramers-v": cramers_v,
+    "mutual-information": shared_information,
+}
+"""How strongly two attributes are tied, each between 0 and 1."""
+
+
 def _shares(
     one: IntArray, other: IntArray, rows: IntArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -102,6 +132,13 @@ def _shares(
     first: FloatArray = np.bincount(one, share).astype(np.float64)
     second: FloatArray = np.bincount(other, share).astype(np.float64)
     return share, first[one], second[other]
+
+
+def _bits(numbers: IntArray, rows: IntArray) -> float:
+    """Give the entropy of one attribute."""
+    of_value = np.bincount(numbers, rows)
+    share = of_value[of_value > 0] / max(of_value.sum(), 1)
+    return float(-(share * np.log2(share)).sum())
 
 
 def _binned(counts: FrequencySet, name: str, bins: int) -> CodeArray:

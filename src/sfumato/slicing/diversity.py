@@ -4,8 +4,9 @@ For a person t and a bucket B, f(t, B) is the product over the columns of the sh
 sub-tuples that equal t's; in the sensitive column only the known part has to match.
 p(t, B) = f(t, B) / Σ f(t, B'), D(t, B)[s] is the share of s among the sub-tuples of B's
 sensitive column whose known part is t's, and p(t, s) = Σ p(t, B) D(t, B)[s]. The table is
-l-diverse if p(t, s) ≤ 1/l for everybody and every value. Where values are missing, shares are
-among those that are not: p(t, s) ≤ (1 - p(t, missing))/l, and not all may be missing.
+l-diverse if p(t, s) ≤ 1/l for everybody and every value, or if p(t, ·) is diverse in another of
+the `forms`. Where values are missing, shares are among those that are not: p(t, s) ≤
+(1 - p(t, missing))/l, and not all may be missing.
 """
 
 from collections.abc import Iterator
@@ -14,14 +15,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sfumato.slicing.forms import Form
 from sfumato.slicing.laid import Laid
+from sfumato.slicing.tally import Tally
 from sfumato.typing import BoolArray, FloatArray, IntArray
 
 _AT_ONCE = 1 << 21
 """Matches of people and buckets that are looked at together."""
-
-_NEAR = 1e-9
-"""Beliefs so near to the limit are computed again with whole numbers."""
 
 
 class Crowds(NamedTuple):
@@ -29,25 +29,17 @@ class Crowds(NamedTuple):
 
     bucket: IntArray
     known: IntArray
-    rows: IntArray
-    """How many rows have a value that is not missing."""
-
-    most: IntArray
-    """How many of them have the most frequent value."""
-
-    def fail(self, l: int) -> BoolArray:
-        """Tell where one value has more than 1/l of the rows; exactly 1/l is allowed."""
-        failing: BoolArray = (self.most * l > self.rows) | (self.rows == 0)
-        return failing
+    tally: Tally
+    """How many rows have each value that is not missing."""
 
 
 def crowds(laid: Laid, bucket: IntArray, at: IntArray | None = None) -> Crowds:
     """Count the sensitive column of every bucket.
 
-    If none of them fails, the whole sliced table is l-diverse: D(t, B)[s] ≤ 1/l in every bucket
-    that t matches, and p(t, s) is an average of them, Σ p(t, B) D(t, B)[s] ≤ Σ p(t, B) / l =
-    1/l. It then holds for whatever weights p(t, B) an adversary may have, that is whatever
-    is known about the bucket somebody is in, and for people who are not in the table too.
+    If none of them fails, the whole sliced table is diverse: p(t, ·) = Σ p(t, B) D(t, B) is a
+    mixture of what the buckets say that t matches, and all `forms` stay true for mixtures. It
+    then holds for whatever weights p(t, B) an adversary may have, that is whatever is known
+    about the bucket somebody is in, and for people who are not in the table too.
 
     Args:
         laid: The table.
@@ -57,7 +49,7 @@ def crowds(laid: Laid, bucket: IntArray, at: IntArray | None = None) -> Crowds:
     Example:
         >>> laid = Laid((), np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([2, 3, 4]))
         >>> found = crowds(laid, np.array([0, 0, 0]))
-        >>> found.known.tolist(), found.rows.tolist(), found.most.tolist()
+        >>> found.known.tolist(), found.tally.total.tolist(), found.tally.largest.tolist()
         ([0, 1], [5, 4], [3, 4])
     """
     pair, rows = (laid.pair, laid.rows) if at is None else (laid.pair[at], laid.rows[at])
@@ -66,15 +58,7 @@ def crowds(laid: Laid, bucket: IntArray, at: IntArray | None = None) -> Crowds:
     known = laid.known_of_pair[of_pair]
     n[laid.value_of_pair[of_pair] == laid.missing] = 0
     starts = _starts(of_bucket, known)
-    if not len(starts):
-        empty = np.zeros(0, dtype=np.int64)
-        return Crowds(empty, empty, empty, empty)
-    return Crowds(
-        of_bucket[starts],
-        known[starts],
-        np.add.reduceat(n, starts),
-        np.maximum.reduceat(n, starts),
-    )
+    return Crowds(of_bucket[starts], known[starts], Tally(n, starts))
 
 
 def beliefs(laid: Laid, bucket: IntArray) -> FloatArray:
@@ -89,22 +73,24 @@ def beliefs(laid: Laid, bucket: IntArray) -> FloatArray:
     return _Buckets(laid, bucket).beliefs(laid.people)
 
 
-def exposed(laid: Laid, bucket: IntArray, l: int, *, changed: BoolArray | None = None) -> IntArray:
-    """Give an item of each kind of person for whom some p(t, s) is above 1/l.
+def exposed(
+    laid: Laid, bucket: IntArray, form: Form, *, changed: BoolArray | None = None
+) -> IntArray:
+    """Give an item of each kind of person for whom p(t, ·) is not diverse.
 
     Only people who match a bucket that fails by itself are computed: see `crowds`.
 
     Args:
         laid: The table.
         bucket: The bucket of each item.
-        l: The least diversity.
+        form: How diverse it has to be.
         changed: Per bucket, whether it is new since all was well; people who match no such
             bucket are as well off as they were.
     """
     found = crowds(laid, bucket)
     n = int(bucket.max(initial=-1)) + 1
     doubtful = np.zeros(int(laid.known.max(initial=-1)) + 1, dtype=bool)
-    doubtful[found.known[found.fail(l)]] = True
+    doubtful[found.known[form.fail(found.tally)]] = True
     doubted: BoolArray = doubtful[laid.known[laid.people]]
     people: IntArray = laid.people[doubted]
     if changed is not None:
@@ -112,11 +98,12 @@ def exposed(laid: Laid, bucket: IntArray, l: int, *, changed: BoolArray | None =
     if not len(people) or not n:
         return people[:0]
     buckets = _Buckets(laid, bucket)
-    likely = buckets.beliefs(people)[:, np.arange(laid.values) != laid.missing]
-    excess = likely.max(axis=1, initial=0) * l - likely.sum(axis=1)
-    wrong: BoolArray = excess > 0
-    for near in np.flatnonzero(np.abs(excess) <= _NEAR):
-        wrong[near] = buckets.exceeds(int(people[near]), l)
+    likely = buckets.beliefs(people)
+    likely[:, np.arange(laid.values) == laid.missing] = 0
+    tally = Tally(likely.ravel(), np.arange(len(people)) * laid.values)
+    wrong = form.fail(tally)
+    for near in np.flatnonzero(form.near(tally)):
+        wrong[near] = form.fails(buckets.exactly(int(people[near])))
     exposed_people: IntArray = people[wrong]
     return exposed_people
 
@@ -194,8 +181,8 @@ class _Buckets:
         beliefs: FloatArray = likely / likely.sum(axis=1, keepdims=True)
         return beliefs
 
-    def exceeds(self, item: int, l: int) -> bool:
-        """Tell exactly whether some p(t, s) of one person is above 1/l."""
+    def exactly(self, item: int) -> list[Fraction]:
+        """Give, up to one factor, p(t, s) of one person for each value that is known."""
         values, sums = self.laid.values, dict[int, Fraction]()
         for found in self.matching(np.array([item])):
             for at, bucket in enumerate(found.bucket.tolist()):
@@ -209,7 +196,7 @@ class _Buckets:
                     value = int(self.cell[cell]) % values
                     sums[value] = sums.get(value, Fraction(0)) + share
         sums.pop(self.laid.missing, None)
-        return not sums or max(sums.values()) * l > sum(sums.values())
+        return list(sums.values())
 
     def matching(self, people: IntArray) -> Iterator[_Matching]:
         """Find the buckets that people match in every column, some people at a time."""

@@ -2,7 +2,8 @@
 
 In every bucket, the sub-tuples of the sensitive slice that are alike in what others may know are
 a class, and each has to be diverse. What a person's buckets say together is an average of what
-each of them says, so it holds for everybody, in the data or not, whatever bucket they are in.
+each of them says, and an average of diverse distributions is diverse in each of the forms that
+can be promised. So it holds for everybody, in the data or not, whatever bucket they are in.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,8 +20,8 @@ from sfumato.verifier.reading import Source, readable
 from sfumato.verifier.recompute import check_model
 from sfumato.verifier.verdict import Check, status
 
-_MODEL = "probabilistic-l-diversity"
-"""What a sliced table keeps. Other models speak of people who look alike in everything."""
+_MODELS = ("probabilistic-l-diversity", "entropy-l-diversity", "recursive-cl-diversity")
+"""What a sliced table can keep. Other models speak of people who look alike in everything."""
 
 Cells = dict[str, dict[Key, int]]
 """Per bucket, how many people have each sub-tuple."""
@@ -155,7 +156,7 @@ def _diversity(slices: list[_Slice], manifest: Manifest, promises: Promises) -> 
     [column] = manifest.named("sensitive")
     [held] = [each for each in slices if column in each.file.columns]
     classes = _classes(held, column, manifest.group)
-    fit = [model for model in promises.models if model.get("model") == _MODEL]
+    fit = [model for model in promises.models if model.get("model") in _MODELS]
     checks = [check_model(model, classes) for model in fit]
     checks += [
         Check(str(model.get("model")), "unchecked", detail="buckets are not people who look alike")
@@ -163,7 +164,10 @@ def _diversity(slices: list[_Slice], manifest: Manifest, promises: Promises) -> 
         if model not in fit
     ]
     if not any(model.get("column") == column for model in fit):
-        detail = f"a release of kind {manifest.kind!r} promises {_MODEL!r}, and this does not"
+        detail = (
+            f"a release of kind {manifest.kind!r} promises one of {some(_MODELS)} "
+            f"for {column!r}, and this does not"
+        )
         checks.append(Check("models", "broken", detail=detail))
     return checks
 
