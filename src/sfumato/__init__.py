@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from sfumato.tasks.correlations import correlations
     from sfumato.tasks.decouple import decouple
     from sfumato.tasks.detect import detect
+    from sfumato.tasks.diff import diff
     from sfumato.tasks.draft import draft
     from sfumato.tasks.estimate import estimate
     from sfumato.tasks.evidence import check_evidence, keygen, sign
@@ -78,6 +79,7 @@ __all__ = [
     "decouple",
     "decouplings",
     "detect",
+    "diff",
     "draft",
     "estimate",
     "headroom",
@@ -113,6 +115,7 @@ _WHERE = {
     "correlations": "sfumato.tasks.correlations",
     "decouple": "sfumato.tasks.decouple",
     "detect": "sfumato.tasks.detect",
+    "diff": "sfumato.tasks.diff",
     "draft": "sfumato.tasks.draft",
     "estimate": "sfumato.tasks.estimate",
     "headroom": "sfumato.tasks.headroom",

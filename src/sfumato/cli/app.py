@@ -12,6 +12,7 @@ from sfumato.cli.correlations import correlations
 from sfumato.cli.decouple import decouple
 from sfumato.cli.demo import demo
 from sfumato.cli.detect import detect
+from sfumato.cli.diff import diff
 from sfumato.cli.estimate import estimate
 from sfumato.cli.headroom import headroom
 from sfumato.cli.init import init
@@ -54,6 +55,7 @@ for _command in (
     headroom,
     ledger,
     verify,
+    diff,
     keygen,
     sign,
     check_evidence,
