@@ -12,8 +12,10 @@ that it is unchanged, `sf.detect` finds what a release still
 tells, `sf.protect` mends it, `sf.decouple` publishes sensitive columns apart, `sf.merge` joins
 them again and `sf.breach` says what they leave to guess, `sf.publish` adds people to a release
 through a ledger and `sf.headroom` says how many more it takes. `sf.utility` says how well a
-release still answers questions, `sf.correlations` which columns belong together. `sf.attack`
-attacks a table, `sf.inspect` shows its risk as it is, `sf.draft` writes a first policy for it.
+release still answers questions, `sf.correlations` which columns belong together. `sf.estimate`
+answers a question from a release alone, `sf.membership` says whether others can tell who is in it.
+`sf.attack` attacks a table, `sf.inspect` shows its risk as it is, `sf.draft` writes a first policy
+for it.
 Everything a policy can name is in `sf.models`, `sf.hierarchy`, `sf.losses`, `sf.search`,
 `sf.partition` and `sf.decouplings`; the attacks are in `sf.attacks`, the learners of networks in
 `sf.bayes`.
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from sfumato.evidence import SigningKey
     from sfumato.policy import Policy
     from sfumato.release import Release
+    from sfumato.reports.build import report
     from sfumato.tasks.anonymize import anonymize
     from sfumato.tasks.attack import attack
     from sfumato.tasks.breach import breach
@@ -94,6 +97,7 @@ __all__ = [
     "partition",
     "protect",
     "publish",
+    "report",
     "samples",
     "search",
     "sign",
@@ -126,6 +130,7 @@ _WHERE = {
     "publish": "sfumato.tasks.publish",
     "protect": "sfumato.tasks.protect",
     "sign": "sfumato.tasks.evidence",
+    "report": "sfumato.reports.build",
     "utility": "sfumato.tasks.utility",
     "verify": "sfumato.tasks.verify",
 }

@@ -180,6 +180,8 @@ def test_whole_numbers_behind_labels_are_counted(labels, one, other):
         (["[2.5, 5)", "[5, 10)"], (None, 5), (1, 1, 2)),
         (["[2.5, 5)", "[5, 10)"], 5, (0, 0, 1)),
         (["[2.5, 5)", "7.5"], 7.5, (1, 1, 1)),
+        (["[2.5, 5)", "7.5"], (7, 8), (1, 1, 1)),
+        (["[2.5, 5)", ">=5"], (5, 9), (1, 0, 1)),
         (["<20", "20-29", ">=30"], (25, 40), (1.5, 0, 2)),
         (["<20", "20-29", ">=30"], (30, None), (1, 1, 1)),
         (["<20", "20-29", ">=30"], (15, 29), (2, 1, 2)),
@@ -194,6 +196,7 @@ def test_whole_numbers_behind_labels_are_counted(labels, one, other):
         (["f", "m", "*"], ["f", "x"], (5 / 3, 1, 2)),
         (["AB1", "AB2", "AB*", "CD1"], "AB2", (1.5, 1, 2)),
         (["f", None, "*"], [None], (1.5, 1, 2)),
+        (["AB1", None, "AB*"], "AB1", (2, 1, 2)),
     ],
 )
 def test_labels_are_read_by_themselves(labels, wanted, expected):
@@ -201,7 +204,28 @@ def test_labels_are_read_by_themselves(labels, wanted, expected):
     assert (found.estimate, found.least, found.most) == pytest.approx(expected)
 
 
-def test_the_original_says_which_values_there_are():
+LABELS = ["<10", "10-14", "12", "15-19", ">=20", "*", "[2.5, 5)", "[5, 9)", "7.25", "1*"]
+
+
+@given(
+    st.lists(st.sampled_from(LABELS), min_size=1, max_size=6),
+    st.one_of(
+        st.tuples(st.sampled_from([None, 3, 8.5, 12]), st.sampled_from([12, 13.5, 19, 40])),
+        st.lists(st.sampled_from([3, 7.25, 12, 19, 33]), min_size=1),
+    ),
+)
+def test_shares_and_bounds_fit_together(labels, wanted):
+    if set(labels) == {"*"}:
+        labels = ["12", *labels]
+    found = sf.estimate(pa.table({"x": labels}), {"x": wanted})
+    assert 0 <= found.least <= found.estimate <= found.most <= len(labels)
+    # Every row adds its own: nothing depends on how many others have the same label.
+    twice = sf.estimate(pa.table({"x": labels * 2}), {"x": wanted})
+    assert twice.estimate == pytest.approx(2 * found.estimate)
+    assert (twice.least, twice.most) == (2 * found.least, 2 * found.most)
+
+
+def test_the_original_says_which_values_there_are(tmp_path):
     original = pa.table({"age": [21, 22, 29, 35], "job": ["baker", "cook", "cook", "judge"]})
     shown = pa.table({"age": ["20-29"] * 3 + ["30-39"], "job": ["food"] * 3 + ["judge"]})
     job = {"role": "quasi-identifier", "hierarchy": {
@@ -210,6 +234,10 @@ def test_the_original_says_which_values_there_are():
     policy = sf.Policy(columns={"age": age, "job": job}, models=[sf.models.KAnonymity(2)])
     found = sf.estimate(shown, {"age": (20, 25)}, original=original)
     assert (found.estimate, found.least, found.most) == (2, 0, 3)
+    # Intervals have no list of values in the policy; without the original they are numbers.
+    (tmp_path / "policy.yaml").write_text(policy.to_yaml(), encoding="utf-8")
+    found = sf.estimate(shown, {"age": (20, 25)}, policy=tmp_path / "policy.yaml")
+    assert (found.estimate, found.least, found.most) == (pytest.approx(1.8), 0, 3)
     for known in ({"original": original, "policy": policy}, {"policy": policy}):
         found = sf.estimate(shown, {"job": "cook"}, **known)
         assert (found.estimate, found.least, found.most) == (1.5, 0, 3)

@@ -168,7 +168,15 @@ def test_one_release_and_several_say_the_same_and_a_seed_repeats_it():
     people = sf.samples.synthetic(300, seed=1).select(["age", "sex", "nationality"])
     settings = {"quasi_identifiers": ["age", "sex", "nationality"], "fakes": 100}
     one = sf.membership(people, people, seed=5, **settings)
-    several = sf.membership(people, {"a": people, "b": people}, seed=5, **settings)
+    told = []
+    several = sf.membership(
+        people,
+        {"a": people, "b": people},
+        seed=5,
+        progress=lambda *step: told.append(step),
+        **settings,
+    )
+    assert told == [("compare", 1, 2), ("compare", 2, 2)]
     assert one == several["a"] == several["b"]
     assert one.fakes != sf.membership(people, people, seed=6, **settings).fakes
 

@@ -170,7 +170,15 @@ def test_a_seed_makes_everything_the_same_again(people, policy):
 
 
 def test_results_are_plain_and_readable(people, policy):
-    found = sf.compare_utility(people, {"raw": people}, policy=policy, queries=20)
+    told = []
+    found = sf.compare_utility(
+        people,
+        {"raw": people},
+        policy=policy,
+        queries=20,
+        progress=lambda *step: told.append(step),
+    )
+    assert told == [("compare", 1, 1)]
     assert json.loads(json.dumps(found.to_dict()))["raw"]["queries"]["queries"] == 20
     title, line = str(found).splitlines()
     assert title.startswith("release") and line.startswith("raw")  # noqa: PT018

@@ -15,11 +15,9 @@ from sfumato.tasks.measure import counted
 from sfumato.tasks.published import Counted, Published, published
 from sfumato.text import in_order, text_of
 from sfumato.typing import IntArray, Value
-from sfumato.usefulness import Condition, Query
-from sfumato.usefulness.alone import Alone
+from sfumato.usefulness import Alone, Condition, Estimate, Query
 from sfumato.usefulness.bounds import Part, bounds
 from sfumato.usefulness.entries import people_of
-from sfumato.usefulness.estimate import Estimate
 from sfumato.usefulness.said import Known, Reading, Said
 from sfumato.usefulness.wanted import Wanted, wanted_of
 
@@ -40,7 +38,7 @@ def estimate(
     any table behind the release.
 
     Without more than the release a word stands for itself, an interval, a mask or `*` for
-    whatever lies in it: see `sfumato.usefulness.alone.Alone`. A missing value is counted only
+    whatever lies in it: see `sfumato.usefulness.Alone`. A missing value is counted only
     where it is asked for.
 
     Does not promise: that rows which were suppressed are like the others. They are not counted.

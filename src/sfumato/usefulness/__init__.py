@@ -12,10 +12,12 @@ Example:
     2.6666666666666665
 """
 
+from sfumato.usefulness.alone import Alone
 from sfumato.usefulness.anatomised import Anatomised
 from sfumato.usefulness.associations import Associations, cramers_v, strengths
 from sfumato.usefulness.broken import BrokenTable
 from sfumato.usefulness.classification import Accuracy, Classification
+from sfumato.usefulness.estimate import Estimate
 from sfumato.usefulness.estimator import Estimator
 from sfumato.usefulness.exam import Exam
 from sfumato.usefulness.generalised import Generalised
@@ -29,11 +31,13 @@ from sfumato.usefulness.workload import Workload
 
 __all__ = [
     "Accuracy",
+    "Alone",
     "Anatomised",
     "Associations",
     "BrokenTable",
     "Classification",
     "Condition",
+    "Estimate",
     "Estimator",
     "Exam",
     "Generalised",

@@ -161,16 +161,19 @@ class _Words:
         text = None if label is None else text_of(label)
         if text in self._wanted:
             return YES
+        if text is None or STAR not in text:
+            return NO
         under = [word for word in self._domain if self._fits(word, text)]
         inside = [word for word in under if word in self._wanted]
         share = len(inside) / len(under) if under else 0.0
         # Other words than those published may be meant, so nothing is certain.
         return Said(share, certain=False, possible=bool(inside))
 
-    def _fits(self, word: str | None, label: str | None) -> bool:
+    @staticmethod
+    def _fits(word: str | None, label: str | None) -> bool:
         if label in {word, STAR}:
             return True
-        if word is None or label is None or STAR not in label:
+        if word is None or label is None:
             return False
         return re.fullmatch(re.escape(label).replace(re.escape(STAR), "."), word) is not None
 
