@@ -25,6 +25,7 @@ COMMANDS = (
     "headroom",
     "ledger",
     "verify",
+    "report",
     "demo",
     "schema",
 )

@@ -23,6 +23,7 @@ from sfumato.cli.membership import membership
 from sfumato.cli.merge import merge
 from sfumato.cli.protect import protect
 from sfumato.cli.publish import publish
+from sfumato.cli.report import report
 from sfumato.cli.schema import schema
 from sfumato.cli.sign import sign
 from sfumato.cli.utility import utility
@@ -55,6 +56,7 @@ for _command in (
     headroom,
     ledger,
     verify,
+    report,
     diff,
     keygen,
     sign,

@@ -1,0 +1,103 @@
+"""`sfumato report`: everything that can be said about a release."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.command import command
+from sfumato.cli.endings import BROKEN
+from sfumato.cli.files import refuse_existing, write_text
+from sfumato.cli.options import ForceOption, QuietOption
+from sfumato.cli.show import clean, say
+from sfumato.errors import OutputError
+
+_FOR_EVERYBODY = "report.html"
+"""The one report that a release folder may hold."""
+
+
+@command(
+    examples="sfumato report release/ -o report.html\n"
+    "sfumato report release/ --data original.csv -p policy.yaml -o report.html\n"
+    "sfumato report release/ --public -o public.html\n"
+    "sfumato report broken/ --ledger clinic.ledger --format json",
+    python='report = sf.report("release", data="original.csv", policy="policy.yaml")\n'
+    'report.save("report.html")',
+)
+def report(  # noqa: PLR0917 - options of a command line
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="The folder of a release.")],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="The file to write; without it, to stdout."
+        ),
+    ] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="The original, to say what was lost and what changed."),
+    ] = None,
+    policy: Annotated[
+        Path | None,
+        typer.Option(
+            "--policy", "-p", metavar="FILE", help="The policy the release was made with."
+        ),
+    ] = None,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The ledger, to say how many more people it takes."),
+    ] = None,
+    public: Annotated[
+        bool,
+        typer.Option(
+            "--public", help="For everybody: only what can be computed from the release itself."
+        ),
+    ] = False,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="html|markdown|json",
+            help="If not by the ending of the file; to stdout it is markdown.",
+        ),
+    ] = None,
+    force: ForceOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Write a report on a release: the verdict first, then everything behind it.
+
+    HTML is one file that fetches nothing and can be printed. The exit code is 0 if the release
+    may be published and 1 if not; the report is written in any case.
+    """
+    from sfumato.reports.build import report as task
+    from sfumato.reports.result import form_of
+
+    if output is not None:
+        _refuse_inside(release, output, public=public)
+        refuse_existing(output, force=force)
+        form = form or form_of(output)
+    found = task(release, data=data, policy=policy, ledger=ledger, public=public)
+    text = found.write(form or "markdown")
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        write_text(output, text, force=force)
+        if not quiet:
+            say(f"May it be published? {found.answer.capitalize()}. Written: {clean(output)}")
+    if found.answer == "no":
+        raise typer.Exit(BROKEN)
+
+
+def _refuse_inside(release: Path, output: Path, *, public: bool) -> None:
+    """Keep what is not for everybody out of what everybody gets."""
+    if output.resolve().parent != release.resolve():
+        return
+    if not public:
+        raise OutputError(
+            f"{str(output)!r} lies in the release itself, which everybody gets. Write the report "
+            "elsewhere, or make one for everybody with --public."
+        )
+    if output.name != _FOR_EVERYBODY:
+        raise OutputError(
+            f"{str(output)!r} lies in the release, where a report is called {_FOR_EVERYBODY!r}: "
+            "files of other names do not belong to it. Choose that name, or another folder."
+        )

@@ -1,0 +1,167 @@
+"""What a report is made from, and what several of its sections need."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from sfumato.assessment import Assessment
+from sfumato.attacks import Target
+from sfumato.counts import FrequencySet
+from sfumato.decoupled import Decoupled
+from sfumato.errors import InputError, ParameterError, PolicyError
+from sfumato.policy import Policy, RiskLevels
+from sfumato.release import MANIFEST, Release
+from sfumato.tasks.measure import counted
+from sfumato.tasks.subject import manifest_of, risk_levels_of
+from sfumato.tasks.target import target_of
+from sfumato.tasks.utility import utility
+from sfumato.tasks.verify import verify
+from sfumato.usefulness import Utility
+from sfumato.verifier import Verdict
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """A release, and what else is known of it. Everything is computed when it is asked for."""
+
+    release: Path | Release | Decoupled
+    """A folder; only releases in memory are anything else."""
+
+    data: object = None
+    """The original table."""
+
+    policy: Policy | None = None
+    ledger: Path | None = None
+    public: bool = False
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the release is."""
+        return self.release if isinstance(self.release, Path) else None
+
+    @cached_property
+    def manifest(self) -> Mapping[str, Any]:
+        """What the release says of itself; nothing if that cannot be read."""
+        try:
+            return manifest_of(self.release) or {}
+        except InputError:
+            # What is wrong with it is the verdict's matter.
+            return {}
+
+    @property
+    def kind(self) -> str | None:
+        """How the table was decoupled; None if it is in one piece."""
+        kind = self.manifest.get("kind")
+        return None if kind is None else str(kind)
+
+    def named(self, role: str) -> tuple[str, ...]:
+        """Name the published columns of a role."""
+        columns = self.manifest.get("columns", ())
+        return tuple(column["name"] for column in columns if column["role"] == role)
+
+    @cached_property
+    def levels(self) -> RiskLevels:
+        """What probabilities mean to the publisher."""
+        try:
+            return risk_levels_of(self.policy, self.manifest)
+        except (InputError, PolicyError):
+            return RiskLevels()
+
+    @cached_property
+    def assessment(self) -> Assessment:
+        """May it be published?"""
+        found = verify(self.release, self.policy)
+        return replace(found, verdict=self._without_paths(found.verdict))
+
+    def _without_paths(self, verdict: Verdict) -> Verdict:
+        """Leave out where the folder is: that is nobody's matter but the publisher's."""
+        if self.folder is None or not self.public:
+            return verdict
+        return Verdict(
+            tuple(replace(check, detail=self.anywhere(check.detail)) for check in verdict.checks)
+        )
+
+    def anywhere(self, text: str) -> str:
+        """Write a text without the path of the folder."""
+        if self.folder is not None:
+            for place in (self.folder.resolve(), self.folder.absolute(), self.folder):
+                text = text.replace(f"{place}/", "") if str(place) != "." else text
+                text = text.replace(str(place), "the release") if len(str(place)) > 1 else text
+        return text
+
+    @cached_property
+    def target(self) -> Target:
+        """The release as an adversary sees it: groups and what is in them."""
+        return target_of(self.release, self.policy)
+
+    @cached_property
+    def original(self) -> FrequencySet | None:
+        """The original over the published columns; None if it was not given."""
+        if self.data is None:
+            return None
+        return counted(self.data, (*self.named("quasi-identifier"), *self.named("sensitive")))
+
+    @cached_property
+    def utility(self) -> Utility:
+        """How far answers from the release are from those of the original."""
+        return utility(self.data, self.release, policy=self.policy)
+
+
+def given(
+    release: object,
+    *,
+    data: object = None,
+    policy: Policy | str | PathLike[str] | None = None,
+    ledger: str | PathLike[str] | None = None,
+    public: bool = False,
+) -> Given:
+    """Check what a report is asked for with."""
+    if public:
+        _refuse({"data": data, "policy": policy, "ledger": ledger})
+    if policy is not None and not isinstance(policy, Policy):
+        policy = Policy.load(policy)
+    found = _release(release)
+    return Given(found, data, policy, None if ledger is None else Path(ledger), public)
+
+
+def _refuse(asked: Mapping[str, object]) -> None:
+    for name, value in asked.items():
+        if value is not None:
+            raise ParameterError(
+                name,
+                _shown(value),
+                "left out with public=True (--public)",
+                why="a public report says only what everybody can compute from the release",
+            )
+
+
+def _shown(value: object) -> str:
+    return str(value) if isinstance(value, str | PathLike) else f"a {type(value).__name__}"
+
+
+def _release(release: object) -> Path | Release | Decoupled:
+    if isinstance(release, Release | Decoupled):
+        # What lies in the folder is what others get, whatever the object remembers.
+        return release if release.folder is None else release.folder
+    if isinstance(release, str | PathLike):
+        folder = Path(release).expanduser()
+        if (folder / MANIFEST).is_file():
+            return folder
+        raise InputError(
+            f"there is no {MANIFEST} in {str(folder)!r}. Give the folder of a release; of a "
+            "plain table, sfumato verify says what it gives away."
+        )
+    raise ParameterError("release", _shown(release), "a release, or the folder of one")
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    """Take what a stranger's manifest has for an object; nothing if it is none."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def sequence(value: object) -> Sequence[Any]:
+    """Take what a stranger's manifest has for a list; nothing if it is none."""
+    return value if isinstance(value, list | tuple) else ()

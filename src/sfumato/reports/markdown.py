@@ -1,0 +1,111 @@
+"""A report as Markdown: for wikis, pull requests and terminals."""
+
+import re
+
+from sfumato.fragment import brief, visible
+from sfumato.reports.content import (
+    Beside,
+    Cell,
+    Content,
+    Drawing,
+    Figures,
+    Heading,
+    Part,
+    Section,
+    Sentence,
+    Table,
+)
+from sfumato.reports.words import is_number, shown
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|~^$@:-])")
+_MOST_WORDS = 1500
+"""Characters of a drawing's description."""
+
+
+def to_markdown(content: Content) -> str:
+    """Write a report as Markdown; drawings become what they say in words.
+
+    >>> print(to_markdown(Content("Report", "yes", "For all.", True, (), (), "1")))
+    # Report
+    <BLANKLINE>
+    **May it be published? Yes.**
+    <BLANKLINE>
+    For all.
+    <BLANKLINE>
+    Written by sfumato 1.
+    <BLANKLINE>
+    """
+    lines = [f"# {escaped(content.title)}"]
+    lines.append(f"**May it be published? {content.answer.capitalize()}.**")
+    lines.append(escaped(content.scope))
+    for section in content.sections:
+        lines += _section(section)
+    if content.left_out:
+        lines.append("## What is not in this report")
+        lines.append(
+            "\n".join(f"- {escaped(title)}: {escaped(why)}." for title, why in content.left_out)
+        )
+    lines.append(f"Written by sfumato {escaped(content.version)}.")
+    return "\n\n".join(lines) + "\n"
+
+
+def escaped(text: str) -> str:
+    r"""Write a text so that nothing in it is a sign of Markdown, nor of HTML.
+
+    >>> print(escaped("<b> a|b *c*"))
+    &lt;b&gt; a\|b \*c\*
+    """
+    text = visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    # Between letters and figures these are harmless, and text should stay readable.
+    return _SPECIAL.sub(_marked, text)
+
+
+def _marked(found: "re.Match[str]") -> str:
+    sign = found.group(1)
+    if sign in "()+:-" and not _starts_line(found):
+        return sign
+    return f"\\{sign}"
+
+
+def _starts_line(found: "re.Match[str]") -> bool:
+    return not found.string[: found.start()].strip()
+
+
+def _section(section: Section) -> list[str]:
+    lines = [f"## {escaped(section.title)}", f"*{escaped(section.how_to_read)}*"]
+    for part in section.parts:
+        lines += _part(part)
+    return lines
+
+
+def _part(part: Part) -> list[str]:
+    if isinstance(part, Sentence):
+        return [f"**{escaped(part.text)}**" if part.loud else escaped(part.text)]
+    if isinstance(part, Figures):
+        headings = (Heading("figure"), Heading("value"), Heading("how to read it"))
+        return _table(Table(part.caption, headings, part.items))
+    if isinstance(part, Table):
+        return _table(part)
+    drawings = part.drawings if isinstance(part, Beside) else (part,)
+    return [line for drawing in drawings for line in _drawing(drawing)]
+
+
+def _drawing(drawing: Drawing) -> list[str]:
+    words = brief(drawing.description, most=_MOST_WORDS)
+    return [f"**{escaped(drawing.title)}.** {escaped(words)}"]
+
+
+def _table(table: Table) -> list[str]:
+    columns = list(zip(*table.rows, strict=True)) or [()] * len(table.headings)
+    sides = ["---:" if column and all(map(is_number, column)) else "---" for column in columns]
+    rows = [[_cell(cell) for cell in row] for row in table.rows]
+    grid = [[_cell(heading.name) for heading in table.headings], sides, *rows]
+    lines = [f"**{escaped(table.caption)}**", "\n".join(f"| {' | '.join(row)} |" for row in grid)]
+    if table.more:
+        lines.append(f"And {shown(table.more)} more.")
+    told = [f"- {escaped(h.name)}: {escaped(h.meaning)}" for h in table.headings if h.meaning]
+    return [*lines, "\n".join(told)] if told else lines
+
+
+def _cell(cell: Cell) -> str:
+    return escaped(shown(cell)).replace("\n", " ") or " "

@@ -1,0 +1,122 @@
+"""What adversaries achieve: before the release, after it, and about whom."""
+
+from collections.abc import Sequence
+
+from sfumato.attacks import Outcome
+from sfumato.fragment import brief
+from sfumato.reports.content import Badge, Cell, Heading, Part, Sentence, Share, Table
+from sfumato.reports.given import Given
+from sfumato.reports.sections.base import Chapter, NotHereError
+
+_MOST_CASES = 15
+
+
+def _parts(given: Given) -> Sequence[Part]:
+    found = given.assessment.attacks
+    tried = [outcome for outcome in found if outcome.tried]
+    if not tried:
+        raise NotHereError("no attack could be tried: the checks above say what is wrong first")
+    parts: list[Part] = [_table(given, tried)]
+    parts += [Sentence(f"{name}: {how}") for name, how in _explained(tried)]
+    cases = _cases(tried)
+    if cases:
+        parts.append(_worst(cases))
+    parts += [
+        Sentence(f"Not tried: {outcome.attack}, because {outcome.note}.")
+        for outcome in found
+        if not outcome.tried
+    ]
+    return parts
+
+
+def _table(given: Given, tried: Sequence[Outcome]) -> Table:
+    threshold = tried[0].threshold
+    return Table.of(
+        "Attacks",
+        [
+            "attack",
+            Heading("after", "The sensitive column it is after; – if it is after a person's row."),
+            Heading("prior", "In the worst case, what is believed without the release."),
+            Heading("posterior", "In the worst case, what is believed with it."),
+            Heading("gain", "How much likelier the release made that."),
+            Heading("risk", "The publisher's name for the posterior."),
+            Heading(
+                "people at risk",
+                f"Of whom something is believed with {threshold:.0%} or more, and the release at "
+                "least halved the doubt.",
+            ),
+            Heading("of", "How many people there are."),
+            Heading("result", "Told: worth knowing, but no reason to refuse the release."),
+        ],
+        [_row(given, outcome) for outcome in tried],
+        most=60,
+    )
+
+
+def _row(given: Given, outcome: Outcome) -> list[Cell]:
+    posterior = outcome.posterior or 0.0
+    return [
+        outcome.attack,
+        outcome.column,
+        None if outcome.prior is None else Share(outcome.prior),
+        Share(posterior),
+        None if outcome.gain is None else Share(outcome.gain),
+        Badge(given.levels.of(posterior)),
+        outcome.people,
+        outcome.of,
+        _result(outcome, given.assessment.allowed),
+    ]
+
+
+def _result(outcome: Outcome, allowed: int) -> Badge:
+    if not outcome.judged:
+        return Badge("told")
+    return Badge("at risk") if outcome.people > allowed else Badge("withstood")
+
+
+def _explained(tried: Sequence[Outcome]) -> list[tuple[str, str]]:
+    """Say once what each attack does."""
+    return list({o.attack: o.how for o in tried if o.how}.items())
+
+
+def _cases(tried: Sequence[Outcome]) -> list[list[Cell]]:
+    """Give the worst cases of all attacks, those that learnt most first."""
+    cases = [(outcome, case) for outcome in tried for case in outcome.worst]
+    cases.sort(key=lambda pair: (-pair[1].posterior, -pair[1].gain))
+    return [
+        [
+            outcome.attack,
+            ", ".join(f"{name}={brief(value, most=40)}" for name, value in case.who.items())
+            or "everybody",
+            case.people,
+            brief(case.believed),
+            Share(case.prior),
+            Share(case.posterior),
+        ]
+        for outcome, case in cases
+    ]
+
+
+def _worst(cases: list[list[Cell]]) -> Table:
+    return Table.of(
+        "The worst cases",
+        [
+            "attack",
+            Heading("who", "What they are recognised by, as it is published."),
+            Heading("people", "How many look like that."),
+            Heading("believed", "What is believed of them."),
+            Heading("prior", "How likely that is without the release."),
+            Heading("posterior", "How likely it is with it."),
+        ],
+        cases,
+        most=_MOST_CASES,
+    )
+
+
+ATTACKS = Chapter(
+    "attacks",
+    "What adversaries achieve",
+    "Each line is one way to learn something about a person: what is believed before anybody sees "
+    "the release (prior), what after (posterior), and how many people that puts at risk.",
+    _parts,
+)

@@ -1,0 +1,207 @@
+"""What can be guessed once the parts of a decoupled release are joined again."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sfumato.broken import Broken
+from sfumato.counts import Column, FrequencySet
+from sfumato.drawing import bars_svg
+from sfumato.errors import InputError
+from sfumato.fragment import brief
+from sfumato.leaks import Exposure
+from sfumato.leaks.comparison import Comparison, compare
+from sfumato.leaks.exposure import View
+from sfumato.policy import Missing
+from sfumato.reports.content import (
+    Badge,
+    Cell,
+    Drawing,
+    Heading,
+    Part,
+    Sentence,
+    Share,
+    Table,
+)
+from sfumato.reports.given import Given
+from sfumato.reports.sections.base import Chapter, NotHereError
+from sfumato.tasks.problem import ladder_of, without_missing
+from sfumato.text import text_of
+from sfumato.verifier.manifest import BREAK_MERGE
+
+_KNOWS = Heading("who knows", "What the adversary knows of a person besides the release.")
+_GUESSES = Heading("guesses", "The columns that are guessed, all of them at once.")
+
+
+def _parts(given: Given) -> Sequence[Part]:
+    if given.kind is None:
+        raise NotHereError("the release is in one piece: nothing was decoupled")
+    if given.kind != BREAK_MERGE:
+        raise NotHereError(
+            f"by {given.kind} groups are buckets; its attacks say what can be guessed from them"
+        )
+    broken = given.target.broken
+    if broken is None or not broken.total or not broken.names:
+        raise NotHereError("nobody is in the release, or nothing sensitive")
+    exposure = Exposure(broken, None, given.levels)
+    parts: list[Part] = [_views(exposure), _worst(exposure)]
+    counts = before_breaking(given, broken)
+    comparison = _compared(counts, broken, given)
+    if comparison is not None:
+        return [_changes(comparison), Drawing.of(_drawn(comparison)), *parts]
+    why = (
+        "How likely everybody's own values were before decoupling is not in the release; "
+        "the original and its policy would tell."
+    )
+    return [*parts, Sentence(why)]
+
+
+def _compared(counts: FrequencySet | None, broken: Broken, given: Given) -> Comparison | None:
+    if counts is None:
+        return None
+    try:
+        return compare(counts, broken, levels=given.levels)
+    except InputError:
+        # The data is not what was broken: rows were suppressed, or it is another table.
+        return None
+
+
+def before_breaking(given: Given, broken: Broken) -> FrequencySet | None:
+    """Recode the original as the release is recoded, as far as the policy says how."""
+    counts = given.original
+    if counts is None:
+        return None
+    names = tuple(column.name for column in broken.quasi_identifiers)
+    if given.policy is not None and given.policy.missing is Missing.SUPPRESS:
+        counts, _ = without_missing(counts, names)
+    values, codes = [], []
+    for column, old in zip(counts.columns, counts.codes, strict=True):
+        level = next(c.get("level") for c in given.manifest["columns"] if c["name"] == column.name)
+        labels, code = list(column.values), old
+        if level:
+            if given.policy is None or column.name not in given.policy.columns:
+                return None
+            ladder = ladder_of(given.policy, counts, column.name)
+            labels, code = list(ladder.labels[level]), ladder.codes[level][old]
+        values.append(labels)
+        codes.append(code)
+    recoded = FrequencySet.from_codes(counts.names, values, np.array(codes), counts.rows)
+    return _of_groups(recoded, broken)
+
+
+def _of_groups(counts: FrequencySet, broken: Broken) -> FrequencySet:
+    """Leave out the people whose group was not published."""
+    theirs = broken.quasi_identifiers
+    published = {_texts(theirs, label) for label in broken.labels.T.tolist()}
+    mine = [counts.column(column.name) for column in theirs]
+    codes = np.array([counts.codes_of(column.name) for column in theirs])
+    labels, at = np.unique(codes, axis=1, return_inverse=True)
+    there = np.array([_texts(mine, label) in published for label in labels.T.tolist()], dtype=bool)
+    return counts.without(~there[at.ravel()])
+
+
+def _texts(columns: Sequence[Column], label: Sequence[int]) -> tuple[str | None, ...]:
+    """Write a group as files do, where a number and its text are the same."""
+    values = [column.values[code] for column, code in zip(columns, label, strict=True)]
+    return tuple(None if value is None else text_of(value) for value in values)
+
+
+def _knows(known: str | None) -> str:
+    return "the group" if known is None else f"the group and {known}"
+
+
+def _views(exposure: Exposure) -> Table:
+    return Table.of(
+        "What the parts tell when they are joined",
+        [
+            _KNOWS,
+            _GUESSES,
+            Heading("surest guess", "How likely the likeliest guess about somebody is."),
+            Heading("risk", "The publisher's name for that."),
+            Heading("on average", "How likely people's own values are to be guessed, expected."),
+            Heading("people", "How many are expected to have values of high risk or more."),
+        ],
+        [_view(view) for view in exposure.views],
+    )
+
+
+def _view(view: View) -> list[Cell]:
+    expected = view.expected
+    return [
+        _knows(view.known),
+        ", ".join(view.told),
+        Share(float(view.largest.max(initial=0.0))),
+        Badge(view.level),
+        Share(view.mean),
+        round(expected["high"] + expected["very high"], 1),
+    ]
+
+
+def _worst(exposure: Exposure) -> Table:
+    rows: list[list[Cell]] = [
+        [
+            ", ".join(f"{name}={brief(value, most=40)}" for name, value in found.group),
+            found.size,
+            ", ".join(f"{name}={brief(value, most=40)}" for name, value in found.values),
+            Share(float(found.probability)),
+        ]
+        for found in exposure.views[0].worst(10)
+    ]
+    return Table.of(
+        "The surest guesses about whole people",
+        [
+            "group",
+            Heading("people", "How many are in the group."),
+            "guess",
+            Heading("probability", "How likely it is that a person of the group has all of it."),
+        ],
+        rows,
+    )
+
+
+def _changes(comparison: Comparison) -> Table:
+    rows: list[list[Cell]] = [
+        [
+            _knows(change.known),
+            ", ".join(change.told),
+            Share(float(change.before.worst)),
+            Share(float(change.after.worst)),
+            Share(change.before.mean),
+            Share(change.after.mean),
+            change.before.people["very high"],
+            change.after.people["very high"],
+        ]
+        for change in comparison.changes
+    ]
+    return Table.of(
+        "Everybody's own values, before decoupling and after",
+        [
+            _KNOWS,
+            _GUESSES,
+            Heading("worst before", "How likely somebody's own values were in the whole table."),
+            Heading("worst after", "How likely somebody's own values are in the parts."),
+            Heading("mean before", "The same, over everybody."),
+            Heading("mean after", "The same, over everybody."),
+            Heading("very high before", "People whose own values were nearly certain."),
+            Heading("very high after", "People whose own values still are."),
+        ],
+        rows,
+    )
+
+
+def _drawn(comparison: Comparison) -> str:
+    return bars_svg(
+        [f"{_knows(c.known)} → {', '.join(c.told)}"[:120] for c in comparison.changes],
+        [c.before.mean for c in comparison.changes],
+        [c.after.mean for c in comparison.changes],
+        title="How likely people's own values are, on average",
+    )
+
+
+BREACHES = Chapter(
+    "breaches",
+    "What the parts tell when they are joined again",
+    "Whoever joins the parts can only take the share of each value in a person's group; the "
+    "numbers say how likely the best guess is, and what the whole table told before.",
+    _parts,
+)

@@ -1,0 +1,118 @@
+"""How strongly columns are tied: in the release, and in the original beside it."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sfumato.drawing.heatmap import Words, heatmap_svg
+from sfumato.fragment import brief
+from sfumato.reports.content import Beside, Cell, Drawing, Heading, Part, Sentence, Table
+from sfumato.reports.given import Given
+from sfumato.reports.sections.base import Chapter, NotHereError
+from sfumato.slicing import Correlations
+from sfumato.tasks.correlations import correlations
+from sfumato.typing import FloatArray
+
+_MEASURE = "cramers-v"
+_MOST_COLUMNS = 16
+_MOST_PAIRS = 10
+_WORDS = Words("Table of correlations", "most tied to", "{:.2f}".format)
+
+
+def _parts(given: Given) -> Sequence[Part]:
+    names = (*given.named("quasi-identifier"), *given.named("sensitive"))
+    if len(names) < 2:
+        raise NotHereError("it takes two columns")
+    before, after = _both(given, names)
+    shown = _strongest(after if before is None else np.maximum(before, after))
+    drawings = [] if before is None else [_drawn(names, before, shown, "In the original")]
+    drawings.append(_drawn(names, after, shown, "In the release"))
+    parts: list[Part] = [Beside(tuple(drawings)), _pairs(names, before, after)]
+    if len(names) > len(shown):
+        more = len(names) - len(shown)
+        parts.append(Sentence(f"And {more} more columns that are less tied to any, not drawn."))
+    return parts
+
+
+def _both(given: Given, names: Sequence[str]) -> tuple[FloatArray | None, FloatArray]:
+    """Measure the original, if it was given, and the release."""
+    if given.kind is not None:
+        if given.data is None:
+            raise NotHereError(
+                "columns that are published apart have no rows in common; what is left of their "
+                "ties can be told beside the original only"
+            )
+        return _estimated(given, names)
+    after = correlations(given.release, measure=_MEASURE)
+    if given.data is None:
+        return None, _matrix(after, names)
+    before = correlations(
+        given.data,
+        quasi_identifiers=given.named("quasi-identifier"),
+        sensitive=given.named("sensitive"),
+        measure=_MEASURE,
+    )
+    return _matrix(before, names), _matrix(after, names)
+
+
+def _matrix(found: Correlations, names: Sequence[str]) -> FloatArray:
+    at = [found.names.index(name) for name in names]
+    strength: FloatArray = found.strength[np.ix_(at, at)]
+    return strength
+
+
+def _estimated(given: Given, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+    """Take what a careful reader puts together again from the parts."""
+    before, after = np.eye(len(names)), np.eye(len(names))
+    for pair in given.utility.associations.pairs:
+        i, j = names.index(pair.one), names.index(pair.other)
+        before[i, j] = before[j, i] = pair.before
+        after[i, j] = after[j, i] = pair.after
+    return before, after
+
+
+def _strongest(strength: FloatArray) -> list[int]:
+    """Choose the columns that are tied most to some other."""
+    others = strength - np.eye(len(strength))
+    order = np.argsort(-others.max(axis=0), kind="stable")[:_MOST_COLUMNS]
+    return sorted(order.tolist())
+
+
+def _drawn(names: Sequence[str], strength: FloatArray, shown: list[int], title: str) -> Drawing:
+    # What a column has to do with itself says nothing, and would be the darkest of all.
+    values = np.where(np.eye(len(names), dtype=bool), np.nan, np.clip(strength, 0, 1))
+    short = [brief(names[i], most=40) for i in shown]
+    return Drawing.of(
+        heatmap_svg(short, short, values[np.ix_(shown, shown)], title=title, words=_WORDS)
+    )
+
+
+def _pairs(names: Sequence[str], before: FloatArray | None, after: FloatArray) -> Table:
+    one, other = np.triu_indices(len(names), k=1)
+    strongest = after if before is None else np.maximum(before, after)
+    order = np.argsort(-strongest[one, other], kind="stable").tolist()
+    rows: list[list[Cell]] = []
+    for k in order:
+        i, j = int(one[k]), int(other[k])
+        was: list[Cell] = [] if before is None else [round(float(before[i, j]), 3)]
+        rows.append([f"{names[i]} and {names[j]}", *was, round(float(after[i, j]), 3)])
+    was_heading = Heading("original", "How strongly they were tied before anything was changed.")
+    return Table.of(
+        "The strongest pairs",
+        [
+            "columns",
+            *([] if before is None else [was_heading]),
+            Heading("release", "Cramér's V: 0, one tells nothing about the other; 1, everything."),
+        ],
+        rows,
+        most=_MOST_PAIRS,
+    )
+
+
+CORRELATIONS = Chapter(
+    "correlations",
+    "How strongly columns are tied",
+    "The darker a field, the more two columns have to do with each other (Cramér's V, from 0 to "
+    "1); what is tied to a sensitive column tells about it, and what analyses need should stay.",
+    _parts,
+)

@@ -1,0 +1,150 @@
+"""What columns tell about each other: Bayesian networks, and the rules that exceed alpha."""
+
+from collections.abc import Sequence
+
+from sfumato.bayes import Network
+from sfumato.drawing import network_svg
+from sfumato.fragment import brief
+from sfumato.leaks import Findings
+from sfumato.leaks.rules import Rule
+from sfumato.reports.content import (
+    Badge,
+    Cell,
+    Drawing,
+    Figures,
+    Heading,
+    Part,
+    Sentence,
+    Share,
+    Table,
+)
+from sfumato.reports.given import Given
+from sfumato.reports.sections.base import Chapter, NotHereError
+from sfumato.tasks.detect import detect
+from sfumato.tasks.draw import marked_edges
+from sfumato.verifier.manifest import BREAK_MERGE
+
+_MOST_COLUMNS = 40
+"""Networks of more columns are not drawn: nobody could read them."""
+
+_MOST_RULES = 15
+
+
+def _parts(given: Given) -> Sequence[Part]:
+    if given.kind not in (None, BREAK_MERGE):
+        raise NotHereError(
+            f"a release by {given.kind} has no rows to learn from; its attacks say what it tells"
+        )
+    findings = detect(given.release, levels=given.levels)
+    parts: list[Part] = [_figures(findings)]
+    for name, network in findings.networks.items():
+        if not network.edges:
+            parts.append(Sentence(f"Among {_whose(name)} no dependency was found."))
+        elif len(network.columns) > _MOST_COLUMNS:
+            text = f"The network of {_whose(name)} has {len(network.columns)} columns: not drawn."
+            parts.append(Sentence(text))
+        else:
+            parts.append(Drawing.of(_drawn(findings, name, network)))
+    if findings.leaks:
+        parts.append(_rules(findings))
+    parts += [Sentence(f"Note: {brief(note, most=300)}") for note in findings.notes[:10]]
+    if given.kind == BREAK_MERGE:
+        parts.append(
+            Sentence(
+                "The release has no rows any more. This is what one of the tables tells that fit "
+                "it, dealt out by chance; ties between columns that were decoupled are gone."
+            )
+        )
+    return parts
+
+
+def _whose(name: str) -> str:
+    return "all columns" if name == "all" else f"{name} columns".replace("iers columns", "iers")
+
+
+def _figures(findings: Findings) -> Figures:
+    alpha = Share(findings.alpha)
+    return Figures(
+        "Rules",
+        (
+            ("alpha", alpha, "A rule is reported if it tells something more surely than this."),
+            (
+                "rules that reveal",
+                len(findings.leaks),
+                "How many rules tell a sensitive value so surely.",
+            ),
+            ("people told", findings.exposed, "About how many people one of them is right."),
+            (
+                "rules that restate",
+                len(findings.restatements),
+                "How many rules tell only what others may know anyway.",
+            ),
+        ),
+    )
+
+
+def _drawn(findings: Findings, name: str, network: Network) -> str:
+    short = _shortened(network)
+    marked = marked_edges(findings, network)
+    kinds = dict.fromkeys(findings.quasi_identifiers, "quasi-identifier")
+    kinds |= dict.fromkeys(findings.sensitive, "sensitive")
+    return network_svg(
+        Network.of(
+            [short[column] for column in network.columns],
+            [(short[a], short[b]) for a, b in network.edges],
+            chosen=[(short[a], short[b]) for a, b in network.chosen],
+        ),
+        marked={(short[a], short[b]): strength for (a, b), strength in marked.items()},
+        groups={short[column]: kinds[column] for column in network.columns},
+        title=f"Dependencies among {_whose(name)}",
+    )
+
+
+def _shortened(network: Network) -> dict[str, str]:
+    """Give columns short names that still differ."""
+    found: dict[str, str] = {}
+    for number, column in enumerate(network.columns):
+        short = brief(column, most=60)
+        found[column] = short if short not in found.values() else f"{short} ({number})"
+    return found
+
+
+def _rules(findings: Findings) -> Table:
+    return Table.of(
+        "Rules that tell a sensitive value",
+        [
+            Heading("who knows", "What somebody knows of a person."),
+            Heading("learns", "What it tells."),
+            Heading("before", "How likely that is without knowing anything: its share of all."),
+            Heading("after", "How likely it is to whoever knows."),
+            Heading("risk", "The publisher's name for that."),
+            Heading("people", "About how many people the whole rule is right."),
+        ],
+        [_row(rule) for rule in findings.leaks],
+        most=_MOST_RULES,
+    )
+
+
+def _row(rule: Rule) -> list[Cell]:
+    strongest = max(rule.shown(), key=lambda entry: entry["posterior"])
+    return [
+        _listed(strongest["known"]),
+        _listed(strongest["told"]),
+        Share(strongest["prior"]),
+        Share(strongest["posterior"]),
+        Badge(rule.level),
+        rule.people,
+    ]
+
+
+def _listed(named: "dict[str, str | None]") -> str:
+    return ", ".join(f"{name}={brief(value, most=40)}" for name, value in named.items())
+
+
+DEPENDENCIES = Chapter(
+    "dependencies",
+    "What columns tell about each other",
+    "An arrow says that one column depends on another; a thick arrow carries a rule, and its "
+    "number is how surely it tells a value.",
+    _parts,
+)

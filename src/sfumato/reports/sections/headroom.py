@@ -1,0 +1,95 @@
+"""How many more people the groups of a ledger take."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from sfumato.drawing.shares import shares_svg
+from sfumato.fragment import brief
+from sfumato.reports.content import Cell, Drawing, Figures, Heading, Part, Share, Table
+from sfumato.reports.given import Given
+from sfumato.reports.sections.base import Chapter, NotHereError
+from sfumato.tasks.headroom import Headroom, Room
+from sfumato.tasks.headroom import headroom as headroom_of
+
+_MOST = 20
+_MOST_DRAWN = 12
+
+
+def _parts(given: Given) -> Sequence[Part]:
+    if given.ledger is None:
+        raise NotHereError(
+            "a ledger is the publisher's own"
+            if given.public
+            else "no ledger was given: --ledger clinic.ledger"
+        )
+    found = headroom_of(given.ledger)
+    if not found.rooms:
+        raise NotHereError("nobody is in the ledger yet")
+    full = sum(room.permitted == 0 for room in found.rooms)
+    figures = Figures(
+        "The ledger",
+        (
+            ("alpha", Share(found.alpha), "No combination of values may be likelier than this."),
+            ("groups", found.groups, "How many groups are published."),
+            ("full", full, "Combinations that no further row may have now."),
+        ),
+    )
+    return [figures, _table(found), Drawing.of(_drawn(found))]
+
+
+def _named(values: Sequence[str | None]) -> str:
+    return ", ".join(brief(value, most=40) for value in values)
+
+
+def _table(found: Headroom) -> Table:
+    return Table.of(
+        "The combinations closest to the limit",
+        [
+            "group",
+            Heading("people", "How many are in the group."),
+            "values",
+            Heading("looked at because", "Of each group the likeliest, and those rows wait for."),
+            Heading("before", "How likely it was before the last release that changed the group."),
+            Heading("now", "How likely it is to whoever knows the group and one of the values."),
+            Heading("more rows", "How many further rows may have these values; – is any number."),
+        ],
+        [_row(room) for room in found.rooms],
+        most=_MOST,
+    )
+
+
+def _row(room: Room) -> list[Cell]:
+    return [
+        _named(room.group),
+        room.size,
+        _named(room.values),
+        room.which,
+        None if room.before is None else Share(room.before),
+        Share(room.breach),
+        room.permitted,
+    ]
+
+
+def _drawn(found: Headroom) -> str:
+    rooms = found.rooms[:_MOST_DRAWN]
+
+    def share(probability: Fraction | None) -> float:
+        return 0.0 if probability is None else float(probability)
+
+    return shares_svg(
+        [f"{_named(room.group)}: {_named(room.values)}" for room in rooms],
+        {
+            "before the last release": [share(room.before) for room in rooms],
+            "now": [share(room.breach) for room in rooms],
+        },
+        title=f"How likely the closest combinations are; the limit is {found.alpha:g}",
+    )
+
+
+HEADROOM = Chapter(
+    "headroom",
+    "How many more people there is room for",
+    "A group may be added to as long as no combination of its values becomes likelier than "
+    "alpha; rows of other combinations make room for more.",
+    _parts,
+)

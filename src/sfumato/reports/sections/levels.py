@@ -1,0 +1,189 @@
+"""The levels that were chosen, and what a step to either side would cost."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sfumato.engines import open_table
+from sfumato.policy import Policy
+from sfumato.policy.choice import FULL_DOMAIN
+from sfumato.release import level_text, method_of, recoded_columns
+from sfumato.reports.content import Cell, Figures, Heading, Part, Sentence, Table
+from sfumato.reports.given import Given, mapping
+from sfumato.reports.sections.base import Chapter, NotHereError
+from sfumato.search import Checker
+from sfumato.search.checker import Outcome
+from sfumato.tasks.measure import counted
+from sfumato.tasks.problem import counted_columns, make_checker
+from sfumato.typing import Node
+
+
+def _parts(given: Given) -> Sequence[Part]:
+    columns = recoded_columns(given.manifest) if given.manifest else []
+    if not columns:
+        raise NotHereError("no column was generalised: values are published as they are")
+    rows: list[list[Cell]] = [[column["name"], level_text(column)] for column in columns]
+    heading = Heading(
+        "level", "0 is the value as it was; at the highest level nothing is said any more."
+    )
+    parts: list[Part] = [Table.of("Levels", ["column", heading], rows, most=60)]
+    parts += _search(given)
+    return [*parts, *_neighbours(given)]
+
+
+def _search(given: Given) -> list[Part]:
+    found = mapping(given.manifest.get("search"))
+    if not found:
+        return []
+    proven = "yes" if found.get("optimal") is True else "no"
+    return [
+        Figures(
+            "The search",
+            (
+                ("combinations of levels", _number(found.get("nodes")), "All there are."),
+                ("looked at", _number(found.get("checks")), "How many had to be judged."),
+                (
+                    "proven best",
+                    proven,
+                    "Whether no other levels that keep the promises lose less.",
+                ),
+            ),
+        )
+    ]
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _neighbours(given: Given) -> list[Part]:
+    if given.public:
+        return []
+    if given.data is None or given.policy is None:
+        return [Sentence("What a level less would cost needs the original and the policy.")]
+    if given.kind is not None or method_of(given.manifest) != FULL_DOMAIN:
+        return [Sentence("Levels were not chosen for whole columns here: there is no next one.")]
+    steps = steps_from(given.data, given.policy, given.manifest["columns"])
+    if steps is None:
+        return [
+            Sentence("The policy's hierarchies have other levels here: nothing can be compared.")
+        ]
+    told = [Sentence(f"{step.sentence}.") for step in steps if step.less][:6]
+    return [_table(steps), *told] if steps else []
+
+
+@dataclass(frozen=True)
+class Step:
+    """A neighbour of the levels that were chosen, and what it would cost."""
+
+    column: str
+    level: int
+    """The level there."""
+
+    less: bool
+    """Whether it is one level less."""
+
+    now: Outcome
+    then: Outcome
+
+    @property
+    def rows(self) -> int:
+        """How many rows more would have to be suppressed."""
+        return self.then.suppressed - self.now.suppressed
+
+    @property
+    def sentence(self) -> str:
+        """Say it as people do."""
+        way = "less" if self.less else "more"
+        rows = "1 row" if abs(self.rows) == 1 else f"{abs(self.rows)} rows"
+        cost = f"cost {rows}" if self.rows > 0 else f"save {rows}" if self.rows else "cost no row"
+        much = "" if self.then.valid else ", more than may be suppressed"
+        return f"One level {way} on {self.column} would {cost}{much}"
+
+
+def steps_from(
+    data: object, policy: Policy, columns: Sequence[dict[str, object]]
+) -> list[Step] | None:
+    """Judge every neighbour of the levels of a release; None if hierarchies are others now.
+
+    Args:
+        data: The original.
+        policy: What must hold.
+        columns: The columns of the manifest.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> import sfumato as sf
+        >>> roles = {"sex": "quasi-identifier"}
+        >>> policy = sf.Policy(columns=roles, models=[sf.models.KAnonymity(2)])
+        >>> table = pa.table({"sex": ["f", "f", "m"]})
+        >>> release = sf.anonymize(table, policy)
+        >>> [step] = steps_from(table, policy, release.manifest["columns"])
+        >>> print(step.sentence)
+        One level less on sex would cost 1 row, more than may be suppressed
+    """
+    counts = counted(data, counted_columns(policy))
+    people = None
+    if policy.population is not None:
+        people = open_table(policy.population).count(policy.quasi_identifiers)
+    checker = make_checker(policy, counts, people)
+    node = _node(checker, columns)
+    if node is None:
+        return None
+    now = checker.evaluate(node)
+    steps = []
+    for less, near in ((True, checker.lattice.below(node)), (False, checker.lattice.above(node))):
+        for there in near:
+            [at] = [i for i, level in enumerate(there) if level != node[i]]
+            name = checker.grouping.ladders[at].column
+            steps.append(Step(name, there[at], less, now, checker.evaluate(there)))
+    return steps
+
+
+def _node(checker: Checker, columns: Sequence[dict[str, object]]) -> Node | None:
+    said = {str(c["name"]): (c.get("level"), c.get("height")) for c in columns}
+    levels = []
+    for ladder in checker.grouping.ladders:
+        level, height = said.get(ladder.column, (None, None))
+        if not isinstance(level, int) or height != ladder.height:
+            return None
+        levels.append(level)
+    node = tuple(levels)
+    return node if node in checker.lattice else None
+
+
+def _table(steps: Sequence[Step]) -> Table:
+    ordered = sorted(steps, key=lambda step: (not step.less, step.rows))
+    rows: list[list[Cell]] = [
+        [
+            f"{step.column}, one level {'less' if step.less else 'more'}",
+            step.level,
+            step.then.suppressed,
+            step.rows,
+            "yes" if step.then.valid else "no",
+            step.then.loss,
+        ]
+        for step in ordered
+    ]
+    heading = "suppressed rows more than now"
+    return Table.of(
+        "One step to either side",
+        [
+            "step",
+            Heading("level", "The level the column would have."),
+            Heading("suppressed", "Rows that would have to go for all models to hold there."),
+            Heading(heading, "What the step costs; below 0 it saves rows."),
+            Heading("allowed", "Whether the policy lets so many rows go."),
+            Heading("loss", "What is lost there; the smaller, the better."),
+        ],
+        rows,
+        most=40,
+    )
+
+
+LEVELS = Chapter(
+    "levels",
+    "How far columns were generalised",
+    "Each column stands at a level of its hierarchy; a level less would say more and leave "
+    "more people recognisable, who would then have to be left out.",
+    _parts,
+)

@@ -1,0 +1,131 @@
+"""Who is in it: how many people look alike, and how surely one of them is found."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sfumato.drawing.histogram import histogram_svg
+from sfumato.reports.content import (
+    Badge,
+    Cell,
+    Drawing,
+    Figures,
+    Heading,
+    Part,
+    Sentence,
+    Share,
+    Table,
+)
+from sfumato.reports.given import Given, mapping
+from sfumato.reports.sections.base import Chapter, NotHereError
+from sfumato.typing import IntArray
+
+_STARTS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000)
+"""Where the bins of the histogram begin."""
+
+
+def _parts(given: Given) -> Sequence[Part]:
+    classes = given.target.classes
+    sizes = classes.sizes
+    if not len(sizes):
+        raise NotHereError("nobody is in the release")
+    rows = classes.rows
+    return [
+        _figures(given, sizes, rows),
+        Drawing.of(_histogram(sizes, rows)),
+        _by_level(given, sizes, rows),
+        *_remark(given),
+    ]
+
+
+def _figures(given: Given, sizes: IntArray, rows: IntArray) -> Figures:
+    said = mapping(given.manifest.get("rows"))
+    smallest_first = np.argsort(sizes, kind="stable")
+    half = np.searchsorted(np.cumsum(rows[smallest_first]), rows.sum() / 2)
+    alone = int(rows[sizes == 1].sum())
+    return Figures(
+        "People and classes",
+        (
+            ("people", int(rows.sum()), "How many rows are published; each is one person."),
+            ("left out", _whole(said.get("suppressed")), "How many rows had to be suppressed."),
+            ("classes", len(sizes), "How many groups of people look alike to others."),
+            ("smallest class (k)", int(sizes.min()), "Everybody looks like at least so many."),
+            ("median class", float(np.median(sizes)), "Half of the classes are smaller than this."),
+            ("mean class", float(sizes.mean()), "How many people a class has on average."),
+            (
+                "class of the median person",
+                int(sizes[smallest_first][half]),
+                "Half of the people are in a class of at most this size.",
+            ),
+            ("alone", alone, "People nobody else looks like: who knows them finds their row."),
+        ),
+    )
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _histogram(sizes: IntArray, rows: IntArray) -> str:
+    labels, people = bins(sizes, rows)
+    return histogram_svg(labels, people, title="People by size of their class", axis="class size")
+
+
+def bins(sizes: IntArray, rows: IntArray) -> tuple[list[str], list[int]]:
+    """Count people by the size of their class; bins begin at round numbers.
+
+    >>> bins(np.array([2, 5, 7]), np.array([2, 5, 7]))
+    (['2', '3-4', '5-9'], [2, 0, 12])
+    """
+    at = np.searchsorted(np.array(_STARTS), sizes, side="right") - 1
+    people = np.bincount(at, weights=rows, minlength=len(_STARTS)).astype(np.int64)
+    first, last = int(at.min()), int(at.max()) + 1
+    ends = [start - 1 for start in _STARTS[1:]]
+    labels = [
+        f"{start}" if start == end else f"{start}-{end}"
+        for start, end in zip(_STARTS, ends, strict=False)
+    ]
+    labels.append(f"{_STARTS[-1]} or more")
+    return labels[first:last], people[first:last].tolist()
+
+
+def _by_level(given: Given, sizes: IntArray, rows: IntArray) -> Table:
+    bounds = given.levels.bounds()
+    # As the levels say it, one by one: what is exactly 1/5 is at the level that begins there.
+    names = np.array([given.levels.of(1 / size) for size in np.unique(sizes).tolist()])
+    of_class = names[np.searchsorted(np.unique(sizes), sizes)]
+    total = max(int(rows.sum()), 1)
+    table: list[list[Cell]] = []
+    for name, start in bounds.items():
+        people = int(rows[of_class == name].sum())
+        table.append([Badge(name), Share(start), people, Share(people / total)])
+    return Table.of(
+        "How surely the right row is picked",
+        [
+            Heading("risk", "The publisher's name for it."),
+            Heading("from", "Where the level begins: 20 % is one row in five."),
+            Heading("people", "Whose class is so small: the risk is one in its size."),
+            Heading("share", "The same, of all people."),
+        ],
+        table,
+    )
+
+
+def _remark(given: Given) -> list[Sentence]:
+    if given.kind in (None, "break-merge"):
+        return []
+    return [
+        Sentence(
+            f"This release is in buckets ({given.kind}): a class here are the people of a bucket "
+            "who look alike."
+        )
+    ]
+
+
+PEOPLE = Chapter(
+    "people",
+    "Who is in it",
+    "A class is everybody who looks the same in what others may know; the larger it is, the "
+    "less surely a person's row is found.",
+    _parts,
+)

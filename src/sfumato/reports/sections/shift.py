@@ -1,0 +1,157 @@
+"""How sensitive values are spread: in the original, in the release, in the worst class."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.attacks import Target
+from sfumato.classes import MISSING, ValueCounts
+from sfumato.counts import FrequencySet
+from sfumato.drawing.shares import shares_svg
+from sfumato.fragment import brief
+from sfumato.reports.content import Cell, Drawing, Heading, Part, Sentence, Share, Table
+from sfumato.reports.given import Given
+from sfumato.reports.sections.base import Chapter, NotHereError
+from sfumato.reports.sections.ranges import Ranges
+from sfumato.typing import FloatArray, IntArray, Value
+
+_MOST_DRAWN = 6
+"""Sensitive columns that are drawn; all are in the table."""
+
+
+def _parts(given: Given) -> Sequence[Part]:
+    target = given.target
+    if not target.sensitive or not target.classes.total:
+        raise NotHereError("the release has no sensitive column, or nobody in it")
+    spreads = [_spread(target, name, given.original) for name in target.sensitive]
+    parts: list[Part] = [_table(spreads, with_original=given.original is not None)]
+    parts += [Drawing.of(_drawn(spread)) for spread in spreads[:_MOST_DRAWN]]
+    if len(spreads) > _MOST_DRAWN:
+        parts.append(Sentence(f"And {len(spreads) - _MOST_DRAWN} more columns, not drawn."))
+    return parts
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """The shares of the values of one column, side by side."""
+
+    column: str
+    values: tuple[str, ...]
+    original: FloatArray | None
+    release: FloatArray
+    worst: FloatArray
+    """In the class that differs most from the release as a whole."""
+
+    who: str
+    people: int
+
+
+def _spread(target: Target, name: str, original: FrequencySet | None) -> Spread:
+    counts = target.classes.counts_of(name)
+    ranges = Ranges.of(counts.column.values, counts.reference[:-1])
+    n = len(ranges.labels) + 1
+    of_value = np.append(ranges.of_code, n - 1)
+    release = _shares(np.bincount(of_value, weights=counts.reference, minlength=n))
+    code = of_value[np.where(counts.value == MISSING, len(counts.column.values), counts.value)]
+    at = worst_class(counts, code, release)
+    mine = counts.class_id == at
+    worst = _shares(np.bincount(code[mine], weights=counts.rows[mine], minlength=n))
+    before = None if original is None else _before(original, name, ranges)
+    return Spread(
+        name,
+        (*ranges.labels, "(missing)"),
+        before,
+        release,
+        worst,
+        _said(target.who(at)),
+        int(target.classes.rows[at]),
+    )
+
+
+def worst_class(counts: ValueCounts, code: np.ndarray, whole: FloatArray) -> int:
+    """Find the class whose shares differ most from those of all: half the sum of differences.
+
+    Values that a class lacks differ by their whole share, so that only those it has are looked at.
+
+    >>> counts = classes_of([("A", "flu"), ("A", "gout"), ("B", "flu")], column="ill")
+    >>> counts = counts.counts_of("ill")
+    >>> worst_class(counts, counts.value, np.array([2 / 3, 1 / 3]))
+    1
+    """
+    n = int(counts.class_id.max()) + 1
+    width = len(whole)
+    cells, at = np.unique(counts.class_id * width + code, return_inverse=True)
+    rows = np.bincount(at, weights=counts.rows)
+    of_cell, value = cells // width, cells % width
+    share = rows / np.bincount(of_cell, weights=rows, minlength=n)[of_cell]
+    there = np.bincount(of_cell, weights=np.abs(share - whole[value]), minlength=n)
+    lacking = 1 - np.bincount(of_cell, weights=whole[value], minlength=n)
+    return int(np.argmax(there + lacking))
+
+
+def _before(original: FrequencySet, name: str, ranges: Ranges) -> FloatArray:
+    values = original.column(name).values
+    rows = original.value_counts(name)
+    places = [ranges.place(value) for value in values]
+    return _shares(np.bincount(places, weights=rows, minlength=len(ranges.labels) + 1))
+
+
+def _shares(rows: FloatArray | IntArray) -> FloatArray:
+    share: FloatArray = rows / max(float(rows.sum()), 1.0)
+    return share
+
+
+def _said(who: "dict[str, Value]") -> str:
+    return ", ".join(f"{name}={brief(value, most=40)}" for name, value in who.items())
+
+
+def _table(spreads: Sequence[Spread], *, with_original: bool) -> Table:
+    def apart(one: FloatArray, other: FloatArray) -> Share:
+        return Share(min(float(np.abs(one - other).sum()) / 2, 1.0))
+
+    rows: list[list[Cell]] = []
+    for s in spreads:
+        commonest = int(np.argmax(s.worst))
+        row: list[Cell] = [s.column, int((s.release[:-1] > 0).sum())]
+        row += [] if s.original is None else [apart(s.original, s.release)]
+        row += [apart(s.worst, s.release), s.who or "everybody", s.people]
+        rows.append([*row, s.values[commonest], Share(float(s.worst[commonest]))])
+    shifted = Heading(
+        "original to release",
+        "How many people's values would have to change to make one distribution the other.",
+    )
+    return Table.of(
+        "How far the shares of sensitive values are from each other",
+        [
+            "column",
+            Heading("values", "How many values, or ranges of numbers, are told apart."),
+            *([shifted] if with_original else []),
+            Heading("release to worst class", "The same between all people and that class."),
+            "worst class",
+            Heading("people", "How many are in that class."),
+            Heading("most frequent there", "What one would guess of its people."),
+            Heading("share", "How often that guess is right."),
+        ],
+        rows,
+    )
+
+
+def _drawn(spread: Spread) -> str:
+    series = {} if spread.original is None else {"original": spread.original.tolist()}
+    series |= {"release": spread.release.tolist(), "worst class": spread.worst.tolist()}
+    shown = [i for i in range(len(spread.values)) if any(s[i] > 0 for s in series.values())]
+    return shares_svg(
+        [spread.values[i] for i in shown],
+        {name: [min(s[i], 1.0) for i in shown] for name, s in series.items()},
+        title=f"{brief(spread.column, most=60)}: shares of its values",
+    )
+
+
+SHIFT = Chapter(
+    "shift",
+    "How sensitive values are spread",
+    "If a class has other shares than everybody together, whoever knows a person's class "
+    "learns something; if the release has other shares than the original, analyses are off.",
+    _parts,
+)

@@ -1,0 +1,71 @@
+"""What the release is still good for."""
+
+from collections.abc import Sequence
+
+from sfumato.drawing.shares import shares_svg
+from sfumato.reports.content import Cell, Drawing, Figures, Heading, Part, Share, Table
+from sfumato.reports.given import Given, mapping
+from sfumato.reports.sections.base import Chapter, need_original
+from sfumato.usefulness.query_errors import QUANTILES
+
+
+def _parts(given: Given) -> Sequence[Part]:
+    need_original(given)
+    found = given.utility
+    errors, ties = found.queries, found.associations
+    figures = Figures(
+        "How far answers are off",
+        (
+            ("rows of the original", found.rows, "How many rows there were."),
+            ("rows published", found.published, "How many of them are in the release."),
+            ("queries", len(errors), "How many random counting questions both were asked."),
+            ("median error", Share(errors.median), "Half of the answers are off by less."),
+            ("mean error", Share(errors.mean), "How far an answer is off on average."),
+            (
+                "correlations off by",
+                round(ties.mean_difference, 3),
+                "How far Cramér's V of two columns is off on average; 0 is perfect.",
+            ),
+        ),
+    )
+    parts: list[Part] = [figures, Drawing.of(_drawn(given))]
+    losses = mapping(given.manifest.get("losses"))
+    if losses:
+        parts.append(_losses(given, losses))
+    return parts
+
+
+def _drawn(given: Given) -> str:
+    errors = given.utility.queries
+    return shares_svg(
+        [f"{round(100 * share)} % of the queries" for share in QUANTILES],
+        {"are off by at most": [min(errors.quantile(share), 1.0) for share in QUANTILES]},
+        title="Relative error of counting queries",
+    )
+
+
+def _losses(given: Given, losses: "dict[str, object] | object") -> Table:
+    chosen = given.manifest.get("loss")
+    rows: list[list[Cell]] = [
+        [name, float(value), "yes" if name == chosen else ""]
+        for name, value in mapping(losses).items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    ]
+    return Table.of(
+        "What was lost, measured in every way there is",
+        [
+            "measure",
+            Heading("loss", "Comparable between releases of one table only."),
+            Heading("minimised", "The measure that the policy asked to keep small."),
+        ],
+        rows,
+    )
+
+
+UTILITY = Chapter(
+    "utility",
+    "What the release is still good for",
+    "The original and the release are asked the same random counting questions; a relative error "
+    "of 10 % means that the release says 90 or 110 where 100 is right.",
+    _parts,
+)

@@ -1,0 +1,94 @@
+"""May it be published? The answer, and why."""
+
+from collections.abc import Sequence
+
+from sfumato.broken import Broken
+from sfumato.decoupled import Decoupled
+from sfumato.release import Release
+from sfumato.reports.content import Badge, Cell, Heading, Part, Sentence, Table
+from sfumato.reports.given import Given
+from sfumato.reports.sections.base import Chapter
+from sfumato.verifier import Check
+from sfumato.verifier.verdict import in_words
+
+_MEANINGS = {
+    "yes": "Every promise holds, and no attack makes anything likely about anybody.",
+    "with care": "Every promise holds and nobody is at risk, but some belief about somebody is "
+    "high: read the attacks below before publishing.",
+    "no": "A promise is broken or could not be checked, or an attack puts more people at risk than "
+    "are allowed.",
+}
+
+
+def _parts(given: Given) -> Sequence[Part]:
+    found = given.assessment
+    parts: list[Part] = [
+        Sentence(f"May it be published? {found.answer.capitalize()}.", loud=True),
+        Sentence(_MEANINGS[found.answer]),
+    ]
+    parts += [Sentence(f"{_capital(given.anywhere(why))}.") for why in found.why[:10]]
+    if len(found.why) > 10:
+        parts.append(Sentence(f"And {len(found.why) - 10} reasons more."))
+    parts.append(
+        Table.of(
+            "Checks: what the release says of itself, recomputed from its files",
+            [
+                "check",
+                Heading("result", "Unchecked is not a pass: nothing is claimed that was not seen."),
+                Heading("promised", "What the manifest says."),
+                Heading("found", "What the published rows themselves say."),
+                "remark",
+            ],
+            [_row(check) for check in found.checks],
+            most=40,
+        )
+    )
+    parts += [Sentence(f"Look twice: {text}.") for text in _warnings(given)[:20]]
+    return parts
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:].rstrip(".")
+
+
+def _row(check: Check) -> list[Cell]:
+    worst = "" if check.worst is None else f"worst: {in_words(check.worst)}"
+    remark = "; ".join(filter(None, [check.detail, worst]))
+    return [
+        check.name,
+        Badge(check.status),
+        None if check.promised is None else in_words(check.promised),
+        None if check.found is None else in_words(check.found),
+        remark,
+    ]
+
+
+def _warnings(given: Given) -> list[str]:
+    """Say what holds and still deserves a second look."""
+    if not given.manifest or not given.assessment.verdict.holds:
+        return []
+    verdict = given.assessment.verdict
+    if given.kind is None:
+        found = Release(given.manifest, verdict).warnings
+    else:
+        found = Decoupled(given.manifest, verdict, _broken(given)).warnings
+    return [text.rstrip(".") for text in found]
+
+
+def _broken(given: Given) -> Broken:
+    """Give the groups of people who look alike; of buckets, none: attacks tell of those."""
+    if given.target.broken is not None:
+        return given.target.broken
+    if isinstance(given.release, Decoupled):
+        return given.release.broken
+    counts = given.target.classes.sizes[:0]
+    return Broken((), given.target.labels[:0, :0], counts, ())
+
+
+VERDICT = Chapter(
+    "verdict",
+    "May it be published?",
+    "The answer is yes, with care, or no; the reasons come first, then every check with what was "
+    "promised and what was found.",
+    _parts,
+)

@@ -1,0 +1,48 @@
+"""How cells are written for people: the same in every form of a report."""
+
+import math
+
+from sfumato.fragment import brief
+from sfumato.reports.content import Cell, Share
+
+
+def shown(cell: Cell) -> str:
+    r"""Write a cell.
+
+    >>> [shown(c) for c in (None, 1234567, 0.25, Share(0.254), Share(0.0004), "a\nb", True)]
+    ['–', '1\u202f234\u202f567', '0.25', '25.4 %', '<0.1 %', 'a\\nb', 'yes']
+    """
+    if cell is None:
+        return "–"
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, int):
+        return thousands(cell)
+    if isinstance(cell, Share):
+        return share(cell)
+    if isinstance(cell, float):
+        return f"{cell:.4g}" if math.isfinite(cell) else "∞"
+    return brief(cell, most=200)
+
+
+def thousands(number: int) -> str:
+    """Write a whole number; thin spaces part thousands, for a comma is a decimal sign to many."""
+    return f"{number:,}".replace(",", "\u202f")
+
+
+def share(value: float) -> str:
+    """Write a share, never rounded down to none or up to all.
+
+    >>> [share(v) for v in (0, 0.99999, 1, 0.5)]
+    ['0 %', '>99.9 %', '100 %', '50 %']
+    """
+    if 0 < value < 0.001:
+        return "<0.1 %"
+    if 0.999 < value < 1:
+        return ">99.9 %"
+    return f"{100 * value:.1f}".removesuffix(".0") + " %"
+
+
+def is_number(cell: Cell) -> bool:
+    """Tell whether a cell is written to the right."""
+    return cell is None or (isinstance(cell, int | float) and not isinstance(cell, bool))
