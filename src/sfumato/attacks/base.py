@@ -51,7 +51,8 @@ class Attack(ABC):
         """Give a small valid instance whose sensitive column, if it has one, is `disease`."""
 
     def __str__(self) -> str:
-        return f"{self.name}({', '.join(_shown(*item) for item in self.params().items())})"
+        shown = (_shown(*item) for item in self.params().items() if item[1] != [])
+        return f"{self.name}({', '.join(shown)})"
 
 
 class ClassAttack(Attack):
