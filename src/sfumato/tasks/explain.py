@@ -1,0 +1,206 @@
+"""Explain: what somebody learns of one person from a release."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from sfumato.attacks.person import OnePerson
+from sfumato.broken import Broken
+from sfumato.counts import Column
+from sfumato.errors import ParameterError, UnknownColumnError, suggest
+from sfumato.policy import Missing, Policy
+from sfumato.tasks.explanation import Belief, Explanation, Place
+from sfumato.tasks.knowledge import Knowledge
+from sfumato.tasks.published import Published, published
+from sfumato.tasks.seen import TABLE, Labels, Seen
+from sfumato.tasks.subject import manifest_of
+from sfumato.text import STAR, is_missing, text_of
+from sfumato.typing import Value
+from sfumato.verifier.manifest import BREAK_MERGE, SLICING
+
+
+def explain(
+    release: object,
+    person: Mapping[str, Value],
+    *,
+    knows: Mapping[str, Any] | None = None,
+    column: str | None = None,
+    policy: Policy | str | PathLike[str] | None = None,
+    quasi_identifiers: Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+    data: object = None,
+) -> Explanation:
+    """Say what somebody who knows a person learns of the person's sensitive values.
+
+    The adversary knows that the person is in the data, and some quasi-identifiers as they were
+    before the release. Every class, group or bucket that fits is taken, each person in it being
+    as likely the one. What is believed of everybody (the share of each value in the whole
+    release) stands beside, for an adversary who never saw whom values belong to.
+
+    Does not promise: that others know no more. What is believed follows from what you say is
+    known; ask again with more of it.
+
+    Args:
+        release: A release or its folder, decoupled or not, or a table: a path (CSV, Parquet,
+            Feather), pandas, Polars, Arrow.
+        person: What is known of the person: raw values of some quasi-identifiers, or labels.
+        knows: What else is known. `{"not": "flu"}` (or a list) rules values out;
+            `{"is": {"work": "Sales"}}` is a sensitive value; `{"prior": {"flu": 0.001}}` is how
+            likely a value is to the adversary, in place of its share among everybody. Where
+            several columns have the value, name one: `{"not": {"ill": "flu"}}`.
+        column: The sensitive column that is asked about; by default all.
+        policy: The policy the release was made with. Its hierarchies say what labels stand for;
+            without it only intervals, masks such as `476**` and `*` can be read.
+        quasi_identifiers: The columns others may know, if nothing else says so.
+        sensitive: The columns nobody should learn, likewise.
+        data: The table the release was made of, for hierarchies that are built from the data.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> table = pa.table({
+        ...     "age": ["30-39", "30-39", "40-49", "40-49"],
+        ...     "ill": ["flu", "flu", "heart disease", "cancer"],
+        ... })
+        >>> found = explain(table, {"age": 41}, knows={"not": "heart disease"},
+        ...     quasi_identifiers=["age"], sensitive=["ill"])
+        >>> print(found)
+        age=41 fits 1 of 2 classes, with 2 of 4 people.
+        Known of the person besides: not ill=heart disease.
+        It is certain that ill is cancer; before the release that was 33.3 % likely.
+        <BLANKLINE>
+        ill            before  after
+        cancer         33.3 %  100 %
+        flu            66.7 %    0 %
+        heart disease     0 %    0 %
+    """
+    if policy is not None and not isinstance(policy, Policy):
+        policy = Policy.load(policy)
+    opened = published(release, quasi_identifiers, sensitive, policy)
+    _require_roles(opened, column)
+    known = _known(person, opened)
+    manifest = manifest_of(release) or {}
+    missing = manifest.get("missing", policy and policy.missing.value)
+    reader = Labels(opened.levels, policy, data, missing == Missing.MATCHES_ANY.value)
+    seen = Seen(_kind(release, manifest), opened, known, reader)
+    knowledge = Knowledge.read(knows, [seen.sensitive(name) for name in opened.sensitive])
+    return _explained(seen, knowledge, _asked(opened, column, knowledge))
+
+
+def _kind(release: object, manifest: Mapping[str, Any]) -> str:
+    if isinstance(release, Broken):
+        return BREAK_MERGE
+    return str(manifest.get("kind") or TABLE)
+
+
+def _require_roles(opened: Published, column: str | None) -> None:
+    if not opened.sensitive:
+        raise ParameterError(
+            "sensitive", [], "the columns that are guessed", why="sensitive=['illness'] names them"
+        )
+    if column is not None and column not in opened.sensitive:
+        raise UnknownColumnError(column, opened.sensitive, where="the sensitive columns")
+
+
+def _known(person: Mapping[str, Value], opened: Published) -> dict[str, Value]:
+    if not isinstance(person, Mapping):
+        raise ParameterError("person", person, 'columns with a value each, such as {"age": 41}')
+    for name in person:
+        if name in opened.sensitive:
+            raise ParameterError(
+                "person",
+                dict(person),
+                "quasi-identifiers",
+                why=f'{name!r} is sensitive. If it is known, say so: knows={{"is": ...}}',
+            )
+        if name not in opened.quasi_identifiers:
+            raise UnknownColumnError(name, opened.quasi_identifiers, where="the quasi-identifiers")
+    return {name: None if is_missing(value) else value for name, value in person.items()}
+
+
+def _asked(opened: Published, column: str | None, knowledge: Knowledge) -> list[str]:
+    names = opened.sensitive if column is None else (column,)
+    left = [name for name in names if name not in knowledge.held]
+    if not left:
+        raise ParameterError(
+            "knows", str(knowledge), "less", why="what is asked about is known already"
+        )
+    return left
+
+
+def _explained(seen: Seen, knowledge: Knowledge, asked: Sequence[str]) -> Explanation:
+    plain = OnePerson(seen.pieces, seen.n, by_size=seen.kind != SLICING)
+    names = [name for name in seen.opened.sensitive if name in _concerned(knowledge)]
+    weights = {n: knowledge.weights(seen.sensitive(n), plain.prior(n)) for n in names}
+    person = replace(plain, weights=weights)
+    likely = person.groups
+    order = np.lexsort((np.arange(seen.n), -likely))[: int((likely > 0).sum())]
+    places = tuple(
+        Place(seen.labels(at), round(float(person.sizes[at])), float(likely[at]))
+        for at in order.tolist()
+    )
+    notes = _notes(seen, plain, knowledge, found=bool(places))
+    beliefs = tuple(_belief(person, seen.sensitive(name), knowledge) for name in asked)
+    return Explanation(
+        dict(seen.known),
+        str(knowledge),
+        seen.kind,
+        seen.total,
+        seen.n,
+        places,
+        beliefs if places else (),
+        notes,
+    )
+
+
+def _concerned(knowledge: Knowledge) -> set[str]:
+    return {*knowledge.ruled_out, *knowledge.held, *knowledge.believed}
+
+
+def _belief(person: OnePerson, column: Column, knowledge: Knowledge) -> Belief:
+    before = knowledge.prior(column, person.prior(column.name))
+    after = person.posterior(column.name)
+    missing = float(after[column.missing]) if column.missing >= 0 else 0.0
+    after = after[: len(before)]
+    total = after.sum()
+    after = after / total if total else after
+    order = np.lexsort((np.arange(len(before)), -before, -after.round(12)))
+    return Belief(
+        column.name,
+        tuple(text_of(column.values[i]) for i in order),
+        tuple(before[order].tolist()),
+        tuple(after[order].tolist()),
+        missing,
+    )
+
+
+def _notes(seen: Seen, plain: OnePerson, knowledge: Knowledge, *, found: bool) -> tuple[str, ...]:
+    notes = []
+    if not found and plain.groups.any():
+        notes.append(
+            f"People fit, but none of them can have what is known ({knowledge}): "
+            "the release contradicts it."
+        )
+    elif not found:
+        unread = seen.unread()
+        notes += [
+            f"{name}: nothing that is published stands for {_shown(seen.known[name])}. "
+            f"{suggest(_shown(seen.known[name], bare=True), labels)}"
+            for name, labels in unread.items()
+        ]
+        if not unread:
+            notes.append("Each of the values occurs, but nobody has all of them together.")
+        notes.append("The person is not in the data, was suppressed, or a value is misspelt.")
+    if seen.left_out:
+        notes.append(
+            f"{seen.left_out} more rows say nothing but {STAR} of whose they are, and are left out."
+        )
+    return tuple(notes)
+
+
+def _shown(value: Value, *, bare: bool = False) -> str:
+    if value is None:
+        return "" if bare else "a missing value"
+    return text_of(value) if bare else repr(text_of(value))
