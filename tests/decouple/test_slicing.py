@@ -105,7 +105,7 @@ def test_slices_hold_everybody_and_nobody_is_told_apart(rows, method):
         assert not all(diverse(method, known_of(values)) for values in alike.values())
         return
     assert release.verdict.holds
-    assert sf.verify(release).holds
+    assert sf.verify(release).verdict.holds
     slices = published(release)
     for names, buckets in zip(columns_of(release), slices, strict=True):
         everybody = sum(buckets.values(), Counter())
@@ -128,7 +128,7 @@ def test_slices_hold_everybody_and_nobody_is_told_apart(rows, method):
 @pytest.mark.parametrize("form", ["csv", "parquet", "feather"])
 def test_a_folder_is_written_and_verified(tmp_path, form):
     release = sliced(ROWS, Slicing(l=3, most=2), output=tmp_path / "slices", format=form)
-    assert sf.verify(tmp_path / "slices").holds
+    assert sf.verify(tmp_path / "slices").verdict.holds
     assert release.manifest["kind"] == "slicing"
     manifest = json.loads((tmp_path / "slices" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["models"] == [
@@ -169,7 +169,7 @@ def test_a_form_is_promised_as_the_model_that_it_is(tmp_path, method, model, rea
     assert release.manifest["models"] == [{"column": "ill", **model}]
     assert model["model"] in sf.models.MODELS
     assert readme in (tmp_path / "slices" / "README.md").read_text(encoding="utf-8")
-    assert sf.verify(tmp_path / "slices")[model["model"]].status == "holds"
+    assert sf.verify(tmp_path / "slices").verdict[model["model"]].status == "holds"
 
 
 def test_two_values_of_which_one_is_frequent_are_sliced_recursively():
