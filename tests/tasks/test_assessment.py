@@ -1,0 +1,124 @@
+"""May it be published? What decides the answer."""
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv as pc
+import pytest
+
+import sfumato as sf
+from sfumato.errors import ParameterError, UnknownColumnError, UnknownNameError
+from tests.verdicts.tables import ROLES, leaky, policy, safe
+
+
+def test_a_safe_table_may_be_published():
+    found = sf.verify(safe(), policy())
+    assert (found.answer, found.holds, found.succeeded) == ("yes", True, ())
+    assert found.why == (
+        f"all {len(found.checks)} promises hold and no attack puts anybody at risk",
+    )
+
+
+def test_one_class_in_which_all_have_the_same_is_a_no_though_every_promise_holds():
+    found = sf.verify(leaky(), policy())
+    assert found.verdict.holds
+    assert (found.answer, found.holds) == ("no", False)
+    outcome = found.attack("homogeneity")
+    assert (outcome.people, outcome.of) == (8, 16)
+    assert outcome.worst[0].who == {"age": "4*"}
+    assert outcome.worst[0].believed == "ill = hiv"
+    assert any("homogeneity(ill)" in reason for reason in found.why)
+
+
+def test_how_many_may_be_at_risk_is_the_policys_or_the_callers():
+    assert sf.verify(leaky(), policy(verdict={"people": 8})).holds
+    assert not sf.verify(leaky(), policy(verdict={"people": 7})).holds
+    assert sf.verify(leaky(), policy(), people=8).holds
+    assert not sf.verify(leaky(), policy(verdict={"people": 8}), people=0).holds
+
+
+def test_from_which_belief_on_is_the_policys_the_levels_or_the_callers():
+    # Half of a class has hiv, and one in four of everybody.
+    rows = ["flu", "gout", "hiv", "hiv"] * 2 + ["flu", "gout", "ulcer", "cold"] * 2
+    table = pa.table({"age": ["3*"] * 8 + ["4*"] * 8, "ill": rows})
+    assert sf.verify(table, policy()).answer == "with care"
+    three_of_four = pa.table(
+        {"age": ["3*"] * 4 + ["4*"] * 12, "ill": ["hiv"] * 3 + ["flu"] + rows[4:]}
+    )
+    assert sf.verify(three_of_four, policy()).answer == "no"
+    assert sf.verify(three_of_four, policy(risk_levels={"very_high": 0.8})).answer == "with care"
+    assert sf.verify(three_of_four, policy(verdict={"threshold": 0.8})).answer == "with care"
+    assert sf.verify(three_of_four, policy(), threshold=0.8).answer == "with care"
+
+
+def test_what_everybody_believes_anyway_puts_nobody_at_risk():
+    table = pa.table({"age": ["3*"] * 10 + ["4*"] * 10, "ill": (["flu"] * 9 + ["hiv"]) * 2})
+    assert sf.verify(table, **ROLES).holds
+    assert sf.verify(pa.table({"age": ["3*"] * 4, "ill": ["flu"] * 4}), **ROLES).holds
+
+
+def test_attacks_can_be_chosen_or_left_out():
+    found = sf.verify(leaky(), policy(), attacks=["linking"])
+    assert {each.attack for each in found.attacks} == {"linking"}
+    assert found.holds
+    assert sf.verify(leaky(), policy(), attacks=False).attacks == ()
+    named = sf.attacks.BackgroundKnowledge("ill", known_not=["flu"])
+    assert [each.attack for each in sf.verify(leaky(), policy(), attacks=[named]).attacks] == [
+        "background-knowledge"
+    ]
+
+
+@pytest.mark.parametrize(
+    "kind", ["break-merge", {"method": "anatomy", "l": 2}, {"method": "slicing", "l": 2}]
+)
+def test_every_kind_of_release_is_attacked(kind, tmp_path):
+    ill = ["flu", "gout", "hiv", "ulcer"] * 8
+    table = pa.table({"age": ["3*"] * 16 + ["4*"] * 16, "zip": ["1", "2"] * 16, "ill": ill})
+    roles = {"quasi_identifiers": ["age", "zip"], "sensitive": ["ill"]}
+    broken = sf.decouple(table, kind, output=tmp_path / "out", **roles)
+    for given in (broken, tmp_path / "out", sf.decouple(table, kind, **roles)):
+        found = sf.verify(given)
+        assert found.holds, str(found)
+        assert found.attack("homogeneity", "ill").of == 32
+    names = {each.attack for each in found.attacks}
+    assert names == set(sf.attacks.ATTACKS)
+
+
+def test_a_table_of_another_tool_is_judged_by_roles_alone(tmp_path):
+    frame = pd.DataFrame(
+        {
+            "age": ["[20, 30[", "[20, 30[", "[30, 40[", "[30, 40[", "*"],
+            "zip": ["130**", "130**", "148**", "148**", "*"],
+            "ill": ["flu", "gout", "hiv", "hiv", "cancer"],
+        }
+    )
+    roles = {"quasi_identifiers": ["age", "zip"], "sensitive": ["ill"]}
+    pc.write_csv(pa.Table.from_pandas(frame), tmp_path / "arx.csv")
+    for given in (frame, tmp_path / "arx.csv"):
+        found = sf.verify(given, **roles)
+        # Whoever's row is all stars cannot be told from anybody.
+        assert found.attack("homogeneity").of == 4
+        assert found.attack("homogeneity").people == 2
+        assert found.answer == "no"
+
+
+def test_an_empty_release_betrays_nobody(tmp_path):
+    one = pa.table({"age": ["30"], "ill": ["flu"]})
+    columns = {"age": {"role": "quasi-identifier", "hierarchy": "star"}, "ill": "sensitive"}
+    strict = sf.Policy(columns=columns, models=[sf.models.KAnonymity(2)], suppression="100%")
+    release = sf.anonymize(one, strict, output=tmp_path / "out")
+    assert sf.verify(release).holds
+
+
+def test_wrong_requests_are_answered():
+    with pytest.raises(
+        UnknownNameError, match=r"no attack 'homogenity'. Did you mean 'homogeneity'"
+    ):
+        sf.verify(safe(), **ROLES, attacks=["homogenity"])
+    with pytest.raises(ParameterError, match=r"threshold must be a number above 0"):
+        sf.verify(safe(), **ROLES, threshold=0)
+    with pytest.raises(ParameterError, match=r"people must be an integer of at least 0"):
+        sf.verify(safe(), **ROLES, people=-1)
+    with pytest.raises(UnknownColumnError, match=r"no column 'agee'"):
+        sf.verify(safe(), quasi_identifiers=["agee"], sensitive=["ill"])
+    with pytest.raises(UnknownNameError, match=r"no attack 'nothing'"):
+        sf.verify(safe(), **ROLES).attack("nothing")
