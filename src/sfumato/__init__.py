@@ -13,7 +13,8 @@ tells, `sf.protect` mends it, `sf.decouple` publishes sensitive columns apart, `
 them again and `sf.breach` says what they leave to guess, `sf.publish` adds people to a release
 through a ledger and `sf.headroom` says how many more it takes. `sf.utility` says how well a
 release still answers questions, `sf.correlations` which columns belong together. `sf.estimate`
-answers a question from a release alone, `sf.membership` says whether others can tell who is in it.
+answers a question from a release alone, `sf.membership` says whether others can tell who is in it,
+`sf.explain` what they learn of one person.
 `sf.attack` attacks a table, `sf.inspect` shows its risk as it is, `sf.draft` writes a first policy
 for it.
 Everything a policy can name is in `sf.models`, `sf.hierarchy`, `sf.losses`, `sf.search`,
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from sfumato.tasks.draft import draft
     from sfumato.tasks.estimate import estimate
     from sfumato.tasks.evidence import check_evidence, keygen, sign
+    from sfumato.tasks.explain import explain
     from sfumato.tasks.headroom import headroom
     from sfumato.tasks.inspect import inspect
     from sfumato.tasks.membership import membership
@@ -85,6 +87,7 @@ __all__ = [
     "diff",
     "draft",
     "estimate",
+    "explain",
     "headroom",
     "hierarchy",
     "inspect",
@@ -122,6 +125,7 @@ _WHERE = {
     "diff": "sfumato.tasks.diff",
     "draft": "sfumato.tasks.draft",
     "estimate": "sfumato.tasks.estimate",
+    "explain": "sfumato.tasks.explain",
     "headroom": "sfumato.tasks.headroom",
     "inspect": "sfumato.tasks.inspect",
     "membership": "sfumato.tasks.membership",

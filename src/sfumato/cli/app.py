@@ -14,6 +14,7 @@ from sfumato.cli.demo import demo
 from sfumato.cli.detect import detect
 from sfumato.cli.diff import diff
 from sfumato.cli.estimate import estimate
+from sfumato.cli.explain import explain
 from sfumato.cli.headroom import headroom
 from sfumato.cli.init import init
 from sfumato.cli.inspect import inspect
@@ -52,6 +53,7 @@ for _command in (
     estimate,
     utility,
     membership,
+    explain,
     publish,
     headroom,
     ledger,

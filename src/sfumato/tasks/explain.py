@@ -18,7 +18,7 @@ from sfumato.tasks.published import Published, published
 from sfumato.tasks.seen import TABLE, Labels, Seen
 from sfumato.tasks.subject import manifest_of
 from sfumato.text import STAR, is_missing, text_of
-from sfumato.typing import Value
+from sfumato.typing import FloatArray, Value
 from sfumato.verifier.manifest import BREAK_MERGE, SLICING
 
 
@@ -135,7 +135,7 @@ def _explained(seen: Seen, knowledge: Knowledge, asked: Sequence[str]) -> Explan
     names = [name for name in seen.opened.sensitive if name in _concerned(knowledge)]
     weights = {n: knowledge.weights(seen.sensitive(n), plain.prior(n)) for n in names}
     person = replace(plain, weights=weights)
-    likely = person.groups
+    likely = _even(person.groups)
     order = np.lexsort((np.arange(seen.n), -likely))[: int((likely > 0).sum())]
     places = tuple(
         Place(seen.labels(at), round(float(person.sizes[at])), float(likely[at]))
@@ -165,7 +165,7 @@ def _belief(person: OnePerson, column: Column, knowledge: Knowledge) -> Belief:
     missing = float(after[column.missing]) if column.missing >= 0 else 0.0
     after = after[: len(before)]
     total = after.sum()
-    after = after / total if total else after
+    before, after = _even(before), _even(after / total if total else after)
     order = np.lexsort((np.arange(len(before)), -before, -after.round(12)))
     return Belief(
         column.name,
@@ -174,6 +174,13 @@ def _belief(person: OnePerson, column: Column, knowledge: Knowledge) -> Belief:
         tuple(after[order].tolist()),
         missing,
     )
+
+
+def _even(shares: FloatArray) -> FloatArray:
+    """Take for 0 or 1 what is so but for rounding: what is certain must be said to be."""
+    whole = shares.round()
+    found: FloatArray = np.where(np.abs(shares - whole) < 1e-12, whole, shares)
+    return found
 
 
 def _notes(seen: Seen, plain: OnePerson, knowledge: Knowledge, *, found: bool) -> tuple[str, ...]:

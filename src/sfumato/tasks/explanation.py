@@ -12,9 +12,6 @@ from sfumato.text import text_of
 from sfumato.typing import Value
 from sfumato.usefulness.results import tabulated
 
-_SURE = 1 - 1e-12
-"""Shares are quotients: what is exactly 1 may come out a little less."""
-
 _MOST = 10
 
 
@@ -71,7 +68,7 @@ class Belief:
     @property
     def certain(self) -> str | None:
         """The value the person has for certain; None if there is none."""
-        return self.values[0] if self.posterior and self.posterior[0] >= _SURE else None
+        return self.values[0] if self.posterior and self.posterior[0] == 1 else None
 
     @property
     def gain(self) -> float:
@@ -100,8 +97,8 @@ class Belief:
             return (
                 f"The release says nothing about {self.column}: where the person fits it is empty."
             )
-        before = percent(_even(self.prior[0]))
-        if self.certain is not None and self.prior[0] >= _SURE:
+        before = percent(self.prior[0])
+        if self.certain is not None and self.prior[0] == 1:
             return f"{self.column} was known before: {self.certain}."
         if self.certain is not None:
             return (
@@ -202,17 +199,13 @@ class Explanation:
         """Draw what is believed of a column before and after, as bars; see `belief`."""
         belief = self.belief(column)
         title = f"{belief.column}: {listed(self.person) or 'anybody'}"
-        prior, posterior = (
-            [min(max(share, 0.0), 1.0) for share in shares]
-            for shares in (belief.prior, belief.posterior)
-        )
-        return bars_svg(belief.values, prior, posterior, title=title)
+        return bars_svg(belief.values, belief.prior, belief.posterior, title=title)
 
     def __str__(self) -> str:
         tables = []
         for belief in self.beliefs:
             shares = zip(belief.values, belief.prior, belief.posterior, strict=True)
-            rows = [[v, percent(_even(a)), percent(_even(b))] for v, a, b in shares]
+            rows = [[v, percent(a), percent(b)] for v, a, b in shares]
             tables.append(tabulated([[belief.column, "before", "after"], *rows[:_MOST]]))
             if len(rows) > _MOST:
                 tables[-1] += f"\n… and {len(rows) - _MOST} values that are less likely"
@@ -236,8 +229,3 @@ def listed(named: Mapping[str, Value]) -> str:
         f"{name}={'(missing)' if value is None else text_of(value)}"
         for name, value in named.items()
     )
-
-
-def _even(share: float) -> float:
-    """Take what is as good as 0 or 1 for that."""
-    return float(round(share)) if abs(share - round(share)) < 1 - _SURE else share

@@ -123,7 +123,7 @@ def _ruled_out(given: object, columns: Sequence[Column]) -> dict[str, tuple[int,
     if isinstance(given, Mapping):
         pairs = [(_column(str(name), columns), v) for name, vs in given.items() for v in _list(vs)]
     else:
-        pairs = [(_holding(value, columns), value) for value in _list(given)]
+        pairs = [_holding(value, columns) for value in _list(given)]
     for column, value in pairs:
         codes = found.setdefault(column.name, [])
         code = _code(column, value)
@@ -148,7 +148,8 @@ def _believed(given: object, columns: Sequence[Column]) -> dict[str, dict[int, f
             column = _column(str(key), columns)
             pairs = list(share.items())
         else:
-            column, pairs = _holding(key, columns), [(key, share)]
+            column, value = _holding(key, columns)
+            pairs = [(value, share)]
         for value, each in pairs:
             require_number(f'knows["prior"][{value!r}]', each, at_least=0, at_most=1)
             found.setdefault(column.name, {})[_code(column, value)] = float(each)
@@ -183,18 +184,21 @@ def _code(column: Column, value: Value) -> int:
     return codes[text_of(value)]
 
 
-def _holding(value: Value, columns: Sequence[Column]) -> Column:
-    """Find the one column that has a value."""
+def _holding(value: Value, columns: Sequence[Column]) -> tuple[Column, Value]:
+    """Find the one column that has a value, which may also be written as `column=value`."""
     text = "" if is_missing(value) else text_of(value)
     having = [column for column in columns if text in map(text_of, column.known)]
     if len(having) == 1:
-        return having[0]
+        return having[0], value
     if not having:
+        for column in columns:
+            if text.startswith(f"{column.name}="):
+                return column, text[len(column.name) + 1 :]
         every = dict.fromkeys(text_of(each) for column in columns for each in column.known)
         names = ", ".join(column.name for column in columns)
         raise InputError(f"nobody has {text!r} ({names}). {suggest(text, list(every))}")
     names = ", ".join(repr(column.name) for column in having)
     raise InputError(
-        f"{text!r} is a value of several columns: {names}. Name the one that is meant, for "
-        f'example {{"not": {{{having[0].name!r}: {text!r}}}}}.'
+        f"{text!r} is a value of several columns: {names}. Name the one that is meant: "
+        f"'{having[0].name}={text}'."
     )
