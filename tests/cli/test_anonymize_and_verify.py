@@ -74,7 +74,7 @@ def test_the_release_has_the_format_that_was_asked_for(patients, run, form):
 def test_verify_shows_every_check_and_ends_with_0(release, run):
     result = run("verify", release)
     assert result.exit_code == 0
-    assert "Holds: all 7 checks." in result.stdout
+    assert "Holds: all 8 checks." in result.stdout
     assert "k-anonymity   holds   k=2" in result.stdout
     assert result.stderr == ""
 
@@ -85,7 +85,7 @@ def test_verify_of_a_changed_release_ends_with_1(release, run):
     result = run("verify", release)
     assert result.exit_code == 1
     assert "sha256        broken" in result.stdout
-    assert "Broken: 3 of 7 checks do not hold." in result.stdout
+    assert "Broken: 4 of 8 checks do not hold." in result.stdout
 
 
 def test_verify_gives_json_whatever_it_finds(release, run):
@@ -94,7 +94,7 @@ def test_verify_gives_json_whatever_it_finds(release, run):
     result = run("verify", release, "--json")
     assert result.exit_code == 1
     broken = [c["name"] for c in json.loads(result.stdout)["checks"] if c["status"] != "holds"]
-    assert broken == ["files"]
+    assert broken == ["files", "evidence"]
 
 
 def test_verify_holds_a_plain_file_to_a_policy(patients, run):

@@ -120,11 +120,12 @@ def _with_signature(
         detail = "the signature is not of this evidence"
         return EvidenceVerdict((*checks, Check("signature", "broken", promised, detail=detail)))
     good = Check("signature", "holds", promised, str(signer))
-    note = f"Signed by {signer}" + (
-        ", the key that was given."
+    whose = (
+        "the key that was given"
         if wanted is not None
-        else ". Whose key that is nobody asked: give the public key of the publisher."
+        else "a key that was compared with none; give the public key of the publisher"
     )
+    note = f"Signed by {whose}: {signer}"
     return EvidenceVerdict((*checks, good), str(signer), note)
 
 

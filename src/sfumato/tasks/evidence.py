@@ -130,7 +130,7 @@ def check_evidence(
                      changed: 'README.md'
           holds      claims
           holds      signature  promised ed25519:...  found ed25519:...
-        Signed by ed25519:..., the key that was given.
+        Signed by the key that was given: ed25519:...
     """
     if public_key is not None and not isinstance(public_key, PublicKey):
         public_key = PublicKey.load(public_key)

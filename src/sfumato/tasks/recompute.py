@@ -1,5 +1,6 @@
 """Recomputing the promises of a release, or of any table, from its rows."""
 
+import os
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 from sfumato.decoupled import Decoupled
 from sfumato.engines import Table, open_table
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, some
+from sfumato.evidence import EVIDENCE, check
 from sfumato.policy import Missing, Policy
 from sfumato.recoding import FullDomainRecoding
 from sfumato.release import Release
@@ -60,7 +62,16 @@ def _folder(folder: Path, policy: Policy | None, population: object) -> Verdict:
         return verify_folder(folder)
     compared, labels = _compared(manifest, policy, population)
     verdict = verify_folder(folder, population=population, generalization=labels)
-    return Verdict((*verdict.checks, *compared))
+    return Verdict((*verdict.checks, *_evidence(folder), *compared))
+
+
+def _evidence(folder: Path) -> list[Check]:
+    """Compare a folder with its evidence; releases from before there was any have none."""
+    if not os.path.lexists(folder / EVIDENCE):
+        return []
+    found = [each for each in check(folder).checks if each.status != "holds"]
+    detail = "; ".join(f"{each.name}: {each.detail}" for each in found)
+    return [Check("evidence", status(holds=not found), detail=detail)]
 
 
 def _in_memory(release: Release | Decoupled, policy: Policy | None, population: object) -> Verdict:
