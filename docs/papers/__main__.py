@@ -1,6 +1,6 @@
 """Run the experiments and write what came out, or write the pages and the plots again.
 
-python -m docs.papers                # everything: a few minutes
+python -m docs.papers                # everything: some minutes
 python -m docs.papers break-merge    # only this page: seconds
 python -m docs.papers --page         # only write the pages and the plots, from the results
 """
@@ -12,11 +12,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.workloads import NoDataError
-from docs.papers import break_merge, figures, page, thesis
+from docs.papers import break_merge, figures, page, slicing, thesis
 from docs.papers.break_merge import figures as break_merge_figures
 from docs.papers.break_merge import page as break_merge_page
 from docs.papers.break_merge import running
 from docs.papers.results import HERE, RESULTS, Record, load, say, text_of
+from docs.papers.slicing import figures as slicing_figures
+from docs.papers.slicing import page as slicing_page
+from docs.papers.slicing import running as slicing_running
 
 
 class Paper(NamedTuple):
@@ -48,6 +51,12 @@ PAPERS = {
         break_merge.RESULTS,
         ("break-merge.md", break_merge_page.page),
         break_merge_figures.plots,
+    ),
+    "slicing": Paper(
+        slicing_running.run,
+        slicing.RESULTS,
+        ("slicing.md", slicing_page.page),
+        slicing_figures.plots,
     ),
 }
 
