@@ -51,6 +51,11 @@ def test_where_no_bucket_is_cut_no_cut_would_do(rows, columns, asked):
                 trial = bucket.copy()
                 trial[upper] = bucket.max() + 1
                 assert any_fails(laid, trial, asked.form)
+                parted = buckets_of(counts, trial)
+                assert any(
+                    literal.is_exposed(r, parted, NAMES, columns, "ill", asked.diverse)
+                    for r in rows
+                )
 
 
 @given(rows=WITH_MISSING, columns=COLUMNS, asked=FORMS, other=FORMS)
