@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from sfumato.attacks import Outcome
 from sfumato.errors import UnknownNameError
+from sfumato.fragment import fragment
 from sfumato.policy import RiskLevels
 from sfumato.verifier import Check, Verdict
 
@@ -112,6 +113,18 @@ class Assessment:
             "allowed": self.allowed,
             "attacks": [outcome.to_dict() for outcome in self.attacks],
         }
+
+    def _repr_html_(self) -> str:
+        checks = [[check.status, check.name, check.detail] for check in self.checks]
+        attacks = [
+            ["at risk" if outcome.people > self.allowed else "withstood", str(outcome), ""]
+            for outcome in self.attacks
+            if outcome.judged and outcome.tried
+        ]
+        # What is wrong comes first: long lists are cut.
+        rows = sorted(attacks + checks, key=lambda row: row[0] in ("holds", "withstood"))
+        headline = f"May it be published? {self.answer.capitalize()}."
+        return fragment(headline, ["result", "what", "remark"], rows)
 
     def __str__(self) -> str:
         lines = [f"May it be published? {self.answer.capitalize()}.", str(self.verdict)]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.broken import Broken
+from sfumato.fragment import fragment
 from sfumato.release import figures, promise_text
 from sfumato.verifier import Verdict
 
@@ -97,6 +98,11 @@ class Decoupled:
             "manifest": dict(self.manifest),
             "verdict": self.verdict.to_dict(),
         }
+
+    def _repr_html_(self) -> str:
+        tables = [[_held(file), file["rows"]] for file in self.manifest["files"]]
+        headline = str(self).splitlines()[0]
+        return fragment(headline, ["table", "rows"], tables, notes=self.warnings)
 
     def __repr__(self) -> str:
         return f"<Decoupled {str(self).splitlines()[0]}>"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import OutputError
+from sfumato.fragment import fragment
 from sfumato.policy.choice import FULL_DOMAIN
 from sfumato.verifier import Verdict
 
@@ -91,6 +92,11 @@ class Release:
             "manifest": dict(self.manifest),
             "verdict": self.verdict.to_dict(),
         }
+
+    def _repr_html_(self) -> str:
+        kept = [[promise_text(m), figures(m["measured"])] for m in self.manifest["models"]]
+        headline = str(self).splitlines()[0]
+        return fragment(headline, ["promise", "measured"], kept, notes=self.warnings)
 
     def __repr__(self) -> str:
         return f"<Release {summary(self.manifest).splitlines()[0]}>"

@@ -26,6 +26,7 @@ COMMANDS = (
     "headroom",
     "ledger",
     "verify",
+    "report",
     "keygen",
     "sign",
     "check-evidence",

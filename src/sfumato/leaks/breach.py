@@ -14,6 +14,7 @@ from sfumato.bayes.values import code_of
 from sfumato.broken import Broken
 from sfumato.counts import FrequencySet
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, UnknownNameError, some
+from sfumato.fragment import fragment
 from sfumato.leaks.combinations import (
     Combination,
     Named,
@@ -187,6 +188,12 @@ class Breach:
         if alpha is not None:
             answer["permitted"] = self.permitted(guess, alpha)
         return answer
+
+    def _repr_html_(self) -> str:
+        guesses = [
+            [listing(guess.values), f"{float(guess.probability):.0%}"] for guess in self.likeliest()
+        ]
+        return fragment(str(self).splitlines()[0], ["guess", "probability"], guesses)
 
     def __str__(self) -> str:
         known = f", {listing(self.knows)} known" if self.knows else ""

@@ -13,6 +13,7 @@ from sfumato.broken import Broken, SensitiveTable
 from sfumato.checks import require_number
 from sfumato.counts import FrequencySet
 from sfumato.errors import InputError
+from sfumato.fragment import fragment
 from sfumato.leaks.breach import Breach, Holding, breach_of, holders
 from sfumato.leaks.combinations import (
     Combination,
@@ -268,6 +269,14 @@ class Exposure:
             "views": [view.to_dict(most=most) for view in self.views],
             "comparison": None if self.comparison is None else self.comparison.to_dict(),
         }
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [view.known or "", ", ".join(view.told), view.level, f"{view.mean:.0%}"]
+            for view in self.views
+        ]
+        titles = ["known besides the group", "guessed", "at worst", "on average"]
+        return fragment(str(self).splitlines()[0], titles, rows)
 
     def __str__(self) -> str:
         lines = [f"{self.broken.total} people in {len(self.broken)} groups", *map(str, self.views)]

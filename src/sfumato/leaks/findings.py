@@ -16,6 +16,7 @@ from sfumato.bayes import (
     tables_of,
 )
 from sfumato.counts import FrequencySet
+from sfumato.fragment import fragment
 from sfumato.leaks.advice import Advice, advise
 from sfumato.leaks.knowledge import Fact, Wanted, minimal_knowledge, most_wanted
 from sfumato.leaks.rules import Rule, merged, ranked, rules_of
@@ -233,6 +234,14 @@ class Findings:
             f"{len(self.restatements)} rules restate how quasi-identifiers were generalised",
         ]
         return "\n".join([*lines, *(f"Note: {note}" for note in self.notes)])
+
+    def _repr_html_(self) -> str:
+        rules = [
+            [", ".join(c.name for c in rule.known), rule.told.name, rule.level, rule.people]
+            for rule in self.leaks
+        ]
+        headline = str(self).splitlines()[0]
+        return fragment(headline, ["knowing", "tells", "risk", "people"], rules, notes=self.notes)
 
     def __repr__(self) -> str:
         return f"<Findings {str(self).splitlines()[0]}>"

@@ -99,6 +99,12 @@ class Drawing:
     description: str
     svg: Markup
 
+    @property
+    def width(self) -> float:
+        """How wide it was drawn."""
+        found = re.search(r' width="([0-9.]+)"', self.svg)
+        return 0.0 if found is None else float(found.group(1))
+
     @classmethod
     def of(cls, svg: str) -> "Drawing":
         """Take what `sfumato.drawing` drew; nothing else may stand in a report unescaped."""
@@ -127,7 +133,24 @@ class Sentence:
     loud: bool = False
 
 
-Part: TypeAlias = Sentence | Figures | Table | Drawing | Beside
+@dataclass(frozen=True)
+class Listing:
+    """Several things said in words, below each other; how many more there are is said."""
+
+    items: tuple[str, ...]
+    more: int = 0
+
+    @classmethod
+    def of(cls, items: Sequence[str], *, most: int = MOST_ROWS) -> "Listing":
+        """Take the first `most` of some sentences.
+
+        >>> Listing.of(["a", "b", "c"], most=2)
+        Listing(items=('a', 'b'), more=1)
+        """
+        return cls(tuple(items[:most]), max(len(items) - most, 0))
+
+
+Part: TypeAlias = Sentence | Listing | Figures | Table | Drawing | Beside
 
 
 @dataclass(frozen=True)

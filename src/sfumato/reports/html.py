@@ -7,7 +7,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from sfumato.fragment import visible
-from sfumato.reports.content import Badge, Cell, Content, Drawing, Part, Table
+from sfumato.reports.content import Badge, Beside, Cell, Content, Drawing, Part, Table
 from sfumato.reports.words import is_number, shown
 
 _FOLDER = Path(__file__).parent / "templates"
@@ -18,6 +18,9 @@ _POLICY = (
 """What a browser may do with the file: show it."""
 
 _SIGNS = {"yes": "✓", "with care": "!", "no": "✗"}
+_HALF = 640
+"""Drawings up to this width can be read on half a page."""
+
 _LONG = 40
 """A word of more characters may be broken anywhere."""
 
@@ -47,7 +50,7 @@ def _template() -> Template:
         "shown": shown,
         "slug": _slug,
         "is_badge": _is_badge,
-        "is_number": is_number,
+        "is_wide": _is_wide,
         "is_long": _is_long,
         "numeric": _numeric,
     }
@@ -85,6 +88,11 @@ def _is_badge(cell: Cell) -> bool:
 
 def _is_long(cell: Cell) -> bool:
     return isinstance(cell, str) and any(len(word) > _LONG for word in cell.split())
+
+
+def _is_wide(part: Beside) -> bool:
+    """Tell whether drawings need the whole page each to be readable."""
+    return any(drawing.width > _HALF for drawing in part.drawings)
 
 
 def _numeric(table: Table, column: int) -> bool:

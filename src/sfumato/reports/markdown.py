@@ -10,6 +10,7 @@ from sfumato.reports.content import (
     Drawing,
     Figures,
     Heading,
+    Listing,
     Part,
     Section,
     Sentence,
@@ -81,6 +82,9 @@ def _section(section: Section) -> list[str]:
 def _part(part: Part) -> list[str]:
     if isinstance(part, Sentence):
         return [f"**{escaped(part.text)}**" if part.loud else escaped(part.text)]
+    if isinstance(part, Listing):
+        more = [f"- and {shown(part.more)} more"] if part.more else []
+        return ["\n".join([*(f"- {escaped(item)}" for item in part.items), *more])]
     if isinstance(part, Figures):
         headings = (Heading("figure"), Heading("value"), Heading("how to read it"))
         return _table(Table(part.caption, headings, part.items))

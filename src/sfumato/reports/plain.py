@@ -10,6 +10,7 @@ from sfumato.reports.content import (
     Content,
     Drawing,
     Figures,
+    Listing,
     Part,
     Section,
     Sentence,
@@ -46,6 +47,8 @@ def _section(section: Section) -> dict[str, Any]:
 def _part(part: Part) -> list[dict[str, Any]]:
     if isinstance(part, Sentence):
         return [{"kind": "sentence", "text": part.text}]
+    if isinstance(part, Listing):
+        return [{"kind": "listing", "items": list(part.items), "more": part.more}]
     if isinstance(part, Figures):
         items = [
             {"name": name, "value": _cell(value), "meaning": meaning}

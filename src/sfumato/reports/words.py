@@ -21,8 +21,19 @@ def shown(cell: Cell) -> str:
     if isinstance(cell, Share):
         return share(cell)
     if isinstance(cell, float):
-        return f"{cell:.4g}" if math.isfinite(cell) else "∞"
+        return _float(cell)
     return brief(cell, most=200)
+
+
+def _float(number: float) -> str:
+    """Write four figures, or all before the point if there are more.
+
+    >>> [_float(number) for number in (0.123456, 23.0, 65752.8, math.inf)]
+    ['0.1235', '23', '65\u202f753', '∞']
+    """
+    if not math.isfinite(number):
+        return "∞"
+    return thousands(round(number)) if abs(number) >= 1000 else f"{number:.4g}"
 
 
 def thousands(number: int) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sfumato.errors import UnknownNameError
+from sfumato.fragment import fragment
 from sfumato.usefulness.associations import Associations
 from sfumato.usefulness.classification import Accuracy
 from sfumato.usefulness.query_errors import QueryErrors
@@ -43,6 +44,10 @@ class Utility:
             "seed": self.seed,
         }
 
+    def _repr_html_(self) -> str:
+        headline, *lines = str(self).splitlines()
+        return fragment(headline, notes=lines)
+
     def __repr__(self) -> str:
         return f"<Utility {self.queries}>"
 
@@ -73,6 +78,11 @@ class Utilities:
     def to_dict(self) -> dict[str, Any]:
         """Give the figures as plain values that JSON can hold."""
         return {name: result.to_dict() for name, result in self.results.items()}
+
+    def _repr_html_(self) -> str:
+        titles = ["release", "rows", "median error", "mean error", "90% below", "correlations off"]
+        rows = [_line(name, result)[: len(titles)] for name, result in self.results.items()]
+        return fragment("Usefulness", titles, rows)
 
     def __repr__(self) -> str:
         return f"<Utilities of {', '.join(self.results)}>"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sfumato.attacks import Outcome
 from sfumato.fragment import brief
-from sfumato.reports.content import Badge, Cell, Heading, Part, Sentence, Share, Table
+from sfumato.reports.content import Badge, Cell, Heading, Listing, Part, Share, Table
 from sfumato.reports.given import Given
 from sfumato.reports.sections.base import Chapter, NotHereError
 
@@ -17,16 +17,16 @@ def _parts(given: Given) -> Sequence[Part]:
     if not tried:
         raise NotHereError("no attack could be tried: the checks above say what is wrong first")
     parts: list[Part] = [_table(given, tried)]
-    parts += [Sentence(f"{name}: {how}") for name, how in _explained(tried)]
+    parts.append(Listing.of([f"{name}: {how}" for name, how in _explained(tried)]))
     cases = _cases(tried)
     if cases:
         parts.append(_worst(cases))
-    parts += [
-        Sentence(f"Not tried: {outcome.attack}, because {outcome.note}.")
+    untried = [
+        f"Not tried: {outcome.attack}, because {outcome.note}."
         for outcome in found
         if not outcome.tried
     ]
-    return parts
+    return [*parts, Listing.of(untried)] if untried else parts
 
 
 def _table(given: Given, tried: Sequence[Outcome]) -> Table:
@@ -35,7 +35,7 @@ def _table(given: Given, tried: Sequence[Outcome]) -> Table:
         "Attacks",
         [
             "attack",
-            Heading("after", "The sensitive column it is after; – if it is after a person's row."),
+            Heading("aims at", "The sensitive column it is after; – if that is a person's row."),
             Heading("prior", "In the worst case, what is believed without the release."),
             Heading("posterior", "In the worst case, what is believed with it."),
             Heading("gain", "How much likelier the release made that."),

@@ -191,10 +191,10 @@ def _changes(comparison: Comparison) -> Table:
 
 def _drawn(comparison: Comparison) -> str:
     return bars_svg(
-        [f"{_knows(c.known)} → {', '.join(c.told)}"[:120] for c in comparison.changes],
-        [c.before.mean for c in comparison.changes],
-        [c.after.mean for c in comparison.changes],
-        title="How likely people's own values are, on average",
+        [brief(_knows(change.known), most=80) for change in comparison.changes],
+        [change.before.mean for change in comparison.changes],
+        [change.after.mean for change in comparison.changes],
+        title="How likely all the rest is, to whoever knows",
     )
 
 

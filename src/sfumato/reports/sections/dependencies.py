@@ -13,6 +13,7 @@ from sfumato.reports.content import (
     Drawing,
     Figures,
     Heading,
+    Listing,
     Part,
     Sentence,
     Share,
@@ -47,7 +48,8 @@ def _parts(given: Given) -> Sequence[Part]:
             parts.append(Drawing.of(_drawn(findings, name, network)))
     if findings.leaks:
         parts.append(_rules(findings))
-    parts += [Sentence(f"Note: {brief(note, most=300)}") for note in findings.notes[:10]]
+    if findings.notes:
+        parts.append(Listing.of([f"Note: {brief(note, most=300)}." for note in findings.notes]))
     if given.kind == BREAK_MERGE:
         parts.append(
             Sentence(
@@ -96,7 +98,7 @@ def _drawn(findings: Findings, name: str, network: Network) -> str:
         ),
         marked={(short[a], short[b]): strength for (a, b), strength in marked.items()},
         groups={short[column]: kinds[column] for column in network.columns},
-        title=f"Dependencies among {_whose(name)}",
+        title=_whose(name).capitalize(),
     )
 
 

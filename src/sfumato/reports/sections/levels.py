@@ -7,9 +7,10 @@ from sfumato.engines import open_table
 from sfumato.policy import Policy
 from sfumato.policy.choice import FULL_DOMAIN
 from sfumato.release import level_text, method_of, recoded_columns
-from sfumato.reports.content import Cell, Figures, Heading, Part, Sentence, Table
+from sfumato.reports.content import Cell, Figures, Heading, Listing, Part, Sentence, Table
 from sfumato.reports.given import Given, mapping
 from sfumato.reports.sections.base import Chapter, NotHereError
+from sfumato.reports.words import thousands
 from sfumato.search import Checker
 from sfumato.search.checker import Outcome
 from sfumato.tasks.measure import counted
@@ -67,8 +68,9 @@ def _neighbours(given: Given) -> list[Part]:
         return [
             Sentence("The policy's hierarchies have other levels here: nothing can be compared.")
         ]
-    told = [Sentence(f"{step.sentence}.") for step in steps if step.less][:6]
-    return [_table(steps), *told] if steps else []
+    steps = sorted(steps, key=lambda step: (not step.less, step.rows))
+    told = [f"{step.sentence}." for step in steps if step.less]
+    return [_table(steps), *([Listing.of(told)] if told else [])] if steps else []
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ class Step:
     def sentence(self) -> str:
         """Say it as people do."""
         way = "less" if self.less else "more"
-        rows = "1 row" if abs(self.rows) == 1 else f"{abs(self.rows)} rows"
+        rows = "1 row" if abs(self.rows) == 1 else f"{thousands(abs(self.rows))} rows"
         cost = f"cost {rows}" if self.rows > 0 else f"save {rows}" if self.rows else "cost no row"
         much = "" if self.then.valid else ", more than may be suppressed"
         return f"One level {way} on {self.column} would {cost}{much}"
@@ -152,7 +154,6 @@ def _node(checker: Checker, columns: Sequence[dict[str, object]]) -> Node | None
 
 
 def _table(steps: Sequence[Step]) -> Table:
-    ordered = sorted(steps, key=lambda step: (not step.less, step.rows))
     rows: list[list[Cell]] = [
         [
             f"{step.column}, one level {'less' if step.less else 'more'}",
@@ -162,9 +163,9 @@ def _table(steps: Sequence[Step]) -> Table:
             "yes" if step.then.valid else "no",
             step.then.loss,
         ]
-        for step in ordered
+        for step in steps
     ]
-    heading = "suppressed rows more than now"
+    heading = "more than now"
     return Table.of(
         "One step to either side",
         [

@@ -10,7 +10,7 @@ from sfumato.classes import MISSING, ValueCounts
 from sfumato.counts import FrequencySet
 from sfumato.drawing.shares import shares_svg
 from sfumato.fragment import brief
-from sfumato.reports.content import Cell, Drawing, Heading, Part, Sentence, Share, Table
+from sfumato.reports.content import Beside, Cell, Drawing, Heading, Part, Sentence, Share, Table
 from sfumato.reports.given import Given
 from sfumato.reports.sections.base import Chapter, NotHereError
 from sfumato.reports.sections.ranges import Ranges
@@ -26,7 +26,7 @@ def _parts(given: Given) -> Sequence[Part]:
         raise NotHereError("the release has no sensitive column, or nobody in it")
     spreads = [_spread(target, name, given.original) for name in target.sensitive]
     parts: list[Part] = [_table(spreads, with_original=given.original is not None)]
-    parts += [Drawing.of(_drawn(spread)) for spread in spreads[:_MOST_DRAWN]]
+    parts.append(Beside(tuple(Drawing.of(_drawn(spread)) for spread in spreads[:_MOST_DRAWN])))
     if len(spreads) > _MOST_DRAWN:
         parts.append(Sentence(f"And {len(spreads) - _MOST_DRAWN} more columns, not drawn."))
     return parts

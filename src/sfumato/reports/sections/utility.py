@@ -2,11 +2,16 @@
 
 from collections.abc import Sequence
 
-from sfumato.drawing.shares import shares_svg
+import numpy as np
+
+from sfumato.drawing.histogram import histogram_svg
 from sfumato.reports.content import Cell, Drawing, Figures, Heading, Part, Share, Table
 from sfumato.reports.given import Given, mapping
 from sfumato.reports.sections.base import Chapter, need_original
-from sfumato.usefulness.query_errors import QUANTILES
+from sfumato.usefulness.query_errors import QueryErrors
+
+_STEPS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
+"""Where the bars of the histogram end; each holds what the one before does not."""
 
 
 def _parts(given: Given) -> Sequence[Part]:
@@ -20,6 +25,7 @@ def _parts(given: Given) -> Sequence[Part]:
             ("rows published", found.published, "How many of them are in the release."),
             ("queries", len(errors), "How many random counting questions both were asked."),
             ("median error", Share(errors.median), "Half of the answers are off by less."),
+            ("nine in ten", Share(errors.quantile(0.9)), "Nine in ten answers are off by less."),
             ("mean error", Share(errors.mean), "How far an answer is off on average."),
             (
                 "correlations off by",
@@ -28,19 +34,25 @@ def _parts(given: Given) -> Sequence[Part]:
             ),
         ),
     )
-    parts: list[Part] = [figures, Drawing.of(_drawn(given))]
+    parts: list[Part] = [figures, Drawing.of(_drawn(errors))]
     losses = mapping(given.manifest.get("losses"))
     if losses:
         parts.append(_losses(given, losses))
     return parts
 
 
-def _drawn(given: Given) -> str:
-    errors = given.utility.queries
-    return shares_svg(
-        [f"{round(100 * share)} % of the queries" for share in QUANTILES],
-        {"are off by at most": [min(errors.quantile(share), 1.0) for share in QUANTILES]},
-        title="Relative error of counting queries",
+def _drawn(errors: QueryErrors) -> str:
+    at = np.searchsorted(np.array(_STEPS), errors.relative, side="left")
+    queries = np.bincount(at, minlength=len(_STEPS) + 1).tolist()
+    ends = [f"{100 * step:g} %" for step in _STEPS]
+    labels = [f"up to {end}" for end in ends] + [f"more than {ends[-1]}"]
+    return histogram_svg(
+        labels,
+        queries,
+        title="Queries by how far their answer is off",
+        axis="relative error",
+        noun="query",
+        nouns="queries",
     )
 
 

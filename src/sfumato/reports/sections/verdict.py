@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sfumato.broken import Broken
 from sfumato.decoupled import Decoupled
 from sfumato.release import Release
-from sfumato.reports.content import Badge, Cell, Heading, Part, Sentence, Table
+from sfumato.reports.content import Badge, Cell, Heading, Listing, Part, Sentence, Table
 from sfumato.reports.given import Given
 from sfumato.reports.sections.base import Chapter
 from sfumato.verifier import Check
@@ -23,12 +23,9 @@ _MEANINGS = {
 def _parts(given: Given) -> Sequence[Part]:
     found = given.assessment
     parts: list[Part] = [
-        Sentence(f"May it be published? {found.answer.capitalize()}.", loud=True),
-        Sentence(_MEANINGS[found.answer]),
+        Sentence(f"{found.answer.capitalize()}. {_MEANINGS[found.answer]}", loud=True),
+        Listing.of([f"{_capital(given.anywhere(why))}." for why in found.why], most=12),
     ]
-    parts += [Sentence(f"{_capital(given.anywhere(why))}.") for why in found.why[:10]]
-    if len(found.why) > 10:
-        parts.append(Sentence(f"And {len(found.why) - 10} reasons more."))
     parts.append(
         Table.of(
             "Checks: what the release says of itself, recomputed from its files",
@@ -43,7 +40,10 @@ def _parts(given: Given) -> Sequence[Part]:
             most=40,
         )
     )
-    parts += [Sentence(f"Look twice: {text}.") for text in _warnings(given)[:20]]
+    warnings = _warnings(given)
+    if warnings:
+        told = [f"{_capital(text)}." for text in warnings]
+        parts += [Sentence("What holds and still deserves a second look:"), Listing.of(told)]
     return parts
 
 
