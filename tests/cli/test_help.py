@@ -26,7 +26,6 @@ COMMANDS = (
     "headroom",
     "ledger",
     "verify",
-    "report",
     "keygen",
     "sign",
     "check-evidence",
