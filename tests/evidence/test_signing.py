@@ -13,6 +13,7 @@ from sfumato.errors import (
     ParameterError,
     VerificationError,
 )
+from sfumato.tasks.evidence import admit_report
 from tests.evidence.conftest import POLICY, TABLE
 from tests.verifier.releases import edit_manifest, seal, write_release
 
@@ -245,3 +246,42 @@ def test_a_disk_that_is_full_leaves_the_evidence_as_it_was(anonymized, key, monk
 def test_evidence_is_as_readable_as_the_manifest(anonymized):
     modes = {(anonymized / name).stat().st_mode for name in ("manifest.json", "evidence.json")}
     assert len(modes) == 1
+
+
+def test_a_report_may_join_a_release_and_is_signed_with_it(anonymized, key):
+    report = anonymized / "report.html"
+    for text in ("<p>All is well.</p>", "<p>All is very well.</p>"):
+        report.write_text(text)
+        assert not sf.check_evidence(anonymized, key.public).holds
+        assert sf.sign(anonymized, key).holds
+        assert sf.check_evidence(anonymized, key.public).holds
+    report.unlink()
+    assert sf.sign(anonymized, key).holds
+    (anonymized / "README.md").write_text("All is well.")
+    with pytest.raises(VerificationError, match="not what was published"):
+        sf.sign(anonymized, key)
+
+
+def test_nothing_is_signed_beside_evidence_that_was_forged(anonymized, key):
+    path = anonymized / "evidence.json"
+    for change in ((b'"sfumato"', b'"sfumatO"'), (b'"value":"', b'"value":"0')):
+        before = path.read_bytes()
+        path.write_bytes(before.replace(*change))
+        with pytest.raises(VerificationError, match="not what was published"):
+            sf.sign(anonymized, key, force=True)
+        path.write_bytes(before)
+
+
+def test_a_report_joins_evidence_that_nobody_signed(tmp_path, anonymized):
+    release = sf.anonymize(TABLE, POLICY, output=tmp_path / "r", format="csv")
+    for folder in (release.folder, anonymized):
+        (folder / "report.html").write_text("<p>All is well.</p>")
+    assert admit_report(release.folder)
+    assert sf.check_evidence(release).holds
+    before = (anonymized / "evidence.json").read_bytes()
+    assert not admit_report(anonymized)
+    assert (anonymized / "evidence.json").read_bytes() == before
+    assert admit_report(write_release(tmp_path / "old"))
+    (release.folder / "README.md").write_text("?")
+    with pytest.raises(VerificationError, match="not what was published"):
+        admit_report(release.folder)

@@ -3,12 +3,12 @@
 A reader needs the folder and the publisher's public key, and nothing else.
 """
 
-from sfumato.evidence.checking import check
+from sfumato.evidence.checking import check, compare
 from sfumato.evidence.document import EVIDENCE, Evidence, parse_evidence
 from sfumato.evidence.keys import Key, PublicKey, SigningKey
 from sfumato.evidence.pair import write_pair
 from sfumato.evidence.result import EvidenceVerdict
-from sfumato.evidence.writing import read_evidence, sign_evidence, write_evidence
+from sfumato.evidence.writing import read_evidence, sign_evidence, with_report, write_evidence
 
 __all__ = [
     "EVIDENCE",
@@ -18,9 +18,11 @@ __all__ = [
     "PublicKey",
     "SigningKey",
     "check",
+    "compare",
     "parse_evidence",
     "read_evidence",
     "sign_evidence",
+    "with_report",
     "write_evidence",
     "write_pair",
 ]

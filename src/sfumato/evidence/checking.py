@@ -8,8 +8,9 @@ from sfumato.evidence.canonical import read_object
 from sfumato.evidence.claims import disagreement
 from sfumato.evidence.document import EVIDENCE, MANIFEST, Evidence
 from sfumato.evidence.hashes import files_in, hash_file, read_small
-from sfumato.evidence.keys import PublicKey, has_library, require_library
+from sfumato.evidence.keys import PublicKey, require_library
 from sfumato.evidence.result import EvidenceVerdict
+from sfumato.evidence.signature import judge_signature
 from sfumato.evidence.writing import MOST_MANIFEST, read_evidence
 from sfumato.verifier import Check
 from sfumato.verifier.verdict import status
@@ -24,7 +25,7 @@ def check(folder: Path, public_key: PublicKey | None = None) -> EvidenceVerdict:
     """
     if public_key is not None:
         require_library()
-    plain, strange = _listed(folder)
+    plain, _ = _listed(folder)
     if EVIDENCE not in plain:
         detail = f"there is no {EVIDENCE} that is a plain file"
         return EvidenceVerdict((Check("evidence", "broken", detail=detail),))
@@ -32,13 +33,20 @@ def check(folder: Path, public_key: PublicKey | None = None) -> EvidenceVerdict:
         evidence = read_evidence(folder)
     except (InputError, OSError) as error:
         return EvidenceVerdict((Check("evidence", "broken", detail=_why(error)),))
+    return compare(folder, evidence, public_key)
+
+
+def compare(folder: Path, evidence: Evidence, public_key: PublicKey | None) -> EvidenceVerdict:
+    """Compare a folder with evidence, wherever that comes from."""
+    plain, strange = _listed(folder)
     checks = [
         Check("evidence", "holds"),
         _files_check(evidence, plain, strange),
         _hashes_check(folder, evidence, plain),
         _claims_check(folder, evidence),
     ]
-    return _with_signature(checks, evidence, public_key)
+    judged = judge_signature(evidence, public_key)
+    return EvidenceVerdict((*checks, *judged.checks), judged.signed_by, judged.note)
 
 
 def _listed(folder: Path) -> tuple[list[str], list[str]]:
@@ -92,41 +100,6 @@ def _claims_check(folder: Path, evidence: Evidence) -> Check:
     except RecursionError:
         return Check("claims", "broken", detail=f"{MANIFEST} is nested too deeply")
     return Check("claims", status(holds=not detail), detail=detail)
-
-
-def _with_signature(
-    checks: list[Check], evidence: Evidence, wanted: PublicKey | None
-) -> EvidenceVerdict:
-    """Judge the signature, and say whose it is."""
-    signature = evidence.signature
-    if signature is None:
-        note = "Not signed: anybody who can change the files can change the evidence with them."
-        if wanted is None:
-            return EvidenceVerdict(tuple(checks), note=note)
-        lacking = Check("signature", "broken", str(wanted), detail="it is not signed")
-        return EvidenceVerdict((*checks, lacking))
-    signer = PublicKey(signature.public_key)
-    promised = None if wanted is None else str(wanted)
-    if wanted is not None and signer != wanted:
-        other = Check("signature", "broken", promised, str(signer), "it is signed by another key")
-        return EvidenceVerdict((*checks, other))
-    if not has_library():
-        note = (
-            f"It names {signer} as its signer, which was not checked: that needs the public key "
-            'of the publisher, and pip install "sfumato[sign]".'
-        )
-        return EvidenceVerdict(tuple(checks), note=note)
-    if not signer.verifies(signature.value, evidence.message()):
-        detail = "the signature is not of this evidence"
-        return EvidenceVerdict((*checks, Check("signature", "broken", promised, detail=detail)))
-    good = Check("signature", "holds", promised, str(signer))
-    whose = (
-        "the key that was given"
-        if wanted is not None
-        else "a key that was compared with none; give the public key of the publisher"
-    )
-    note = f"Signed by {whose}: {signer}"
-    return EvidenceVerdict((*checks, good), str(signer), note)
 
 
 def _why(error: Exception) -> str:

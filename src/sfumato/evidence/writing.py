@@ -23,6 +23,9 @@ from sfumato.verifier import Verdict
 
 MOST_MANIFEST = 64 * 2**20
 
+REPORT = "report.html"
+"""The one file that may join a release after it was published."""
+
 
 def write_evidence(folder: Path, verdict: Verdict, key: SigningKey | None = None) -> Evidence:
     """Write `evidence.json` for all files of a folder, as the last of them.
@@ -50,6 +53,14 @@ def sign_evidence(folder: Path, evidence: Evidence, key: SigningKey | None) -> E
     parse_evidence(data)
     _replace(folder / EVIDENCE, data)
     return evidence
+
+
+def with_report(folder: Path, evidence: Evidence) -> Evidence:
+    """Take the report into evidence that was written before it; what was signed is not any more."""
+    others = [file for file in evidence.files if file.name != REPORT]
+    there = REPORT in files_in(folder)[0]
+    files = [*others, hash_file(folder / REPORT)] if there else others
+    return Evidence(tuple(sorted(files, key=lambda file: file.name)), evidence.claims)
 
 
 def read_evidence(folder: Path) -> Evidence:

@@ -8,13 +8,16 @@ from sfumato.decoupled import Decoupled
 from sfumato.errors import InputError, OutputError, ParameterError, VerificationError
 from sfumato.evidence import (
     EVIDENCE,
+    Evidence,
     EvidenceVerdict,
     Key,
     PublicKey,
     SigningKey,
     check,
+    compare,
     read_evidence,
     sign_evidence,
+    with_report,
     write_evidence,
     write_pair,
 )
@@ -56,7 +59,8 @@ def sign(
 
     The signature stands in `evidence.json` and covers the name, size and hash of every file in
     the folder, and the claims. Promises: nothing is signed that does not keep its promises, or
-    that was changed after it was published. Does not promise that the roles are right.
+    that was changed after it was published; only `report.html` may have been added, and is
+    signed with the rest. Does not promise that the roles are right.
     Needs the extra `sign`.
 
     Args:
@@ -83,14 +87,9 @@ def sign(
     verdict = verify_folder(folder)
     if (folder / EVIDENCE).exists():
         _require_unbroken(verdict)
-        _require_unchanged(folder)
-        evidence = read_evidence(folder)
-        before = evidence.signature
-        if before is not None and before.public_key != signer.public.raw and not force:
-            raise OutputError(
-                f"{str(folder)!r} is signed by another key, {PublicKey(before.public_key)}. "
-                "Replace that signature with --force (force=True)."
-            )
+        evidence = _unchanged(folder)
+        if not force:
+            _refuse_another_signer(folder, signer)
         sign_evidence(folder, evidence, signer)
     else:
         if not verdict.holds:
@@ -147,6 +146,16 @@ def key_for(key: Key | None, output: object) -> SigningKey | None:
     return signing_key(key)
 
 
+def admit_report(folder: Path) -> bool:
+    """Take a report for everybody into the evidence; False if a signature would not cover it."""
+    if not (folder / EVIDENCE).exists():
+        return True
+    if read_evidence(folder).signature is not None:
+        return False
+    sign_evidence(folder, _unchanged(folder), None)
+    return True
+
+
 def _folder_of(release: Release | Decoupled | str | PathLike[str]) -> Path:
     if isinstance(release, Release | Decoupled):
         if release.folder is None:
@@ -161,10 +170,25 @@ def _require_unbroken(verdict: Verdict) -> None:
         raise VerificationError(f"it was not signed, for it does not hold.\n{verdict}")
 
 
-def _require_unchanged(folder: Path) -> None:
+def _unchanged(folder: Path) -> Evidence:
+    """Give the evidence of a folder that is what was published, but for a report on it."""
     found = check(folder)
-    if not found.holds:
-        raise VerificationError(
-            f"it was not signed, for it is not what was published: {EVIDENCE} says so. Publish "
-            f"it again, or remove {EVIDENCE} if the change was yours.\n{found}"
+    broken = {each.name for each in found.checks if each.status != "holds"}
+    if broken <= {"files", "sha256"}:
+        evidence = with_report(folder, read_evidence(folder))
+        found = compare(folder, evidence, None)
+        if found.holds:
+            return evidence
+    raise VerificationError(
+        f"it was not signed, for it is not what was published: {EVIDENCE} says so. Publish it "
+        f"again, or remove {EVIDENCE} if the change was yours.\n{found}"
+    )
+
+
+def _refuse_another_signer(folder: Path, signer: SigningKey) -> None:
+    before = read_evidence(folder).signature
+    if before is not None and before.public_key != signer.public.raw:
+        raise OutputError(
+            f"{str(folder)!r} is signed by another key, {PublicKey(before.public_key)}. "
+            "Replace that signature with --force (force=True)."
         )
