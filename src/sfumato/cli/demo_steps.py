@@ -119,12 +119,12 @@ class Chain:
         )
 
     def _verify(self) -> bool:
-        from sfumato.cli.views import verdict_view
+        from sfumato.cli.assessment_view import assessment_view
         from sfumato.tasks.verify import verify
 
-        verdict = verify(self._output, self._policy)
-        self._show("Verified from the written tables alone", *verdict_view(verdict))
-        return verdict.holds
+        found = verify(self._output, self._policy)
+        self._show("Verified and attacked, from the written tables alone", *assessment_view(found))
+        return found.holds
 
     def _publish(self) -> None:
         from sfumato.tasks.publish import publish
