@@ -146,6 +146,13 @@ def test_labels_of_a_hierarchy_are_found():
     assert found.fitting.tolist() == [3, 1]
 
 
+def test_nobody_fits_a_release_of_nobody():
+    target = target_of([])
+    outside = Outside.of(FrequencySet.from_rows(["age"], [(22,)]), target)
+    outcome = Linking("journalist").on(replace(target, outside=outside), 0.75)
+    assert (outcome.people, outcome.of, outcome.posterior, outcome.worst) == (0, 0, 0.0, ())
+
+
 def test_rows_of_stars_are_nobodys():
     target = target_of([("*", "*"), ("20", "11"), ("20", "11")])
     outcome = Linking().on(target, 0.4)

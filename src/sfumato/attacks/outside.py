@@ -36,6 +36,9 @@ class Outside:
     """
 
     people: FrequencySet
+    kinds: FrequencySet
+    """The same people, by what they share with the release alone."""
+
     of_class: IntArray
     """Per class of the release, which of the classes below it is part of."""
 
@@ -46,7 +49,7 @@ class Outside:
     """How many people of the list fit each of them."""
 
     last: IntArray
-    """Somebody who fits: the position among the list's combinations; -1 if nobody does."""
+    """Somebody who fits: the position among the kinds; -1 if nobody does."""
 
     @classmethod
     def of(
@@ -83,47 +86,66 @@ class Outside:
             )
             for name, position in zip(shared, at, strict=True)
         ]
-        codes = [people.codes_of(name) for name in shared]
+        kinds = people.project(shared)
         labels = [target.labels[position][merged.first] for position in at]
         fitting = np.zeros(merged.n, dtype=np.int64)
         last = np.full(merged.n, -1, dtype=np.int64)
-        for start, fits in _joined(codes, labels, read, len(people), merged.n):
-            fitting += people.rows[start : start + len(fits)] @ fits
-            found = fits.any(axis=0)
-            last[found] = start + len(fits) - 1 - np.argmax(fits[::-1, found], axis=0)
+        for kind, fits in _joined(list(kinds.codes), labels, read, merged.n):
+            fitting += sums(fits, kinds.rows[kind], merged.n)
+            last[fits] = kind
         rows = sums(merged.of_item, target.classes.rows, merged.n)
-        return cls(people, merged.of_item, rows, fitting, last)
+        return cls(people, kinds, merged.of_item, rows, fitting, last)
 
     @property
     def size(self) -> int:
         """How many people are on the list."""
         return self.people.total
 
-    @property
-    def hiding(self) -> IntArray:
-        """Among how many each row is hidden: the people who fit it, or the rows that look like it.
-
-        As many people as there are rows exist, so a list with fewer of them lacks some.
-        """
-        return np.maximum(self.fitting, self.rows)
-
     def who(self, merged: int) -> str | None:
         """Name the only one who fits; None if that is nobody or several."""
         if self.fitting[merged] != 1:
             return None
-        codes = self.people.codes[:, self.last[merged]].tolist()
+        same = np.ones(len(self.people), dtype=np.bool_)
+        for column, code in zip(self.kinds.columns, self.kinds.codes, strict=True):
+            same &= self.people.codes_of(column.name) == code[self.last[merged]]
+        codes = self.people.codes[:, np.flatnonzero(same)[0]].tolist()
         values = [c.values[code] for c, code in zip(self.people.columns, codes, strict=True)]
         return ", ".join("(missing)" if value is None else text_of(value) for value in values)
 
 
 def _joined(
-    codes: list[np.ndarray], labels: list[np.ndarray], read: list[BoolArray], n: int, classes: int
-) -> Iterator[tuple[int, BoolArray]]:
-    """Tell for `[person, class]` whether they fit, some people at a time."""
+    codes: list[np.ndarray], labels: list[np.ndarray], read: list[BoolArray], classes: int
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """List which people fit which classes, as pairs, some people at a time."""
+    if not classes:
+        return
+    if all(covers.sum(axis=1).max(initial=0) <= 1 for covers in read):
+        yield _looked_up(codes, labels, read, classes)
+        return
+    n = len(codes[0])
     step = max(_AT_ONCE // max(classes, 1), 1)
     for start in range(0, n, step):
         part = slice(start, start + step)
         fits = np.ones((len(codes[0][part]), classes), dtype=np.bool_)
         for code, label, covers in zip(codes, labels, read, strict=True):
             fits &= covers[code[part]][:, label]
-        yield start, fits
+        person, fitting = np.nonzero(fits)
+        yield person + start, fitting
+
+
+def _looked_up(
+    codes: list[np.ndarray], labels: list[np.ndarray], read: list[BoolArray], classes: int
+) -> tuple[IntArray, IntArray]:
+    """Find the one class of each person, where every value has become one label at most."""
+    # A value that no label stands for is a code more, which no class has.
+    own = [np.where(c.any(axis=1), c.argmax(axis=1) + 1, 0) for c in read]
+    both = [
+        np.concatenate([label + 1, became[code]])
+        for code, label, became in zip(codes, labels, own, strict=True)
+    ]
+    found = group(both, [covers.shape[1] + 1 for covers in read])
+    number = np.full(found.n, -1, dtype=np.int64)
+    number[found.of_item[:classes]] = np.arange(classes)
+    of_person = number[found.of_item[classes:]]
+    person = np.flatnonzero(of_person >= 0)
+    return person, of_person[person]
