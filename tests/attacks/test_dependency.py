@@ -1,0 +1,125 @@
+"""Dependency: every figure against rows gone through one by one."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.attacks import Dependency, Target
+from sfumato.broken import Broken
+from sfumato.counts import FrequencySet
+from sfumato.errors import InputError, ParameterError, UnknownColumnError, UnknownNameError
+from tests.adult import adult_folder
+
+NAMES, SENSITIVE = ["age", "work", "marital"], ("work", "marital")
+ROWS = st.dictionaries(
+    st.tuples(st.sampled_from("ab"), st.sampled_from("stp"), st.sampled_from(["m", "d", None])),
+    st.integers(1, 12),
+    min_size=2,
+    max_size=8,
+).map(lambda table: [row for row, n in table.items() for _ in range(n)])
+
+
+def target_of(rows):
+    return Target.of_table(FrequencySet.from_rows(NAMES, rows), ("age",), SENSITIVE)
+
+
+def literally(rows, who, told):
+    """Who has these values, the share of what is told among the known of them, and of all."""
+    at = NAMES.index("marital")
+    fitting = [row for row in rows if all(row[NAMES.index(n)] == v for n, v in who.items())]
+    known = [row[at] for row in fitting if row[at] is not None]
+    everybody = [row[at] for row in rows if row[at] is not None]
+    share = known.count(told) / len(known)
+    return len(known), share, everybody.count(told) / len(everybody)
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.75])
+@given(rows=ROWS)
+def test_every_case_is_a_fact_of_the_rows(threshold, rows):
+    outcome = Dependency("marital", support=1).on(target_of(rows), threshold)
+    for case in outcome.worst:
+        told = case.believed.removeprefix("marital = ")
+        people, posterior, prior = literally(rows, case.who, told)
+        assert case.people == people
+        assert (case.posterior, case.prior) == (pytest.approx(posterior), pytest.approx(prior))
+        assert posterior > prior
+
+
+@given(rows=ROWS)
+def test_the_people_are_those_of_whom_a_rule_knows_enough(rows):
+    target = target_of(rows)
+    attack = Dependency("marital", support=1)
+    outcome = attack.on(target, 0.75)
+    exposed = set()
+    for rule in attack.rules(target):
+        names = [column.name for column in rule.known]
+        for row in set(rows):
+            who = {name: row[NAMES.index(name)] for name in names}
+            for told in ("m", "d"):
+                if not any(literal_match(rows, who)):
+                    continue
+                _, posterior, prior = literally(rows, who, told)
+                enough = posterior >= 0.75 - 1e-12 and 1 - posterior <= (1 - prior) / 2 + 1e-12
+                if enough and posterior > prior + 1e-12:
+                    exposed.add(row)
+    assert outcome.people == sum(row in exposed for row in rows)
+
+
+def literal_match(rows, who):
+    """Tell which rows with these values have a known one in the column that is told."""
+    return [
+        row[2] is not None and all(row[NAMES.index(n)] == v for n, v in who.items()) for row in rows
+    ]
+
+
+def test_networks_are_learned_once_for_all_columns():
+    rows = [("a", "s", "m"), ("a", "p", "d"), ("b", "s", "m"), ("b", "p", "d")] * 8
+    target = target_of(rows)
+    seen = []
+    for attack in Dependency.against(target, 0.75):
+        assert attack.on(target, 0.75).people == 32
+        seen.append(target.derived(("networks", "ic"), lambda _: None))
+    assert seen[0] is seen[1] is not None
+
+
+def test_an_identifier_left_in_and_a_constant_column_tell_nothing():
+    rows = [(i, "s", "md"[i % 2]) for i in range(20)]
+    outcome = Dependency("marital").on(target_of(rows), 0.75)
+    assert (outcome.people, outcome.worst) == (0, ())
+    assert outcome.note == "no other column was found to tell it"
+
+
+def test_what_is_missing_everywhere_cannot_be_told():
+    assert Dependency("marital").on(target_of([("a", "s", None)] * 9), 0.75).people == 0
+
+
+def test_a_release_without_rows_is_refused():
+    counts = FrequencySet.from_rows(NAMES, [("a", "s", "m"), ("b", "p", "d")])
+    broken = Target.of_broken("break-merge", Broken.of(counts, ("age",), SENSITIVE))
+    with pytest.raises(InputError, match="no rows in one piece"):
+        Dependency("marital").on(broken, 0.75)
+
+
+def test_mistakes_are_answered():
+    with pytest.raises(UnknownColumnError, match="Did you mean 'marital'"):
+        Dependency("maritel").on(target_of([("a", "s", "m"), ("b", "p", "d")]), 0.75)
+    with pytest.raises(UnknownNameError, match="no learner 'ick'"):
+        Dependency("marital", learner="ick")
+    with pytest.raises(ParameterError, match="support must be"):
+        Dependency("marital", support=0)
+
+
+def test_adult_is_told_by_what_everybody_knows():
+    lines = (adult_folder() / "adult.csv").read_text().splitlines()
+    names, *rows = (line.split(";") for line in lines)
+    counts = FrequencySet.from_rows(names, rows)
+    known = ("sex", "age", "race", "marital-status", "education", "native-country")
+    target = Target.of_table(counts, known, ("workclass", "occupation", "salary-class"))
+    outcome = Dependency("occupation").on(target, threshold=0.75)
+    column = {name: i for i, name in enumerate(names)}
+    for case in outcome.worst:
+        told = case.believed.removeprefix("occupation = ")
+        fitting = [row for row in rows if all(row[column[n]] == v for n, v in case.who.items())]
+        share = sum(row[column["occupation"]] == told for row in fitting) / len(fitting)
+        assert (case.people, case.posterior) == (len(fitting), pytest.approx(share))
+    assert outcome.people >= max(case.people for case in outcome.worst)
