@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato import samples
-from sfumato.attacks import Homogeneity, Similarity
+from sfumato.attacks import Homogeneity, Similarity, Target
 from sfumato.classes import SensitiveColumn, classes_from
 from sfumato.counts import FrequencySet
 from sfumato.errors import ParameterError, PolicyError
@@ -264,3 +264,58 @@ def test_what_is_alike_is_said_in_exactly_one_way(ways):
 def test_refuses_settings_that_make_no_sense(bad):
     with pytest.raises(ParameterError, match=f"{next(iter(bad))} must be "):
         Similarity("disease", **bad)
+
+
+# What is tried where nobody says what is alike
+
+
+def against(rows, ladder=None):
+    counts = FrequencySet.from_rows(["label", "x"], rows)
+    ladders = {} if ladder is None else {"x": ladder.bind("x", counts.column("x").known)}
+    return Similarity.against(Target.of_table(counts, ("label",), ("x",), ladders), 0.75)
+
+
+def test_every_level_between_the_values_and_the_top_is_tried():
+    values = ["a", "b", "c", "d"]
+    paths = [["ab", "ab", "abc", "*"], ["ab", "ab", "abc", "*"], ["c", "c", "abc", "*"]]
+    ladder = Hierarchy.from_paths(values, [*paths, ["d", "d", "d", "*"]])
+    rows = [("A", value) for value in values]
+    # Level 2 says what level 1 says.
+    assert against(rows, ladder) == [Similarity("x", level=1), Similarity("x", level=3)]
+
+
+@pytest.mark.parametrize(
+    ("values", "within"),
+    [
+        ([0, 5, 100], 10),
+        (["1000", "1050", "2000"], 100),
+        ([0, 50, 100], None),
+        ([7, 7], None),
+        ([1, 2, "many"], None),
+        ([None], None),
+        ([0.25, 0.5, 25.25], 2.5),
+        ([-1.7e308, 0, 1, 1.7e308], 3.4e307),
+    ],
+    ids=str,
+)
+def test_of_numbers_a_tenth_of_their_range_is_tried_if_some_are_that_close(values, within):
+    expected = [] if within is None else [Similarity("x", within=within)]
+    assert against([("A", value) for value in values]) == expected
+
+
+def test_without_a_hierarchy_or_numbers_it_says_that_nothing_says_what_is_alike():
+    counts = FrequencySet.from_rows(["label", "x"], [("A", "flu")])
+    target = Target.of_table(counts, ("label",), ("x",))
+    assert Similarity.against(target, 0.75) == []
+    assert "no sensitive column has a hierarchy or numbers" in Similarity.why_not(target)
+
+
+def test_a_class_most_of_which_is_alike_is_told_and_not_counted():
+    rows = [("A", "hiv"), ("A", "cancer"), ("A", "hiv"), ("A", "flu"), *[("B", "flu")] * 8]
+    attack = Similarity("x", categories=[["hiv", "cancer"], ["flu"]])
+    counts = FrequencySet.from_rows(["label", "x"], rows)
+    outcome = attack.on(Target.of_table(counts, ("label",), ("x",)), 0.75)
+    case = next(case for case in outcome.worst if case.who == {"label": "A"})
+    assert (case.prior, case.posterior) == (0.25, 0.75)
+    assert case.believed == "x is one of 'hiv', 'cancer'"
+    assert outcome.people == 8

@@ -1,0 +1,54 @@
+"""Knowledge breach: which columns are told, and what is refused."""
+
+import pytest
+
+from sfumato.attacks import KnowledgeBreach, Target
+from sfumato.broken import Broken
+from sfumato.counts import FrequencySet
+from sfumato.errors import InputError, UnknownColumnError
+
+ROWS = [
+    ("3*", "state", "single", "low"),
+    ("3*", "state", "married", None),
+    ("4*", "own", None, None),
+]
+NAMES = ["age", "work", "marital", "pay"]
+
+
+def targets(sensitive):
+    counts = FrequencySet.from_rows(NAMES, ROWS)
+    broken = Broken.of(counts, ("age",), sensitive)
+    return [
+        Target.of_table(counts, ("age",), sensitive),
+        Target.of_broken("break-merge", broken),
+    ]
+
+
+@pytest.mark.parametrize("at", [0, 1])
+def test_all_columns_but_the_known_one_are_told(at):
+    target = targets(("work", "marital", "pay"))[at]
+    assert KnowledgeBreach("marital").on(target, 0.75).column == "work, pay"
+    assert KnowledgeBreach().on(target, 0.75).column == "work, marital, pay"
+
+
+def test_a_group_in_which_nothing_is_known_of_a_column_tells_no_combination():
+    _, after = targets(("work", "marital", "pay"))
+    beliefs = KnowledgeBreach("work").beliefs(after)
+    assert beliefs.posterior.tolist() == [0.5, 0.0]
+    # Of two equally likely values that are equally rare, the later one.
+    assert beliefs.believed(0) == "marital=single, pay=low"
+    assert beliefs.believed(1) == "nothing"
+
+
+def test_with_one_sensitive_column_there_is_nothing_left():
+    for target in targets(("work",)):
+        assert KnowledgeBreach.against(target, 0.75) == []
+        assert "not two sensitive columns" in KnowledgeBreach.why_not(target)
+        with pytest.raises(InputError, match="a sensitive column that is not known"):
+            KnowledgeBreach("work").on(target, 0.75)
+
+
+def test_a_misspelt_column_is_answered_with_the_right_one():
+    for target in targets(("work", "pay")):
+        with pytest.raises(UnknownColumnError, match=r"no column 'wrok'.*Did you mean 'work'"):
+            KnowledgeBreach("wrok").on(target, 0.75)
