@@ -349,3 +349,15 @@ def test_the_census_is_sliced_and_nobody_in_it_is_exposed(method):
     assert not len(exposed(laid, bucket, method.diversity))
     if method.form == "probabilistic":
         assert beliefs(laid, bucket).max() * method.l <= 1 + 1e-12
+
+
+def test_what_the_slices_promise_in_the_same_words_is_not_told_as_left_out():
+    policy = sf.Policy(
+        columns={"age": "quasi-identifier", "zip": "quasi-identifier", "ill": "sensitive"},
+        models=[sf.models.ProbabilisticLDiversity("ill", l=2), sf.models.KAnonymity(2)],
+        decouple={"method": "slicing", "l": 2},
+    )
+    ill = ["flu", "gout", "hiv", "ulcer"] * 4
+    table = pa.table({"age": ["3", "4"] * 8, "zip": ["1", "1", "2", "2"] * 4, "ill": ill})
+    release = sf.decouple(table, policy=policy)
+    assert release.manifest["left_out"]["models"] == ["k-anonymity with k=2"]

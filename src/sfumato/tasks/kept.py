@@ -48,8 +48,11 @@ def models_kept(counts: FrequencySet, subject: Subject, missing: str) -> Kept:
 
 
 def models_anew(subject: Subject, models: Sequence[Mapping[str, Any]]) -> Kept:
-    """Take what the parts say that they keep; what the table promised is promised no more."""
-    return Kept([dict(m) for m in models], {}, [promise_text(promise_of(m)) for m in _all(subject)])
+    """Take what the parts say that they keep; what the table promised besides is no more."""
+    written = [dict(model) for model in models]
+    said = {promise_text(model) for model in written}
+    before = [promise_text(promise_of(model)) for model in _all(subject)]
+    return Kept(written, {}, [promise for promise in before if promise not in said])
 
 
 def _all(subject: Subject) -> list[PrivacyModel]:
