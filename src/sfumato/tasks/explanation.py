@@ -116,8 +116,10 @@ class Belief:
         share = percent(self.posterior[0])
         if len(top) == 1:
             return f"{self.column} is most likely {top[0]}: {share}, {before} before the release."
-        named = f"{', '.join(top[:-1])} or {top[-1]}" if len(top) <= 3 else f"one of {len(top)}"
-        return f"{self.column} is as likely {named}: {share} each."
+        named = (
+            f"{', '.join(top[:-1])} or {top[-1]}" if len(top) <= 3 else f"one of {len(top)} values"
+        )
+        return f"{self.column} is most likely {named}: {share} each."
 
 
 @dataclass(frozen=True)
