@@ -323,7 +323,10 @@ def test_whoever_is_not_in_the_data_is_said_not_to_be(patients):
     folder, policy = patients
     found = sf.explain(folder, {"nationality": "Japanes"}, policy=policy)
     assert not found.found
-    assert "nationality: nothing that is published stands for 'Japanes'" in str(found)
+    assert "nothing that is published stands for 'Japanes'. Did you mean 'Japanese'" in str(found)
+    original = sf.samples.table("homogeneity")
+    found = sf.explain(folder, {"nationality": "Rusian"}, data=original)
+    assert "Did you mean 'Russian'" in str(found)
     assert "not in the data, was suppressed, or a value is misspelt" in str(found)
     nobody = sf.explain(printed(), {"age": 41, "zipcode": 24064}, **ROLES)
     assert "Each of the values occurs, but nobody has all of them together" in str(nobody)

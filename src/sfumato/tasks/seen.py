@@ -11,7 +11,7 @@ from sfumato.attacks.person import Piece
 from sfumato.attacks.reading import reads
 from sfumato.counts import Column, FrequencySet, group
 from sfumato.errors import HierarchyError, UnknownColumnError
-from sfumato.hierarchy import Ladder
+from sfumato.hierarchy import Hierarchy, Ladder
 from sfumato.policy import Policy
 from sfumato.tasks.measure import counted
 from sfumato.tasks.published import Counted, Published
@@ -49,7 +49,23 @@ class Labels:
         fits: BoolArray = found[0]
         return fits
 
+    def raw_texts(self, name: str, value: Value) -> list[str]:
+        """Give other raw values that a column can have, as far as anything says so."""
+        hierarchy = self._hierarchy(Column(name, (value,)))
+        texts = [] if hierarchy is None else [text_of(each) for each in hierarchy.values]
+        if self.data is not None:
+            texts += [text_of(each) for each in counted(self.data, [name]).column(name).known]
+        return [text for text in dict.fromkeys(texts) if value is None or text != text_of(value)]
+
     def _ladder(self, raw: Column) -> Ladder | None:
+        hierarchy = self._hierarchy(raw)
+        try:
+            return None if hierarchy is None else hierarchy.bind(raw.name, raw.known)
+        except HierarchyError:
+            # It does not know the value. Intervals and masks can be read all the same.
+            return None
+
+    def _hierarchy(self, raw: Column) -> Hierarchy | None:
         described = None if self.policy is None else self.policy.columns.get(raw.name)
         if described is None or described.hierarchy is None or not raw.known:
             return None
@@ -59,9 +75,8 @@ class Labels:
             values = counts.column(raw.name).known
             rows = counts.value_counts(raw.name)[: len(values)].tolist()
         try:
-            return described.hierarchy.build(raw.name, values, rows).bind(raw.name, raw.known)
+            return described.hierarchy.build(raw.name, values, rows)
         except HierarchyError:
-            # It does not know the value. Intervals and masks can be read all the same.
             return None
 
 
@@ -139,13 +154,13 @@ class Seen:
         return self.counted.tables[at], shown, first
 
     def unread(self) -> dict[str, list[str]]:
-        """Give the columns of whose labels none stands for the value, with those labels."""
+        """Give the columns of whose labels none stands for the value, with what they do have."""
         found = {}
         for name, value in self.known.items():
             columns = [table.column(name) for table in self.counted.tables if name in table.names]
             if not any(self.reader.fit(name, value, labels).any() for labels in columns):
-                texts = (text_of(label) for labels in columns for label in labels.known)
-                found[name] = list(dict.fromkeys(texts))
+                texts = [text_of(label) for labels in columns for label in labels.known]
+                found[name] = self.reader.raw_texts(name, value) or list(dict.fromkeys(texts))
         return found
 
     @cached_property
