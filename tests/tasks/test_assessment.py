@@ -122,3 +122,37 @@ def test_wrong_requests_are_answered():
         sf.verify(safe(), quasi_identifiers=["agee"], sensitive=["ill"])
     with pytest.raises(UnknownNameError, match=r"no attack 'nothing'"):
         sf.verify(safe(), **ROLES).attack("nothing")
+
+
+def test_a_list_of_people_from_elsewhere_is_linked():
+    table = pa.table({"age": ["30-39", "40-49"], "ill": ["flu", "hiv"]})
+    drivers = pa.table({"name": ["Ann", "Bob"], "age": [35, 41]})
+    found = sf.verify(table, **ROLES, outside=drivers)
+    assert {each.settings["view"] for each in found.attacks if each.attack == "linking"} >= {
+        "prosecutor",
+        "journalist",
+    }
+    assert any("Bob" in str(case) for each in found.attacks for case in each.worst)
+
+
+def test_who_is_in_the_data_is_attacked_with_the_data_and_told():
+    ages = list(range(30, 46))
+    original = pa.table({"age": ages, "ill": ["flu", "gout", "hiv", "ulcer"] * 4})
+    release = sf.decouple(original, {"method": "anatomy", "l": 2}, **ROLES)
+    outcome = sf.verify(release, data=original).attack("membership")
+    assert outcome.tried
+    assert not outcome.judged
+    assert not sf.verify(release).attack("membership").tried
+
+
+def test_what_two_releases_tell_together_is_found():
+    first = safe()
+    more = pa.concat_tables([first, pa.table({"age": ["3*"], "ill": ["hiv"]})])
+    old, new = (sf.decouple(each, **ROLES) for each in (first, more))
+    outcome = sf.verify(new, earlier=old).attack("composition")
+    assert outcome.people == 1
+    assert sf.verify(new).attack("composition").note == (
+        "there is no release before this one to compare with"
+    )
+    with pytest.raises(ParameterError, match=r"earlier must be a release decoupled by break-merge"):
+        sf.verify(new, earlier=first)

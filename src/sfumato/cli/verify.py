@@ -60,6 +60,18 @@ def verify(  # noqa: PLR0917 - options of a command line
         int | None,
         typer.Option(metavar="N", help="How many may be at risk; else the policy's, or nobody."),
     ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The table it was made of, to attack who is in it."),
+    ] = None,
+    outside: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A list of people to link with it."),
+    ] = None,
+    earlier: Annotated[
+        Path | None,
+        typer.Option(metavar="RELEASE", help="The release before, to compare the two."),
+    ] = None,
     form: Annotated[
         str | None,
         typer.Option(
@@ -92,6 +104,9 @@ def verify(  # noqa: PLR0917 - options of a command line
         attacks=not only_promises if attacks is None else listed(attacks),
         threshold=threshold,
         people=people,
+        data=data,
+        outside=outside,
+        earlier=earlier,
     )
     if chosen is not None:
         typer.echo(written(found, chosen, subject=what), nl=False)

@@ -12,7 +12,7 @@ from sfumato.hierarchy import Hierarchy, Ladder
 from sfumato.overlap import overlapping
 from sfumato.policy import Missing, Policy
 from sfumato.tasks.broken_tables import parts_of
-from sfumato.tasks.published import Counted, published
+from sfumato.tasks.published import Counted, Published, published
 from sfumato.tasks.subject import manifest_of
 from sfumato.text import STAR, text_of
 from sfumato.verifier.manifest import BREAK_MERGE
@@ -30,21 +30,34 @@ def target_of(
     unless all rows are like that.
     """
     manifest = manifest_of(what)
-    kind = None if manifest is None else manifest.get("kind")
     ladders = _Ladders(policy, {} if manifest is None else manifest.get("hierarchies", {}))
-    if kind == BREAK_MERGE and (parts := parts_of(what)) is not None:
+    if manifest is not None and manifest.get("kind") == BREAK_MERGE:
+        parts = parts_of(what)
+        assert parts is not None  # noqa: S101 - its manifest says that it has parts
         columns = [table.column for table in parts[0].sensitive]
-        return Target.of_broken(BREAK_MERGE, parts[0], ladders.of(columns))
-    found = published(what, quasi_identifiers, sensitive, policy)
-    names = (*found.quasi_identifiers, *found.sensitive)
-    counted = found.counted(names)
-    if kind is not None:
-        return _buckets(str(kind), counted, found.sensitive, ladders)
-    counts = _placed(counted.tables[0], found.quasi_identifiers)
+        target = Target.of_broken(BREAK_MERGE, parts[0], ladders.of(columns))
+    else:
+        found = published(what, quasi_identifiers, sensitive, policy)
+        counted = found.counted((*found.quasi_identifiers, *found.sensitive))
+        if manifest is not None and manifest.get("kind") is not None:
+            target = _buckets(str(manifest["kind"]), counted, found.sensitive, ladders)
+        else:
+            target = _table(counted.tables[0], found, ladders)
+    if manifest is not None:
+        promised = tuple(str(model["model"]) for model in manifest["models"])
+        missing = str(manifest["missing"])
+    else:
+        promised = () if policy is None else tuple(model.name for model in policy.models)
+        missing = (Missing.OWN_VALUE if policy is None else policy.missing).value
+    target = replace(target, promised=promised)
+    matches_any = target.counts is not None and missing == Missing.MATCHES_ANY.value
+    return _overlapping(target) if matches_any else target
+
+
+def _table(table: FrequencySet, found: Published, ladders: "_Ladders") -> Target:
+    counts = _placed(table, found.quasi_identifiers)
     bound = ladders.of([counts.column(name) for name in found.sensitive])
-    target = Target.of_table(counts, found.quasi_identifiers, found.sensitive, bound)
-    missing = manifest["missing"] if manifest is not None else policy and policy.missing.value
-    return _overlapping(target) if missing == Missing.MATCHES_ANY.value else target
+    return Target.of_table(counts, found.quasi_identifiers, found.sensitive, bound)
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,25 @@
 """Verify: may this be published? Promises recomputed, attacks run, one answer."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from os import PathLike
 
 from sfumato.assessment import Assessment
 from sfumato.attacks import ATTACKS, Attack, Outcome, Target
+from sfumato.broken import Broken
 from sfumato.checks import require_int, require_number
 from sfumato.errors import ParameterError, SfumatoError
 from sfumato.policy import Policy, Tolerance
+from sfumato.tasks.broken_tables import parts_of
+from sfumato.tasks.facets import with_list, with_members
+from sfumato.tasks.published import Published, published
 from sfumato.tasks.recompute import recomputed
 from sfumato.tasks.subject import manifest_of, risk_levels_of
 from sfumato.tasks.target import target_of
+from sfumato.verifier import Verdict
 
 
-def verify(
+def verify(  # noqa: PLR0913 - all but two have a default and are named
     what: object,
     policy: Policy | str | PathLike[str] | None = None,
     *,
@@ -23,6 +29,9 @@ def verify(
     attacks: bool | Sequence[str | Attack] = True,
     threshold: float | None = None,
     people: int | None = None,
+    data: object = None,
+    outside: object = None,
+    earlier: object = None,
 ) -> Assessment:
     """Say whether a release or a table may be published, and why.
 
@@ -51,6 +60,10 @@ def verify(
         threshold: From which belief on somebody is at risk; None takes the policy's, or where
             *very high* begins among the risk levels, which is 0.75 if nobody says otherwise.
         people: How many people may be at risk by any one attack; None takes the policy's, or 0.
+        data: The table the release was made of, for the attack on who is in it.
+        outside: A list of people with some of the quasi-identifiers as they are, and perhaps
+            their names, to be linked with the release.
+        earlier: The decoupled release before this one, to find out what the two tell together.
 
     Example:
         >>> import pyarrow as pa
@@ -72,7 +85,35 @@ def verify(
     if people is not None:
         require_int("people", people, at_least=0)
     verdict = recomputed(what, policy, population)
-    if not attacks and policy is None and not verdict.checks:
+    if not attacks:
+        return Assessment(_promising(verdict, policy))
+    roles = (quasi_identifiers, sensitive)
+    try:
+        manifest = manifest_of(what)
+        if manifest is not None and not manifest["rows"]["published"]:
+            # Nobody is in it, so nobody can be betrayed.
+            return Assessment(verdict)
+        target = target_of(what, policy, *roles)
+        levels = risk_levels_of(policy, manifest)
+    except SfumatoError:
+        # What is wrong with the files has been found already, and is said there.
+        if verdict.checks and not verdict.holds:
+            return Assessment(verdict)
+        raise
+    if data is not None or outside is not None:
+        target = _informed(target, published(what, *roles, policy), data, outside, policy)
+    if earlier is not None:
+        target = replace(target, earlier=_parts(earlier))
+    tolerated = Tolerance() if policy is None else policy.verdict
+    limit = tolerated.from_belief(levels) if threshold is None else threshold
+    chosen = list(ATTACKS) if attacks is True else attacks
+    allowed = tolerated.people if people is None else people
+    return Assessment(verdict, outcomes(target, chosen, limit), levels, allowed)
+
+
+def _promising(verdict: Verdict, policy: Policy | None) -> Verdict:
+    """Refuse to look at nothing: a plain table that promises nothing and is not attacked."""
+    if policy is None and not verdict.checks:
         raise ParameterError(
             "policy",
             None,
@@ -80,25 +121,29 @@ def verify(
             why="a plain table promises nothing by itself. Name the policy it should keep "
             "(-p policy.yaml), give the folder of a release, or let it be attacked",
         )
-    if not attacks:
-        return Assessment(verdict)
-    try:
-        manifest = manifest_of(what)
-        if manifest is not None and not manifest["rows"]["published"]:
-            # Nobody is in it, so nobody can be betrayed.
-            return Assessment(verdict)
-        target = target_of(what, policy, quasi_identifiers, sensitive)
-        levels = risk_levels_of(policy, manifest)
-    except SfumatoError:
-        # What is wrong with the files has been found already, and is said there.
-        if verdict.checks and not verdict.holds:
-            return Assessment(verdict)
-        raise
-    tolerated = Tolerance() if policy is None else policy.verdict
-    limit = tolerated.from_belief(levels) if threshold is None else threshold
-    chosen = list(ATTACKS) if attacks is True else attacks
-    allowed = tolerated.people if people is None else people
-    return Assessment(verdict, outcomes(target, chosen, limit), levels, allowed)
+    return verdict
+
+
+def _informed(
+    target: Target, opened: Published, data: object, outside: object, policy: Policy | None
+) -> Target:
+    """Give an adversary what there is besides the release."""
+    if outside is not None:
+        target = with_list(target, opened, outside, policy)
+    return target if data is None else with_members(target, opened, data, policy)
+
+
+def _parts(earlier: object) -> Broken:
+    """Open the release before."""
+    parts = parts_of(earlier)
+    if parts is None:
+        raise ParameterError(
+            "earlier",
+            earlier,
+            "a release decoupled by break-merge, or its folder",
+            why="what two releases tell together is found by subtracting their tables",
+        )
+    return parts[0]
 
 
 def outcomes(
