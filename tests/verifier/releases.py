@@ -85,7 +85,11 @@ def edit_manifest(folder, change) -> None:
 
 
 def seal(folder) -> None:
-    """Let the manifest hold the checksum of the data as it is now."""
+    """Let the manifest hold the checksum of the data as it is now, and drop the evidence.
+
+    Whoever can forge the one can leave out the other; only a signature would tell.
+    """
+    (folder / "evidence.json").unlink(missing_ok=True)
 
     def change(manifest):
         for file in manifest["files"]:
