@@ -3,7 +3,7 @@
 from docs.generator.docstrings import doc_of
 from docs.generator.markdown import code, joined, prose, table
 from docs.generator.members import Kind, overview, own, python, section, sections
-from sfumato.attacks import ATTACKS, Composition
+from sfumato.attacks import ATTACKS, Membership
 from sfumato.bayes import LEARNERS
 from sfumato.decouplings import DECOUPLINGS
 from sfumato.hierarchy import BUILDERS, EXAMPLE_FOLDER
@@ -130,19 +130,19 @@ def attacks() -> str:
     """Write the page of attacks."""
     return joined(
         "# Attacks",
-        "What somebody who knows a person's class learns about that person. Attacks are no part "
-        "of a policy: [`sf.attack`](python.md#sfattack) runs them on any table, published or not, "
-        "and gives a [finding](python.md#finding) for each.",
+        "What somebody learns about a person from a release. [`sf.verify`](python.md#sfverify) "
+        "tries every attack that applies and says who is at risk; "
+        "[`sf.attack`](python.md#sfattack) runs those that look at classes on any table, published "
+        "or not. [Attacks](../concepts/attacks.md) tells the story of each, and when an attack "
+        "speaks against a release.",
         overview(ATTACKS, {}),
         *sections(ATTACKS, None, lambda kind: python("attacks", kind.example())),
         section(
-            Composition,
-            "Two releases: composition",
-            joined(
-                python("attacks", Composition(alpha=0.5, k=5)) + ", whose `run` takes two broken "
-                "tables. `sf.publish` runs it on every increment; see "
-                "[Publish increments](../how-to/publish-increments.md).",
-            ),
+            Membership,
+            "Who is in the data: membership",
+            "It stands apart: it judges nobody, and takes people besides a release. "
+            "[`sf.membership`](python.md#sfmembership) runs it; see "
+            "[Estimate from a release](../how-to/estimate-from-a-release.md).",
         ),
     )
 

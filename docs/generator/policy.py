@@ -4,6 +4,7 @@ from typing import Any
 
 from docs.generator.docstrings import doc_of, member_docs
 from docs.generator.markdown import block, code, joined, prose, table
+from sfumato.decouplings import DECOUPLINGS
 from sfumato.partition import PARTITIONERS
 from sfumato.policy import ColumnRule, Missing, Policy, Suppression
 from sfumato.policy.levels import RiskLevels
@@ -46,6 +47,7 @@ _WHERE = {
     "loss": "a [loss](losses.md)",
     "method": "`full-domain`, or a [local method](methods.md)",
     "search": "a [search](searches.md)",
+    "decouple": "a [decoupling](decouplings.md)",
     "suppression": "a limit, or [settings](#suppression)",
     "hierarchy": "a [hierarchy](hierarchies.md)",
     "risk_levels": "[where each level begins](#risk_levels)",
@@ -55,7 +57,7 @@ _WHERE = {
 
 def page() -> str:
     """Write the page."""
-    schema = policy_schema(SEARCHES, PARTITIONERS)
+    schema = policy_schema(SEARCHES, PARTITIONERS, DECOUPLINGS)
     column = schema["properties"]["columns"]["additionalProperties"]["anyOf"][1]
     suppression = schema["properties"]["suppression"]["anyOf"][1]
     return joined(
@@ -120,7 +122,12 @@ def _kind(entry: dict[str, Any]) -> str:
     if "enum" in entry:
         return ", ".join(code(value) for value in entry["enum"] if value is not None)
     kinds = [entry["type"]] if isinstance(entry["type"], str) else entry["type"]
-    words = {"array": "a list of two whole numbers", "string": "text", "number": "a number"}
+    words = {
+        "array": "a list of two whole numbers",
+        "string": "text",
+        "number": "a number",
+        "integer": "a whole number",
+    }
     return " or ".join(words[kind] for kind in kinds if kind != "null")
 
 
