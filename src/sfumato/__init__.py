@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from sfumato.tasks.anonymize import anonymize
     from sfumato.tasks.attack import attack
     from sfumato.tasks.breach import breach
+    from sfumato.tasks.compare import compare
     from sfumato.tasks.correlations import correlations
     from sfumato.tasks.decouple import decouple
     from sfumato.tasks.detect import detect
@@ -79,6 +80,7 @@ __all__ = [
     "bayes",
     "breach",
     "check_evidence",
+    "compare",
     "compare_utility",
     "correlations",
     "decouple",
@@ -118,6 +120,7 @@ _WHERE = {
     "attack": "sfumato.tasks.attack",
     "breach": "sfumato.tasks.breach",
     "check_evidence": "sfumato.tasks.evidence",
+    "compare": "sfumato.tasks.compare",
     "compare_utility": "sfumato.tasks.utility",
     "correlations": "sfumato.tasks.correlations",
     "decouple": "sfumato.tasks.decouple",

@@ -1,0 +1,256 @@
+"""What several policies cost and leave at risk, and which of them no other one beats."""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from sfumato.drawing.scatter import Spot, scatter_svg
+from sfumato.errors import OutputError, ParameterError, UnknownNameError
+from sfumato.tasks.percent import percent
+from sfumato.tasks.point import AT_RISK, RISKS, Point
+from sfumato.usefulness.results import tabulated
+
+TITLES = ("loss", "suppressed", "at risk", "belief", "gain", "highest 1/n", "mean 1/n", "seconds")
+"""What the columns of figures are called."""
+
+_SAME = 12
+"""Decimals: two figures that differ only beyond them differ by rounding."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Several policies on one table: what each loses, what each leaves at risk, and the front.
+
+    A policy is on the front if no other one has less risk without more loss, or less loss without
+    more risk. Which of the front to take is the publisher's choice.
+
+    Example:
+        >>> from sfumato.policy import Policy
+        >>> from sfumato.tasks.point import Measured
+        >>> columns = {"age": "quasi-identifier"}
+        >>> policy = Policy(columns=columns, models=[{"model": "k-anonymity", "k": 2}])
+        >>> figures = [("fine", 0.1, 0.5), ("coarse", 0.4, 0.1), ("worse", 0.5, 0.2)]
+        >>> found = Comparison(tuple(
+        ...     Point(name, policy, Measured(loss, loss, 9, 0, 3, 2, {"prosecutor": risk}))
+        ...     for name, loss, risk in figures), rows=9, risk="prosecutor")
+        >>> [point.name for point in found.front], found["coarse"].loss
+        (['fine', 'coarse'], 0.4)
+    """
+
+    points: tuple[Point, ...]
+    rows: int
+    """How many rows the table has."""
+
+    risk: str = AT_RISK
+    """The risk that the front is about; see `by`."""
+
+    threshold: float = 0.75
+    """From which belief on somebody is at risk."""
+
+    seed: int = 0
+    warnings: tuple[str, ...] = ()
+    """Why some figures should not be compared, if they should not."""
+
+    def __getitem__(self, name: str) -> Point:
+        for point in self.points:
+            if point.name == name:
+                return point
+        raise UnknownNameError("policy", name, self.names, where="the comparison")
+
+    def __iter__(self) -> Iterator[Point]:
+        return iter(self.points)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the policies are called, in their order."""
+        return tuple(point.name for point in self.points)
+
+    @property
+    def placed(self) -> tuple[Point, ...]:
+        """The policies that have a loss and a risk."""
+        return tuple(p for p in self.points if p.measured is not None and self.risk in p.risks)
+
+    def place(self, point: Point) -> tuple[float, float]:
+        """Give the loss and the risk of a policy."""
+        return point.normalized_loss, point.risks[self.risk]
+
+    @property
+    def front(self) -> tuple[Point, ...]:
+        """The policies that no other one beats, the smallest loss first."""
+        placed = self.placed
+        best = undominated([self.place(point) for point in placed])
+        return tuple(sorted((placed[i] for i in best), key=self.place))
+
+    def by(self, risk: str) -> "Comparison":
+        """Look at the same policies with another risk in mind.
+
+        Args:
+            risk: at-risk (the share of people at risk), belief (the strongest about a sensitive
+                value), gain (by how much the release strengthened one at most), prosecutor (the
+                highest chance to find somebody's row), mean (the mean of those chances).
+
+        >>> Comparison((), 0).by("mean").risk
+        'mean'
+        """
+        return replace(self, risk=checked_risk(risk))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values that JSON can hold."""
+        front = [point.name for point in self.front]
+        return {
+            "rows": self.rows,
+            "risk": self.risk,
+            "threshold": self.threshold,
+            "seed": self.seed,
+            "warnings": list(self.warnings),
+            "front": front,
+            "points": [{**point.to_dict(), "front": point.name in front} for point in self.points],
+        }
+
+    @property
+    def cells(self) -> list[list[str]]:
+        """The figures as text: the titles, and a line per policy."""
+        front = {point.name for point in self.front}
+        lines = [
+            [point.name, f"{number}{'*' if point.name in front else ' '}", *_figures(point)]
+            for number, point in enumerate(self.points, 1)
+        ]
+        return [["policy", "", *TITLES], *lines]
+
+    @property
+    def headline(self) -> str:
+        """What was compared, in a sentence or two."""
+        n = len(self.points)
+        return (
+            f"{n} polic{'y' if n == 1 else 'ies'} on {self.rows} rows. "
+            f"*: no other one has less loss and no more {RISKS[self.risk]}, or the reverse."
+        )
+
+    @property
+    def notes(self) -> list[str]:
+        """Why some policies are not possible, and what to beware of."""
+        failed = [f"{p.name} is not possible: {p.reason}" for p in self.points if not p.possible]
+        return [*failed, *(f"Beware: {text}" for text in self.warnings)]
+
+    def svg(self) -> str:
+        """Draw risk against loss, with the front."""
+        return self.drawn(linked=False)
+
+    def drawn(self, *, linked: bool) -> str:
+        """Draw it, if so with links to the places of a page where more is said."""
+        front = {point.name for point in self.front}
+        numbers = {name: str(i) for i, name in enumerate(self.names, 1)}
+        spots = [
+            Spot(
+                *self.place(point),
+                numbers[point.name],
+                point.told(),
+                on_front=point.name in front,
+                link=f"policy-{numbers[point.name]}" if linked else None,
+            )
+            for point in self.placed
+        ]
+        words = RISKS[self.risk]
+        title = f"{words[0].upper()}{words[1:]} and loss"
+        return scatter_svg(spots, x_axis="normalised loss", y_axis=words, title=title)
+
+    def html(self) -> str:
+        """Write a page of its own: the drawing, the figures and the policies to copy."""
+        from sfumato.tasks.frontier_page import page_of
+
+        return page_of(self)
+
+    def csv(self) -> str:
+        """Write the figures as CSV, a line per policy."""
+        dicts = self.to_dict()["points"]
+        flat = [{**each, **each["risks"]} for each in dicts]
+        names = [name for name in _IN_CSV if not flat or name in flat[0]]
+        text = io.StringIO()
+        writer = csv.DictWriter(text, names, extrasaction="ignore", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(flat)
+        return text.getvalue()
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write a page (.html), a drawing (.svg) or the figures (.csv, .json).
+
+        A file of the same name is replaced.
+        """
+        target = Path(path)
+        writers: dict[str, Callable[[], str]] = {
+            ".html": self.html,
+            ".svg": self.svg,
+            ".csv": self.csv,
+            ".json": lambda: json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n",
+        }
+        if target.suffix.lower() not in writers:
+            expected = f"a file that ends in {', '.join(writers)}"
+            raise ParameterError("path", target.name, expected)
+        text = writers[target.suffix.lower()]()
+        try:
+            target.write_text(text, encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise OutputError(
+                f"cannot write {str(target)!r}: {error.strerror or error}. Choose another file."
+            ) from None
+        return target
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {len(self.points)} policies, {len(self.front)} on the front>"
+
+    def __str__(self) -> str:
+        return "\n".join([self.headline, tabulated(self.cells), *self.notes])
+
+    def _repr_html_(self) -> str:
+        from sfumato.tasks.frontier_page import fragment_of
+
+        return fragment_of(self)
+
+
+_IN_CSV = (
+    *("name", "front", "possible", "method", "loss_name", "loss", "normalized_loss"),
+    *("published", "suppressed", "classes", "smallest_class", "people_at_risk"),
+    *(*RISKS, "prior", "seconds", "reason"),
+)
+
+
+def undominated(places: Sequence[tuple[float, float]]) -> list[int]:
+    """Find the places that no other one is below in one respect and not above in the other.
+
+    Those at the same place stand or fall together.
+
+    >>> undominated([(0.1, 0.5), (0.4, 0.1), (0.5, 0.2), (0.1, 0.5)])
+    [0, 1, 3]
+    """
+    rounded = [(round(x, _SAME), round(y, _SAME)) for x, y in places]
+    lowest = float("inf")
+    best = set()
+    for place in sorted(set(rounded)):
+        if place[1] < lowest:
+            best.add(place)
+            lowest = place[1]
+    return [i for i, place in enumerate(rounded) if place in best]
+
+
+def checked_risk(risk: str) -> str:
+    """Refuse a risk that there is not, with the nearest name."""
+    if risk not in RISKS:
+        raise UnknownNameError("risk", str(risk), RISKS)
+    return risk
+
+
+def _figures(point: Point) -> list[str]:
+    seconds = f"{point.seconds:.2f}"
+    if point.measured is None:
+        return ["not possible", *[""] * (len(TITLES) - 2), seconds]
+    found = point.measured
+    shares = [percent(found.risks[name]) if name in found.risks else "" for name in RISKS]
+    return [f"{found.normalized_loss:.4f}", str(found.suppressed), *shares, seconds]
