@@ -8,6 +8,7 @@ from sfumato._version import __version__
 from sfumato.cli.anonymize import anonymize
 from sfumato.cli.breach import breach
 from sfumato.cli.check_evidence import check_evidence
+from sfumato.cli.compare import compare
 from sfumato.cli.correlations import correlations
 from sfumato.cli.decouple import decouple
 from sfumato.cli.demo import demo
@@ -43,6 +44,7 @@ app = typer.Typer(
 for _command in (
     init,
     inspect,
+    compare,
     anonymize,
     detect,
     protect,

@@ -1,6 +1,5 @@
 """Places in a plane, two figures each, and the front of those that no other one beats."""
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -24,6 +23,8 @@ _OTHER: dict[str, Attribute] = {"fill": PAPER, "stroke": "#5f6368", "stroke_widt
 _LINE: dict[str, Attribute] = {
     "fill": "none", "stroke": "#2c5f8a", "stroke_width": 1.4, "stroke_dasharray": "5 3",
 }  # fmt: skip
+_WAYS = ((1, -1), (-1, 1), (-1, -1), (1, 1), (0, -1), (0, 1))
+"""Where a label may be; first where the line of the front never is, above it and below it."""
 
 
 class Spot(NamedTuple):
@@ -175,18 +176,15 @@ def _marks(places: Sequence[_Place]) -> list[Markup]:
 def _room(place: _Place, taken: list[Box]) -> Box:
     """Find room for a label beside its mark, and take it."""
     width, height = width_of(place.label, _SIZE), _SIZE + 2
-    ways = [
-        (math.cos(math.pi * i / 4), math.sin(math.pi * i / 4)) for i in (7, 1, 0, 6, 2, 5, 3, 4)
-    ]
     boxes = [
         Box(
-            place.x + (far + width / 2) * x - width / 2,
-            place.y + (far + height / 2) * y - height / 2,
+            place.x + right * (8 + width / 2) - width / 2,
+            place.y + down * (far + height / 2) - height / 2,
             width,
             height,
         )
-        for far in (9, 18, 27)
-        for x, y in ways
+        for far in (1, 8, 16, 26)
+        for right, down in _WAYS
     ]
     inside = [
         box

@@ -22,7 +22,8 @@ svg a { cursor: pointer; }
 svg a:focus { outline: 3px solid #b35900; outline-offset: 3px; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .7rem .25rem 0; text-align: right; vertical-align: top; }
-th { border-bottom: 1px solid #5f6368; }
+thead th { border-bottom: 1px solid #5f6368; }
+tbody th { font-weight: inherit; }
 .name { text-align: left; }
 .scroll { overflow-x: auto; }
 details { border-top: 1px solid #d9dde1; padding: .4rem 0; }

@@ -123,7 +123,7 @@ class Point:
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as plain values that JSON can hold; figures are null if nothing came out."""
-        blank = dict.fromkeys(Measured(0, 0, 0, 0, 0, 0, {}).to_dict())
+        blank = {**dict.fromkeys(_NOTHING.to_dict()), "risks": dict.fromkeys(RISKS)}
         return {
             "name": self.name,
             "possible": self.possible,
@@ -134,3 +134,6 @@ class Point:
             "seconds": round(self.seconds, 6),
             "policy": self.policy.to_yaml(),
         }
+
+
+_NOTHING = Measured(0.0, 0.0, 0, 0, 0, 0, {})

@@ -1,5 +1,6 @@
 """Many policies out of a few: every combination of the settings that are to be varied."""
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
@@ -179,6 +180,27 @@ def _anew(policy: Policy, **changes: object) -> Policy:
     """Make the policy with other settings, checked as a whole."""
     settings = {name: getattr(policy, name) for name in type(policy).model_fields}
     return type(policy)(**{**settings, **changes})
+
+
+def seen_from(policy: Policy, folder: Path) -> Policy:
+    """Give the same policy with the names of its files as they are seen from another folder.
+
+    A policy file names others from where it stands itself.
+
+    >>> from sfumato.hierarchy import CsvHierarchy
+    >>> policy = Policy(
+    ...     columns={"zip": {"role": "quasi-identifier", "hierarchy": CsvHierarchy("zip.csv")}},
+    ...     models=[{"model": "k-anonymity", "k": 2}],
+    ... )
+    >>> seen_from(policy, Path("chosen")).columns["zip"].hierarchy.file
+    '../zip.csv'
+    """
+    here = Path(os.path.relpath(Path.cwd(), folder))
+    columns = {name: rule.relative_to(here) for name, rule in policy.columns.items()}
+    population = policy.population
+    if population is not None and "://" not in population:
+        population = str(here / population)
+    return _anew(policy, columns=columns, population=population)
 
 
 def _add(found: dict[str, Policy], name: str, policy: Policy) -> None:

@@ -1,0 +1,147 @@
+"""`sfumato compare`: what policies, methods and parameters cost, and what they leave at risk."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.cli.command import command
+from sfumato.cli.files import refuse_existing, write_text
+from sfumato.cli.lists import listed
+from sfumato.cli.options import DataArgument, ForceOption, JsonOption, QuietOption
+from sfumato.cli.progress import progress_bar
+from sfumato.cli.show import clean, say, show, write_json
+from sfumato.errors import ParameterError
+
+if TYPE_CHECKING:
+    from sfumato.tasks.frontier import Comparison
+
+
+@command(
+    examples="sfumato compare patients.csv policy.yaml --vary k=2,5,10 --html compare.html\n"
+    "sfumato compare patients.csv policy.yaml --vary k=5,10 --vary method=full-domain,mondrian\n"
+    "sfumato compare patients.csv old.yaml new.yaml --json\n"
+    'sfumato compare patients.csv policy.yaml --vary k=2,5 --choose "k=5" -o chosen.yaml',
+    python='found = sf.compare("patients.csv", "policy.yaml", vary={"k": [2, 5, 10]})\n'
+    'print(found)\nfound.save("compare.html")\nprint(found["k=5"].policy.to_yaml())',
+)
+def compare(  # noqa: PLR0917 - options of a command line
+    data: DataArgument,
+    policies: Annotated[
+        list[Path], typer.Argument(metavar="POLICY...", help="One policy file or several.")
+    ],
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUES",
+            help="A setting and its values, between commas: a parameter of the models (k, l, "
+            "alpha, t), method or suppression. With several, every combination is tried.",
+        ),
+    ] = None,
+    risk: Annotated[
+        str | None,
+        typer.Option(
+            metavar="at-risk|belief|gain|prosecutor|mean",
+            help="What is weighed against the loss; the share of people at risk unless told "
+            "otherwise.",
+        ),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(metavar="SHARE", help="From which belief on somebody is at risk."),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", metavar="N", min=1, help="How many policies to try at a time."),
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page to look around in there.")
+    ] = None,
+    csv: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the figures there.")
+    ] = None,
+    choose: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Write the policy of this name or number to --output."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where --choose writes.")
+    ] = None,
+    force: ForceOption = False,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Weigh risk against loss for several policies, and choose one.
+
+    The table is counted once and nothing is published. Policies that no other one beats in both
+    respects are marked; one that no release keeps is listed with the reason.
+    """
+    for target in (html, csv, output):
+        if target is not None:
+            refuse_existing(target, force=force)
+    _require_both(choose, output)
+    from sfumato.tasks.compare import compare as task
+
+    with progress_bar(quiet=quiet or json) as progress:
+        found = task(
+            data,
+            policies,
+            vary=varied_by(vary or []),
+            risk=risk,
+            threshold=threshold,
+            parallel=jobs,
+            progress=progress,
+        )
+    texts = {html: found.html, csv: found.csv}
+    if choose is not None and output is not None:
+        texts[output] = lambda: chosen_text(found, choose, output)
+    for path, text in texts.items():
+        if path is not None:
+            write_text(path, text(), force=force)
+            if not quiet:
+                say(f"Written: {clean(path)}")
+    if json:
+        write_json(found.to_dict())
+    elif not quiet:
+        from sfumato.cli.compare_view import comparison_view
+
+        show(*comparison_view(found))
+
+
+def _require_both(choose: str | None, output: Path | None) -> None:
+    if (choose is None) != (output is None):
+        raise ParameterError(
+            "choose",
+            choose,
+            "given together with --output",
+            why='one says which policy, the other where to: --choose "k=5" -o chosen.yaml',
+        )
+
+
+def varied_by(texts: list[str]) -> dict[str, list[object]] | None:
+    """Read settings and their values as a policy file would read them.
+
+    >>> varied_by(["k=2,5", "method=mondrian"])
+    {'k': ['2', '5'], 'method': ['mondrian']}
+    """
+    from sfumato.policy.document import Plain
+
+    found: dict[str, list[object]] = {}
+    for text in texts:
+        name, equals, values = (part.strip() for part in text.partition("="))
+        if not name or not equals or not values:
+            raise ParameterError("vary", text, "NAME=VALUES", why="for example k=2,5,10")
+        if name in found:
+            raise ParameterError("vary", text, "each setting once", why=f"{name}=2,5,10")
+        found[name] = [Plain(value) for value in listed([values])]
+    return found or None
+
+
+def chosen_text(found: "Comparison", choose: str, output: Path) -> str:
+    """Write the policy that was chosen, with the files it names as they are seen from there."""
+    from sfumato.tasks.variations import seen_from
+
+    numbers = {str(i): name for i, name in enumerate(found.names, 1)}
+    point = found[choose if choose in found.names else numbers.get(choose, choose)]
+    point.figures  # noqa: B018 - one that is not possible is refused with its reason
+    return seen_from(point.policy, output.parent).to_yaml()
