@@ -1,7 +1,7 @@
 """The linking attack: whose row is this?"""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -93,7 +93,7 @@ class Linking(Attack):
             threshold=threshold,
             worst=worst,
             how=self.how,
-            note=_note(target),
+            note=self._note(target),
             settings={"view": self.view, **views(target)},
         )
 
@@ -117,6 +117,10 @@ class Linking(Attack):
         name = target.outside.who(int(target.outside.of_class[at]))
         return "the row belongs to one of the list" if name is None else f"the row is of {name}"
 
+    def _note(self, target: Target) -> str:
+        told = [f"{name.partition('_')[0]} {risk:.1%}" for name, risk in views(target).items()]
+        return f"in the eyes of a {self.view}; largest risk by view: {', '.join(told)} on average"
+
     @classmethod
     def example(cls) -> Self:
         return cls()
@@ -130,14 +134,15 @@ def views(target: Target) -> dict[str, float]:
     >>> views(Target.of_table(counts, ("age",), ()))
     {'prosecutor_risk': 1.0, 'marketer_risk': 0.5}
     """
-    found: dict[str, float] = {}
-    for view in _VIEWS if _has_list(target) else _VIEWS[:1]:
-        links = _linked(target, view)
-        found[f"{view}_risk"] = float(links.risk[links.shown].max(initial=0.0))
-        # Who links at random is right as often as each guess is on average.
-        right = float((links.people * links.risk)[links.shown].sum())
-        found["marketer_risk"] = right / max(target.classes.total, 1)
-    return found
+    seen = _VIEWS if _has_list(target) else _VIEWS[:1]
+    links = {view: _linked(target, view) for view in seen}
+    found = {
+        f"{v}_risk": float(each.risk[each.shown].max(initial=0.0)) for v, each in links.items()
+    }
+    # Who links at random is right as often as each guess is on average, with a list if there is.
+    last = links[seen[-1]]
+    right = float((last.people * last.risk)[last.shown].sum())
+    return {**found, "marketer_risk": right / max(target.classes.total, 1)}
 
 
 class _Links(NamedTuple):
@@ -184,9 +189,3 @@ def _shown(target: Target) -> BoolArray:
 
 def _has_list(target: Target) -> bool:
     return target.outside is not None or target.classes.population is not None
-
-
-def _note(target: Target) -> str:
-    found: dict[str, Any] = views(target)
-    told = ", ".join(f"{name.partition('_')[0]} {risk:.1%}" for name, risk in found.items())
-    return f"{told}; the marketer's is the share of rows expected to be linked right"
