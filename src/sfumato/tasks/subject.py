@@ -101,8 +101,8 @@ def _check(found: Subject) -> None:
             "quasi_identifiers",
             None,
             "the columns that others may know",
-            why="nothing says what the columns are. Give a release, a policy, or the roles: "
-            "quasi_identifiers=['age', 'zip'], sensitive=['illness']",
+            why="nothing says what the columns are. Give a release, a policy (-p policy.yaml), or "
+            "the roles: quasi_identifiers=['age', 'zip'], sensitive=['illness']",
         )
 
 
