@@ -6,9 +6,8 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from sfumato.fragment import visible
 from sfumato.reports.content import Badge, Beside, Cell, Content, Drawing, Part, Table
-from sfumato.reports.words import is_number, shown
+from sfumato.reports.words import is_number, said, shown
 
 _FOLDER = Path(__file__).parent / "templates"
 _POLICY = (
@@ -54,14 +53,14 @@ def _template() -> Template:
         "is_long": _is_long,
         "numeric": _numeric,
     }
-    # Also what is not a cell may hold a column's name.
+    # Also what is not a cell may hold names and values.
     environment.finalize = _finalized
     return environment.get_template("report.html")
 
 
 def _finalized(value: object) -> object:
     if isinstance(value, str) and not isinstance(value, Markup):
-        return visible(value, keep="\n")
+        return said(value)
     return value
 
 

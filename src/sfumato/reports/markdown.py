@@ -2,7 +2,6 @@
 
 import re
 
-from sfumato.fragment import brief, visible
 from sfumato.reports.content import (
     Beside,
     Cell,
@@ -16,11 +15,9 @@ from sfumato.reports.content import (
     Sentence,
     Table,
 )
-from sfumato.reports.words import is_number, shown
+from sfumato.reports.words import is_number, said, shown
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|~^$@:-])")
-_MOST_WORDS = 1500
-"""Characters of a drawing's description."""
 
 
 def to_markdown(content: Content) -> str:
@@ -56,7 +53,7 @@ def escaped(text: str) -> str:
     >>> print(escaped("<b> a|b *c*"))
     &lt;b&gt; a\|b \*c\*
     """
-    text = visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    text = said(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     # Between letters and figures these are harmless, and text should stay readable.
     return _SPECIAL.sub(_marked, text)
 
@@ -95,8 +92,7 @@ def _part(part: Part) -> list[str]:
 
 
 def _drawing(drawing: Drawing) -> list[str]:
-    words = brief(drawing.description, most=_MOST_WORDS)
-    return [f"**{escaped(drawing.title)}.** {escaped(words)}"]
+    return [f"**{escaped(drawing.title)}.** {escaped(drawing.description)}"]
 
 
 def _table(table: Table) -> list[str]:

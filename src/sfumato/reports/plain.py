@@ -3,7 +3,6 @@
 import math
 from typing import Any
 
-from sfumato.fragment import visible
 from sfumato.reports.content import (
     Beside,
     Cell,
@@ -16,6 +15,7 @@ from sfumato.reports.content import (
     Sentence,
     Table,
 )
+from sfumato.reports.words import said
 
 
 def to_dict(content: Content) -> dict[str, Any]:
@@ -24,7 +24,7 @@ def to_dict(content: Content) -> dict[str, Any]:
     >>> to_dict(Content("Report", "yes", "For all.", True, (), (), "1"))["answer"]
     'yes'
     """
-    return {
+    plain = {
         "title": content.title,
         "answer": content.answer,
         "scope": content.scope,
@@ -33,6 +33,17 @@ def to_dict(content: Content) -> dict[str, Any]:
         "sections": [_section(section) for section in content.sections],
         "left_out": [{"title": title, "why": why} for title, why in content.left_out],
     }
+    found: dict[str, Any] = _visible(plain)
+    return found
+
+
+def _visible(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Write no character that a terminal or an editor would obey."""
+    if isinstance(value, str):
+        return said(value)
+    if isinstance(value, dict):
+        return {key: _visible(item) for key, item in value.items()}
+    return [_visible(item) for item in value] if isinstance(value, list) else value
 
 
 def _section(section: Section) -> dict[str, Any]:
@@ -76,8 +87,6 @@ def _drawing(drawing: Drawing) -> dict[str, Any]:
 
 
 def _cell(cell: Cell) -> Cell:
-    if isinstance(cell, str):
-        return visible(cell)
     if isinstance(cell, float):
         # JSON has no infinity.
         return float(cell) if math.isfinite(cell) else None

@@ -36,6 +36,15 @@ def _float(number: float) -> str:
     return thousands(round(number)) if abs(number) >= 1000 else f"{number:.4g}"
 
 
+def said(text: str) -> str:
+    """Write a sentence; it is cut if somebody's data made it endless.
+
+    >>> len(said("word " * 1000))
+    1500
+    """
+    return brief(text, most=1500)
+
+
 def thousands(number: int) -> str:
     """Write a whole number; thin spaces part thousands, for a comma is a decimal sign to many."""
     return f"{number:,}".replace(",", "\u202f")

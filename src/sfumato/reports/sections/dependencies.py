@@ -9,6 +9,7 @@ from sfumato.leaks import Findings
 from sfumato.leaks.rules import Rule
 from sfumato.reports.content import (
     Badge,
+    Beside,
     Cell,
     Drawing,
     Figures,
@@ -38,6 +39,7 @@ def _parts(given: Given) -> Sequence[Part]:
         )
     findings = detect(given.release, levels=given.levels)
     parts: list[Part] = [_figures(findings)]
+    drawings = []
     for name, network in findings.networks.items():
         if not network.edges:
             parts.append(Sentence(f"Among {_whose(name)} no dependency was found."))
@@ -45,7 +47,9 @@ def _parts(given: Given) -> Sequence[Part]:
             text = f"The network of {_whose(name)} has {len(network.columns)} columns: not drawn."
             parts.append(Sentence(text))
         else:
-            parts.append(Drawing.of(_drawn(findings, name, network)))
+            drawings.append(Drawing.of(_drawn(findings, name, network)))
+    if drawings:
+        parts.append(Beside(tuple(drawings)))
     if findings.leaks:
         parts.append(_rules(findings))
     if findings.notes:

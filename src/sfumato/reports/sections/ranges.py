@@ -55,12 +55,13 @@ class Ranges:
         return cls(labels, code, starts=tuple(known[i] for i in first.tolist()))
 
     def place(self, value: Value) -> int:
-        """Find the label of any value; what has none comes after the last."""
+        """Find the label of any value; after the last come what is missing and what is unknown."""
         if value is None:
             return len(self.labels)
+        unknown = len(self.labels) + 1
         if not self.starts:
-            return self.places.get(text_of(value), len(self.labels))
+            return self.places.get(text_of(value), unknown)
         number = number_of(value)
         if number is None:
-            return len(self.labels)
+            return unknown
         return max(bisect_right(self.starts, number) - 1, 0)

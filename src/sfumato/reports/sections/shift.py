@@ -50,8 +50,8 @@ class Spread:
 def _spread(target: Target, name: str, original: FrequencySet | None) -> Spread:
     counts = target.classes.counts_of(name)
     ranges = Ranges.of(counts.column.values, counts.reference[:-1])
-    n = len(ranges.labels) + 1
-    of_value = np.append(ranges.of_code, n - 1)
+    n = len(ranges.labels) + 2
+    of_value = np.append(ranges.of_code, n - 2)
     release = _shares(np.bincount(of_value, weights=counts.reference, minlength=n))
     code = of_value[np.where(counts.value == MISSING, len(counts.column.values), counts.value)]
     at = worst_class(counts, code, release)
@@ -60,7 +60,7 @@ def _spread(target: Target, name: str, original: FrequencySet | None) -> Spread:
     before = None if original is None else _before(original, name, ranges)
     return Spread(
         name,
-        (*ranges.labels, "(missing)"),
+        (*ranges.labels, "(missing)", "(not in the release)"),
         before,
         release,
         worst,
@@ -94,7 +94,7 @@ def _before(original: FrequencySet, name: str, ranges: Ranges) -> FloatArray:
     values = original.column(name).values
     rows = original.value_counts(name)
     places = [ranges.place(value) for value in values]
-    return _shares(np.bincount(places, weights=rows, minlength=len(ranges.labels) + 1))
+    return _shares(np.bincount(places, weights=rows, minlength=len(ranges.labels) + 2))
 
 
 def _shares(rows: FloatArray | IntArray) -> FloatArray:
@@ -113,7 +113,7 @@ def _table(spreads: Sequence[Spread], *, with_original: bool) -> Table:
     rows: list[list[Cell]] = []
     for s in spreads:
         commonest = int(np.argmax(s.worst))
-        row: list[Cell] = [s.column, int((s.release[:-1] > 0).sum())]
+        row: list[Cell] = [s.column, int((s.release[:-2] > 0).sum())]
         row += [] if s.original is None else [apart(s.original, s.release)]
         row += [apart(s.worst, s.release), s.who or "everybody", s.people]
         rows.append([*row, s.values[commonest], Share(float(s.worst[commonest]))])
