@@ -1,6 +1,7 @@
 """Every posterior against an adversary who goes through all tables that fit the release."""
 
 from fractions import Fraction
+from itertools import combinations
 
 import pytest
 from hypothesis import assume, given
@@ -85,6 +86,12 @@ def test_the_likeliest_category(rows):
         named = [c for c in CATEGORIES if repr(c[0]) in finding.believed(i)]
         expected = sum(usual.get(value, 0) for c in named for value in c)
         assert prior == near(expected)
+        # Of equally likely categories the one that is rarest in the table.
+        values = classes[i]
+        here = [sum(value in c for value in values) for c in CATEGORIES]
+        likely = [c for c, n in zip(CATEGORIES, here, strict=True) if n == max(here) > 0]
+        rarest = min((sum(usual.get(v, 0) for v in c) for c in likely), default=0)
+        assert prior == near(rarest)
 
 
 @given(rows=NUMBERS, within=st.integers(0, 5))
@@ -126,6 +133,23 @@ def test_any_values_ruled_out(n, rows):
     assert close(finding.posterior.tolist(), (brute.ruling_out(c, n) for c in classes))
     half = Fraction(1, 2)
     assert finding.vulnerable.tolist() == [brute.ruling_out(c, n) >= half for c in classes]
+    usual = brute.shares([value for _, value in rows])
+    for i, values in enumerate(classes):
+        assert finding.prior[i] == near(least_expected(values, n, usual))
+
+
+def least_expected(values, n, usual):
+    """Of all ways to come to a belief in a commonest value, the one least expected before."""
+    known = [value for value in values if value is not None]
+    most = max(map(known.count, known), default=0)
+    found = []
+    for value in {v for v in known if known.count(v) == most}:
+        others = sorted(set(known) - {value})
+        for out in combinations(others, min(n, len(others))):
+            left = sum(v not in out for v in known)
+            before = usual[value] / (1 - sum(usual[v] for v in out))
+            found.append((-Fraction(known.count(value), left), before))
+    return min(found)[1] if found else 0
 
 
 @given(rows=TABLES, data=st.data())
