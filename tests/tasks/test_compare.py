@@ -1,0 +1,397 @@
+"""A comparison tells what would be published, without publishing it."""
+
+import json
+from collections import Counter, defaultdict
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sfumato as sf
+from sfumato.attacks import ATTACKS, ClassAttack
+from sfumato.errors import (
+    InfeasibleError,
+    InputError,
+    ParameterError,
+    PolicyError,
+    UnknownNameError,
+)
+from sfumato.tasks import workers
+from sfumato.text import STAR
+
+METHODS = ("full-domain", "mondrian", "top-down", "bottom-up")
+NAMES = ("age", "sex", "ill")
+AGE = {"role": "quasi-identifier", "hierarchy": {"kind": "intervals", "widths": [5, 10]}}
+ROLES = {"age": AGE, "sex": "quasi-identifier", "ill": "sensitive"}
+ROWS = st.lists(
+    st.tuples(
+        st.sampled_from([*range(30, 46, 3), None]),
+        st.sampled_from(["f", "m"]),
+        st.sampled_from(["flu", "gout", "hiv", None]),
+    ),
+    min_size=1,
+    max_size=24,
+)
+MODELS = st.sampled_from(
+    [
+        [{"model": "k-anonymity", "k": 2}],
+        [
+            {"model": "k-anonymity", "k": 3},
+            {"model": "distinct-l-diversity", "column": "ill", "l": 2},
+        ],
+        [{"model": "alpha-k-anonymity", "column": "ill", "alpha": 0.7, "k": 2}],
+        [{"model": "t-closeness", "column": "ill", "t": 0.4}],
+    ]
+)
+
+
+def table(rows):
+    columns = zip(*rows, strict=True)
+    types = (pa.int64(), pa.string(), pa.string())
+    arrays = [pa.array(list(c), type=t) for c, t in zip(columns, types, strict=True)]
+    return pa.table(dict(zip(NAMES, arrays, strict=True)))
+
+
+def policy(models=None, **settings):
+    models = models or [{"model": "k-anonymity", "k": 2}]
+    return sf.Policy(**{"columns": ROLES, "models": models, **settings})
+
+
+PEOPLE = table(
+    [(30 + i % 14, "fm"[i % 3 == 0], ("flu", "flu", "gout", "hiv")[i * i % 4]) for i in range(60)]
+)
+
+
+class TestWhatIsPublished:
+    """The second source is a release: `sf.anonymize`, and its rows counted one by one."""
+
+    @given(
+        ROWS,
+        MODELS,
+        st.sampled_from(["own-value", "suppress", "matches-any"]),
+        st.sampled_from([0, 0.2, 1.0]),
+        st.sampled_from(["remove", "star"]),
+    )
+    def test_figures_are_those_of_the_release(self, rows, models, missing, limit, kept):
+        asked = policy(models, missing=missing, suppression={"limit": limit, "rows": kept})
+        found = sf.compare(table(rows), asked, vary={"method": METHODS}, parallel=1)
+        assert found.rows == len(rows)
+        for point in found:
+            release, reason = self.released(table(rows), point.policy)
+            assert point.reason == reason
+            if release is None:
+                continue
+            self.check(point, release)
+            if missing != "matches-any":
+                self.check_by_hand(point, release)
+
+    def released(self, rows, asked):
+        try:
+            return sf.anonymize(rows, asked), None
+        except InfeasibleError as error:
+            return None, str(error)
+
+    def check(self, point, release):
+        assert point.loss == release.loss
+        assert point.normalized_loss == release.manifest["losses"]["normalized-loss"]
+        assert point.suppressed == release.suppressed
+        assert point.figures.published == release.manifest["rows"]["published"]
+        assert point.figures.classes == release.manifest["classes"]["count"]
+        attacks = [
+            outcome
+            for outcome in sf.verify(release, point.policy).attacks
+            if outcome.tried and issubclass(ATTACKS[outcome.attack], ClassAttack)
+        ]
+        ours = {(o.attack, o.column): (o.people, o.of) for o in point.figures.attacks}
+        assert ours == {(o.attack, o.column): (o.people, o.of) for o in attacks}
+        most = max((o.people for o in attacks if o.judged), default=0)
+        assert point.figures.people == most
+        beliefs = [o.posterior for o in attacks if o.judged and o.gain > 1e-12]
+        assert point.risks["belief"] >= max(beliefs, default=0) - 1e-12
+
+    def check_by_hand(self, point, release):
+        """Everybody looks for everybody in the published rows."""
+        rows = [tuple(row.values()) for row in release.table.to_pylist()]
+        if point.policy.suppression.rows == "star":
+            lost = release.suppressed
+            starred = [row for row in rows if row == (STAR, STAR, None)]
+            rows = [row for row in rows if row != (STAR, STAR, None)] + starred[lost:]
+        classes = defaultdict(list)
+        for age, sex, ill in rows:
+            classes[age, sex].append(ill)
+        assert point.figures.smallest == min(map(len, classes.values()), default=0)
+        chances = [1 / len(classes[row[:2]]) for row in rows]
+        assert point.risks["prosecutor"] == pytest.approx(max(chances, default=0))
+        assert point.risks["mean"] == pytest.approx(sum(chances) / max(len(chances), 1))
+        if len(classes) > 1:
+            # Whoever is nothing but stars could be anybody.
+            classes.pop((STAR, STAR), None)
+        table_wide = Counter(ill for ills in classes.values() for ill in ills if ill is not None)
+        total = sum(table_wide.values())
+        at_risk, gains = 0, [0.0]
+        for ills in classes.values():
+            known = Counter(ill for ill in ills if ill is not None)
+            shares = {ill: n / sum(known.values()) for ill, n in known.items()}
+            priors = {ill: table_wide[ill] / total for ill in known}
+            gains += [shares[ill] - priors[ill] for ill in known]
+            betrayed = any(
+                shares[ill] >= 0.75 and (1 - shares[ill]) <= (1 - priors[ill]) / 2 + 1e-12
+                and shares[ill] > priors[ill]
+                for ill in known
+            )  # fmt: skip
+            at_risk += len(ills) if betrayed else 0
+        people = sum(map(len, classes.values()))
+        assert point.figures.people == at_risk
+        assert point.risks["at-risk"] == pytest.approx(at_risk / max(people, 1))
+        assert point.risks["gain"] == pytest.approx(max(gains))
+
+    @pytest.mark.parametrize("method", METHODS)
+    def test_a_sensitive_column_without_a_model_is_attacked_too(self, method):
+        found = sf.compare(PEOPLE, policy(), vary={"method": [method]})
+        [point] = found
+        outcome = sf.verify(sf.anonymize(PEOPLE, point.policy), point.policy)
+        assert {o.attack for o in point.figures.attacks} >= {"homogeneity"}
+        assert [o.of for o in point.figures.attacks] == [60] * len(point.figures.attacks)
+        if method == "full-domain":
+            assert point.figures.attacks[0].people == outcome.attack("homogeneity").people
+
+    def test_rows_that_part_ways_are_dealt_by_the_seed(self):
+        asked = policy(method={"method": "mondrian", "relaxed": True})
+        one, again = (sf.compare(PEOPLE, asked, seed=4) for _ in range(2))
+        assert one == again
+
+    def test_a_population_is_counted_once_and_compared_with(self, tmp_path):
+        from pyarrow import csv
+
+        csv.write_csv(pa.concat_tables([PEOPLE] * 3), tmp_path / "all.csv")
+        asked = policy([{"model": "k-map", "k": 4}], population=str(tmp_path / "all.csv"))
+        found = sf.compare(PEOPLE, asked, vary={"k": [4, 30]})
+        for point in found:
+            assert point.loss == sf.anonymize(PEOPLE, point.policy).loss
+
+    def test_without_anything_sensitive_people_can_only_be_found(self):
+        roles = {"age": AGE, "sex": "quasi-identifier", "ill": "dropped"}
+        asked = policy(columns=roles)
+        found = sf.compare(PEOPLE, asked, vary={"k": [2, 5]})
+        assert found.risk == "prosecutor"
+        assert set(found["k=2"].risks) == {"prosecutor", "mean"}
+        with pytest.raises(ParameterError, match=r"risk must be prosecutor or mean, got 'belief'"):
+            sf.compare(PEOPLE, asked, risk="belief")
+
+    def test_nobody_is_at_risk_in_an_empty_release(self):
+        asked = policy([{"model": "k-anonymity", "k": 9}], suppression=1.0, columns={
+            **ROLES, "age": {**AGE, "levels": [0, 0]}, "sex": {"role": "quasi-identifier",
+                                                                "levels": [0, 0]}})  # fmt: skip
+        [point] = sf.compare(PEOPLE, asked)
+        assert point.suppressed == 60
+        assert set(point.risks.values()) == {0.0}
+
+
+class TestPoliciesToCompare:
+    def test_every_combination_has_a_name_and_a_policy(self):
+        models = [{"model": "k-anonymity", "k": 2}, {"model": "alpha-k-anonymity", "column": "ill",
+                   "alpha": 0.5, "k": 2}]  # fmt: skip
+        vary = {"k": [2, 3], "alpha": [0.5, 0.9], "method": ["full-domain", "mondrian"]}
+        found = sf.compare(PEOPLE, policy(models), vary=vary)
+        assert found.names[:3] == (
+            "k=2, alpha=0.5, full-domain", "k=2, alpha=0.5, mondrian", "k=2, alpha=0.9, full-domain"
+        )  # fmt: skip
+        assert len(found) == 8
+        chosen = found["k=3, alpha=0.9, mondrian"].policy
+        assert [model.k for model in chosen.models] == [3, 3]
+        assert chosen.models[1].alpha == 0.9
+        assert chosen.method.name == "mondrian"
+
+    def test_several_policies_can_be_varied_together(self):
+        both = {"old": policy(), "new": policy(suppression=0.1)}
+        found = sf.compare(PEOPLE, both, vary={"k": [2, 3]})
+        assert found.names == ("old, k=2", "old, k=3", "new, k=2", "new, k=3")
+
+    def test_files_are_called_after_themselves(self, tmp_path):
+        for name in ("strict", "mild"):
+            (tmp_path / f"{name}.yaml").write_text(policy().to_yaml(), encoding="utf-8")
+        paths = [tmp_path / "strict.yaml", tmp_path / "mild.yaml"]
+        assert sf.compare(PEOPLE, paths).names == ("strict", "mild")
+        assert sf.compare(PEOPLE, str(paths[0])).names == ("strict",)
+        assert sf.compare(PEOPLE, [policy(), policy()]).names == ("policy 1", "policy 2")
+
+    def test_suppression_and_settings_of_methods_are_varied(self):
+        vary = {"suppression": [0, "10%"], "method": [{"method": "mondrian", "relaxed": True}]}
+        found = sf.compare(PEOPLE, policy(), vary=vary)
+        assert found.names == (
+            "suppression=0, mondrian(relaxed=true)", "suppression=0.1, mondrian(relaxed=true)"
+        )  # fmt: skip
+
+    def test_a_search_is_forgotten_where_nothing_is_searched(self):
+        asked = policy(search={"search": "best-first", "seconds": 60})
+        found = sf.compare(PEOPLE, asked, vary={"method": ["full-domain", "top-down"]})
+        assert found["full-domain"].policy.search.options == {"seconds": 60}
+        assert found["top-down"].possible
+
+    def test_a_chosen_point_is_a_policy(self):
+        found = sf.compare(
+            PEOPLE, policy(), vary={"k": [2, 5], "method": ["full-domain", "mondrian"]}
+        )
+        point = found["k=5, mondrian"]
+        again = sf.Policy.from_yaml(point.policy.to_yaml())
+        assert sf.anonymize(PEOPLE, again).loss == point.loss
+
+    def test_an_impossible_policy_is_a_point_with_its_reason(self):
+        found = sf.compare(PEOPLE, policy(), vary={"k": [2, 99]})
+        assert [point.possible for point in found] == [True, False]
+        assert "no release can keep k-anonymity with k=99" in found["k=99"].reason
+        with pytest.raises(InfeasibleError, match="k=99: no release"):
+            _ = found["k=99"].loss
+        assert "k=99 is not possible" in str(found)
+        assert found.to_dict()["points"][1]["loss"] is None
+
+    def test_what_cannot_be_compared_is_said(self):
+        other = policy(columns={**ROLES, "sex": "plain"}, loss={"loss": "normalized-loss",
+                       "aggregate": "sum"}, decouple={"method": "anatomy", "l": 2})  # fmt: skip
+        same, different, apart = sf.compare(PEOPLE, {"a": policy(), "b": other}).warnings
+        assert "do not have the same quasi-identifiers" in same
+        assert "losses are not comparable" in different
+        assert apart.startswith("b: the figures are those of the table before it is decoupled")
+        assert not sf.compare(PEOPLE, policy(), vary={"k": [2, 3]}).warnings
+
+
+class TestWrongRequests:
+    @pytest.mark.parametrize(
+        ("policies", "vary", "error", "words"),
+        [
+            ([], None, ParameterError, "policies must be at least one policy, got []"),
+            ({}, None, ParameterError, "a list of paths, or names for them"),
+            (3, None, ParameterError, "policies must be at least one policy, got 3"),
+            ({"a": 3}, None, ParameterError, "policies must be policies, or paths"),
+            (policy(), {"kk": [2]}, UnknownNameError, "no setting to vary 'kk' in policy 'policy'"),
+            (policy(), {"l": [2]}, UnknownNameError, "Known: 'k', 'method', 'suppression'."),
+            (policy(), {"k": 2}, ParameterError, "vary['k'] must be a list of values, got 2"),
+            (policy(), {"k": "2,5"}, ParameterError, "must be a list of values, got '2,5'"),
+            (policy(), {"k": []}, ParameterError, "vary['k'] must be at least one value, got []"),
+            (policy(), {"k": [1]}, ParameterError, "vary['k'] must be a value it can have, got 1"),
+            (policy(), {"k": ["x"]}, ParameterError, "must be a whole number, got 'x'"),
+            (policy(), {"k": [2, 2]}, ParameterError, "two policies would be called so"),
+            (policy(), ["k"], ParameterError, "vary must be a mapping of settings to values"),
+            (policy(), {"method": ["modrian"]}, ParameterError, "Did you mean 'mondrian'?"),
+            (policy(), {"suppression": [2.5]}, ParameterError, "vary['suppression'] must be"),
+        ],
+    )
+    def test_it_is_answered_in_words(self, policies, vary, error, words):
+        with pytest.raises(error) as caught:
+            sf.compare(PEOPLE, policies, vary=vary)
+        assert words in str(caught.value)
+
+    def test_two_files_of_the_same_name_need_names(self, tmp_path):
+        paths = []
+        for folder in ("old", "new"):
+            (tmp_path / folder).mkdir()
+            paths.append(tmp_path / folder / "policy.yaml")
+            paths[-1].write_text(policy().to_yaml(), encoding="utf-8")
+        with pytest.raises(ParameterError, match=r"both are called 'policy'. Name them yourself"):
+            sf.compare(PEOPLE, paths)
+
+    def test_columns_that_the_data_lacks_are_named_with_the_policy(self):
+        wrong = policy(columns={**ROLES, "agee": "dropped"})
+        with pytest.raises(PolicyError, match=r"b: policy, columns.agee: .*Did you mean 'age'"):
+            sf.compare(PEOPLE, {"a": policy(), "b": wrong})
+
+    @pytest.mark.parametrize(
+        ("settings", "words"),
+        [
+            ({"risk": "riks"}, "no risk 'riks'"),
+            ({"threshold": 0}, "threshold must be"),
+            ({"parallel": 0}, "parallel must be"),
+            ({"seed": -1}, "seed must be"),
+        ],
+    )
+    def test_settings_are_checked(self, settings, words):
+        with pytest.raises((ParameterError, UnknownNameError)) as caught:
+            sf.compare(PEOPLE, policy(), **settings)
+        assert words in str(caught.value)
+
+    def test_an_empty_table_has_nothing_to_compare(self):
+        with pytest.raises(InputError, match="no rows"):
+            sf.compare(PEOPLE.slice(0, 0), policy())
+
+    def test_an_unknown_point_is_answered_with_the_nearest(self):
+        found = sf.compare(PEOPLE, policy(), vary={"k": [2]})
+        with pytest.raises(UnknownNameError, match=r"no policy 'k=3' .*Did you mean 'k=2'"):
+            _ = found["k=3"]
+
+
+class TestSeveralAtATime:
+    VARY = {"k": [2, 3, 99], "method": ["full-domain", "mondrian"]}  # noqa: RUF012 - a constant
+
+    def test_the_result_is_the_same(self):
+        told = []
+        alone = sf.compare(PEOPLE, policy(), vary=self.VARY, parallel=1)
+        together = sf.compare(
+            PEOPLE, policy(), vary=self.VARY, parallel=2, progress=lambda *step: told.append(step)
+        )
+        assert together == alone
+        steps = [step for step in told if step[0] == "comparing policies"]
+        assert steps == [("comparing policies", i, 6) for i in range(7)]
+
+    def test_policies_are_tried_here_if_no_worker_can_be_started(self, monkeypatch):
+        alone = sf.compare(PEOPLE, policy(), vary=self.VARY, parallel=1)
+        monkeypatch.setattr(workers, "_COMMAND", "raise SystemExit(1)")
+        assert sf.compare(PEOPLE, policy(), vary=self.VARY, parallel=2) == alone
+        monkeypatch.setattr(workers.sys, "executable", "/nowhere/python")
+        assert sf.compare(PEOPLE, policy(), vary=self.VARY, parallel=2) == alone
+
+    def test_workers_are_started_when_they_pay(self, monkeypatch):
+        monkeypatch.setattr(workers, "_PAYS", 0.0)
+        monkeypatch.setattr(workers.os, "cpu_count", lambda: 2)
+        started, together = [], workers._together
+
+        def noted(*args):
+            started.append(args[2])
+            together(*args)
+
+        monkeypatch.setattr(workers, "_together", noted)
+        found = sf.compare(PEOPLE, policy(), vary=self.VARY)
+        assert started == [1]
+        assert found == sf.compare(PEOPLE, policy(), vary=self.VARY, parallel=1)
+
+    def test_a_fault_in_a_policy_reaches_the_caller(self, monkeypatch):
+        def fails(*_):
+            raise ZeroDivisionError
+
+        monkeypatch.setattr(workers, "_COMMAND", "raise SystemExit(1)")
+        monkeypatch.setattr(workers, "try_policy", fails)
+        with pytest.raises(ZeroDivisionError):
+            sf.compare(PEOPLE, policy(), vary=self.VARY, parallel=2)
+
+
+def test_the_threshold_is_the_strictest_of_the_policies_unless_given():
+    mild, strict = policy(), policy(verdict={"threshold": 0.6})
+    assert sf.compare(PEOPLE, {"a": mild, "b": strict}).threshold == 0.6
+    assert sf.compare(PEOPLE, mild).threshold == 0.75
+    low = sf.compare(PEOPLE, mild, threshold=0.3)
+    assert low.threshold == 0.3
+    assert low["policy"].figures.people >= sf.compare(PEOPLE, mild)["policy"].figures.people
+
+
+@settings(max_examples=15)
+@given(st.integers(2, 6), st.sampled_from(["csv", "pandas", "polars"]))
+def test_any_kind_of_table_gives_the_same(tmp_path, k, kind):
+    from pyarrow import csv
+
+    csv.write_csv(PEOPLE, tmp_path / "people.csv")
+    given = {
+        "csv": lambda: str(tmp_path / "people.csv"),
+        "pandas": PEOPLE.to_pandas,
+        "polars": lambda: __import__("polars").from_arrow(PEOPLE),
+    }[kind]()
+    asked = policy([{"model": "k-anonymity", "k": k}])
+    [one], [other] = sf.compare(given, asked), sf.compare(PEOPLE, asked)
+    assert one.measured == other.measured
+
+
+def test_everything_is_plain_in_a_dictionary():
+    found = sf.compare(PEOPLE, policy(), vary={"k": [2, 99]})
+    plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert plain["front"] == ["k=2"]
+    assert plain["points"][0]["risks"] == found["k=2"].risks
+    assert sf.Policy.from_yaml(plain["points"][0]["policy"]) == found["k=2"].policy
