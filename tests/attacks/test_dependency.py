@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sfumato as sf
 from sfumato.attacks import Dependency, Target
 from sfumato.broken import Broken
 from sfumato.counts import FrequencySet
@@ -98,6 +99,12 @@ def test_a_release_without_rows_is_refused():
     broken = Target.of_broken("break-merge", Broken.of(counts, ("age",), SENSITIVE))
     with pytest.raises(InputError, match="no rows in one piece"):
         Dependency("marital").on(broken, 0.75)
+
+
+def test_it_is_no_attack_by_class():
+    table = FrequencySet.from_rows(NAMES, [("a", "s", "m"), ("b", "p", "d")])
+    with pytest.raises(ParameterError, match=r"attacks must be .* by class.*sf\.verify"):
+        sf.attack(table, ["age"], [Dependency("marital")])
 
 
 def test_mistakes_are_answered():
