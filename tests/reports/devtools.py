@@ -10,6 +10,7 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -33,6 +34,15 @@ _FLAGS = (
     "--remote-debugging-pipe",
 )
 _PATIENCE = 120
+_MOVE = """
+import fcntl, os, sys
+# First out of the way: one of the two may stand where the other has to go.
+high = [fcntl.fcntl(int(end), fcntl.F_DUPFD, 10) for end in sys.argv[1:3]]
+os.dup2(high[0], 3)
+os.dup2(high[1], 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+"""Moves the pipes to where the browser looks for them, and becomes the browser."""
 
 
 def find_browser() -> str:
@@ -56,10 +66,9 @@ def browsing(folder: Path):
     program = find_browser()
     their_in, our_out = os.pipe()
     our_in, their_out = os.pipe()
-    # The shell moves the pipes to where the browser looks for them.
-    command = ["sh", "-c", f'exec "$@" 3<&{their_in} 4>&{their_out}', "sh", program, *_FLAGS]
+    flags = [*_FLAGS, f"--user-data-dir={folder / 'profile'}", "about:blank"]
     process = subprocess.Popen(
-        [*command, f"--user-data-dir={folder / 'profile'}", "about:blank"],
+        [sys.executable, "-c", _MOVE, str(their_in), str(their_out), program, *flags],
         pass_fds=(their_in, their_out),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

@@ -12,9 +12,6 @@ from sfumato.cli.options import ForceOption, QuietOption
 from sfumato.cli.show import clean, say
 from sfumato.errors import OutputError
 
-_FOR_EVERYBODY = "report.html"
-"""The one report that a release folder may hold."""
-
 
 @command(
     examples="sfumato report release/ -o report.html\n"
@@ -72,7 +69,7 @@ def report(  # noqa: PLR0917 - options of a command line
     from sfumato.reports.result import form_of
 
     if output is not None:
-        _refuse_inside(release, output, public=public)
+        _refuse_inside(release, output)
         refuse_existing(output, force=force)
         form = form or form_of(output)
     found = task(release, data=data, policy=policy, ledger=ledger, public=public)
@@ -87,17 +84,11 @@ def report(  # noqa: PLR0917 - options of a command line
         raise typer.Exit(BROKEN)
 
 
-def _refuse_inside(release: Path, output: Path, *, public: bool) -> None:
-    """Keep what is not for everybody out of what everybody gets."""
-    if output.resolve().parent != release.resolve():
-        return
-    if not public:
+def _refuse_inside(release: Path, output: Path) -> None:
+    """Keep a finished release as it is: its evidence knows every file, and everybody gets it."""
+    if release.resolve() in output.resolve().parents:
         raise OutputError(
-            f"{str(output)!r} lies in the release itself, which everybody gets. Write the report "
-            "elsewhere, or make one for everybody with --public."
-        )
-    if output.name != _FOR_EVERYBODY:
-        raise OutputError(
-            f"{str(output)!r} lies in the release, where a report is called {_FOR_EVERYBODY!r}: "
-            "files of other names do not belong to it. Choose that name, or another folder."
+            f"{str(output)!r} lies in the release itself, to which nothing is added once it is "
+            "made: everybody gets it, and its evidence names every file. "
+            "Write the report beside it."
         )

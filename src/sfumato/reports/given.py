@@ -73,7 +73,7 @@ class Given:
     @cached_property
     def assessment(self) -> Assessment:
         """May it be published?"""
-        found = verify(self.release, self.policy)
+        found = verify(self.release, self.policy, data=self.data)
         return replace(found, verdict=self._without_paths(found.verdict))
 
     def _without_paths(self, verdict: Verdict) -> Verdict:

@@ -1,0 +1,111 @@
+"""`sfumato report`: the file, the exit code, and what is refused."""
+
+import json
+
+import pytest
+
+from tests.cli.conftest import everything_in
+
+# Everybody in a class of two with different illnesses: a release that may be published with care.
+PEOPLE = "name,age,zip,ill\n" + "".join(
+    f"P{i},{20 + 10 * (i // 20) + i % 10},4711,{('flu', 'gout', 'cold', 'hiv')[i % 4]}\n"
+    for i in range(80)
+)
+
+
+@pytest.fixture
+def release(patients, run):
+    (patients / "patients.csv").write_text(PEOPLE, encoding="utf-8")
+    result = run("anonymize", "patients.csv", "-p", "policy.yaml", "-o", "release", "-q")
+    assert result.exit_code == 0, result.stderr
+    return patients
+
+
+def test_it_writes_one_file_and_says_the_answer(release, run):
+    before = everything_in(release)
+    result = run("report", "release", "-o", "report.html")
+    assert result.exit_code == 0
+    assert result.stdout == ""
+    assert "May it be published? With care. Written: report.html" in result.stderr
+    assert everything_in(release) - before == {"report.html"}
+    assert (release / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_with_everything_it_tells_what_was_lost(release, run):
+    options = ["--data", "patients.csv", "-p", "policy.yaml"]
+    result = run("report", "release", *options, "-o", "report.md")
+    assert result.exit_code == 0, result.stderr
+    text = (release / "report.md").read_text(encoding="utf-8")
+    assert "## What the release is still good for" in text
+
+
+def test_without_a_file_it_is_markdown_on_stdout(release, run):
+    result = run("report", "release", "--public")
+    assert result.stdout.startswith("# Report on a release\n")
+    assert result.stderr == ""
+
+
+def test_json_is_one_document(release, run):
+    found = json.loads(run("report", "release", "--format", "json").stdout)
+    assert found["answer"] == "with care"
+    assert found["sections"][0]["id"] == "verdict"
+
+
+def test_the_format_wins_over_the_ending(release, run):
+    result = run("report", "release", "-o", "report.txt", "--format", "markdown", "-q")
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    assert (release / "report.txt").read_text(encoding="utf-8").startswith("# Report")
+
+
+def test_a_file_that_is_there_is_replaced_only_if_told(release, run):
+    (release / "report.html").write_text("mine", encoding="utf-8")
+    result = run("report", "release", "-o", "report.html")
+    assert result.exit_code == 2
+    assert "exists" in result.stderr
+    assert (release / "report.html").read_text(encoding="utf-8") == "mine"
+    assert run("report", "release", "-o", "report.html", "--force").exit_code == 0
+
+
+def test_a_release_that_may_not_be_published_ends_with_1_and_a_report(release, run):
+    with (release / "release/data.csv").open("a", encoding="utf-8") as file:
+        file.write("20-29,4711,flu\n")
+    result = run("report", "release", "-o", "report.html")
+    assert result.exit_code == 1
+    assert "May it be published? No." in result.stderr
+    assert (release / "report.html").exists()
+
+
+@pytest.mark.parametrize("options", [[], ["--public"]])
+def test_nothing_is_added_to_a_release_that_is_made(release, run, options):
+    before = everything_in(release)
+    result = run("report", "release", *options, "-o", "release/report.html")
+    assert result.exit_code == 2
+    assert "Write the report beside it." in result.stderr
+    assert everything_in(release) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--public", "--data", "patients.csv"], "data must be left out"),
+        (["--public", "-p", "policy.yaml"], "policy must be left out"),
+        (["-o", "report.pdf"], "ends in .html"),
+        (["--format", "pdf"], "one of html, markdown, json"),
+        (["--ledger", "nothing.ledger"], ""),
+    ],
+)
+def test_mistakes_are_explained(release, run, options, said):
+    result = run("report", "release", *options)
+    if said:
+        assert result.exit_code == 2
+        assert said in result.stderr
+    else:
+        # Everything else is reported, and why there is nothing about the ledger.
+        assert "How many more people there is room for" in result.stdout
+
+
+def test_a_folder_that_is_no_release_is_refused(patients, run):
+    result = run("report", ".")
+    assert result.exit_code == 2
+    assert "there is no manifest.json" in result.stderr

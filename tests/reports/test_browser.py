@@ -1,0 +1,122 @@
+"""The report in a real browser: it shows everything, fetches nothing, and can be read by all."""
+
+import json
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+import sfumato as sf
+from tests.reports.devtools import browsing
+from tests.reports.test_untrusted import NASTY, everywhere
+
+_COMPLAINTS = ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with browsing(tmp_path_factory.mktemp("browser")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def report(house, tmp_path_factory):
+    """A report with everything in it: networks, heat maps, histograms, breaches, headroom."""
+    found = sf.report(house.broken, data=house.people, policy=house.policy, ledger=house.ledger)
+    return found.save(tmp_path_factory.mktemp("report") / "report.html")
+
+
+@pytest.fixture(scope="module")
+def page(browser, report):
+    return browser.open(report)
+
+
+def fetched(page):
+    return [each["request"]["url"] for each in page.happened("Network.requestWillBeSent")]
+
+
+def test_it_fetches_nothing_and_complains_about_nothing(browser, report):
+    page = browser.open(report)
+    assert fetched(page) == [page.url]
+    assert page.happened(*_COMPLAINTS) == []
+    assert page.run("document.scripts.length") == 0
+
+
+def test_the_answer_the_sections_and_the_drawings_are_there(page, report):
+    assert page.run("document.querySelectorAll('h1').length") == 1
+    assert page.run("document.querySelector('header').innerText").count("May it be published?") == 1
+    ids = page.run("[...document.querySelectorAll('h2')].map(h => h.id)")
+    assert {"verdict", "dependencies", "correlations", "breaches", "headroom", "utility"} <= {*ids}
+    sizes = page.run(
+        "[...document.querySelectorAll('svg')].map(s => "
+        "[s.getBoundingClientRect().width, s.getBoundingClientRect().height, "
+        "s.querySelectorAll('rect, path').length, s.getAttribute('role'), "
+        "s.querySelector('title').textContent.length, s.querySelector('desc').textContent.length])"
+    )
+    assert len(sizes) >= 8
+    for width, height, shapes, role, title, description in sizes:
+        assert min(width, height) > 50
+        assert shapes > 1
+        assert role == "img"
+        assert min(title, description) > 3
+
+
+def test_nothing_sticks_out_of_the_page_on_a_telephone(browser, report):
+    page = browser.open(report)
+    page.size(390, 800)
+    assert page.run("document.documentElement.scrollWidth") <= 390
+
+
+def test_links_lead_somewhere_and_the_first_one_skips_to_the_content(page):
+    broken = page.run(
+        "[...document.links].filter(a => !document.querySelector(a.getAttribute('href'))).length"
+    )
+    assert broken == 0
+    assert page.run("document.links[0].getAttribute('href')") == "#content"
+
+
+def test_a_screenshot_can_be_taken_and_the_page_be_printed(page, tmp_path):
+    shot = page.screenshot(tmp_path / "report.png")
+    assert shot.read_bytes().startswith(b"\x89PNG")
+    assert shot.stat().st_size > 50_000
+    printed = page.printed()
+    assert printed.startswith(b"%PDF")
+    assert printed.count(b"/Type /Page") > 3
+    page.size(1200, 900)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_that_keeps_anybody_from_reading(browser, report, scheme):
+    page = browser.open(report, **{"prefers-color-scheme": scheme})
+    axe = (files("axe_core_python") / "axe.min.js").read_text(encoding="utf-8")
+    page.run(f"{axe}; 0")
+    found = page.run(
+        "axe.run(document).then(r => ({passes: r.passes.length, violations: r.violations.map("
+        "v => [v.id, v.impact, v.nodes.slice(0, 3).map(n => n.html.slice(0, 200))])}))"
+    )
+    assert found["passes"] > 20
+    assert not found["violations"], json.dumps(found["violations"], indent=1)
+
+
+def test_it_can_be_read_without_colour(page):
+    """Every badge and every bar says in words or figures what its colour says."""
+    texts = page.run("[...document.querySelectorAll('.badge')].map(b => b.innerText.trim())")
+    assert texts
+    assert all(texts)
+    bars = page.run(
+        "[...document.querySelectorAll('g.bar, g.bars')].map("
+        "g => g.querySelectorAll('text').length)"
+    )
+    assert bars
+    assert all(number >= 2 for number in bars)
+
+
+def test_nasty_texts_run_nothing(browser, tmp_path: Path):
+    for i, text in enumerate(NASTY):
+        file = tmp_path / f"{i}.html"
+        file.write_text(everywhere(text).to_html(), encoding="utf-8")
+        page = browser.open(file)
+        assert fetched(page) == [page.url]
+        assert page.happened(*_COMPLAINTS) == []
+        assert page.run("document.scripts.length + document.images.length + frames.length") == 0
+        assert page.run("document.querySelectorAll('h1, h2').length") == 3
