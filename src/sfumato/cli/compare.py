@@ -11,7 +11,7 @@ from sfumato.cli.lists import listed
 from sfumato.cli.options import DataArgument, ForceOption, JsonOption, QuietOption
 from sfumato.cli.progress import progress_bar
 from sfumato.cli.show import clean, say, show, write_json
-from sfumato.errors import ParameterError
+from sfumato.errors import ParameterError, UnknownNameError
 
 if TYPE_CHECKING:
     from sfumato.tasks.frontier import Comparison
@@ -81,25 +81,28 @@ def compare(  # noqa: PLR0917 - options of a command line
             refuse_existing(target, force=force)
     _require_both(choose, output)
     from sfumato.tasks.compare import compare as task
+    from sfumato.tasks.variations import varied
 
+    named = varied(policies, varied_by(vary or []))
+    chosen = None if choose is None else _found(choose, list(named))
     with progress_bar(quiet=quiet or json) as progress:
         found = task(
             data,
-            policies,
-            vary=varied_by(vary or []),
+            named,
             risk=risk,
             threshold=threshold,
             parallel=jobs,
             progress=progress,
         )
     texts = {html: found.html, csv: found.csv}
-    if choose is not None and output is not None:
-        texts[output] = lambda: chosen_text(found, choose, output)
-    for path, text in texts.items():
-        if path is not None:
-            write_text(path, text(), force=force)
-            if not quiet:
-                say(f"Written: {clean(path)}")
+    if chosen is not None and output is not None:
+        texts[output] = lambda: _policy_for(found, chosen, output)
+    # All is made before any is written: what fails leaves nothing behind.
+    ready = {path: text() for path, text in texts.items() if path is not None}
+    for path, text in ready.items():
+        write_text(path, text, force=force)
+        if not quiet:
+            say(f"Written: {clean(path)}")
     if json:
         write_json(found.to_dict())
     elif not quiet:
@@ -137,11 +140,19 @@ def varied_by(texts: list[str]) -> dict[str, list[object]] | None:
     return found or None
 
 
-def chosen_text(found: "Comparison", choose: str, output: Path) -> str:
+def _found(choose: str, names: list[str]) -> str:
+    """Find what was chosen by its name, or by its number in the table."""
+    numbers = {str(number): name for number, name in enumerate(names, 1)}
+    chosen = choose if choose in names else numbers.get(choose)
+    if chosen is None:
+        raise UnknownNameError("policy", choose, names, where="the comparison")
+    return chosen
+
+
+def _policy_for(found: "Comparison", chosen: str, output: Path) -> str:
     """Write the policy that was chosen, with the files it names as they are seen from there."""
     from sfumato.tasks.variations import seen_from
 
-    numbers = {str(i): name for i, name in enumerate(found.names, 1)}
-    point = found[choose if choose in found.names else numbers.get(choose, choose)]
+    point = found[chosen]
     point.figures  # noqa: B018 - one that is not possible is refused with its reason
     return seen_from(point.policy, output.parent).to_yaml()
