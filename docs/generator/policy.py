@@ -84,8 +84,9 @@ def page() -> str:
         "[Missing values](../concepts/missing-values.md) explains the choice with an example.",
         _choices(Missing),
         "## risk_levels",
-        "What detection calls a probability; what is below the first is low. Nothing is refused "
-        "because of it. A level that is not given begins where it usually does.",
+        "What a probability is called; what is below the first is low. A belief that is very high "
+        "speaks against a release, unless [verdict](#verdict) says otherwise, and one that is high "
+        "asks for care. A level that is not given begins where it usually does.",
         _keys(schema["properties"]["risk_levels"], RiskLevels),
         "## verdict",
         "What `sf.verify` goes by when it runs attacks. " + prose(doc_of(Tolerance).body[0]),
