@@ -169,12 +169,12 @@ def _marks(places: Sequence[_Place]) -> list[Markup]:
     # The front gets the best places for its labels; it is drawn last, so that it is on top.
     few = len(places) <= MOST_LABELS
     labelled = [place for place in reversed(places) if few or place.on_front]
-    corners = {id(place): _room(place, taken) for place in labelled}
+    corners = {id(place): _room(place, places, taken) for place in labelled}
     return [_marked(place, corners.get(id(place))) for place in places]
 
 
-def _room(place: _Place, taken: list[Box]) -> Box:
-    """Find room for a label beside its mark, and take it."""
+def _room(place: _Place, places: Sequence[_Place], taken: list[Box]) -> Box:
+    """Find room for a label beside its mark and not beside another, if there is any; take it."""
     width, height = width_of(place.label, _SIZE), _SIZE + 2
     boxes = [
         Box(
@@ -192,9 +192,15 @@ def _room(place: _Place, taken: list[Box]) -> Box:
         if box.x >= 0 and box.y >= 0 and box.x + width <= _WIDTH and box.y + height <= _HEIGHT
     ]
     free = [box for box in inside if not any(box.overlaps(other) for other in taken)]
-    found = [*free, *inside, *boxes][0]
+    found = [*(box for box in free if _nearest(box, places) is place), *free, *inside, *boxes][0]
     taken.append(found)
     return found
+
+
+def _nearest(box: Box, places: Sequence[_Place]) -> _Place:
+    """Find the mark that a label seems to belong to."""
+    x, y = box.x + box.width / 2, box.y + box.height / 2
+    return min(places, key=lambda place: (place.x - x) ** 2 + (place.y - y) ** 2)
 
 
 def _marked(place: _Place, room: Box | None) -> Markup:
