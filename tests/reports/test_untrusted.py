@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 import sfumato as sf
 from sfumato.drawing import bars_svg
@@ -111,6 +112,24 @@ def test_a_cell_of_markdown_stays_one_cell(text):
     lines = report.to_markdown().splitlines()
     [row] = [line for line in lines if line.endswith("| 1 |")]
     assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", row)) == 3
+
+
+@given(st.text(max_size=60))
+@example("[link](http://example.org) ![i](x) <b> **bold** `code` http://example.org")
+@example("    indented code")
+@example("- item\n# heading")
+def test_a_reader_of_markdown_finds_text_and_nothing_else(text):
+    """Judged by a parser that is not ours."""
+    parts = Sentence(text), Listing((text,)), Table.of("c", ["a", "b"], [[text, 1]])
+    sections = tuple(_with(part) for part in parts)
+    markdown = Report(Content("t", "yes", "s", True, sections, (), "1")).to_markdown()
+    tokens = MarkdownIt("commonmark").enable("table").parse(markdown)
+    kinds = {token.type for token in tokens}
+    kinds |= {child.type for token in tokens for child in token.children or ()}
+    assert not kinds & {"html_block", "html_inline", "link_open", "image", "code_inline", "fence"}
+    assert not kinds & {"code_block", "blockquote_open", "hr", "ordered_list_open"}
+    headings = [token.tag for token in tokens if token.type == "heading_open"]
+    assert headings == ["h1", "h2", "h2", "h2"]
 
 
 def _with(part) -> Section:

@@ -17,7 +17,11 @@ from sfumato.reports.content import (
 )
 from sfumato.reports.words import is_number, said, shown
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|~^$@:-])")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]!|~^$@]|:(?=//)|(?<=www)\.)")
+"""What means something anywhere in a line, addresses included."""
+
+_STARTS = re.compile(r"^(\d*)([-+#.)=](?=\s|$)|[-=#]{2})")
+"""What makes a line a list, a heading or a rule."""
 
 
 def to_markdown(content: Content) -> str:
@@ -53,20 +57,10 @@ def escaped(text: str) -> str:
     >>> print(escaped("<b> a|b *c*"))
     &lt;b&gt; a\|b \*c\*
     """
-    text = said(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    # Between letters and figures these are harmless, and text should stay readable.
-    return _SPECIAL.sub(_marked, text)
-
-
-def _marked(found: "re.Match[str]") -> str:
-    sign = found.group(1)
-    if sign in "()+:-" and not _starts_line(found):
-        return sign
-    return f"\\{sign}"
-
-
-def _starts_line(found: "re.Match[str]") -> bool:
-    return not found.string[: found.start()].strip()
+    text = said(text).strip().replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    text = _SPECIAL.sub(r"\\\1", text)
+    # Some signs matter only where a line begins; elsewhere text should stay readable.
+    return _STARTS.sub(r"\1\\\2", text)
 
 
 def _section(section: Section) -> list[str]:
