@@ -74,8 +74,9 @@ class _Tables(NamedTuple):
             names = [manifest.group, str(sensitive.column), manifest.count]
             what = count(sources[sensitive.name], names)
         sizes: dict[str, int] = {}
-        for (label,), rows in who.combinations:
-            sizes[label_of(label)] = sizes.get(label_of(label), 0) + rows
+        for (given,), rows in who.combinations.items():
+            label = label_of(given)
+            sizes[label] = sizes.get(label, 0) + rows
         values, repeated = values_of(what, sensitive.name)
         rows_of = {people.name: who.rows, sensitive.name: what.rows}
         return cls(sizes, values, rows_of, tuple(repeated))

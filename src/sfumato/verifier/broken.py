@@ -177,7 +177,7 @@ def _people(counted: Counted) -> _People:
     sizes: dict[str, int] = {}
     wrong: list[str] = []
     labels: dict[Key, str] = {}
-    for (given, *cells), rows in counted.combinations:
+    for (given, *cells), rows in counted.combinations.items():
         label, key = label_of(given), tuple(cells)
         if label in keys and keys[label] != key:
             wrong.append(f"group {label} has different quasi-identifiers")
@@ -197,7 +197,7 @@ def values_of(counted: Counted, name: str) -> tuple[Values, list[str]]:
     # The same labels and numbers come again and again; each is read once.
     groups: dict[object, dict[object, int]] = {}
     numbers: dict[object, int] = {}
-    for (given, value, number), times in counted.combinations:
+    for (given, value, number), times in counted.combinations.items():
         counts = groups.get(given)
         if counts is None:
             counts = groups[given] = found.setdefault(label_of(given), {})

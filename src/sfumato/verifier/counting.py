@@ -20,7 +20,7 @@ from sfumato.verifier.reading import Source, open_source
 class Counted(NamedTuple):
     """Every distinct combination with its number of rows."""
 
-    combinations: list[tuple[tuple[object, ...], int]]
+    combinations: dict[tuple[object, ...], int]
     rows: int
     starred: int
     """Rows with `*` in every starred column and nothing anywhere else."""
@@ -36,7 +36,7 @@ def count(source: Source, columns: Sequence[str], *, stars: Sequence[str] = ()) 
             other value in any column.
 
     >>> count(open_source(pa.table({"sex": ["f", None, "f"]})), ["sex"])
-    Counted(combinations=[(('f',), 2), ((None,), 1)], rows=3, starred=0)
+    Counted(combinations={('f',): 2, (None,): 1}, rows=3, starred=0)
     """
     for name in columns:
         if name not in source.names:
@@ -55,7 +55,7 @@ def count(source: Source, columns: Sequence[str], *, stars: Sequence[str] = ()) 
                 sums[combination] = sums.get(combination, 0) + n
     if not columns and rows:
         sums[()] = rows
-    return Counted(list(sums.items()), rows, starred)
+    return Counted(sums, rows, starred)
 
 
 def _starred(batch: pa.RecordBatch, stars: Sequence[str]) -> int:
@@ -95,7 +95,8 @@ def count_population(
     labels = generalization or {}
     unknown = object()
     sums: dict[tuple[str | None, ...], int] = {}
-    for combination, rows in count(open_source(population), quasi_identifiers).combinations:
+    counted = count(open_source(population), quasi_identifiers)
+    for combination, rows in counted.combinations.items():
         texts = text_key(combination)
         key = tuple(
             labels[name].get(text, unknown) if name in labels else text

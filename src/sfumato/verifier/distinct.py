@@ -6,7 +6,7 @@ numbers are handed to Arrow in buffers here, not as Python objects.
 """
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,10 +14,10 @@ import pyarrow.compute as pc
 from sfumato.verifier.cells import python_values
 
 
-def distinct(columns: Sequence[pa.Array]) -> list[tuple[tuple[object, ...], int]]:
+def distinct(columns: Sequence[pa.Array]) -> Iterator[tuple[tuple[object, ...], int]]:
     """Count the distinct combinations of columns; a missing cell is a value of its own.
 
-    >>> distinct([pa.array(["f", None, "f"]), pa.array([1, 1, 1])])
+    >>> list(distinct([pa.array(["f", None, "f"]), pa.array([1, 1, 1])]))
     [(('f', 1), 2), ((None, 1), 1)]
     """
     dictionaries: list[list[object]] = []
@@ -44,7 +44,7 @@ def distinct(columns: Sequence[pa.Array]) -> list[tuple[tuple[object, ...], int]
         [dictionary[code] for code in member.to_pylist()]
         for dictionary, member in zip(dictionaries, members, strict=True)
     ]
-    return list(zip(zip(*values, strict=True), rows, strict=True))
+    return zip(zip(*values, strict=True), rows, strict=True)
 
 
 def _number(value: int) -> pa.Scalar:

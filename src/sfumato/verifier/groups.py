@@ -45,7 +45,7 @@ class Groups:
     """All groups of a table and what models compare them with.
 
     Example:
-        >>> counted = Counted([(("A", "flu"), 2), (("A", None), 1), ((None, "flu"), 1)], 4, 0)
+        >>> counted = Counted({("A", "flu"): 2, ("A", None): 1, (None, "flu"): 1}, 4, 0)
         >>> own = Groups.of(counted, ["label"], ["ill"])
         >>> [(group.key, group.rows, group.known("ill")) for group in own.groups]
         [(('A',), 3, {'flu': 2}), ((None,), 1, {'flu': 1})]
@@ -73,7 +73,7 @@ class Groups:
         hierarchies: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     ) -> "Groups":
         """Form the groups of a table counted over its quasi-identifiers, then the others."""
-        tallies = _tallies(counted, len(quasi_identifiers), len(sensitive))
+        tallies = _tallies(counted, len(quasi_identifiers), sensitive)
         return cls._from(
             tallies,
             quasi_identifiers,
@@ -87,7 +87,7 @@ class Groups:
     def broken(
         cls,
         sizes: Mapping[Key, int],
-        values: Mapping[str, Mapping[Key, Mapping[object, int]]],
+        values: Mapping[str, Mapping[Key, dict[object, int]]],
         quasi_identifiers: Sequence[str],
         *,
         any_: bool = False,
@@ -100,11 +100,10 @@ class Groups:
         >>> groups.groups[0].values, groups.reference
         ({'ill': {'flu': 2}}, {'ill': {'flu': 2}})
         """
-        tallies: dict[Key, _Tally] = {}
-        for key, rows in sizes.items():
-            tallies[key] = _Tally(len(values))
-            tallies[key].rows = rows
-            tallies[key].values = [dict(of_column[key]) for of_column in values.values()]
+        tallies = {
+            key: _Tally(rows, {name: of_column[key] for name, of_column in values.items()})
+            for key, rows in sizes.items()
+        }
         return cls._from(
             tallies,
             quasi_identifiers,
@@ -125,23 +124,16 @@ class Groups:
         population: Population | None,
         hierarchies: Mapping[str, Mapping[str, Sequence[str]]] | None,
     ) -> "Groups":
-        whole = _Tally(len(sensitive))
+        whole = _Tally.none(sensitive)
         for tally in tallies.values():
             whole.add(tally)
-        compatible = _compatible(tallies, tallies, len(sensitive)) if any_ else tallies
+        compatible = _compatible(tallies, tallies, sensitive) if any_ else tallies
         people = _people(tallies, population, any_=any_)
         groups = tuple(
-            Group(
-                key,
-                tally.rows,
-                compatible[key].rows,
-                dict(zip(sensitive, compatible[key].values, strict=True)),
-                people.get(key),
-            )
-            for key, tally in tallies.items()
+            Group(key, own.rows, tally.rows, tally.values, people.get(key))
+            for (key, own), tally in zip(tallies.items(), compatible.values(), strict=True)
         )
-        reference = dict(zip(sensitive, whole.values, strict=True))
-        return cls(quasi_identifiers, groups, whole.rows, reference, hierarchies or {})
+        return cls(quasi_identifiers, groups, whole.rows, whole.values, hierarchies or {})
 
     def reference_of(self, column: str) -> Mapping[object, int]:
         """Give the whole table's counts of a sensitive column."""
@@ -160,26 +152,30 @@ class _Tally:
 
     __slots__ = ("rows", "values")
 
-    def __init__(self, columns: int) -> None:
-        self.rows = 0
-        self.values: list[dict[object, int]] = [{} for _ in range(columns)]
+    def __init__(self, rows: int, values: dict[str, dict[object, int]]) -> None:
+        self.rows = rows
+        self.values = values
+
+    @classmethod
+    def none(cls, columns: Iterable[str]) -> "_Tally":
+        return cls(0, {name: {} for name in columns})
 
     def add(self, other: "_Tally") -> None:
         self.rows += other.rows
-        for mine, others in zip(self.values, other.values, strict=True):
-            for value, rows in others.items():
+        for name, mine in self.values.items():
+            for value, rows in other.values[name].items():
                 mine[value] = mine.get(value, 0) + rows
 
 
-def _tallies(counted: Counted, width: int, columns: int) -> dict[Key, _Tally]:
+def _tallies(counted: Counted, width: int, columns: Sequence[str]) -> dict[Key, _Tally]:
     tallies: dict[Key, _Tally] = {}
-    for combination, rows in counted.combinations:
+    for combination, rows in counted.combinations.items():
         key = combination[:width]
         tally = tallies.get(key)
         if tally is None:
-            tally = tallies[key] = _Tally(columns)
+            tally = tallies[key] = _Tally.none(columns)
         tally.rows += rows
-        for counts, value in zip(tally.values, combination[width:], strict=True):
+        for counts, value in zip(tally.values.values(), combination[width:], strict=True):
             counts[value] = counts.get(value, 0) + rows
     return tallies
 
@@ -190,23 +186,20 @@ def _people(keys: Iterable[Key], population: Population | None, *, any_: bool) -
     texts = {key: text_key(key) for key in keys}
     if not any_:
         return {key: population.get(text, 0) for key, text in texts.items()}
-    tallies: dict[Key, _Tally] = {}
-    for text, people in population.items():
-        tallies[text] = _Tally(0)
-        tallies[text].rows = people
-    sums = _compatible(set(texts.values()), tallies, 0)
+    tallies: dict[Key, _Tally] = {text: _Tally(people, {}) for text, people in population.items()}
+    sums = _compatible(set(texts.values()), tallies, ())
     return {key: sums[text].rows for key, text in texts.items()}
 
 
 def _compatible(
-    keys: Iterable[Key], tallies: Mapping[Key, _Tally], columns: int
+    keys: Iterable[Key], tallies: Mapping[Key, _Tally], columns: Sequence[str]
 ) -> dict[Key, _Tally]:
     """Add up, for every key, the tallies of all keys that agree wherever both are known.
 
     Keys that lack the same cells are compared in one go: what two such families both
     know is the same for all their members, so it is added up once and looked up.
     """
-    result = {key: _Tally(columns) for key in keys}
+    result = {key: _Tally.none(columns) for key in keys}
     others = _families(tallies)
     for lacking, family in _families(result).items():
         for others_lacking, other_family in others.items():
@@ -215,7 +208,7 @@ def _compatible(
                 for position in range(len(lacking))
                 if not lacking[position] and not others_lacking[position]
             ]
-            sums: dict[Key, _Tally] = defaultdict(lambda: _Tally(columns))
+            sums: dict[Key, _Tally] = defaultdict(lambda: _Tally.none(columns))
             for key in other_family:
                 sums[tuple(key[position] for position in shared)].add(tallies[key])
             for key in family:

@@ -78,12 +78,14 @@ def _without_starred(
     counted: Counted, left_out: int, promises: Promises, n_sensitive: int
 ) -> Counted:
     """Take the suppressed rows out; they all look the same."""
+    if not left_out:
+        return counted
     starred = (*(STAR for _ in promises.quasi_identifiers), *[None] * n_sensitive)
-    combinations = [
-        (combination, rows - left_out if combination == starred else rows)
-        for combination, rows in counted.combinations
-    ]
-    left = [(combination, rows) for combination, rows in combinations if rows]
+    left = dict(counted.combinations)
+    # A stranger's manifest may look at one column twice; then no combination is like that.
+    still = left.pop(starred, 0) - left_out
+    if still > 0:
+        left[starred] = still
     return Counted(left, counted.rows - left_out, counted.starred)
 
 

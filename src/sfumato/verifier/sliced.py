@@ -95,7 +95,7 @@ class _Slice(NamedTuple):
             counted = count(source, _columns_of(file, manifest))
         cells: Cells = {}
         repeated = []
-        for (label, *values, number), times in counted.combinations:
+        for (label, *values, number), times in counted.combinations.items():
             bucket = cells.setdefault(label_of(label), {})
             key = tuple(values)
             if times > 1 or key in bucket:
