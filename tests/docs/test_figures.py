@@ -2,6 +2,7 @@
 
 import json
 import re
+import tomllib
 
 import pytest
 
@@ -45,6 +46,16 @@ def test_pages_count_the_members_of_families_rightly():
         assert f"**{own(DECOUPLINGS)} decouplings**" in text(page)
     methods = re.findall(r"^## (\S+)$", text("docs/concepts/local-recoding.md"), re.MULTILINE)
     assert set(PARTITIONERS) <= set(methods)
+    attacks = re.findall(r"^### (\S+): ", text("docs/concepts/attacks.md"), re.MULTILINE)
+    assert set(attacks) == {n for n in ATTACKS if ATTACKS[n].__module__.startswith("sfumato.")}
+
+
+def test_the_rooms_of_the_architecture_are_the_layers_that_are_checked():
+    settings = tomllib.loads(text("pyproject.toml"))["tool"]["importlinter"]
+    layers = [re.findall(r"sfumato\.(\w+)", one) for one in settings["contracts"][0]["layers"]]
+    table = text("docs/architecture.md").partition("## The rooms")[2]
+    rooms = re.findall(r"^\| (`.*?`) \|", table, re.MULTILINE)
+    assert [set(re.findall(r"`(\w+)`", room)) for room in rooms] == [set(one) for one in layers]
 
 
 def test_the_changelog_and_the_readme_speak_of_this_version():
