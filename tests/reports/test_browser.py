@@ -67,6 +67,15 @@ def test_nothing_sticks_out_of_the_page_on_a_telephone(browser, report):
     assert page.run("document.documentElement.scrollWidth") <= 390
 
 
+def test_nothing_is_cut_off_on_paper(browser, report):
+    page = browser.open(report)
+    browser.call("Emulation.setEmulatedMedia", page.session, media="print")
+    # A4 without its margins.
+    page.size(688, 1000)
+    assert page.run("document.documentElement.scrollWidth") <= 688
+    assert page.run("getComputedStyle(document.querySelector('nav')).display") == "none"
+
+
 def test_links_lead_somewhere_and_the_first_one_skips_to_the_content(page):
     broken = page.run(
         "[...document.links].filter(a => !document.querySelector(a.getAttribute('href'))).length"

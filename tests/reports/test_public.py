@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import sfumato as sf
+from sfumato.reports.given import given
 
 CANARIES = (
     "CanaryName",  # an identifier
@@ -112,6 +113,14 @@ def test_a_broken_release_does_not_tell_where_it_is(home, tmp_path):
     assert "here-it-is" not in text
     assert str(tmp_path) not in text
     assert "broken" in text
+
+
+def test_the_words_around_a_path_stay_what_they_are(home, monkeypatch):
+    monkeypatch.chdir(home)
+    known = given("release", public=True)
+    here = home / "release"
+    said = known.anywhere(f"the release has {here}/x.csv, {here}, 'release/data.csv' and 'release'")
+    assert said == "the release has x.csv, the release, 'data.csv' and the release"
 
 
 @pytest.mark.parametrize("name", ["data", "policy", "ledger"])

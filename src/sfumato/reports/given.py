@@ -1,5 +1,6 @@
 """What a report is made from, and what several of its sections need."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -86,10 +87,13 @@ class Given:
 
     def anywhere(self, text: str) -> str:
         """Write a text without the path of the folder."""
-        if self.folder is not None:
-            for place in (self.folder.resolve(), self.folder.absolute(), self.folder):
-                text = text.replace(f"{place}/", "") if str(place) != "." else text
-                text = text.replace(str(place), "the release") if len(str(place)) > 1 else text
+        if self.folder is None:
+            return text
+        for place in map(str, (self.folder.resolve(), self.folder.absolute(), self.folder)):
+            text = text.replace(f"{place}{os.sep}", "").replace(f"'{place}'", "the release")
+            if os.sep in place:
+                # A folder may be called as anything in the text is; a path is not.
+                text = text.replace(place, "the release")
         return text
 
     @cached_property

@@ -1,7 +1,6 @@
 """How many more people the groups of a ledger take."""
 
 from collections.abc import Sequence
-from fractions import Fraction
 
 from sfumato.drawing.shares import shares_svg
 from sfumato.fragment import brief
@@ -72,16 +71,14 @@ def _row(room: Room) -> list[Cell]:
 
 def _drawn(found: Headroom) -> str:
     rooms = found.rooms[:_MOST_DRAWN]
-
-    def share(probability: Fraction | None) -> float:
-        return 0.0 if probability is None else float(probability)
-
+    series = {"now": [float(room.breach) for room in rooms]}
+    if any(room.before is not None for room in rooms):
+        # A group that no release has changed is as it was.
+        before = [room.breach if room.before is None else room.before for room in rooms]
+        series = {"before the last release": [float(share) for share in before], **series}
     return shares_svg(
         [f"{_named(room.group)}: {_named(room.values)}" for room in rooms],
-        {
-            "before the last release": [share(room.before) for room in rooms],
-            "now": [share(room.breach) for room in rooms],
-        },
+        series,
         title=f"How likely the closest combinations are; the limit is {found.alpha:g}",
     )
 
