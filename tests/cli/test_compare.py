@@ -39,6 +39,12 @@ def test_the_result_can_be_had_as_json(patients, run):
     assert result.stderr == ""
 
 
+def test_queries_can_be_asked_instead(patients, run):
+    result = run(*GIVEN, "--vary", "k=2,3", "--loss", "query-error")
+    assert result.exit_code == 0, result.stderr
+    assert "query error" in result.stdout
+
+
 def test_files_are_written_and_not_replaced(patients, run):
     given = (*GIVEN, "--vary", "k=2,3", "--html", "compare.html", "--csv", "compare.csv")
     result = run(*given)
@@ -105,6 +111,7 @@ def test_several_policies_are_called_after_their_files(patients, run):
             "k=9: no release",
         ),
         (("policy.yaml", "--risk", "riks"), "no risk 'riks'"),
+        (("policy.yaml", "--loss", "los"), "no loss 'los'"),
         (("nowhere.yaml",), "the policy cannot be read"),
         (("policy.yaml", "--html", "."), "is a folder"),
     ],

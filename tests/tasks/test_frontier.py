@@ -27,7 +27,7 @@ PLACES = st.lists(st.tuples(*[st.sampled_from([0.0, 0.1, 0.25, 0.3, 1.0])] * 2),
 def comparison(places, names=None, failed=()):
     names = names or [f"p{i}" for i in range(len(places))]
     points = [
-        Point(name, POLICY, Measured(x, x, 9, 0, 3, 2, dict.fromkeys(RISKS, y)))
+        Point(name, POLICY, Measured({"normalized-loss": x}, 9, 0, 3, 2, dict.fromkeys(RISKS, y)))
         for name, (x, y) in zip(names, places, strict=True)
     ]
     points += [Point(name, POLICY, None, "cannot be <b>had</b>") for name in failed]
@@ -59,7 +59,11 @@ def test_a_front_beats_all_that_is_not_on_it(places):
 def test_another_risk_makes_another_front():
     points = [("a", 0.1, {"at-risk": 0.0, "mean": 0.5}), ("b", 0.2, {"at-risk": 0.0, "mean": 0.1})]
     found = Comparison(
-        tuple(Point(n, POLICY, Measured(x, x, 9, 0, 3, 2, risks)) for n, x, risks in points), 9
+        tuple(
+            Point(n, POLICY, Measured({"normalized-loss": x}, 9, 0, 3, 2, risks))
+            for n, x, risks in points
+        ),
+        9,
     )
     assert [point.name for point in found.front] == ["a"]
     assert [point.name for point in found.by("mean").front] == ["a", "b"]
@@ -171,7 +175,7 @@ def test_files_are_written_by_their_ending(tmp_path, ending):
 def test_a_line_of_the_csv_has_all_figures():
     rows = list(csv.DictReader(io.StringIO(comparison([(0.1, 0.2)], ["a, b"], ["no"]).csv())))
     assert [row["name"] for row in rows] == ["a, b", "no"]
-    assert (rows[0]["normalized_loss"], rows[0]["at-risk"], rows[0]["front"]) == (
+    assert (rows[0]["normalized-loss"], rows[0]["at-risk"], rows[0]["front"]) == (
         "0.1",
         "0.2",
         "True",

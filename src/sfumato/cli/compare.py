@@ -35,7 +35,7 @@ def compare(  # noqa: PLR0917 - options of a command line
         typer.Option(
             metavar="NAME=VALUES",
             help="A setting and its values, between commas: a parameter of the models (k, l, "
-            "alpha, t), method or suppression. With several, every combination is tried.",
+            "alpha, t), method, suppression or decouple. With several, every combination is tried.",
         ),
     ] = None,
     risk: Annotated[
@@ -43,6 +43,14 @@ def compare(  # noqa: PLR0917 - options of a command line
         typer.Option(
             metavar="at-risk|belief|gain|prosecutor|mean",
             help="What is weighed against the loss; the share of people at risk unless told "
+            "otherwise.",
+        ),
+    ] = None,
+    loss: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The loss to weigh it against, or query-error; normalized-loss unless told "
             "otherwise.",
         ),
     ] = None,
@@ -90,6 +98,7 @@ def compare(  # noqa: PLR0917 - options of a command line
             data,
             named,
             risk=risk,
+            loss=loss,
             threshold=threshold,
             parallel=jobs,
             progress=progress,

@@ -5,13 +5,14 @@ from typing import TypeAlias
 
 from sfumato.checks import require_int, require_number
 from sfumato.counts import FrequencySet
+from sfumato.decouplings import DECOUPLINGS
 from sfumato.engines import open_table
-from sfumato.errors import InputError, ParameterError, PolicyError
-from sfumato.losses import NormalizedLoss
+from sfumato.errors import InputError, ParameterError, PolicyError, UnknownNameError
+from sfumato.losses import LOSSES, NormalizedLoss
 from sfumato.partition import PARTITIONERS
 from sfumato.policy import Policy
 from sfumato.tasks.frontier import Comparison, checked_risk
-from sfumato.tasks.point import AT_RISK, BELIEF, GAIN, PROSECUTOR
+from sfumato.tasks.point import AT_RISK, BELIEF, GAIN, PROSECUTOR, QUERY_ERROR
 from sfumato.tasks.problem import counted_columns
 from sfumato.tasks.trial import Table
 from sfumato.tasks.variations import Given, varied
@@ -21,12 +22,13 @@ Progress: TypeAlias = Callable[[str, int, int | None], None]
 """Called with the stage, how much of it is done, and how much there is (None: unknown)."""
 
 
-def compare(
+def compare(  # noqa: PLR0913 - all but two have a default and are named
     data: object,
     policies: Given | Mapping[str, Given] | Sequence[Given],
     *,
     vary: Mapping[str, Iterable[object]] | None = None,
     risk: str | None = None,
+    loss: str | None = None,
     threshold: float | None = None,
     parallel: int | None = None,
     seed: int = 0,
@@ -35,9 +37,9 @@ def compare(
     """Try policies on a table, and say what each would lose and what it would leave at risk.
 
     The table is counted once. On the counts each policy is decided as `sf.anonymize` decides it,
-    and what would be published is attacked as `sf.verify` attacks it, by all who know which
-    class a person is in. Nothing is published. A policy that no release keeps is a
-    point with its reason, and the others are tried all the same.
+    or `sf.decouple` where it says so, and what would be published is attacked as `sf.verify`
+    attacks it, by all who know which class a person is in. Nothing is published. A policy that
+    no release keeps is a point with its reason, and the others are tried all the same.
 
     The main risk is the share of people at risk: a single class of two that happens to be
     alike makes the strongest belief 100 % under almost every policy, and does not tell a good
@@ -52,10 +54,13 @@ def compare(
         data: A path (CSV, Parquet, Feather) or a pandas, Polars or Arrow table.
         policies: A policy or its path, a list of them, or names for them.
         vary: Settings to vary, each with a list of values, in every combination: a parameter of
-            the models such as k, l, alpha or t (of every model that has it), `method`, and
-            `suppression`.
+            the models such as k, l, alpha or t (of every model that has it), `method`,
+            `suppression`, and if the policy says `decouple`, that too and its settings.
         risk: What the front is about: at-risk, belief, gain, prosecutor or mean. None takes
             at-risk, and prosecutor where nothing is sensitive. See `Comparison.by`.
+        loss: What it is weighed against: a name from `sf.losses.LOSSES`, or `query-error`, the
+            mean relative error of counting queries (see `sf.utility`). None takes
+            normalized-loss; and query-error where a policy decouples without generalising.
         threshold: From which belief on somebody is at risk; None takes the lowest of the policies.
         parallel: How many policies are tried at a time; None takes as many as there are
             processors if that pays. The result is the same.
@@ -87,10 +92,10 @@ def compare(
     if threshold is not None:
         require_number("threshold", threshold, above=0, at_most=1)
     named = varied(policies, vary)
-    main = _risk(risk, named)
     table = open_table(data)
     for name, policy in named.items():
         _check(name, policy, table.columns)
+    main, lost = _risk(risk, named), _loss(loss, named)
     columns = dict.fromkeys(
         column
         for policy in named.values()
@@ -101,7 +106,14 @@ def compare(
         raise InputError("the table has no rows: there is nobody to protect and nothing to compare")
     if threshold is None:
         threshold = min(p.verdict.from_belief(p.risk_levels) for p in named.values())
-    tried = Table(counts, tuple(table.columns), _populations(named, report), threshold, seed)
+    tried = Table(
+        counts,
+        tuple(table.columns),
+        _populations(named, report),
+        threshold,
+        seed,
+        asks=lost == QUERY_ERROR,
+    )
     report("comparing policies", 0, len(named))
     points = try_all(
         list(named.items()),
@@ -109,7 +121,7 @@ def compare(
         parallel=parallel,
         done=lambda done: report("comparing policies", done, len(named)),
     )
-    return Comparison(points, counts.total, main, threshold, seed, _warnings(named))
+    return Comparison(points, counts.total, main, lost, threshold, seed, _warnings(named, lost))
 
 
 def _risk(risk: str | None, named: Mapping[str, Policy]) -> str:
@@ -128,11 +140,27 @@ def _risk(risk: str | None, named: Mapping[str, Policy]) -> str:
     return risk
 
 
+def _loss(loss: str | None, named: Mapping[str, Policy]) -> str:
+    """Choose what the risk is weighed against."""
+    if loss is None:
+        return QUERY_ERROR if any(map(_in_buckets, named.values())) else NormalizedLoss.name
+    if loss not in (*LOSSES, QUERY_ERROR):
+        raise UnknownNameError("loss", str(loss), [*LOSSES, QUERY_ERROR])
+    return loss
+
+
+def _in_buckets(policy: Policy) -> bool:
+    """Tell whether a policy decouples without generalising."""
+    decoupling = policy.make_decoupling(DECOUPLINGS)
+    return decoupling is not None and not decoupling.keeps_classes
+
+
 def _check(name: str, policy: Policy, columns: Sequence[str]) -> None:
     """Refuse a policy that is not one of this table, before anything is tried."""
     try:
         policy.check_against(columns)
         policy.make_method(PARTITIONERS)
+        policy.make_decoupling(DECOUPLINGS)
     except PolicyError as error:
         raise PolicyError(f"{name}: {error}", faults=error.faults) from None
 
@@ -151,18 +179,20 @@ def _populations(named: Mapping[str, Policy], report: Progress) -> dict[str, Fre
     }
 
 
-def _warnings(named: Mapping[str, Policy]) -> tuple[str, ...]:
+def _warnings(named: Mapping[str, Policy], loss: str) -> tuple[str, ...]:
     """Say what makes figures of different policies incomparable."""
     every = list(named.values())
     roles = {(frozenset(p.quasi_identifiers), frozenset(p.sensitive)) for p in every}
-    measures = {_measure(policy) for policy in every}
-    apart = [n for n, p in named.items() if p.decouple and p.decouple.name != "break-merge"]
+    measures = {_measure(policy) for policy in every if not _in_buckets(policy)}
+    broken = [name for name, p in named.items() if p.decouple and not _in_buckets(p)]
     found = {
         "the policies do not have the same quasi-identifiers and sensitive columns, so their "
         "losses and risks are about different things": len(roles) > 1,
         "the policies measure the loss with different weights, aggregates or rows (missing: "
-        "suppress), so their losses are not comparable": len(measures) > 1,
-        f"{', '.join(apart)}: the figures are those of the table before it is decoupled": apart,
+        "suppress), so their losses are not comparable": loss != QUERY_ERROR and len(measures) > 1,
+        f"{', '.join(broken)}: the errors of queries are those before it is decoupled": (
+            broken and loss == QUERY_ERROR
+        ),
     }
     return tuple(text for text, concerns in found.items() if concerns)
 

@@ -11,12 +11,13 @@ from typing import Any
 
 from sfumato.drawing.scatter import Spot, scatter_svg
 from sfumato.errors import OutputError, ParameterError, UnknownNameError
+from sfumato.losses import NormalizedLoss
 from sfumato.tasks.percent import percent
-from sfumato.tasks.point import AT_RISK, RISKS, Point
+from sfumato.tasks.point import AT_RISK, QUERY_ERROR, RISKS, Point, loss_words
 from sfumato.usefulness.results import tabulated
 
-TITLES = ("loss", "suppressed", "at risk", "belief", "gain", "highest 1/n", "mean 1/n", "seconds")
-"""What the columns of figures are called."""
+TITLES = ("suppressed", "at risk", "belief", "gain", "highest 1/n", "mean 1/n", "seconds")
+"""What the columns after the loss are called."""
 
 _SAME = 12
 """Decimals: two figures that differ only beyond them differ by rounding."""
@@ -36,7 +37,8 @@ class Comparison:
         >>> policy = Policy(columns=columns, models=[{"model": "k-anonymity", "k": 2}])
         >>> figures = [("fine", 0.1, 0.5), ("coarse", 0.4, 0.1), ("worse", 0.5, 0.2)]
         >>> found = Comparison(tuple(
-        ...     Point(name, policy, Measured(loss, loss, 9, 0, 3, 2, {"prosecutor": risk}))
+        ...     Point(name, policy, Measured(
+        ...         {"normalized-loss": loss}, 9, 0, 3, 2, {"prosecutor": risk}))
         ...     for name, loss, risk in figures), rows=9, risk="prosecutor")
         >>> [point.name for point in found.front], found["coarse"].loss
         (['fine', 'coarse'], 0.4)
@@ -48,6 +50,9 @@ class Comparison:
 
     risk: str = AT_RISK
     """The risk that the front is about; see `by`."""
+
+    loss: str = NormalizedLoss.name
+    """The loss that the front is about."""
 
     threshold: float = 0.75
     """From which belief on somebody is at risk."""
@@ -76,11 +81,15 @@ class Comparison:
     @property
     def placed(self) -> tuple[Point, ...]:
         """The policies that have a loss and a risk."""
-        return tuple(p for p in self.points if p.measured is not None and self.risk in p.risks)
+        return tuple(
+            point
+            for point in self.points
+            if point.possible and self.loss in point.losses and self.risk in point.risks
+        )
 
     def place(self, point: Point) -> tuple[float, float]:
         """Give the loss and the risk of a policy."""
-        return point.normalized_loss, point.risks[self.risk]
+        return point.losses[self.loss], point.risks[self.risk]
 
     @property
     def front(self) -> tuple[Point, ...]:
@@ -89,18 +98,23 @@ class Comparison:
         best = undominated([self.place(point) for point in placed])
         return tuple(sorted((placed[i] for i in best), key=self.place))
 
-    def by(self, risk: str) -> "Comparison":
-        """Look at the same policies with another risk in mind.
+    def by(self, risk: str | None = None, *, loss: str | None = None) -> "Comparison":
+        """Look at the same policies with another risk or another loss in mind.
 
         Args:
             risk: at-risk (the share of people at risk), belief (the strongest about a sensitive
                 value), gain (by how much the release strengthened one at most), prosecutor (the
                 highest chance to find somebody's row), mean (the mean of those chances).
+            loss: One of the losses that were measured.
 
         >>> Comparison((), 0).by("mean").risk
         'mean'
         """
-        return replace(self, risk=checked_risk(risk))
+        measured = dict.fromkeys(name for p in self.points if p.possible for name in p.losses)
+        if loss is not None and loss not in measured:
+            raise UnknownNameError("loss", loss, measured, where="the comparison")
+        risk = self.risk if risk is None else checked_risk(risk)
+        return replace(self, risk=risk, loss=self.loss if loss is None else loss)
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything as plain values that JSON can hold."""
@@ -108,6 +122,7 @@ class Comparison:
         return {
             "rows": self.rows,
             "risk": self.risk,
+            "loss": self.loss,
             "threshold": self.threshold,
             "seed": self.seed,
             "warnings": list(self.warnings),
@@ -120,10 +135,15 @@ class Comparison:
         """The figures as text: the titles, and a line per policy."""
         front = {point.name for point in self.front}
         lines = [
-            [point.name, f"{number}{'*' if point.name in front else ' '}", *_figures(point)]
+            [
+                point.name,
+                f"{number}{'*' if point.name in front else ' '}",
+                *_figures(point, self.loss),
+            ]
             for number, point in enumerate(self.points, 1)
         ]
-        return [["policy", "", *TITLES], *lines]
+        lost = "query error" if self.loss == QUERY_ERROR else "loss"
+        return [["policy", "", lost, *TITLES], *lines]
 
     @property
     def headline(self) -> str:
@@ -138,7 +158,12 @@ class Comparison:
     def notes(self) -> list[str]:
         """Why some policies are not possible, and what to beware of."""
         failed = [f"{p.name} is not possible: {p.reason}" for p in self.points if not p.possible]
-        return [*failed, *(f"Beware: {text}" for text in self.warnings)]
+        absent = [
+            f"{point.name} is not on the drawing: it has no {loss_words(self.loss)}"
+            for point in self.points
+            if point.possible and self.loss not in point.losses
+        ]
+        return [*failed, *absent, *(f"Beware: {text}" for text in self.warnings)]
 
     def svg(self) -> str:
         """Draw risk against loss, with the front."""
@@ -152,15 +177,15 @@ class Comparison:
             Spot(
                 *self.place(point),
                 numbers[point.name],
-                point.told(),
+                point.told(self.loss),
                 on_front=point.name in front,
                 link=f"policy-{numbers[point.name]}" if linked else None,
             )
             for point in self.placed
         ]
-        words = RISKS[self.risk]
-        title = f"{words[0].upper()}{words[1:]} and loss"
-        return scatter_svg(spots, x_axis="normalised loss", y_axis=words, title=title)
+        words, lost = RISKS[self.risk], loss_words(self.loss)
+        title = f"{words[0].upper()}{words[1:]} and {lost}"
+        return scatter_svg(spots, x_axis=lost, y_axis=words, title=title)
 
     def html(self) -> str:
         """Write a page of its own: the drawing, the figures and the policies to copy."""
@@ -171,8 +196,9 @@ class Comparison:
     def csv(self) -> str:
         """Write the figures as CSV, a line per policy."""
         dicts = self.to_dict()["points"]
-        flat = [{**each, **each["risks"]} for each in dicts]
-        names = [name for name in _IN_CSV if not flat or name in flat[0]]
+        flat = [{**each, **each["losses"], **each["risks"]} for each in dicts]
+        losses = dict.fromkeys(name for each in dicts for name in each["losses"])
+        names = [*_IN_CSV[0], *losses, *_IN_CSV[1]]
         text = io.StringIO()
         writer = csv.DictWriter(text, names, extrasaction="ignore", lineterminator="\n")
         writer.writeheader()
@@ -216,10 +242,11 @@ class Comparison:
 
 
 _IN_CSV = (
-    *("name", "front", "possible", "method", "loss_name", "loss", "normalized_loss"),
-    *("published", "suppressed", "classes", "smallest_class", "people_at_risk"),
-    *(*RISKS, "prior", "seconds", "reason"),
-)
+    ("name", "front", "possible", "method", "decouple", "loss_name", "loss"),
+    ("published", "suppressed", "classes", "smallest_class", "people_at_risk", *RISKS, "prior",
+     "seconds", "reason"),
+)  # fmt: skip
+"""What stands in a line before the losses, and after them."""
 
 
 def undominated(places: Sequence[tuple[float, float]]) -> list[int]:
@@ -247,10 +274,11 @@ def checked_risk(risk: str) -> str:
     return risk
 
 
-def _figures(point: Point) -> list[str]:
+def _figures(point: Point, loss: str) -> list[str]:
     seconds = f"{point.seconds:.2f}"
     if point.measured is None:
-        return ["not possible", *[""] * (len(TITLES) - 2), seconds]
+        return ["not possible", *[""] * (len(TITLES) - 1), seconds]
     found = point.measured
+    lost = f"{found.losses[loss]:.4f}" if loss in found.losses else ""
     shares = [percent(found.risks[name]) if name in found.risks else "" for name in RISKS]
-    return [f"{found.normalized_loss:.4f}", str(found.suppressed), *shares, seconds]
+    return [lost, str(found.suppressed), *shares, seconds]

@@ -160,7 +160,7 @@ def _table(comparison: "Comparison", *, linked: bool) -> str:
 def _details(number: int, point: "Point", comparison: "Comparison") -> str:
     front = point.name in {each.name for each in comparison.front}
     heading = f"{number}. {point.name}" + (": on the front" if front else "")
-    told = point.told() if point.possible else f"Not possible: {point.reason}"
+    told = point.told(comparison.loss) if point.possible else f"Not possible: {point.reason}"
     return (
         f'<details id="policy-{number}"><summary>{escaped(heading)}</summary>'
         f"<p>{escaped(told)}</p><pre>{escaped(point.policy.to_yaml())}</pre></details>"

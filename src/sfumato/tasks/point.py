@@ -6,6 +6,7 @@ from typing import Any
 
 from sfumato.attacks import Outcome
 from sfumato.errors import InfeasibleError
+from sfumato.losses import NormalizedLoss
 from sfumato.policy import Policy
 from sfumato.tasks.percent import percent
 
@@ -21,15 +22,29 @@ RISKS: Mapping[str, str] = {
 """The risks to choose from, and what each is called in tables and drawings."""
 
 
+QUERY_ERROR = "query-error"
+"""The loss that is measured with questions, and so for releases of every kind."""
+
+
+def loss_words(loss: str) -> str:
+    """Say what a loss is called in tables and drawings.
+
+    >>> loss_words("normalized-loss"), loss_words("query-error"), loss_words("discernibility")
+    ('normalised loss', 'mean error of counting queries', 'discernibility')
+    """
+    special = {
+        NormalizedLoss.name: "normalised loss",
+        QUERY_ERROR: "mean error of counting queries",
+    }
+    return special.get(loss, loss.replace("-", " "))
+
+
 @dataclass(frozen=True)
 class Measured:
     """What would be published with a policy, in figures."""
 
-    loss: float
-    """What the policy asks to keep small."""
-
-    normalized_loss: float
-    """How much of its domain each published value covers: the same measure for every policy."""
+    losses: Mapping[str, float]
+    """By name; where nothing is generalised there are only those that are asked for."""
 
     published: int
     suppressed: int
@@ -52,8 +67,7 @@ class Measured:
     def to_dict(self) -> dict[str, Any]:
         """Give the figures as plain values that JSON can hold."""
         return {
-            "loss": self.loss,
-            "normalized_loss": self.normalized_loss,
+            "losses": dict(self.losses),
             "published": self.published,
             "suppressed": self.suppressed,
             "classes": self.classes,
@@ -93,13 +107,13 @@ class Point:
 
     @property
     def loss(self) -> float:
-        """The loss that its policy asks to keep small."""
-        return self.figures.loss
+        """The loss that its policy asks to keep small; nothing if nothing is generalised."""
+        return self.figures.losses.get(self.policy.loss.name, 0.0)
 
     @property
-    def normalized_loss(self) -> float:
-        """The loss by which points are compared, whatever their policies ask for."""
-        return self.figures.normalized_loss
+    def losses(self) -> Mapping[str, float]:
+        """Every loss by name."""
+        return self.figures.losses
 
     @property
     def suppressed(self) -> int:
@@ -111,29 +125,32 @@ class Point:
         """Every risk by name; see `RISKS`."""
         return self.figures.risks
 
-    def told(self) -> str:
-        """Say everything about it in one line."""
+    def told(self, loss: str = NormalizedLoss.name) -> str:
+        """Say the most important about it in one line."""
         risks = [
             f"{words} {percent(self.risks[name])}"
             for name, words in RISKS.items()
             if name in self.risks
         ]
-        lost = f"normalised loss {self.normalized_loss:.4f}, {self.suppressed} rows suppressed"
-        return f"{self.name}: {lost}, {', '.join(risks)}"
+        lost = [f"{loss_words(loss)} {self.losses[loss]:.4f}"] if loss in self.losses else []
+        return f"{self.name}: " + ", ".join([*lost, f"{self.suppressed} rows suppressed", *risks])
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as plain values that JSON can hold; figures are null if nothing came out."""
-        blank = {**dict.fromkeys(_NOTHING.to_dict()), "risks": dict.fromkeys(RISKS)}
+        blank = {**dict.fromkeys(_NOTHING.to_dict()), "losses": {}, "risks": dict.fromkeys(RISKS)}
+        apart = self.policy.decouple
         return {
             "name": self.name,
             "possible": self.possible,
             "reason": self.reason,
+            "loss": self.loss if self.possible else None,
             **(blank if self.measured is None else self.measured.to_dict()),
             "loss_name": self.policy.loss.name,
             "method": self.policy.method.name,
+            "decouple": None if apart is None else apart.name,
             "seconds": round(self.seconds, 6),
             "policy": self.policy.to_yaml(),
         }
 
 
-_NOTHING = Measured(0.0, 0.0, 0, 0, 0, 0, {})
+_NOTHING = Measured({}, 0, 0, 0, 0, {})

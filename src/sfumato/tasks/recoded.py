@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+import pyarrow as pa
 
 from sfumato.counts import Column, FrequencySet, group
 from sfumato.engines.arrow.portions import Portions
@@ -110,6 +111,28 @@ def _joined(labels: Labels, counts: FrequencySet, item: IntArray, rows: IntArray
         values.append([known[i] for i in used.tolist()])
         codes.append(code)
     return FrequencySet.from_codes(names, values, np.array(codes), rows)
+
+
+def rows_of(counts: FrequencySet) -> pa.Table:
+    """Write counts out as rows, for those who need them one by one.
+
+    >>> rows_of(FrequencySet.from_rows(["age"], [(31,), (38,), (31,)])).to_pydict()
+    {'age': [31, 31, 38]}
+    """
+    return pa.table(
+        {
+            column.name: _array(column).take(pa.array(np.repeat(codes, counts.rows)))
+            for column, codes in zip(counts.columns, counts.codes, strict=True)
+        }
+    )
+
+
+def _array(column: Column) -> pa.Array:
+    try:
+        return pa.array(column.values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        # Values of several types are one only as text.
+        return pa.array([_text(value) for value in column.values])
 
 
 def _text(value: Value) -> str | None:

@@ -8,19 +8,23 @@ from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
 
+from sfumato.decouplings import DECOUPLINGS
 from sfumato.errors import ParameterError, SfumatoError, UnknownNameError
 from sfumato.models import PrivacyModel
 from sfumato.partition import PARTITIONERS
-from sfumato.policy import MethodRule, Policy, SearchRule, Suppression
+from sfumato.policy import DecouplingRule, MethodRule, Policy, SearchRule, Suppression
 from sfumato.policy.choice import with_full_domain
 from sfumato.policy.family import parameters
-from sfumato.policy.values import Fault, read
+from sfumato.policy.values import Fault, read, resolve
 from sfumato.text import text_of
 
 Given: TypeAlias = Policy | str | PathLike[str]
 """A policy, or the path of one."""
 
-METHOD, SUPPRESSION = "method", "suppression"
+NONE = "none"
+"""Stands for a policy that decouples nothing."""
+
+METHOD, SUPPRESSION, DECOUPLE = "method", "suppression", "decouple"
 
 
 def varied(
@@ -114,7 +118,8 @@ def _combinations(
     base: str, policy: Policy, vary: Mapping[str, list[object]]
 ) -> list[tuple[list[str], Policy]]:
     """Give every combination of settings: how each is called, and the policy with them."""
-    known = [*_parameters(policy), METHOD, SUPPRESSION]
+    apart = [] if policy.decouple is None else [DECOUPLE]
+    known = [*_parameters(policy), METHOD, SUPPRESSION, *apart]
     for key in vary:
         if key not in known:
             raise UnknownNameError("setting to vary", key, known, where=f"policy {base!r}")
@@ -136,7 +141,14 @@ def _parameters(policy: Policy) -> list[str]:
         for name in parameters(type(model))
         if name != "column" and not isinstance(getattr(model, name), tuple)
     ]
-    return list(dict.fromkeys(names))
+    return list(dict.fromkeys([*names, *_settings(policy)]))
+
+
+def _settings(policy: Policy) -> list[str]:
+    """Name the settings of the decoupling that have one value each."""
+    if policy.decouple is None or policy.decouple.name not in DECOUPLINGS:
+        return []
+    return [name for name in parameters(DECOUPLINGS[policy.decouple.name]) if name != "columns"]
 
 
 def _changed(policy: Policy, key: str, value: object) -> tuple[str, Policy]:
@@ -147,13 +159,45 @@ def _changed(policy: Policy, key: str, value: object) -> tuple[str, Policy]:
         if key == SUPPRESSION:
             rule = Suppression(limit=value, rows=policy.suppression.rows)
             return f"{key}={rule.limit}", _anew(policy, suppression=rule)
-        models = [_with_parameter(model, key, value) for model in policy.models]
+        if key == DECOUPLE:
+            return _with_decoupling(policy, value)
+        return _with_value(policy, key, value)
     except (Fault, SfumatoError) as error:
-        raise ParameterError(
-            f"vary[{key!r}]", value, "a value it can have", why=str(error)
-        ) from None
-    [shown] = dict.fromkeys(text_of(getattr(m, key)) for m in models if hasattr(m, key))
-    return f"{key}={shown}", _anew(policy, models=models)
+        expected = "a value it can have"
+        raise ParameterError(f"vary[{key!r}]", value, expected, why=str(error)) from None
+
+
+def _with_value(policy: Policy, key: str, value: object) -> tuple[str, Policy]:
+    """Change a parameter of the models, and of the decoupling if it has it too."""
+    models = [_with_parameter(model, key, value) for model in policy.models]
+    changed = _anew(policy, models=models)
+    if key in _settings(policy) and policy.decouple is not None:
+        options = {**policy.decouple.options, key: resolve(value)}
+        rule = _decoupling(policy.decouple.name, options)
+        changed = _anew(changed, decouple=rule)
+    shown = [getattr(model, key) for model in models if hasattr(model, key)]
+    return f"{key}={text_of(shown[0] if shown else resolve(value))}", changed
+
+
+def _with_decoupling(policy: Policy, value: object) -> tuple[str, Policy]:
+    """Take another way to decouple, with those settings of the old one that it has too."""
+    if resolve(value) in (None, NONE):
+        return "not decoupled", _anew(policy, decouple=None)
+    given = DecouplingRule.of(value)
+    if given.name not in DECOUPLINGS:
+        raise UnknownNameError("decoupling", given.name, [*DECOUPLINGS, NONE])
+    known = parameters(DECOUPLINGS[given.name])
+    before = {} if policy.decouple is None else policy.decouple.options
+    kept = {key: item for key, item in before.items() if key in known}
+    rule = _decoupling(given.name, {**kept, **given.options})
+    told = ", ".join(f"{key}={text_of(item)}" for key, item in given.options.items())
+    return f"{rule.name}({told})" if told else rule.name, _anew(policy, decouple=rule)
+
+
+def _decoupling(name: str, options: Mapping[str, object]) -> DecouplingRule:
+    rule = DecouplingRule.of({"method": name, **options})
+    rule.make(DECOUPLINGS)  # settings that it does not have, or cannot have, are refused
+    return rule
 
 
 def _with_parameter(model: PrivacyModel, key: str, value: object) -> PrivacyModel:
