@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.attacks import ATTACKS, Target, at_risk
+from sfumato.attacks import ATTACKS, Groups, Outside, Target, at_risk
 from sfumato.broken import Broken
 from sfumato.counts import FrequencySet
 from sfumato.errors import SfumatoError, UnknownNameError
@@ -69,7 +69,28 @@ def silent(rows):
     return Target.of_table(counts, QUASI, ())
 
 
-MAKERS = [in_one_piece, in_buckets, broken, broken_again, silent]
+def beside_the_original(rows):
+    """A table, and who is in it."""
+    people = FrequencySet.from_rows(NAMES, rows).project(QUASI)
+    return replace(in_one_piece(rows), people=people, matcher=Groups.of(people, [people]))
+
+
+def beside_a_list(rows):
+    """A table, and people of whom some may be in it."""
+    target = in_one_piece(rows)
+    people = FrequencySet.from_rows(["name", "age"], [("Ann", 21), ("Bob", 24), ("Cai", 35)])
+    return replace(target, outside=Outside.of(people, target))
+
+
+MAKERS = [
+    in_one_piece,
+    in_buckets,
+    broken,
+    broken_again,
+    beside_the_original,
+    beside_a_list,
+    silent,
+]
 RELEASES = st.sampled_from(MAKERS)
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -12,7 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.attacks import Groups, Membership, matching
+from sfumato.attacks import Groups, Membership, Target, matching
 from sfumato.counts import FrequencySet
 from sfumato.engines import open_table
 from sfumato.errors import ParameterError
@@ -292,3 +293,55 @@ def test_what_does_not_fit_is_refused():
 def test_settings_that_mean_nothing_are_refused(wrong):
     with pytest.raises(ParameterError):
         Membership(**wrong)
+
+
+def attacked(people, published, **changes):
+    """A release of some people, whose values may have become labels."""
+    labels = {"x": {"a": "ab", "b": "ab", "c": "c", None: None}} if "labels" in changes else None
+    matcher = Groups.of(people, [published], labels=labels)
+    target = Target.of_table(published, tuple(published.names), ())
+    return replace(target, people=people, matcher=matcher, promised=changes.get("promised", ()))
+
+
+@given(PEOPLE, st.booleans())
+def test_who_fits_is_believed_to_be_in_the_data(rows, promised):
+    people = counted(rows)
+    target = attacked(people, people, promised=("delta-presence",) if promised else ())
+    [attack] = Membership.against(target, 0.75)
+    outcome = attack.on(target, 0.75)
+    presence = attack.run(people, target.matcher, rng=RNG)
+    assert outcome.judged == promised
+    if presence.ruled_out is None:
+        assert (outcome.prior, outcome.posterior, outcome.people) == (0.5, 0.5, 0)
+        assert "no fake rows" in outcome.note
+    else:
+        # Exact values: of the fake ones nobody fits, so whoever fits is in the data.
+        assert (outcome.prior, outcome.posterior) == (0.5, 1.0)
+        assert (outcome.people, outcome.of) == (len(rows), len(rows))
+        assert outcome.holds == (not promised)
+    assert json.loads(json.dumps(outcome.to_dict())) == outcome.to_dict()
+
+
+def test_a_label_for_everybody_betrays_nobody_and_the_belief_lies_in_its_interval():
+    people = counted([("a", "u"), ("b", "v"), ("c", "u")], ["x", "y"])
+    published = counted([("ab", "u"), ("ab", "v"), ("c", "u")], ["x", "y"])
+    target = attacked(people, published, labels=True)
+    outcome = Membership().on(target, 0.75)
+    # (a, v), (b, u) fit and (c, v) does not; v is half as frequent as u.
+    fits = Fraction(1 + 2, 1 + 2 + 1)
+    assert outcome.posterior == pytest.approx(float(1 / (1 + fits)))
+    assert (outcome.people, outcome.interval, outcome.seed) == (0, None, None)
+    sampled = Membership(fakes=3, seed=5).on(target, 0.75)
+    low, high = sampled.interval
+    assert low <= sampled.posterior <= high
+    assert sampled.seed == 5
+    assert sampled == Membership(fakes=3, seed=5).on(target, 0.75)
+
+
+def test_without_the_original_nobody_is_known_to_be_a_member():
+    people = counted([("a", "u")], ["x", "y"])
+    target = Target.of_table(people, ("x", "y"), ())
+    assert Membership.against(target, 0.75) == []
+    assert "the original table" in Membership.why_not(target)
+    with pytest.raises(ParameterError, match="the original table"):
+        Membership().on(target, 0.75)

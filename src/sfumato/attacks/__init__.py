@@ -1,7 +1,7 @@
 """Attacks: what somebody who knows a person's class learns about that person.
 
-Every attack is one file and one frozen dataclass; `ATTACKS` finds them by name. `Composition`
-and `Membership` stand apart: one needs two releases, the other people who are in none.
+Every attack is one file and one frozen dataclass; `ATTACKS` finds them by name. Some need more
+than classes: `Composition` two releases, `Membership` who is in the data, `Linking` perhaps a list.
 """
 
 from sfumato.attacks.background import BackgroundKnowledge
@@ -62,6 +62,7 @@ ATTACKS: Registry[Attack] = Registry(
         BackgroundKnowledge,
         Dependency,
         KnowledgeBreach,
+        Membership,
         Composition,
     ],
 )

@@ -3,11 +3,14 @@
 from dataclasses import dataclass
 from math import prod, sqrt
 from statistics import NormalDist
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from sfumato.attacks.base import Attack
 from sfumato.attacks.matching import Matcher
+from sfumato.attacks.outcome import Case, Outcome, at_risk
+from sfumato.attacks.target import Target
 from sfumato.checks import require_int, require_number
 from sfumato.counts import FrequencySet, group
 from sfumato.errors import ParameterError
@@ -55,6 +58,16 @@ class Presence:
             return None
         return self.matched / max(self.people, 1) - (1 - self.ruled_out)
 
+    def believed(self, ruled_out: float) -> float:
+        """Say how likely somebody is in the data whom a group fits, as likely in as out before.
+
+        Args:
+            ruled_out: The share of fake rows that no group fits.
+        """
+        real = self.matched / max(self.people, 1)
+        both = real + (1 - ruled_out)
+        return real / both if both else 0.0
+
     def to_dict(self) -> dict[str, Any]:
         """Give the figures as plain values, ready for JSON."""
         return {
@@ -82,8 +95,13 @@ class Presence:
         return f"membership: {real}; {self.ruled_out:.1%} of {of} match none and can be ruled out"
 
 
+_PROMISE = "delta-presence"
+_PRIOR = 0.5
+"""Before anything is published somebody is as likely in the data as not."""
+
+
 @dataclass(frozen=True)
-class Membership:
+class Membership(Attack):
     """Hold people who are in the data and people who are not against the groups of a release.
 
     Fake people are made by recombining: every quasi-identifier is drawn by itself, with the
@@ -103,6 +121,7 @@ class Membership:
     Args:
         fakes: How many fake rows to draw, where not all combinations are looked at.
         confidence: How sure the interval of a sampled share is.
+        seed: Where fake rows come from when it is tried among other attacks.
 
     Example:
         >>> from sfumato.attacks.matching import Groups
@@ -113,12 +132,63 @@ class Membership:
 and can be ruled out
     """
 
+    name: ClassVar[str] = "membership"
+    how: ClassVar[str] = (
+        "Looks whether any group fits the person, and takes those for members whom one fits."
+    )
+
     fakes: int = 10_000
     confidence: float = 0.95
+    seed: int = 0
 
     def __post_init__(self) -> None:
         require_int("fakes", self.fakes, at_least=1)
         require_number("confidence", self.confidence, above=0, below=1)
+        require_int("seed", self.seed, at_least=0)
+
+    @classmethod
+    def against(cls, target: Target, threshold: float) -> list[Self]:  # noqa: ARG003 - all alike
+        people = target.people
+        return [] if people is None or target.matcher is None or not people.total else [cls()]
+
+    @classmethod
+    def why_not(cls, target: Target) -> str:  # noqa: ARG003 - always the same
+        return "it needs the original table, to know who is in the data and who is not"
+
+    def on(self, target: Target, threshold: float) -> Outcome:
+        """Attack a release: how likely is somebody in the data whom a group fits?
+
+        Before, everybody is as likely in the data as a fake row is not to be. Unless the release
+        promises δ-presence it hides what people have, and not that they are in it: then the
+        outcome is told and no reason to refuse.
+        """
+        if target.people is None or target.matcher is None:
+            raise ParameterError("target", target.kind, "a release", why=self.why_not(target))
+        found = self.run(target.people, target.matcher, rng=np.random.default_rng(self.seed))
+        posterior = _PRIOR if found.ruled_out is None else found.believed(found.ruled_out)
+        risky = at_risk(np.array([_PRIOR]), np.array([posterior]), threshold)[0]
+        case = Case({}, found.matched, "the person is in the data", _PRIOR, posterior)
+        ends = None if found.exact or found.interval is None else found.interval
+        return Outcome(
+            self.name,
+            None,
+            people=found.matched if risky else 0,
+            of=found.people,
+            prior=_PRIOR,
+            posterior=posterior,
+            threshold=threshold,
+            worst=(case,),
+            how=self.how,
+            judged=_PROMISE in target.promised,
+            note=_note(found),
+            interval=None if ends is None else (found.believed(ends[0]), found.believed(ends[1])),
+            seed=None if found.exact else self.seed,
+            settings={"fakes": self.fakes, "confidence": self.confidence},
+        )
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(fakes=100)
 
     def run(self, people: FrequencySet, matcher: Matcher, *, rng: np.random.Generator) -> Presence:
         """Attack a release whose groups the matcher knows.
@@ -178,6 +248,15 @@ and can be ruled out
         half = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
         # At 0 and 1 the bound is the share itself; rounding must not put it beyond.
         return min(max(middle - half, 0.0), share), max(min(middle + half, 1.0), share)
+
+
+def _note(found: Presence) -> str:
+    if found.ruled_out is None:
+        return "every combination of values is somebody's: there are no fake rows to compare with"
+    return (
+        f"a group fits {found.matched} of {found.people} people, and {1 - found.ruled_out:.1%} of "
+        f"{found.fakes} fake rows"
+    )
 
 
 def _has(people: FrequencySet, codes: CodeArray) -> BoolArray:
