@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import sfumato as sf
-from tests.reports.devtools import browsing
+from tests.reports.devtools import browsing, find_browser
 from tests.reports.test_untrusted import NASTY, everywhere
 
 _COMPLAINTS = ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
@@ -129,3 +129,13 @@ def test_nasty_texts_run_nothing(browser, tmp_path: Path):
         assert page.happened(*_COMPLAINTS) == []
         assert page.run("document.scripts.length + document.images.length + frames.length") == 0
         assert page.run("document.querySelectorAll('h1, h2').length") == 3
+
+
+def test_without_a_browser_it_is_said_how_to_get_one(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("SFUMATO_REQUIRE_BROWSER", raising=False)
+    with pytest.raises(pytest.skip.Exception, match="apt-get install chromium"):
+        find_browser()
+    monkeypatch.setenv("SFUMATO_REQUIRE_BROWSER", "1")
+    with pytest.raises(pytest.fail.Exception, match="apt-get install chromium"):
+        find_browser()
