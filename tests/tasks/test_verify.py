@@ -83,6 +83,12 @@ def test_a_manifest_that_promises_less_than_the_policy_breaks_it(released):
     assert check.detail == "the release does not promise k-anonymity with k=4"
 
 
+def test_a_release_that_promises_more_than_the_policy_keeps_it(released):
+    assert sf.verify(released, policy_of(sf.models.KAnonymity(3)))["policy"].status == "holds"
+    check = sf.verify(released, policy_of(sf.models.KAnonymity(5)))["policy"]
+    assert check.status == "broken"
+
+
 @pytest.mark.parametrize(
     ("settings", "words"),
     [

@@ -1,10 +1,17 @@
 """Compare what a release promises with what a policy asks."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from sfumato.errors import some
 from sfumato.policy import Policy
 from sfumato.release import promise_text
 from sfumato.tasks.manifest import PUBLISHED, promise_of
 from sfumato.verifier.manifest import Manifest
+
+
+_STRICTER = {"k": 1, "l": 1, "p": 1, "t": -1, "beta": -1, "delta": -1, "c": -1}
+"""Parameters of which a larger (1) or a smaller one (-1) promises more, whatever the model."""
 
 
 def differences(manifest: Manifest, policy: Policy) -> list[str]:
@@ -18,7 +25,11 @@ def differences(manifest: Manifest, policy: Policy) -> list[str]:
         for model in manifest.models
     ]
     asked = map(promise_of, policy.models)
-    unpromised = [promise_text(promise) for promise in asked if promise not in promised]
+    unpromised = [
+        promise_text(promise)
+        for promise in asked
+        if not any(_keeps(given, promise) for given in promised)
+    ]
     roles = {column.name: column.role for column in manifest.columns}
     other = [
         name
@@ -43,3 +54,20 @@ def differences(manifest: Manifest, policy: Policy) -> list[str]:
         ),
     }
     return [text for text, differs in found.items() if differs]
+
+
+def _keeps(given: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
+    """Tell whether a promise is the one that was asked for, or a stricter one.
+
+    >>> _keeps({"model": "k-anonymity", "k": 20}, {"model": "k-anonymity", "k": 5})
+    True
+    >>> _keeps({"model": "t-closeness", "t": 0.3}, {"model": "t-closeness", "t": 0.2})
+    False
+    """
+    if given.keys() != asked.keys():
+        return False
+    return all(
+        given[name] == asked[name]
+        or (name in _STRICTER and (given[name] - asked[name]) * _STRICTER[name] > 0)
+        for name in asked
+    )
