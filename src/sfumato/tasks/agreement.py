@@ -9,7 +9,6 @@ from sfumato.release import promise_text
 from sfumato.tasks.manifest import PUBLISHED, promise_of
 from sfumato.verifier.manifest import Manifest
 
-
 _STRICTER = {"k": 1, "l": 1, "p": 1, "t": -1, "beta": -1, "delta": -1, "c": -1}
 """Parameters of which a larger (1) or a smaller one (-1) promises more, whatever the model."""
 
