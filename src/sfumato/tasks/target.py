@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -38,11 +39,12 @@ def target_of(
         target = Target.of_broken(BREAK_MERGE, parts[0], ladders.of(columns))
     else:
         found = published(what, quasi_identifiers, sensitive, policy)
-        counted = found.counted((*found.quasi_identifiers, *found.sensitive))
+        names = (*found.quasi_identifiers, *found.sensitive)
         if manifest is not None and manifest.get("kind") is not None:
+            counted = found.counted(_needed(manifest, names, found.sensitive))
             target = _buckets(str(manifest["kind"]), counted, found.sensitive, ladders)
         else:
-            target = _table(counted.tables[0], found, ladders)
+            target = _table(found.counted(names).tables[0], found, ladders)
     if manifest is not None:
         promised = tuple(str(model["model"]) for model in manifest["models"])
         missing = str(manifest["missing"])
@@ -101,6 +103,16 @@ def _overlapping(target: Target) -> Target:
     return replace(target, classes=classes)
 
 
+def _needed(
+    manifest: Mapping[str, Any], names: Sequence[str], sensitive: Sequence[str]
+) -> list[str]:
+    """Leave out what stands only in other tables than the sensitive column's: most of the rows."""
+    tables = [set(file.get("columns", [file.get("column")])) for file in manifest["files"]]
+    beside = set().union(*(columns for columns in tables if columns & {*sensitive}))
+    elsewhere = {column["name"] for column in manifest["columns"]} - beside if beside else set()
+    return [name for name in names if name not in elsewhere]
+
+
 def _buckets(kind: str, counted: Counted, sensitive: Sequence[str], ladders: _Ladders) -> Target:
     """Take the table with the sensitive column: who looks alike there is a group by bucket."""
     [name] = sensitive
@@ -108,10 +120,7 @@ def _buckets(kind: str, counted: Counted, sensitive: Sequence[str], ladders: _La
     known = [each for each in counted.names(table) if each != name]
     group, count = str(counted.group), str(counted.count)
     rows = table.rows * _whole(table.column(count))[table.codes_of(count)]
-    columns = (group, *known, name)
-    codes = np.array([table.codes_of(each) for each in columns])
-    values = [table.column(each).values for each in columns]
-    people = FrequencySet.from_codes(columns, values, codes, rows)
+    people = FrequencySet(table.columns, table.codes, rows).project((group, *known, name))
     bound = ladders.of([people.column(name)])
     target = Target.of_table(people, (group, *known), (name,), bound)
     # What stands in one row belongs to one person only up to the sensitive column's table.

@@ -30,6 +30,10 @@ def distinct(columns: Sequence[pa.Array]) -> Iterator[tuple[tuple[object, ...], 
         if codes is None:
             numbered = code.dictionary_encode()
             members = [numbered.dictionary]
+        elif len(members[0]) == len(code):
+            # Every row is alone by now, and numbered in its order: nothing is left to tell apart.
+            members = [*members, code]
+            continue
         else:
             # Distinct combinations so far times values of this column: no 64-bit overflow.
             width = _number(len(dictionaries[-1]))
