@@ -99,7 +99,7 @@ def page_of(comparison: "Comparison") -> str:
         f"default-src 'none'; style-src '{_hash(_STYLE)}'; script-src '{_hash(_SCRIPT)}'; "
         "base-uri 'none'; form-action 'none'"
     )
-    title = f"{len(comparison)} policies compared"
+    title = f"{len(comparison)} polic{'y' if len(comparison) == 1 else 'ies'} compared"
     return f"""<!doctype html>
 <html lang="en">
 <head>

@@ -11,6 +11,7 @@ import queue
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from threading import Thread
 from typing import IO, TypeAlias
@@ -86,8 +87,16 @@ def _together(
             found[at] = result
             done(number)
     finally:
+        _emptied(waiting)
         for worker in started:
             worker.stop()
+
+
+def _emptied(waiting: "queue.SimpleQueue[int]") -> None:
+    """Leave nothing to do for whoever has not heard yet that it is over."""
+    with suppress(queue.Empty):
+        while True:
+            waiting.get_nowait()
 
 
 def _work(
@@ -113,6 +122,7 @@ class _Worker:
     def __init__(self, table: Table) -> None:
         self._table = table
         self._process: subprocess.Popen[bytes] | None = None
+        self._stopped = False
 
     def try_policy(self, name: str, policy: Policy) -> Point:
         try:
@@ -120,6 +130,8 @@ class _Worker:
                 self._start()
             point = self._ask((name, policy))
         except (OSError, EOFError, pickle.PickleError, AttributeError, TypeError):
+            if self._stopped:
+                raise
             # It may lack what was defined in the caller's script, or memory, or Python itself.
             return try_policy(name, policy, self._table)
         return replace(point, policy=policy)
@@ -150,6 +162,7 @@ class _Worker:
 
     def stop(self) -> None:
         """End the process, whatever it is doing."""
+        self._stopped = True
         if self._process is not None:
             self._process.kill()
             self._process.communicate()
