@@ -2,8 +2,8 @@
 
 from docs.generator.docstrings import doc_of
 from docs.generator.markdown import code, joined, prose, table
-from docs.generator.members import Kind, overview, own, python, section, sections
-from sfumato.attacks import ATTACKS, Membership
+from docs.generator.members import Kind, overview, own, python, sections
+from sfumato.attacks import ATTACKS
 from sfumato.bayes import LEARNERS
 from sfumato.decouplings import DECOUPLINGS
 from sfumato.hierarchy import BUILDERS, EXAMPLE_FOLDER
@@ -137,13 +137,6 @@ def attacks() -> str:
         "speaks against a release.",
         overview(ATTACKS, {}),
         *sections(ATTACKS, None, lambda kind: python("attacks", kind.example())),
-        section(
-            Membership,
-            "Who is in the data: membership",
-            "It stands apart: it judges nobody, and takes people besides a release. "
-            "[`sf.membership`](python.md#sfmembership) runs it; see "
-            "[Estimate from a release](../how-to/estimate-from-a-release.md).",
-        ),
     )
 
 

@@ -16,7 +16,7 @@ from sfumato.cli.show import show
     examples="sfumato verify release/\n"
     "sfumato verify published.csv -p policy.yaml\n"
     "sfumato verify somebodys.csv --qi age,zip --sensitive illness --threshold 0.5\n"
-    "sfumato verify release/ --format junit > verdict.xml\n"
+    "sfumato verify release/ --format junit\n"
     "sfumato verify release/ -p policy.yaml --population people.csv",
     python='print(sf.verify("release"))\nprint(sf.verify("published.csv", "policy.yaml"))',
 )
