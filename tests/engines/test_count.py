@@ -226,6 +226,25 @@ def test_partial_counts_add_up_while_columns_outgrow_their_bits(batches, compact
     assert Counter(got) == Counter(row for rows in batches for row in rows)
 
 
+@given(
+    rows=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2**40)), max_size=40),
+    wide=st.booleans(),
+    most=st.integers(1, 20),
+)
+def test_tuples_that_come_with_their_rows_are_added_up_and_too_many_are_noticed(rows, wide, most):
+    # Beside keys of many bits there is no room for the rows.
+    sizes = [2**60] if wide else [4]
+    seen, judge = Combinations(1, most), Counter()
+    for i in range(0, len(rows), 7):
+        some = rows[i : i + 7]
+        seen.add([np.array([c for c, _ in some])], sizes, rows=np.array([n for _, n in some]))
+        for code, n in some:
+            judge[code] += n
+        assert seen.merge() == (len(judge) > most)
+    codes, counts = seen.result()
+    assert dict(zip(codes[0].tolist(), counts.tolist(), strict=True)) == judge
+
+
 def test_a_list_cannot_be_counted_and_the_column_is_named():
     table = pa.table({"visits": [[1, 2], [3]]})
     with pytest.raises(InputError, match=r"column 'visits' holds list<.*int64>, which has no sin"):

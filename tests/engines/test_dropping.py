@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 
 from sfumato.engines import open_table
+from sfumato.errors import InputError
 from sfumato.hierarchy import Suppress
 from sfumato.recoding import FullDomainRecoding
 
@@ -43,3 +44,11 @@ def test_a_row_that_misses_the_value_is_starred(level):
             ],
         )
     )
+
+
+def test_a_dropped_row_does_not_hide_a_stranger():
+    grown = pa.table({"age": [30, None, 77], "ill": ["flu", "gout", "hiv"]})
+    with pytest.raises(InputError, match=r"column 'age' holds 77, which the recoding does not"):
+        open_table(grown).publish_table(
+            recoding(0), ["age", "ill"], suppression="remove", rng=np.random.default_rng(0)
+        )

@@ -1,17 +1,49 @@
 """One column's distinct values, numbered as they appear."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types as t
 
-from sfumato.engines.arrow.build import number, to_numpy
+from sfumato.engines.arrow.build import from_numpy, number, to_numpy
 from sfumato.engines.arrow.types import as_type, counted_type
 from sfumato.engines.arrow.values import canonical
-from sfumato.typing import CodeArray
+from sfumato.typing import CodeArray, IntArray
 
 MISSING = 0
 """The code of the missing value; known values are numbered from 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class Indexed:
+    """The codes of an array as its dictionary has them: what each entry means, and the entries.
+
+    >>> Indexed(np.array([7, 5]), pa.array([1, 0, 1], pa.int32())).codes().tolist()
+    [5, 7, 5]
+    """
+
+    lookup: CodeArray
+    """The code of each entry of the dictionary."""
+
+    indices: pa.Array
+    """Which entry each row has; none is missing."""
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    def codes(self, lookup: CodeArray | None = None) -> CodeArray:
+        """Give the code of each row, or what another lookup says of each entry."""
+        return self._taken(self.lookup if lookup is None else lookup)
+
+    def shifted(self, bits: int) -> IntArray:
+        """Give the code of each row, moved this many bits to the left."""
+        return self._taken(self.lookup.astype(np.int64) << bits)
+
+    def _taken(self, lookup: np.ndarray) -> np.ndarray:
+        # Arrow takes by the indices as they are; NumPy would make them wider first.
+        return to_numpy(from_numpy(lookup).take(self.indices))
 
 
 class Codebook:
@@ -41,6 +73,10 @@ class Codebook:
 
     def encode(self, array: pa.Array) -> CodeArray:
         """Give the code of each item."""
+        return self.indexed(array).codes()
+
+    def indexed(self, array: pa.Array) -> Indexed:
+        """Give the code of each item, without spelling them out."""
         if not t.is_dictionary(array.type):
             array = as_type(array, self.values.type).dictionary_encode()
         lookup = self._codes_of(array.dictionary)
@@ -49,8 +85,7 @@ class Codebook:
         )
         if indices.null_count:
             indices = pc.fill_null(indices, number(len(lookup) - 1, indices.type))
-        codes: CodeArray = lookup[to_numpy(indices)]
-        return codes
+        return Indexed(lookup, indices)
 
     def _codes_of(self, dictionary: pa.Array) -> CodeArray:
         """Give the code of each entry of a dictionary, and after them that of a missing index."""

@@ -48,11 +48,12 @@ class ColumnReader:
 
     def encode(self, array: pa.Array) -> CodeArray:
         """Give the code of each row, or refuse a value that was not counted."""
-        places = self._book.encode(array)
+        places = self._book.indexed(array)
         self._learn()
-        codes: CodeArray = self._lookup[places]
-        if len(codes) and codes.min() == _UNKNOWN:
-            strangers = np.unique(places[codes == _UNKNOWN])
+        codes = places.codes(self._lookup[places.lookup])
+        unknown = codes == _UNKNOWN
+        if unknown.any():
+            strangers = np.unique(places.codes()[unknown])
             raise changed(
                 self._where,
                 f"column {self.column!r} holds {some(self._values(strangers))}, "

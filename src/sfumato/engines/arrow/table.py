@@ -49,7 +49,7 @@ class ArrowTable(Table):
         seen = Combinations(len(books))
         # Without columns there is one combination, and its rows are still to be counted.
         for batch in self._batches(columns or self.columns[:1], progress):
-            codes = [book.encode(batch.column(book.column)) for book in books]
+            codes = [book.indexed(batch.column(book.column)) for book in books]
             seen.add(codes, [len(book) for book in books], len(batch))
         combinations, rows = seen.result()
         values = [_occurring(book, combinations[i]) for i, book in enumerate(books)]
