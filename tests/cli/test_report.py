@@ -76,12 +76,49 @@ def test_a_release_that_may_not_be_published_ends_with_1_and_a_report(release, r
     assert (release / "report.html").exists()
 
 
-@pytest.mark.parametrize("options", [[], ["--public"]])
-def test_nothing_is_added_to_a_release_that_is_made(release, run, options):
+def test_a_report_for_everybody_may_join_its_release(release, run):
+    for options in ([], ["--force"]):
+        result = run("report", "release", "--public", "-o", "release/report.html", *options)
+        assert result.exit_code == 0, result.stderr
+        assert (release / "release/report.html").stat().st_size > 1000
+        assert run("check-evidence", "release").exit_code == 0
+        assert run("verify", "release").exit_code == 0
+
+
+def test_a_report_in_a_signed_release_is_signed_with_the_rest(release, run):
+    for name in ("mine", "yours"):
+        assert run("keygen", "-o", name).exit_code == 0
+    assert run("sign", "release", "--key", "mine.key").exit_code == 0
     before = everything_in(release)
-    result = run("report", "release", *options, "-o", "release/report.html")
-    assert result.exit_code == 2
-    assert "Write the report beside it." in result.stderr
+    into = ["report", "release", "--public", "-o", "release/report.html"]
+    for options, said in (([], "(--key)"), (["--key", "yours.key"], "signed by another key")):
+        result = run(*into, *options)
+        assert result.exit_code == 2
+        assert said in result.stderr.replace("\n", " ")
+        assert everything_in(release) == before
+    assert run(*into, "--key", "mine.key").exit_code == 0
+    assert run("check-evidence", "release", "--public-key", "mine.pub").exit_code == 0
+    assert run("verify", "release").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["-o", "release/report.html"],
+        ["-o", "release/report.html", "--data", "patients.csv"],
+        ["--public", "-o", "release/other.html"],
+        ["--public", "-o", "release/report.md"],
+        ["--public", "-o", "release/report.html", "--format", "json"],
+        ["--public", "-o", "other/report.html"],
+        ["--public", "-o", "report.html", "--key", "mine.key"],
+    ],
+)
+def test_nothing_else_is_added_to_a_release(release, run, options):
+    run("anonymize", "patients.csv", "-p", "policy.yaml", "-o", "other", "-q")
+    run("keygen", "-o", "mine")
+    before = everything_in(release)
+    result = run("report", "release", *options)
+    assert result.exit_code == 2, result.stdout
     assert everything_in(release) == before
 
 

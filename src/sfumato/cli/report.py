@@ -9,14 +9,15 @@ from sfumato.cli.command import command
 from sfumato.cli.endings import BROKEN
 from sfumato.cli.files import refuse_existing, write_text
 from sfumato.cli.options import ForceOption, QuietOption
+from sfumato.cli.passphrase import signing_key
 from sfumato.cli.show import clean, say
-from sfumato.errors import OutputError
+from sfumato.errors import ParameterError
 
 
 @command(
     examples="sfumato report release/ -o report.html\n"
     "sfumato report release/ --data original.csv -p policy.yaml -o report.html\n"
-    "sfumato report release/ --public -o public.html\n"
+    "sfumato report release/ --public -o release/report.html --key publisher.key\n"
     "sfumato report broken/ --ledger clinic.ledger --format json",
     python='report = sf.report("release", data="original.csv", policy="policy.yaml")\n'
     'report.save("report.html")',
@@ -57,38 +58,44 @@ def report(  # noqa: PLR0917 - options of a command line
             help="If not by the ending of the file; to stdout it is markdown.",
         ),
     ] = None,
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            "--key",
+            metavar="FILE",
+            help="Your private key, if the report goes into a release that is signed.",
+        ),
+    ] = None,
     force: ForceOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Write a report on a release: the verdict first, then everything behind it.
 
     HTML is one file that fetches nothing and can be printed. The exit code is 0 if the release
-    may be published and 1 if not; the report is written in any case.
+    may be published and 1 if not; the report is written in any case. With --public it may
+    be written into the release, as report.html; the evidence then names it, too.
     """
     from sfumato.reports.build import report as task
     from sfumato.reports.result import form_of
+    from sfumato.tasks.enclose import enclose, is_inside, require_place
 
+    signer = signing_key(key)
+    inside = output is not None and is_inside(release, output)
+    if signer is not None and not inside:
+        raise ParameterError("--key", str(key), "left out unless the report goes into its release")
     if output is not None:
-        _refuse_inside(release, output)
         refuse_existing(output, force=force)
         form = form or form_of(output)
+        require_place(release, output, public=public and form == "html", key=signer)
     found = task(release, data=data, policy=policy, ledger=ledger, public=public)
     text = found.write(form or "markdown")
     if output is None:
         typer.echo(text, nl=False)
+    elif inside:
+        enclose(release, text, signer)
     else:
         write_text(output, text, force=force)
-        if not quiet:
-            say(f"May it be published? {found.answer.capitalize()}. Written: {clean(output)}")
+    if output is not None and not quiet:
+        say(f"May it be published? {found.answer.capitalize()}. Written: {clean(output)}")
     if found.answer == "no":
         raise typer.Exit(BROKEN)
-
-
-def _refuse_inside(release: Path, output: Path) -> None:
-    """Keep a finished release as it is: its evidence knows every file, and everybody gets it."""
-    if release.resolve() in output.resolve().parents:
-        raise OutputError(
-            f"{str(output)!r} lies in the release itself, to which nothing is added once it is "
-            "made: everybody gets it, and its evidence names every file. "
-            "Write the report beside it."
-        )

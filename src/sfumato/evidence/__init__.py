@@ -5,24 +5,37 @@ A reader needs the folder and the publisher's public key, and nothing else.
 
 from sfumato.evidence.checking import check, compare
 from sfumato.evidence.document import EVIDENCE, Evidence, parse_evidence
+from sfumato.evidence.hashes import FileHash, files_in, hash_file
 from sfumato.evidence.keys import Key, PublicKey, SigningKey
 from sfumato.evidence.pair import write_pair
 from sfumato.evidence.result import EvidenceVerdict
-from sfumato.evidence.writing import read_evidence, sign_evidence, with_report, write_evidence
+from sfumato.evidence.writing import (
+    REPORT,
+    read_evidence,
+    sign_evidence,
+    with_report,
+    write_evidence,
+    write_whole,
+)
 
 __all__ = [
     "EVIDENCE",
+    "REPORT",
     "Evidence",
     "EvidenceVerdict",
+    "FileHash",
     "Key",
     "PublicKey",
     "SigningKey",
     "check",
     "compare",
+    "files_in",
+    "hash_file",
     "parse_evidence",
     "read_evidence",
     "sign_evidence",
     "with_report",
     "write_evidence",
     "write_pair",
+    "write_whole",
 ]

@@ -17,7 +17,7 @@ from sfumato.evidence.document import (
     Signature,
     parse_evidence,
 )
-from sfumato.evidence.hashes import files_in, hash_file, read_small
+from sfumato.evidence.hashes import FileHash, files_in, hash_file, read_small
 from sfumato.evidence.keys import SigningKey
 from sfumato.verifier import Verdict
 
@@ -51,15 +51,14 @@ def sign_evidence(folder: Path, evidence: Evidence, key: SigningKey | None) -> E
     data = evidence.to_bytes()
     # What cannot be read again is not to be published.
     parse_evidence(data)
-    _replace(folder / EVIDENCE, data)
+    write_whole(folder / EVIDENCE, data)
     return evidence
 
 
-def with_report(folder: Path, evidence: Evidence) -> Evidence:
-    """Take the report into evidence that was written before it; what was signed is not any more."""
+def with_report(evidence: Evidence, report: FileHash | None) -> Evidence:
+    """Take a report into evidence that was written before it; what was signed is not any more."""
     others = [file for file in evidence.files if file.name != REPORT]
-    there = REPORT in files_in(folder)[0]
-    files = [*others, hash_file(folder / REPORT)] if there else others
+    files = others if report is None else [*others, report]
     return Evidence(tuple(sorted(files, key=lambda file: file.name)), evidence.claims)
 
 
@@ -68,7 +67,7 @@ def read_evidence(folder: Path) -> Evidence:
     return parse_evidence(read_small(folder / EVIDENCE, most=MOST_BYTES))
 
 
-def _replace(path: Path, data: bytes) -> None:
+def write_whole(path: Path, data: bytes) -> None:
     """Write a file whole or not at all, readable as the other files of a release are."""
     temporary = None
     try:

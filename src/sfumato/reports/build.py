@@ -65,7 +65,8 @@ def report(
             sections=tuple(sections),
             left_out=tuple(left_out),
             version=__version__,
-        )
+        ),
+        known.folder,
     )
 
 

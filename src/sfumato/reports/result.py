@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import OutputError, ParameterError
+from sfumato.evidence import Key
+from sfumato.evidence.keys import signing_key
 from sfumato.fragment import fragment
 from sfumato.reports.content import Content
+from sfumato.tasks.enclose import enclose, is_inside, require_place
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +28,8 @@ class Report:
     """
 
     content: Content
+    folder: Path | None = None
+    """The release it is about; None if that is in memory."""
 
     @property
     def answer(self) -> str:
@@ -64,14 +69,23 @@ class Report:
             raise ParameterError("format", form, f"one of {', '.join(writers)}")
         return writers[form]()
 
-    def save(self, path: str | PathLike[str]) -> Path:
+    def save(self, path: str | PathLike[str], *, key: Key | None = None) -> Path:
         """Write it as .html, .md or .json; a file of the same name is replaced.
+
+        A public report may also be written into its release, as `report.html`: it is taken into
+        the evidence then, and a release that was signed is signed again.
 
         Args:
             path: The file to write; its ending says in which form.
+            key: The private key, or its file: for a report in a release that is signed.
         """
-        target = Path(path)
-        text = self.write(form_of(target))
+        target, text = Path(path), self.write(form_of(Path(path)))
+        signer = None if key is None else signing_key(key)
+        require_place(self.folder, target, public=self.content.public, key=signer)
+        if self.folder is not None and is_inside(self.folder, target):
+            return enclose(self.folder, text, signer)
+        if key is not None:
+            raise ParameterError("key", key, "left out unless the report goes into its release")
         try:
             target.write_text(text, encoding="utf-8", newline="\n")
         except OSError as error:

@@ -8,6 +8,7 @@ from sfumato.decoupled import Decoupled
 from sfumato.errors import InputError, OutputError, ParameterError, VerificationError
 from sfumato.evidence import (
     EVIDENCE,
+    REPORT,
     Evidence,
     EvidenceVerdict,
     Key,
@@ -15,6 +16,8 @@ from sfumato.evidence import (
     SigningKey,
     check,
     compare,
+    files_in,
+    hash_file,
     read_evidence,
     sign_evidence,
     with_report,
@@ -86,8 +89,8 @@ def sign(
         )
     verdict = verify_folder(folder)
     if (folder / EVIDENCE).exists():
-        _require_unbroken(verdict)
-        evidence = _unchanged(folder)
+        require_unbroken(verdict)
+        evidence = unchanged(folder)
         if not force:
             _refuse_another_signer(folder, signer)
         sign_evidence(folder, evidence, signer)
@@ -146,16 +149,6 @@ def key_for(key: Key | None, output: object) -> SigningKey | None:
     return signing_key(key)
 
 
-def admit_report(folder: Path) -> bool:
-    """Take a report for everybody into the evidence; False if a signature would not cover it."""
-    if not (folder / EVIDENCE).exists():
-        return True
-    if read_evidence(folder).signature is not None:
-        return False
-    sign_evidence(folder, _unchanged(folder), None)
-    return True
-
-
 def _folder_of(release: Release | Decoupled | str | PathLike[str]) -> Path:
     if isinstance(release, Release | Decoupled):
         if release.folder is None:
@@ -164,23 +157,25 @@ def _folder_of(release: Release | Decoupled | str | PathLike[str]) -> Path:
     return Path(release).expanduser()
 
 
-def _require_unbroken(verdict: Verdict) -> None:
+def require_unbroken(verdict: Verdict) -> None:
     """Let pass what cannot be recomputed here, without a population: the evidence has it."""
     if any(each.status == "broken" for each in verdict.checks):
         raise VerificationError(f"it was not signed, for it does not hold.\n{verdict}")
 
 
-def _unchanged(folder: Path) -> Evidence:
+def unchanged(folder: Path) -> Evidence:
     """Give the evidence of a folder that is what was published, but for a report on it."""
     found = check(folder)
     broken = {each.name for each in found.checks if each.status != "holds"}
     if broken <= {"files", "sha256"}:
-        evidence = with_report(folder, read_evidence(folder))
+        there = REPORT in files_in(folder)[0]
+        report = hash_file(folder / REPORT) if there else None
+        evidence = with_report(read_evidence(folder), report)
         found = compare(folder, evidence, None)
         if found.holds:
             return evidence
     raise VerificationError(
-        f"it was not signed, for it is not what was published: {EVIDENCE} says so. Publish it "
+        f"it is left as it is, for it is not what was published: {EVIDENCE} says so. Publish it "
         f"again, or remove {EVIDENCE} if the change was yours.\n{found}"
     )
 
