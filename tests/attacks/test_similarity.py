@@ -307,7 +307,9 @@ def test_without_a_hierarchy_or_numbers_it_says_that_nothing_says_what_is_alike(
     counts = FrequencySet.from_rows(["label", "x"], [("A", "flu")])
     target = Target.of_table(counts, ("label",), ("x",))
     assert Similarity.against(target, 0.75) == []
-    assert "no sensitive column has a hierarchy or numbers" in Similarity.why_not(target)
+    assert "no sensitive column has categories, a hierarchy or numbers" in Similarity.why_not(
+        target
+    )
 
 
 def test_a_class_most_of_which_is_alike_is_told_and_not_counted():

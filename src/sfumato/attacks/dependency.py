@@ -8,6 +8,7 @@ import numpy as np
 
 from sfumato.attacks.base import Attack
 from sfumato.attacks.outcome import MOST_CASES, Case, Outcome, at_risk
+from sfumato.attacks.shares import priors
 from sfumato.attacks.target import Target
 from sfumato.bayes import LEARNERS, Constraints, Network
 from sfumato.checks import require_int, require_text
@@ -15,7 +16,7 @@ from sfumato.counts import FrequencySet, group
 from sfumato.errors import InputError, UnknownColumnError
 from sfumato.leaks.rules import Rule, merged, rules_of
 from sfumato.text import text_of
-from sfumato.typing import BoolArray, CodeArray
+from sfumato.typing import BoolArray, CodeArray, FloatArray
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,8 @@ class Dependency(Attack):
             )
             if rule.told.name == self.column
         ]
-        return [_telling(rule) for rule in merged(found)]
+        before = priors(target.classes.counts_of(self.column))
+        return [_telling(_believed(rule, before)) for rule in merged(found)]
 
     def _learned(self, target: Target) -> list[Network]:
         """Learn the networks once for all columns."""
@@ -174,6 +176,12 @@ def _around(network: Network, column: str) -> Network:
         return Network.of([], [])
     edges = [edge for edge in network.edges if column in edge]
     return Network.of(list(dict.fromkeys([column, *sum(edges, ())])), edges)
+
+
+def _believed(rule: Rule, before: FloatArray) -> Rule:
+    """Take what everybody believes from the whole table, as the other attacks do."""
+    # Missing is the last code, so that known codes are places among the known values.
+    return replace(rule, entries=replace(rule.entries, prior=before[rule.entries.value]))
 
 
 def _telling(rule: Rule) -> Rule:

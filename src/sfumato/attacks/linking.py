@@ -9,11 +9,13 @@ from sfumato.attacks.base import Attack
 from sfumato.attacks.outcome import MOST_CASES, Case, Outcome, at_risk
 from sfumato.attacks.target import Target
 from sfumato.errors import ParameterError, suggest
-from sfumato.text import STAR, text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray
 
 PROSECUTOR, JOURNALIST = "prosecutor", "journalist"
 _VIEWS = (PROSECUTOR, JOURNALIST)
+_UNKNOWN = frozenset({"k-map", "delta-presence"})
+"""Promises to people of whom nobody knows that they are in the data."""
+
 _APART = {"anatomy", "slicing"}
 """Releases whose groups are not people who look alike."""
 
@@ -27,6 +29,8 @@ class Linking(Attack):
     the people of the list who fit the class: n people hide each other, so either is right with
     1/n. Where a list has fewer people who fit than there are rows, it lacks some of them, and
     the rows hide each other. Rows that say nothing but `*` could be anybody's and are left out.
+    A release that promises k-map or δ-presence is made for people of whom nobody knows that they
+    are in the data: what the prosecutor finds there is told, and no reason to refuse.
 
     Finds: how surely a row is somebody's, and whose if the list has names. With it stand the
     largest risk in the eyes of either, and the marketer's: the share of all rows that is
@@ -93,6 +97,7 @@ class Linking(Attack):
             threshold=threshold,
             worst=worst,
             how=self.how,
+            judged=not self._excused(target),
             note=self._note(target),
             settings={"view": self.view, **views(target)},
         )
@@ -118,6 +123,19 @@ class Linking(Attack):
         return "the row belongs to one of the list" if name is None else f"the row is of {name}"
 
     def _note(self, target: Target) -> str:
+        if self._excused(target):
+            promises = " and ".join(sorted(_UNKNOWN & {*target.promised}))
+            return (
+                f"told and not judged: {promises} protects people of whom nobody knows that they "
+                f"are in the data; {self._risks(target)}"
+            )
+        return self._risks(target)
+
+    def _excused(self, target: Target) -> bool:
+        """Tell whether a release is not made for those who know who is in the data."""
+        return self.view == PROSECUTOR and not _UNKNOWN.isdisjoint(target.promised)
+
+    def _risks(self, target: Target) -> str:
         told = [f"{name.partition('_')[0]} {risk:.1%}" for name, risk in views(target).items()]
         return f"in the eyes of a {self.view}; largest risk by view: {', '.join(told)} on average"
 
@@ -158,7 +176,7 @@ class _Links(NamedTuple):
 
 
 def _linked(target: Target, view: str) -> _Links:
-    classes, shown = target.classes, _shown(target)
+    classes, shown = target.classes, ~target.silent
     rows = classes.rows.astype(np.float64)
     if view == PROSECUTOR:
         return _Links(1 / np.maximum(classes.sizes, 1), rows, classes.total, shown)
@@ -177,14 +195,6 @@ def _of_list(
     # Of rows that look alike no more can be linked than there are people who fit.
     people = rows * np.minimum(fitting / np.maximum(alike, 1), 1.0)
     return _Links(np.where(fitting > 0, 1 / hiding, 0.0), people, among, shown)
-
-
-def _shown(target: Target) -> BoolArray:
-    silent = np.ones(len(target.classes), dtype=np.bool_)
-    for column, labels in zip(target.columns, target.labels, strict=True):
-        stars = [value is not None and text_of(value) == STAR for value in column.values]
-        silent &= np.array(stars, dtype=np.bool_)[labels]
-    return ~silent
 
 
 def _has_list(target: Target) -> bool:

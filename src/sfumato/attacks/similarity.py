@@ -40,8 +40,9 @@ class Similarity(ClassAttack):
     HIV, flu} is three quarters "most secret"): it is not vulnerable, and the three quarters
     stand among its figures.
 
-    Where nobody says what is alike, every level of a sensitive column's hierarchy between the
-    values and the top is tried, and for a column of numbers a tenth of its range.
+    Where nobody says what is alike, the categories of a promised model are tried, every level of
+    a sensitive column's hierarchy between the values and the top, and for a column of numbers a
+    tenth of its range.
 
     Reference: Li et al., "t-Closeness: Privacy Beyond k-Anonymity and l-Diversity", 2007,
     doi:10.1109/ICDE.2007.367856; with categories of secrecy: "Extended k-anonymity models
@@ -119,7 +120,7 @@ class Similarity(ClassAttack):
 
     @classmethod
     def against(cls, target: Target, threshold: float) -> list[Self]:  # noqa: ARG003 - all alike
-        tried = []
+        tried = [cls(name, categories=alike) for name, alike in target.categories]
         for name, counts in target.classes.sensitive.items():
             tried += [cls(name, level=level) for level in _levels(counts.column)]
             within = counts.column.derived("a tenth", _a_tenth)
@@ -131,7 +132,8 @@ class Similarity(ClassAttack):
         if not target.sensitive:
             return super().why_not(target)
         return (
-            "no sensitive column has a hierarchy or numbers that would say which values are alike"
+            "no sensitive column has categories, a hierarchy or numbers that would say which "
+            "values are alike"
         )
 
     @classmethod

@@ -1,7 +1,8 @@
 """What attacks look at: the groups of a release, as counts, whatever its kind."""
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
@@ -19,7 +20,8 @@ from sfumato.classes import (
 )
 from sfumato.counts import Column, FrequencySet, group
 from sfumato.hierarchy import Ladder
-from sfumato.typing import CodeArray, IntArray, Value
+from sfumato.text import STAR, text_of
+from sfumato.typing import BoolArray, CodeArray, IntArray, Value
 
 if TYPE_CHECKING:
     from sfumato.attacks.outside import Outside
@@ -73,6 +75,9 @@ class Target:
     promised: tuple[str, ...] = ()
     """The names of the models that the release is said to keep."""
 
+    categories: tuple[tuple[str, tuple[tuple[Value, ...], ...]], ...] = ()
+    """Sensitive columns, each with categories of its values that such a model goes by."""
+
     _memo: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
@@ -91,6 +96,27 @@ class Target:
             self._memo[key] = build(self)
         result: T = self._memo[key]
         return result
+
+    @cached_property
+    def silent(self) -> BoolArray:
+        """Which groups say nothing of whose they are: all they are recognised by is `*`."""
+        silent = np.ones(len(self.classes), dtype=np.bool_)
+        for column, labels in zip(self.columns, self.labels, strict=True):
+            stars = [value is not None and text_of(value) == STAR for value in column.values]
+            silent &= np.array(stars, dtype=np.bool_)[labels]
+        return silent
+
+    def kept(self, keep: BoolArray) -> Self:
+        """Look for people in some groups only; what is believed of everybody stays as it is."""
+        counts = self.counts
+        if counts is not None:
+            sizes = [len(column.values) for column in self.columns]
+            codes = [counts.codes_of(name) for name in self.quasi_identifiers]
+            # Groups are numbered as `of_table` does it.
+            counts = counts.without(~keep[group(codes, sizes, n=len(counts)).of_item])
+        return replace(
+            self, classes=self.classes.kept(keep), labels=self.labels[:, keep], counts=counts
+        )
 
     def who(self, at: int) -> dict[str, Value]:
         """Say what a group is recognised by."""

@@ -1,5 +1,6 @@
 """What an adversary has besides a release: a list of people, or those who are in the data."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sfumato.attacks import Outside, Target
@@ -13,7 +14,12 @@ from sfumato.tasks.published import Published
 
 
 def with_list(
-    target: Target, release: Published, people: object, policy: Policy | None = None
+    target: Target,
+    release: Published,
+    people: object,
+    policy: Policy | None = None,
+    *,
+    names: Sequence[str] | None = None,
 ) -> Target:
     """Give an adversary a list of people to link with the release; see `Linking`.
 
@@ -23,6 +29,7 @@ def with_list(
         people: A table of raw values with some of the quasi-identifiers. All its columns but the
             sensitive ones tell who somebody is.
         policy: The policy the release was made with; its hierarchies say what labels stand for.
+        names: The columns of the list that are looked at; None takes all but the sensitive ones.
 
     Example:
         >>> import pyarrow as pa
@@ -37,12 +44,15 @@ def with_list(
         zip=2407* (1): the row is of Rajesh, 24078, 50% before, 100% after
     """
     table = open_table(people)
-    names = [name for name in table.columns if name not in release.sensitive]
+    if names is None:
+        names = [name for name in table.columns if name not in release.sensitive]
     counts = table.count(names)
     shared = [name for name in target.quasi_identifiers if name in names]
     if not shared:
         raise ParameterError(
-            "people", names, f"a list with some of the columns {list(target.quasi_identifiers)}"
+            "people",
+            list(names),
+            f"a list with some of the columns {list(target.quasi_identifiers)}",
         )
     ladders = ladders_of(policy, counts, shared)
     return replace(target, outside=Outside.of(counts, target, ladders, release.levels))

@@ -10,12 +10,14 @@ from sfumato.attacks import Target
 from sfumato.counts import Column, FrequencySet
 from sfumato.errors import InputError
 from sfumato.hierarchy import Hierarchy, Ladder
+from sfumato.models.categories import checked
 from sfumato.overlap import overlapping
 from sfumato.policy import Missing, Policy
 from sfumato.tasks.broken_tables import parts_of
+from sfumato.tasks.manifest import promise_of
 from sfumato.tasks.published import Counted, Published, published
-from sfumato.tasks.subject import manifest_of
-from sfumato.text import STAR, text_of
+from sfumato.tasks.starred import without_starred
+from sfumato.tasks.subject import Subject, manifest_of
 from sfumato.verifier.manifest import BREAK_MERGE
 
 
@@ -27,8 +29,9 @@ def target_of(
 ) -> Target:
     """Open a release, its folder or a plain table, and group its people as it shows them.
 
-    Rows whose quasi-identifiers are all `*` could be anybody's, so nobody is looked for there;
-    unless all rows are like that.
+    In somebody else's table, rows whose quasi-identifiers are all `*` are suppressed ones: they
+    could be anybody's, so nobody is looked for there, unless all rows are like that. A release of
+    ours says which rows are suppressed, and its other rows are a class whatever they show.
     """
     manifest = manifest_of(what)
     ladders = _Ladders(policy, {} if manifest is None else manifest.get("hierarchies", {}))
@@ -44,22 +47,42 @@ def target_of(
             counted = found.counted(_needed(manifest, names, found.sensitive))
             target = _buckets(str(manifest["kind"]), counted, found.sensitive, ladders)
         else:
-            target = _table(found.counted(names).tables[0], found, ladders)
+            target = _table(found.counted(names).tables[0], found, manifest, ladders)
     if manifest is not None:
-        promised = tuple(str(model["model"]) for model in manifest["models"])
+        models: Sequence[Mapping[str, Any]] = manifest["models"]
         missing = str(manifest["missing"])
     else:
-        promised = () if policy is None else tuple(model.name for model in policy.models)
+        models = [] if policy is None else [promise_of(model) for model in policy.models]
         missing = (Missing.OWN_VALUE if policy is None else policy.missing).value
-    target = replace(target, promised=promised)
+    target = _promising(target, models)
     matches_any = target.counts is not None and missing == Missing.MATCHES_ANY.value
     return _overlapping(target) if matches_any else target
 
 
-def _table(table: FrequencySet, found: Published, ladders: "_Ladders") -> Target:
-    counts = _placed(table, found.quasi_identifiers)
+def _table(
+    table: FrequencySet,
+    found: Published,
+    manifest: Mapping[str, Any] | None,
+    ladders: "_Ladders",
+) -> Target:
+    roles = found.quasi_identifiers, found.sensitive
+    counts = without_starred(table, Subject(None, *roles, manifest=manifest))
     bound = ladders.of([counts.column(name) for name in found.sensitive])
-    return Target.of_table(counts, found.quasi_identifiers, found.sensitive, bound)
+    target = Target.of_table(counts, *roles, bound)
+    if manifest is not None or target.silent.all() or not target.silent.any():
+        return target
+    return target.kept(~target.silent)
+
+
+def _promising(target: Target, models: Sequence[Mapping[str, Any]]) -> Target:
+    """Name what is promised, and the categories of values that promises go by."""
+    categories = {
+        (str(model["column"]), checked(model["categories"])): None
+        for model in models
+        if "categories" in model and model.get("column") in target.sensitive
+    }
+    promised = tuple(str(model["model"]) for model in models)
+    return replace(target, promised=promised, categories=tuple(categories))
 
 
 @dataclass(frozen=True)
@@ -85,21 +108,11 @@ class _Ladders:
         return described.hierarchy.build(name, column.known).bind(name, column.known)
 
 
-def _placed(counts: FrequencySet, quasi_identifiers: Sequence[str]) -> FrequencySet:
-    """Leave out the rows that say nothing about whose they are."""
-    silent = np.ones(len(counts), dtype=bool)
-    for name in quasi_identifiers:
-        values = counts.column(name).values
-        stars = np.array([v is not None and text_of(v) == STAR for v in values], dtype=bool)
-        silent &= stars[counts.codes_of(name)]
-    return counts if silent.all() else counts.without(silent)
-
-
 def _overlapping(target: Target) -> Target:
     """Let a missing value match every value."""
     absent = np.array([column.missing for column in target.columns])[:, None]
     labels = target.labels.astype(np.int64)
-    classes = overlapping(labels, labels == absent, target.classes, own_reference=True)
+    classes = overlapping(labels, labels == absent, target.classes, own_reference=False)
     return replace(target, classes=classes)
 
 

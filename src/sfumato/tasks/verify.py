@@ -1,11 +1,13 @@
 """Verify: may this be published? Promises recomputed, attacks run, one answer."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from os import PathLike
+from typing import NamedTuple
 
 from sfumato.assessment import Assessment
-from sfumato.attacks import ATTACKS, Attack, Outcome, Target
+from sfumato.attacks import ATTACKS, Attack, Linking, Outcome, Target
 from sfumato.broken import Broken
 from sfumato.checks import require_int, require_number
 from sfumato.errors import ParameterError, SfumatoError
@@ -51,7 +53,8 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         policy: A policy or the path of one. A plain table is held to its models; a release
             needs it only to find the population's labels and to be compared with.
         population: A path or table of everybody the data was drawn from, for the models
-            that compare with it; None takes the policy's. For a release, hierarchies are
+            that compare with it, and as a list to link with if there is no other; None takes
+            the policy's. For a release, hierarchies are
             built again from the policy for the population's values, so the people the
             release was made from should be among them.
         quasi_identifiers: The columns others may know, if neither a release nor a policy says so.
@@ -62,7 +65,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         people: How many people may be at risk by any one attack; None takes the policy's, or 0.
         data: The table the release was made of, for the attack on who is in it.
         outside: A list of people with some of the quasi-identifiers as they are, and perhaps
-            their names, to be linked with the release.
+            their names, to be linked with the release; None takes the population.
         earlier: The decoupled release before this one, to find out what the two tell together.
 
     Example:
@@ -100,8 +103,8 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         if verdict.checks and not verdict.holds:
             return Assessment(verdict)
         raise
-    if data is not None or outside is not None:
-        target = _informed(target, published(what, *roles, policy), data, outside, policy)
+    opened = partial(published, what, *roles, policy)
+    target = _informed(target, opened, data, _Lists(outside, population), policy)
     if earlier is not None:
         target = replace(target, earlier=_parts(earlier))
     tolerated = Tolerance() if policy is None else policy.verdict
@@ -124,13 +127,30 @@ def _promising(verdict: Verdict, policy: Policy | None) -> Verdict:
     return verdict
 
 
+class _Lists(NamedTuple):
+    """Who might be looked for: a list, or everybody the data was drawn from."""
+
+    outside: object
+    population: object
+
+
 def _informed(
-    target: Target, opened: Published, data: object, outside: object, policy: Policy | None
+    target: Target,
+    opened: Callable[[], Published],
+    data: object,
+    lists: _Lists,
+    policy: Policy | None,
 ) -> Target:
     """Give an adversary what there is besides the release."""
-    if outside is not None:
-        target = with_list(target, opened, outside, policy)
-    return target if data is None else with_members(target, opened, data, policy)
+    everybody = lists.population
+    if everybody is None and policy is not None:
+        everybody = policy.population
+    if lists.outside is not None:
+        target = with_list(target, opened(), lists.outside, policy)
+    elif everybody is not None and Linking.against(target, 1):
+        release = opened()
+        target = with_list(target, release, everybody, policy, names=release.quasi_identifiers)
+    return target if data is None else with_members(target, opened(), data, policy)
 
 
 def _parts(earlier: object) -> Broken:
