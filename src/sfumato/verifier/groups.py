@@ -15,6 +15,9 @@ from sfumato.verifier.cells import text_key
 from sfumato.verifier.counting import Counted
 
 Key = tuple[object, ...]
+Values = dict[Key, dict[object, int]]
+"""Per key, how many of its rows hold each value."""
+
 Population = Mapping[tuple[str | None, ...], int]
 
 
@@ -73,11 +76,11 @@ class Groups:
         hierarchies: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     ) -> "Groups":
         """Form the groups of a table counted over its quasi-identifiers, then the others."""
-        tallies = _tallies(counted, len(quasi_identifiers), sensitive)
-        return cls._from(
-            tallies,
+        sizes, values = _sums(counted, len(quasi_identifiers), sensitive)
+        return cls.broken(
+            sizes,
+            values,
             quasi_identifiers,
-            sensitive,
             any_=any_,
             population=population,
             hierarchies=hierarchies,
@@ -87,7 +90,7 @@ class Groups:
     def broken(
         cls,
         sizes: Mapping[Key, int],
-        values: Mapping[str, Mapping[Key, dict[object, int]]],
+        values: Mapping[str, Values],
         quasi_identifiers: Sequence[str],
         *,
         any_: bool = False,
@@ -100,40 +103,21 @@ class Groups:
         >>> groups.groups[0].values, groups.reference
         ({'ill': {'flu': 2}}, {'ill': {'flu': 2}})
         """
-        tallies = {
-            key: _Tally(rows, {name: of_column[key] for name, of_column in values.items()})
-            for key, rows in sizes.items()
-        }
-        return cls._from(
-            tallies,
-            quasi_identifiers,
-            list(values),
-            any_=any_,
-            population=population,
-            hierarchies=hierarchies,
-        )
-
-    @classmethod
-    def _from(
-        cls,
-        tallies: "dict[Key, _Tally]",
-        quasi_identifiers: Sequence[str],
-        sensitive: Sequence[str],
-        *,
-        any_: bool,
-        population: Population | None,
-        hierarchies: Mapping[str, Mapping[str, Sequence[str]]] | None,
-    ) -> "Groups":
-        whole = _Tally.none(sensitive)
-        for tally in tallies.values():
-            whole.add(tally)
-        compatible = _compatible(tallies, tallies, sensitive) if any_ else tallies
-        people = _people(tallies, population, any_=any_)
-        groups = tuple(
-            Group(key, own.rows, tally.rows, tally.values, people.get(key))
-            for (key, own), tally in zip(tallies.items(), compatible.values(), strict=True)
-        )
-        return cls(quasi_identifiers, groups, whole.rows, whole.values, hierarchies or {})
+        people = _people(sizes, population, any_=any_)
+        if any_:
+            tallies = {key: _Tally(rows, _of(key, values)) for key, rows in sizes.items()}
+            groups = tuple(
+                Group(key, sizes[key], tally.rows, tally.values, people.get(key))
+                for key, tally in _compatible(tallies, tallies, list(values)).items()
+            )
+        else:
+            groups = tuple(
+                Group(key, rows, rows, _of(key, values), people.get(key))
+                for key, rows in sizes.items()
+            )
+        reference = {name: _added(of_column.values()) for name, of_column in values.items()}
+        rows = sum(sizes.values())
+        return cls(quasi_identifiers, groups, rows, reference, hierarchies or {})
 
     def reference_of(self, column: str) -> Mapping[object, int]:
         """Give the whole table's counts of a sensitive column."""
@@ -167,17 +151,33 @@ class _Tally:
                 mine[value] = mine.get(value, 0) + rows
 
 
-def _tallies(counted: Counted, width: int, columns: Sequence[str]) -> dict[Key, _Tally]:
-    tallies: dict[Key, _Tally] = {}
+def _sums(
+    counted: Counted, width: int, columns: Sequence[str]
+) -> tuple[dict[Key, int], Mapping[str, Values]]:
+    """Add up the rows of each key, and for each column the rows of each of its values."""
+    sizes: dict[Key, int] = {}
+    values: dict[str, Values] = {name: {} for name in columns}
     for combination, rows in counted.combinations.items():
         key = combination[:width]
-        tally = tallies.get(key)
-        if tally is None:
-            tally = tallies[key] = _Tally.none(columns)
-        tally.rows += rows
-        for counts, value in zip(tally.values.values(), combination[width:], strict=True):
+        sizes[key] = sizes.get(key, 0) + rows
+        for of_column, value in zip(values.values(), combination[width:], strict=True):
+            counts = of_column.get(key)
+            if counts is None:
+                counts = of_column[key] = {}
             counts[value] = counts.get(value, 0) + rows
-    return tallies
+    return sizes, values
+
+
+def _of(key: Key, values: Mapping[str, Values]) -> dict[str, dict[object, int]]:
+    return {name: of_column[key] for name, of_column in values.items()}
+
+
+def _added(several: Iterable[Mapping[object, int]]) -> dict[object, int]:
+    sums: dict[object, int] = {}
+    for counts in several:
+        for value, rows in counts.items():
+            sums[value] = sums.get(value, 0) + rows
+    return sums
 
 
 def _people(keys: Iterable[Key], population: Population | None, *, any_: bool) -> Mapping[Key, int]:
