@@ -4,11 +4,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.typing import CodeArray, IntArray
+from sfumato.typing import BoolArray, CodeArray, IntArray
 
 _WIDEST_KEY = 2**62
 _TABLE = 2**22
 """With at most this many possible keys a table of them is faster than searching."""
+
+_SLOTS = 22
+"""Bits of the slots that keys are thrown into, to see that most of them are not there."""
 
 
 class Tuples:
@@ -45,9 +48,15 @@ class Tuples:
         keys, first = np.unique(key, return_index=True)
         self._stages.append((columns, keys))
         self._numbers: CodeArray = first.astype(np.int32)
+        self._taken: BoolArray | None = None
+        """Slots in which there is a known key, if there is one key per tuple."""
+
         if len(self._stages) == 1 and width <= _TABLE:
             self._table = np.full(width, -1, dtype=np.int32)
             self._table[keys] = first
+        elif len(self._stages) == 1:
+            self._taken = np.zeros(1 << _SLOTS, dtype=bool)
+            self._taken[_slots(keys)] = True
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -65,10 +74,29 @@ class Tuples:
                 key += codes[column]
             if self._table is not None:
                 return self._table[key]
+            if self._taken is not None:
+                return self._found(key, keys)
             place = _places(keys, key)
             known &= keys[place] == key
             key = place
         return np.where(known, self._numbers[key], strangers)
+
+    def _found(self, key: IntArray, keys: IntArray) -> CodeArray:
+        """Search only for what may be there: a row is seldom in a suppressed class."""
+        assert self._taken is not None  # noqa: S101 - asked for only then
+        maybe = np.flatnonzero(self._taken.take(_slots(key)))
+        wanted = key[maybe]
+        place = _places(keys, wanted)
+        found: CodeArray = np.full(len(key), -1, dtype=np.int32)
+        found[maybe] = np.where(keys[place] == wanted, self._numbers[place], np.int32(-1))
+        return found
+
+
+def _slots(keys: IntArray) -> IntArray:
+    """Throw keys into slots: equal ones into the same, others into any."""
+    # Multiplying by an odd number close to the golden ratio's share mixes the upper bits.
+    mixed = keys.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return (mixed >> np.uint64(64 - _SLOTS)).view(np.int64)
 
 
 def _places(keys: IntArray, wanted: IntArray) -> IntArray:

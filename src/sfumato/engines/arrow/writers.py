@@ -1,18 +1,27 @@
 """Write published rows to a file: CSV, Parquet or Feather."""
 
 from abc import ABC, abstractmethod
+from base64 import b64encode
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types as t
 
-from sfumato.engines.arrow.build import from_texts, text
-from sfumato.engines.arrow.types import as_type
+from sfumato.engines.arrow.build import from_numpy, from_texts, number, text, to_numpy
+from sfumato.engines.arrow.types import as_type, is_text
 from sfumato.errors import OutputError
 
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
+
 _TEXT = pa.large_string()
+
+_FEW = 4096
+"""Values of a dictionary that are tidied up; with more it is as fast to make a new one."""
 
 
 class Writer(ABC):
@@ -28,19 +37,49 @@ class Writer(ABC):
 
 
 class ParquetWriter(Writer):
-    """A Parquet file; each call of `write` makes a row group."""
+    """A Parquet file; each call of `write` makes a row group.
+
+    Text that comes as dictionaries goes into the pages of a row group as such, without being
+    spelt out. The file says nothing of it: whoever reads it finds plain text. Each dictionary is
+    made for its row group, of the values that are in it. There are no statistics, because
+    with rows in random order those of all row groups are alike.
+    """
 
     def __init__(self, target: Path, schema: pa.Schema) -> None:
-        import pyarrow.parquet as pq
-
+        self._target = target
         self._schema = schema
-        self._file = pq.ParquetWriter(target, schema)
+        self._file: pq.ParquetWriter | None = None
+        self._types: list[pa.DataType] = []
 
     def write(self, columns: Sequence[pa.Array]) -> None:
-        self._file.write_batch(plain_batch(columns, self._schema), row_group_size=len(columns[0]))
+        if self._file is None:
+            self._file = self._open(columns)
+        arrays = [
+            _own_dictionary(column, field.type) if t.is_dictionary(kind) else as_type(column, kind)
+            for column, field, kind in zip(columns, self._schema, self._types, strict=True)
+        ]
+        batch = pa.RecordBatch.from_arrays(arrays, schema=self._file.schema)
+        self._file.write_batch(batch, row_group_size=len(columns[0]))
 
     def close(self) -> None:
-        self._file.close()
+        file = self._file or self._open([])
+        # What Arrow would write here itself, but for the dictionaries.
+        schema = b64encode(self._schema.serialize().to_pybytes())
+        file.add_key_value_metadata({"ARROW:schema": schema})
+        file.close()
+
+    def _open(self, columns: Sequence[pa.Array]) -> "pq.ParquetWriter":
+        import pyarrow.parquet as pq
+
+        coded = [t.is_dictionary(column.type) for column in columns] or [False] * len(self._schema)
+        self._types = [
+            pa.dictionary(pa.int32(), field.type)
+            if is_coded and is_text(field.type)
+            else field.type
+            for field, is_coded in zip(self._schema, coded, strict=True)
+        ]
+        schema = pa.schema(list(zip(self._schema.names, self._types, strict=True)))
+        return pq.ParquetWriter(self._target, schema, store_schema=False, write_statistics=False)
 
 
 class FeatherWriter(Writer):
@@ -134,6 +173,28 @@ def plain_batch(columns: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatc
     """Undo dictionaries: they could hold values no row has, in an order that tells."""
     arrays = [as_type(column, field.type) for column, field in zip(columns, schema, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _own_dictionary(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Give text as a dictionary of the values in it, each once, in an order that tells nothing.
+
+    >>> labels = pa.array(["c", "b", "a", None, "c"])
+    >>> codes = pa.array([4, 2, 3, 0], pa.int32())
+    >>> own = _own_dictionary(pa.DictionaryArray.from_arrays(codes, labels), pa.string())
+    >>> own.dictionary.to_pylist(), own.indices.to_pylist()
+    (['a', 'c'], [1, 0, None, 1])
+    """
+    if not t.is_dictionary(column.type) or len(column.dictionary) > _FEW:
+        return as_type(column, kind).dictionary_encode()
+    values, indices = as_type(column.dictionary, kind), column.indices.cast(pa.int32())
+    met = (
+        pc.fill_null(indices, number(len(values), indices.type)) if indices.null_count else indices
+    )
+    used = np.flatnonzero(np.bincount(to_numpy(met), minlength=len(values) + 1)[:-1])
+    own = values.take(from_numpy(used)).drop_null().unique()
+    own = own.take(pc.sort_indices(own))
+    places = pc.index_in(values, value_set=own)
+    return pa.DictionaryArray.from_arrays(places.take(indices), own)
 
 
 def _require_text(field: pa.Field) -> None:
