@@ -1,7 +1,7 @@
 """Trying policies on several processors, with the same result as one after the other.
 
-Threads do not pay: most of a decision is many short steps, during which Python lets only one
-thread go on. So workers are processes of their own. They are started as programs, not copies of
+Threads gain less than processes: most of a decision is many short steps, during which Python lets
+only one thread go on. So workers are processes. They are started as programs, not as copies of
 this one: a caller's script need not guard its main part, and no thread is copied half-way.
 """
 
