@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 from sfumato.errors import some
+from sfumato.verifier.database import Relation
 from sfumato.verifier.manifest import COMPANIONS, Manifest
 from sfumato.verifier.reading import Source
 
@@ -33,9 +34,10 @@ def checksum_of(path: Path) -> str:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
-def foreign_in(source: Source) -> str:
+def foreign_in(source: Source | Relation) -> str:
     """Say what a table brings along that is no data: notes of other programs, row numbers."""
-    foreign = [key for key in source.metadata if not key.startswith("sfumato")]
+    notes = () if isinstance(source, Relation) else source.metadata
+    foreign = [key for key in notes if not key.startswith("sfumato")]
     index = [name for name in source.names if _INDEX_NAME.fullmatch(name)]
     details = [
         f"the file carries notes of another program: {some(foreign)}" if foreign else "",

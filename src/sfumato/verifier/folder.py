@@ -5,9 +5,10 @@ from pathlib import Path
 
 from sfumato.errors import InputError, SfumatoError, some
 from sfumato.verifier.counting import count_population
+from sfumato.verifier.database import Relation
 from sfumato.verifier.files import checksum_of, foreign_in, is_plain_file, strange_in
 from sfumato.verifier.kinds import check_tables
-from sfumato.verifier.manifest import MANIFEST, Manifest, read_manifest
+from sfumato.verifier.manifest import MANIFEST, STORED, Manifest, read_manifest
 from sfumato.verifier.promises import Promises
 from sfumato.verifier.reading import Source, open_source
 from sfumato.verifier.recompute import recompute
@@ -48,19 +49,21 @@ def verify_folder(
         promises = promises_in(manifest, population, generalization)
         checks = check_tables(folder, manifest, promises)
         return Verdict((checks[0], _folder_check(folder, manifest), *checks[1:]))
-    checks = [_manifest_check(manifest), _folder_check(folder, manifest)]
+    checks = [manifest_check(manifest), _folder_check(folder, manifest)]
     if len(manifest.files) == 1:
         checks += _data_checks(folder, manifest, population, generalization)
     return Verdict(tuple(checks))
 
 
-def _manifest_check(manifest: Manifest) -> Check:
+def manifest_check(manifest: Manifest) -> Check:
+    """Hold the parts of a manifest of one table against each other."""
     if len(manifest.files) != 1:
         return Check("manifest", "unchecked", detail="it names more than one data file")
     starred = manifest.suppressed if manifest.suppression == "star" else 0
     inside = manifest.published + starred
     if manifest.files[0].rows != inside:
-        detail = f"it speaks of {inside} rows and of {manifest.files[0].rows} in the file"
+        where = "table" if manifest.files[0].format == STORED else "file"
+        detail = f"it speaks of {inside} rows and of {manifest.files[0].rows} in the {where}"
         return Check("manifest", "broken", detail=detail)
     unfit = [column.name for column in manifest.columns if column.role not in _PUBLISHED_ROLES]
     if unfit:
@@ -95,20 +98,22 @@ def _data_checks(
         source = open_source(path, form=file.format, delimiter=file.delimiter)
         foreign = foreign_in(source)
         checks.append(Check("metadata", status(holds=not foreign), detail=foreign))
-        checks.append(_columns_check(source, manifest))
+        checks.append(columns_check(source, manifest))
         checks += recompute(source, promises)
     except SfumatoError as error:
         checks.append(Check("data", "broken", detail=str(error)))
     return checks
 
 
-def _columns_check(source: Source, manifest: Manifest) -> Check:
+def columns_check(source: Source | Relation, manifest: Manifest) -> Check:
+    """Compare the columns that are there with those that are named."""
     promised = [column.name for column in manifest.columns]
     added = [name for name in source.names if name not in promised]
     lacking = [name for name in promised if name not in source.names]
+    where = "table" if isinstance(source, Relation) else "file"
     details = [
         f"not in the manifest: {some(added)}" if added else "",
-        f"not in the file: {some(lacking)}" if lacking else "",
+        f"not in the {where}: {some(lacking)}" if lacking else "",
     ]
     detail = "; ".join(filter(None, details))
     return Check("columns", status(holds=not detail), promised, list(source.names), detail)

@@ -30,6 +30,9 @@ KINDS = (BREAK_MERGE, ANATOMY, SLICING)
 TABLES = ("qi", "sensitive", "slice")
 """What a table of such a release can be."""
 
+STORED = "table"
+"""The format of what is in no file but in a database."""
+
 _FORMAT = 1
 _MOST_BYTES = 64 * 2**20
 _MOST_ROWS = 10**15
@@ -39,7 +42,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class DataFile:
-    """A file of the release."""
+    """A file of the release, or its table in a database."""
 
     name: str
     format: str
@@ -94,14 +97,36 @@ class Manifest:
 
 def read_manifest(path: Path) -> Manifest:
     """Read a manifest and refuse whatever has not the right shape."""
-    plain = _load(path)
+    if path.stat().st_size > _MOST_BYTES:
+        raise _too_large()
+    return _manifest(_load(path.read_bytes()))
+
+
+def stored_manifest(text: str) -> Manifest:
+    """Read the manifest of a table in a database: it names that table, and no files.
+
+    >>> stored_manifest("[]")
+    Traceback (most recent call last):
+    sfumato.errors.InputError: it is not a JSON object
+    """
+    if len(text) > _MOST_BYTES:
+        raise _too_large()
+    plain = _load(text.encode("utf-8", errors="surrogatepass"))
+    if plain.get("kind") is not None:
+        raise InputError("it speaks of several tables")
+    table = _get(plain, "table", dict)
+    name, rows = _get(table, "name", str), _whole(table, "rows")
+    return _manifest(plain, (DataFile(name, STORED, None, rows, ""),))
+
+
+def _manifest(plain: dict[str, Any], stored: tuple[DataFile, ...] | None = None) -> Manifest:
     if _get(plain, "format", int) != _FORMAT:
         raise InputError(f"format {plain['format']} is not known here, only format {_FORMAT}")
     rows = _get(plain, "rows", dict)
     columns = tuple(map(_column, _objects(plain, "columns")))
     _refuse_repeats("columns", [column.name for column in columns])
     kind = None if plain.get("kind") is None else _one_of(plain, "kind", KINDS)
-    files = tuple(_file(file, kind) for file in _objects(plain, "files"))
+    files = stored or tuple(_file(file, kind) for file in _objects(plain, "files"))
     _refuse_repeats("files", [file.name for file in files])
     return Manifest(
         files=files,
@@ -118,11 +143,13 @@ def read_manifest(path: Path) -> Manifest:
     )
 
 
-def _load(path: Path) -> dict[str, Any]:
-    if path.stat().st_size > _MOST_BYTES:
-        raise InputError(f"it is larger than {_MOST_BYTES // 2**20} MB")
+def _too_large() -> InputError:
+    return InputError(f"it is larger than {_MOST_BYTES // 2**20} MB")
+
+
+def _load(content: bytes) -> dict[str, Any]:
     try:
-        plain = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_unambiguous)
+        plain = json.loads(content.decode("utf-8"), object_pairs_hook=_unambiguous)
     except RecursionError:
         raise InputError("it is nested too deeply") from None
     except InputError:

@@ -8,6 +8,7 @@ from sfumato.text import STAR
 from sfumato.verifier import closeness, diversity, sizes
 from sfumato.verifier.cells import text_key
 from sfumato.verifier.counting import Counted, count
+from sfumato.verifier.database import Relation, count_in
 from sfumato.verifier.groups import Groups
 from sfumato.verifier.judging import Finding, Number, same
 from sfumato.verifier.promises import Promise, Promises, is_number
@@ -37,14 +38,17 @@ MODEL_CHECKS: dict[str, Callable[[Promise, Groups], Finding]] = {
 """How each model is recomputed. A model that is not here cannot be vouched for."""
 
 
-def recompute(source: Source, promises: Promises) -> list[Check]:
+def recompute(source: Source | Relation, promises: Promises) -> list[Check]:
     """Make every check that needs the rows."""
     named = [model.get("column") for model in promises.models]
     sensitive = [name for name in dict.fromkeys(filter(_is_text, named)) if name in source.names]
     columns = [*promises.quasi_identifiers, *sensitive]
     stars = promises.quasi_identifiers if promises.suppression == "star" else ()
     with readable("the table"):
-        counted = count(source, columns, stars=stars)
+        if isinstance(source, Relation):
+            counted = count_in(source, columns, stars=stars)
+        else:
+            counted = count(source, columns, stars=stars)
     left_out = min(counted.starred, promises.suppressed)
     kept = _without_starred(counted, left_out, promises, len(sensitive))
     table = Groups.of(
