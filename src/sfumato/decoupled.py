@@ -1,11 +1,12 @@
 """What came out of a decoupling: several tables with weak links, and what they keep."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sfumato.broken import Broken
+from sfumato.errors import some
 from sfumato.fragment import fragment
 from sfumato.release import figures, promise_text
 from sfumato.verifier import Verdict
@@ -34,6 +35,9 @@ class Decoupled:
     tables: Mapping[str, Any] | None = None
     """The published tables by name, of the kind that was given; None for a release on disk."""
 
+    left_out: tuple[str, ...] = ()
+    """Columns of the table that are not published; the manifest names only those of a release."""
+
     @property
     def method(self) -> str:
         """How the table was decoupled."""
@@ -53,11 +57,7 @@ class Decoupled:
     def warnings(self) -> tuple[str, ...]:
         """What holds and still deserves a second look before publishing."""
         left_out = self.manifest["left_out"]
-        found = [
-            f"column {name!r} is neither a quasi-identifier nor sensitive and is left out: beside "
-            "either it would tie rows together again"
-            for name in left_out["columns"]
-        ]
+        found = _left_out(self.left_out or left_out["columns"])
         found += [
             f"{name} is not promised any more: it is not what these tables alone can show"
             for name in left_out["models"]
@@ -118,6 +118,24 @@ class Decoupled:
             f"{rows['published']} rows in {classes['count']} groups, decoupled by {self.method}"
         )
         return "\n".join([headline, "Tables:", *files, "Promises:", *promises])
+
+
+def _left_out(columns: Sequence[str]) -> list[str]:
+    """Say once for all columns that they are not published.
+
+    >>> _left_out(["name"])[0]
+    "column 'name' is neither quasi-identifier nor sensitive and is left out: beside either it
+    would tie rows together again"
+    """
+    if not columns:
+        return []
+    one = len(columns) == 1
+    which = f"column {columns[0]!r} is" if one else f"columns {some(columns, most=12)} are"
+    rest = "is left out: beside either it" if one else "are left out: beside either they"
+    text = (
+        f"{which} neither quasi-identifier nor sensitive and {rest} would tie rows together again"
+    )
+    return [text]
 
 
 def _held(file: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from datetime import date, timedelta
 
 import numpy as np
 import pytest
@@ -108,3 +109,19 @@ def test_numbers_of_many_values_are_put_into_bins():
     pair = FrequencySet.from_rows(["a", "b"], independent)
     assert correlations(pair, ["a", "b"]).between("a", "b") < 0.02
     assert correlations(pair, ["a", "b"], bins=2000).between("a", "b") > 0.1
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_days_of_many_values_are_put_into_bins(as_text):
+    rng = np.random.default_rng(5)
+    days = [date(2020, 1, 1) + timedelta(int(day)) for day in rng.integers(0, 1000, 3000)]
+    sexes = rng.choice(["f", "m"], 3000).tolist()
+    written = [day.isoformat() for day in days] if as_text else days
+    quarter = [f"{day.year}/{day.month // 4}" for day in days]
+    counts = FrequencySet.from_rows(
+        ["day", "sex", "part"], zip(written, sexes, quarter, strict=True)
+    )
+    found = correlations(counts, ["day", "sex", "part"], measure="cramers-v")
+    # Chance alone would tie a thousand days to everything.
+    assert found.between("day", "sex") < 0.15
+    assert found.between("day", "part") > 0.8

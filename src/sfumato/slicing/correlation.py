@@ -7,14 +7,14 @@ from typing import TypeAlias
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet, group, sums
-from sfumato.text import number_of
+from sfumato.text import date_of, number_of
 from sfumato.typing import CodeArray, FloatArray, IntArray
 
 Cells: TypeAlias = tuple[IntArray, IntArray, IntArray]
 """Of each pair of values that occurs: the first, the second, and the rows that have both."""
 
 BINS = 20
-"""Numbers with more values than this are put into this many bins, each with as many rows."""
+"""Numbers and days of more values than this are put into so many bins, each with as many rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ def correlations(
         counts: The table.
         names: The attributes.
         measure: One of `MEASURES`.
-        bins: How many bins numbers of more values are put into, each with as many rows.
+        bins: How many bins numbers and days of more values are put into, each with as many rows.
     """
     strength_of = MEASURES[measure]
     binned = {name: _binned(counts, name, bins) for name in names}
@@ -142,9 +142,9 @@ def _bits(numbers: IntArray, rows: IntArray) -> float:
 
 
 def _binned(counts: FrequencySet, name: str, bins: int) -> CodeArray:
-    """Give codes of which a number with many values has only a few."""
+    """Give codes of which a number or a day with many values has only a few."""
     column, codes = counts.column(name), counts.codes_of(name)
-    if len(column.values) <= bins or not _is_number(column):
+    if len(column.values) <= bins or not _is_scale(column):
         return codes
     rows = counts.value_counts(name)
     known = rows[: len(column.known)]
@@ -156,5 +156,8 @@ def _binned(counts: FrequencySet, name: str, bins: int) -> CodeArray:
     return found
 
 
-def _is_number(column: Column) -> bool:
-    return all(number_of(value) is not None for value in column.known)
+def _is_scale(column: Column) -> bool:
+    """Tell whether neighbours in the dictionary of a column are neighbours in the world."""
+    return any(
+        all(read(value) is not None for value in column.known) for read in (number_of, date_of)
+    )

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -116,11 +117,13 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
     manifest = _manifest(decoupling, subject, table, parts, kept)
     manifest["reproducible"] |= seed is not None
     if output is None:
-        return _in_memory(table, parts, manifest, report)
-    target = Path(output)
-    return _to_folder(
-        decoupling, table, parts, manifest, target, chosen, report, signer, force=force
-    )
+        found = _in_memory(table, parts, manifest, report)
+    else:
+        target = Path(output)
+        found = _to_folder(
+            decoupling, table, parts, manifest, target, chosen, report, signer, force=force
+        )
+    return replace(found, left_out=_left_out(subject, table))
 
 
 def _of_policy(policy: Policy | None) -> Decoupling:
@@ -204,7 +207,7 @@ def _manifest(
         "classes": class_sizes(parts.broken.sizes),
         "hierarchies": kept.hierarchies,
         **_risk_levels(subject),
-        "left_out": {"columns": _left_out(subject, table), "models": kept.dropped},
+        "left_out": {"columns": _known_left_out(subject, table), "models": kept.dropped},
         "notes": list(decoupling.notes),
         "reproducible": bool(source.get("reproducible", False)),
         "versions": versions(),
@@ -218,14 +221,20 @@ def _risk_levels(subject: Subject) -> dict[str, Any]:
     return {key: levels for key, levels in (subject.manifest or {}).items() if key == "risk_levels"}
 
 
-def _left_out(subject: Subject, table: Table) -> list[str]:
+def _known_left_out(subject: Subject, table: Table) -> list[str]:
+    """Name those of a release; what else a private table has is nobody's matter."""
+    return [] if subject.manifest is None else list(_left_out(subject, table))
+
+
+def _left_out(subject: Subject, table: Table) -> tuple[str, ...]:
     """Name the columns that would have been published beside the others."""
     used = {*subject.quasi_identifiers, *subject.sensitive}
     if subject.policy is not None:
         # Identifiers and dropped columns were never to be published.
         roles = subject.policy.check_against(table.columns)
-        return [name for name, role in roles.items() if role is Role.PLAIN and name not in used]
-    return [name for name in table.columns if name not in used]
+        plain = (name for name, role in roles.items() if role is Role.PLAIN)
+        return tuple(name for name in plain if name not in used)
+    return tuple(name for name in table.columns if name not in used)
 
 
 def _in_memory(table: Table, parts: Parts, manifest: dict[str, Any], report: Progress) -> Decoupled:
