@@ -144,3 +144,12 @@ def test_all_that_is_said_of_columns_is_in_the_manifest(home):
 def test_two_reports_on_one_release_are_the_same(home):
     first, second = (forms(sf.report(home / "broken", public=True)) for _ in range(2))
     assert first == second
+
+
+def test_it_does_not_say_who_signed_for_it_may_be_signed_with_the_rest(home, tmp_path):
+    release = sf.anonymize(
+        home / "canary-file.csv", home / "canary-policy.yaml", output=tmp_path / "r"
+    )
+    before = sf.report(release, public=True).to_html()
+    sf.sign(release, sf.SigningKey.generate())
+    assert sf.report(release, public=True).to_html() == before

@@ -174,7 +174,7 @@ class Composition(Attack):
     @classmethod
     def why_not(cls, target: Target) -> str:
         if target.broken is None:
-            return "it compares the tables of decoupled releases, and this one is in one piece"
+            return "it compares releases by break-merge, and this is none"
         return "there is no release before this one to compare with"
 
     def on(self, target: Target, threshold: float) -> Outcome:

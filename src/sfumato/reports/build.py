@@ -91,4 +91,5 @@ def _scope(known: Given) -> str:
     if not beside:
         return "For the publisher. With --public there is a version for everybody."
     listed = " and the ".join(filter(None, [", the ".join(beside[:-1]), beside[-1]]))
-    return f"Not for publication: the {listed} stand behind some of the figures here."
+    stand = "stand" if len(beside) > 1 else "stands"
+    return f"Not for publication: the {listed} {stand} behind some of the figures here."

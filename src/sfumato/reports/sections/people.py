@@ -116,7 +116,7 @@ def _remark(given: Given) -> list[Sentence]:
         return []
     return [
         Sentence(
-            f"This release is in buckets ({given.kind}): a class here are the people of a bucket "
+            f"This release is in buckets ({given.kind}): a class here is all people of a bucket "
             "who look alike."
         )
     ]

@@ -97,6 +97,10 @@ def _evidence(given: Given) -> list[Sentence]:
     folder = given.folder
     if folder is None or not (folder / EVIDENCE).is_file():
         return [Sentence("There is no evidence file: the hashes above are all there is.")]
+    if given.public:
+        # It may be signed later, with this very report.
+        who = "who signed it, if anybody did: sfumato check-evidence"
+        return [Sentence(f"{EVIDENCE} has the hash of every file; {who}.")]
     signature = read_evidence(folder).signature
     if signature is None:
         return [Sentence(f"{EVIDENCE} has the hash of every file; it is not signed.")]

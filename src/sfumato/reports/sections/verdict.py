@@ -12,7 +12,8 @@ from sfumato.verifier import Check
 from sfumato.verifier.verdict import in_words
 
 _MEANINGS = {
-    "yes": "Every promise holds, and no attack makes anything likely about anybody.",
+    "yes": "Every promise holds, and nothing about anybody becomes likely by an attack that the "
+    "release is to withstand.",
     "with care": "Every promise holds and nobody is at risk, but some belief about somebody is "
     "high: read the attacks below before publishing.",
     "no": "A promise is broken or could not be checked, or an attack puts more people at risk than "
