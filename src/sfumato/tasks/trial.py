@@ -108,6 +108,8 @@ def _generalised(policy: Policy, table: Table) -> Tried:
     published = recoded(counts, decision.recoding, decided, rng)
     roles = policy.check_against(table.columns)
     manifest = build_manifest(policy, roles, decision, reproducible=True)
+    # Suppressed rows are not among these counts, not even as stars.
+    manifest["rows"]["suppression"] = "remove"
     return Tried(figures, Release(manifest, Verdict(()), table=published))
 
 
