@@ -100,7 +100,8 @@ class Assessment:
             ]
             risky.sort(key=lambda each: -(each.posterior or 0))
             return tuple(str(outcome) for outcome in risky)
-        return (f"all {len(self.checks)} promises hold and no attack puts anybody at risk",)
+        kept = f"all {len(self.checks)} promises hold" if self.checks else "nothing is promised"
+        return (f"{kept} and no attack puts anybody at risk",)
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as plain values that JSON can hold."""
@@ -127,7 +128,8 @@ class Assessment:
         return fragment(headline, ["result", "what", "remark"], rows)
 
     def __str__(self) -> str:
-        lines = [f"May it be published? {self.answer.capitalize()}.", str(self.verdict)]
+        lines = [f"May it be published? {self.answer.capitalize()}."]
+        lines.append(str(self.verdict) if self.checks else "Nothing is promised.")
         if self.attacks:
             lines.append("Attacks:")
         for outcome in self.attacks:

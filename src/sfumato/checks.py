@@ -1,7 +1,9 @@
 """Parameter checks that share one message form."""
 
 import math
+from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
+from typing import Any
 
 from sfumato.errors import ParameterError
 
@@ -54,6 +56,22 @@ def require_number(
         or (below is not None and not value < below)  # type: ignore[operator]
     ):
         raise ParameterError(name, value, expected, why=why)
+
+
+def names_in(name: str, value: object) -> tuple[str, ...]:
+    """Give column names as a tuple, each once, refusing what is no list of names.
+
+    >>> names_in("sensitive", ["ill", "pay", "ill"])
+    ('ill', 'pay')
+    >>> names_in("sensitive", "ill")
+    Traceback (most recent call last):
+    sfumato.errors.ParameterError: sensitive must be a list of column names, got 'ill'
+    """
+    good = isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
+    names: tuple[Any, ...] = tuple(value) if good else ()  # type: ignore[arg-type]
+    if not good or not all(isinstance(each, str) for each in names):
+        raise ParameterError(name, value, "a list of column names")
+    return tuple(dict.fromkeys(names))
 
 
 def require_text(name: str, value: object, *, why: str = "") -> None:

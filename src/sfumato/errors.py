@@ -96,7 +96,9 @@ def suggest(given: str, known: Sequence[str], *, most: int = 12) -> str:
     if not known:
         return "There are none."
     by_lower = {name.lower(): name for name in known}
-    near = [by_lower[low] for low in get_close_matches(given.lower(), by_lower, n=1, cutoff=0.6)]
+    # Whatever stands in the place of a name is answered, a number too.
+    close = get_close_matches(str(given).lower(), by_lower, n=1, cutoff=0.6)
+    near = [by_lower[low] for low in close]
     shown = ", ".join(repr(name) for name in known[:most])
     rest = f" and {len(known) - most} more" if len(known) > most else ""
     hint = f"Did you mean {near[0]!r}? " if near else ""

@@ -59,6 +59,17 @@ def text_of(value: Value) -> str:  # noqa: PLR0911 - one line per type
     return str(value)
 
 
+def percent_of(share: float) -> str:
+    """Write a share in whole percents, never rounded down to none or up to all.
+
+    >>> [percent_of(share) for share in (0, 0.0004, 0.254, 0.9996, 1)]
+    ['0%', '<1%', '25%', '>99%', '100%']
+    """
+    if 0 < share < 0.005:
+        return "<1%"
+    return ">99%" if 0.995 <= share < 1 else f"{share:.0%}"
+
+
 def number_of(value: Value) -> float | None:
     """Read a value as a finite number, or say None.
 

@@ -5,6 +5,7 @@ import pyarrow.csv as pc
 import pytest
 
 import sfumato as sf
+from sfumato.errors import SfumatoError
 from sfumato.policy import Suppression
 from sfumato.tasks.target import target_of
 
@@ -108,3 +109,90 @@ def test_categories_of_promises_say_what_is_alike():
         assert "is one of 'hiv', 'cancer'" in found.worst[0].believed
     held = sf.verify(sf.anonymize(pa.table(rows), policy)).attack("similarity")
     assert held.people == 3
+
+
+def test_one_row_is_its_persons():
+    found = sf.verify(pa.table({"age": ["30"], "ill": ["flu"]}), **ROLES)
+    assert (found.attack("linking").people, found.attack("linking").prior) == (1, 0.0)
+    assert not found.holds
+
+
+def test_a_list_of_one_person_is_a_list():
+    table = pa.table({"age": ["[30, 40[", "[40, 50[", "[40, 50["], "ill": ["flu", "flu", "gout"]})
+    bob = pa.table({"name": ["Bob"], "age": [31]})
+    _, journalist = (
+        each for each in sf.verify(table, **ROLES, outside=bob).attacks if each.attack == "linking"
+    )
+    assert (journalist.people, journalist.posterior) == (1, 1.0)
+    assert journalist.worst[0].believed == "the row is of Bob, 31"
+
+
+def test_a_missing_label_may_be_anybodys_of_a_list():
+    table = pa.table({"age": [None, "30"], "zip": ["1", "2"], "ill": ["flu", "gout"]})
+    people = pa.table({"age": ["30", "31", "40"], "zip": ["1", "2", "2"]})
+    roles = {"quasi_identifiers": ["age", "zip"], "sensitive": ["ill"]}
+    _, journalist = (
+        each
+        for each in sf.verify(table, **roles, outside=people).attacks
+        if each.attack == "linking"
+    )
+    assert journalist.worst[0].who == {"age": None, "zip": "1"}
+    assert journalist.people == 1
+
+
+@pytest.mark.parametrize("categorical", [True, False])
+def test_intervals_of_pandas_are_labels(categorical):
+    pd = pytest.importorskip("pandas")
+    ages = pd.cut([21, 22, 33, 34, float("nan")], [20, 30, 40])
+    frame = pd.DataFrame({"age": ages, "ill": ["flu", "gout", "hiv", "hiv", "flu"]})
+    if not categorical:
+        frame["age"] = pd.arrays.IntervalArray(list(frame["age"].astype(object)))
+    found = sf.verify(frame, **ROLES, data=pd.DataFrame({"age": [21, 22, 33, 34]}))
+    [case] = [c for c in found.attack("homogeneity").worst if c.people == 2 and c.posterior == 1]
+    assert case.who["age"] in ("(30, 40]", "(30.0, 40.0]")
+    assert found.attack("membership").worst[0].people == 4
+    assert sf.explain(frame, {"age": 33}, **ROLES).belief().certain == "hiv"
+
+
+def test_intervals_of_pandas_stay_what_they_are_and_can_be_published():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"age": pd.cut([21, 22, 33, 34], [20, 30, 40]), "ill": list("abcd"), 7: 1})
+    before = frame.copy()
+    columns = {"age": "quasi-identifier", "ill": "sensitive", "7": "dropped"}
+    policy = sf.Policy(columns=columns, models=[sf.models.KAnonymity(2)])
+    release = sf.anonymize(frame, policy)
+    assert sorted(release.table["age"]) == ["(20, 30]"] * 2 + ["(30, 40]"] * 2
+    pd.testing.assert_frame_equal(frame, before)
+
+
+def test_nearly_certain_is_not_written_as_certain():
+    rows = {"age": ["30"] * 2500 + ["40"] * 2500, "ill": ["hiv"] * 2499 + ["flu"] * 2501}
+    found = sf.verify(pa.table(rows), **ROLES).attack("probabilistic-inference")
+    assert found.worst[1].posterior == 0.9996
+    assert str(found.worst[1]) == "age=30 (2500): ill = hiv, 50% before, >99% after"
+
+
+def test_a_table_that_promises_nothing_breaks_nothing():
+    table = pa.table({"age": ["30"] * 4, "ill": list("abcd")})
+    found = sf.verify(table, **ROLES)
+    assert str(found).splitlines()[:2] == ["May it be published? Yes.", "Nothing is promised."]
+    assert found.why == ("nothing is promised and no attack puts anybody at risk",)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"sensitive": "ill"}, "sensitive must be a list of column names, got 'ill'"),
+        ({"quasi_identifiers": 3}, "quasi_identifiers must be a list of column names, got 3"),
+        (
+            {"quasi_identifiers": [3]},
+            r"quasi_identifiers must be a list of column names, got \[3\]",
+        ),
+        ({"policy": 3}, "policy must be a policy or the path of a policy file, got 3"),
+        ({"attacks": [3]}, "no attack '?3"),
+        ({"outside": pa.table({"x": [1]})}, r"outside must be a list with some of the columns"),
+    ],
+)
+def test_requests_that_cannot_be_meant_are_answered(settings, words):
+    with pytest.raises(SfumatoError, match=words):
+        sf.verify(pa.table(STARRED), **{**ROLES, **settings})

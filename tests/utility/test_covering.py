@@ -48,6 +48,19 @@ def test_intervals_are_read_without_their_hierarchy(values, widths):
         ("-5 to -1", (-6, -5, -1, 0), [1, 2]),
         ("-5--1", (-6, -5, -1, 0), [1, 2]),
         ("[2.5, 5)", ("2.4", "2.5", "4.99", "5"), [1, 2]),
+        ("[20, 30[", (19, 20, 29, 30), [1, 2]),
+        ("]20, 30]", (20, 20.5, 30, 31), [1, 2]),
+        ("(20, 30]", (20, 21, 30, 31), [1, 2]),
+        ("(20.0, 30.0)", (20, 21, 30), [1]),
+        ("[20; 30]", (19, 20, 30, 31), [1, 2]),
+        ("(-inf, 20.0]", (-9, 20, 21), [0, 1]),
+        ("[20, ∞[", (19, 20, 90), [1, 2]),
+        ("20–29", (19, 20, 29, 30), [1, 2]),
+        ("<=20", (20, 21), [0]),
+        ("≤20", (20, 21), [0]),
+        ("> 20", (20, 21), [1]),
+        ("≥ 20", (19, 20), [1]),
+        ("[2020-01-06, 2020-01-08[", ("2020-01-05", "2020-01-06", "2020-01-08"), [1]),
         ("[30-50]", ("29", "30", "50"), [1, 2]),
         ("1e-05-0.2", (1e-05, 0.1, 0.3), [0, 1]),
         ("<18", (17, 18), [0]),
@@ -76,7 +89,9 @@ def test_a_label_that_is_also_a_value_goes_by_the_level_that_was_published():
     assert Covering(column, ladder, 7).of("a").tolist() == [0]
 
 
-@pytest.mark.parametrize("label", ["Europe", "200-300", "9*", "5-2", "[x, y)", "<young", "> 3"])
+@pytest.mark.parametrize(
+    "label", ["Europe", "200-300", "9*", "5-2", "[x, y)", "<young", "> x", "(30, 40]"]
+)
 def test_a_label_that_stands_for_nothing_is_refused(label):
     with pytest.raises(InputError, match="of column 'age' stands for no value") as error:
         Covering(Column("age", (20, 30))).of(label)

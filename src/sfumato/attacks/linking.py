@@ -84,7 +84,7 @@ class Linking(Attack):
                 "view", self.view, f"{PROSECUTOR!r} without a list of people to link with"
             )
         links = _linked(target, self.view)
-        prior = np.full(len(links.risk), 1 / max(links.among, 1))
+        prior = np.full(len(links.risk), links.prior)
         risky = at_risk(prior, links.risk, threshold) & links.shown
         worst = self._worst(target, links, risky)
         return Outcome(
@@ -110,7 +110,7 @@ class Linking(Attack):
                 target.who(i),
                 int(target.classes.rows[i]),
                 self._believed(target, i),
-                1 / max(links.among, 1),
+                links.prior,
                 float(links.risk[i]),
             )
             for i in found
@@ -173,6 +173,11 @@ class _Links(NamedTuple):
 
     shown: BoolArray
     """Whether the class says anything about whose its rows are."""
+
+    @property
+    def prior(self) -> float:
+        """How likely a guess is right; with one row only there is none to take before it is out."""
+        return 1 / self.among if self.among > 1 else 0.0
 
 
 def _linked(target: Target, view: str) -> _Links:

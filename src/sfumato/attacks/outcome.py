@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sfumato.text import text_of
+from sfumato.text import percent_of, text_of
 from sfumato.typing import BoolArray, FloatArray, Value
 
 MOST_CASES = 5
@@ -70,7 +70,7 @@ class Case:
         )
         return (
             f"{who or 'everybody'} ({self.people}): {self.believed}, "
-            f"{self.prior:.0%} before, {self.posterior:.0%} after"
+            f"{percent_of(self.prior)} before, {percent_of(self.posterior)} after"
         )
 
 
@@ -167,8 +167,8 @@ class Outcome:
         name = self.attack if self.column is None else f"{self.attack}({self.column})"
         if self.posterior is None:
             return f"{name}: not tried, {self.note}"
-        before = "" if self.prior is None else f", {self.prior:.0%} before"
+        before = "" if self.prior is None else f", {percent_of(self.prior)} before"
         return (
             f"{name}: {self.people} of {self.of} people at risk; "
-            f"strongest belief {self.posterior:.0%}{before}"
+            f"strongest belief {percent_of(self.posterior)}{before}"
         )

@@ -83,6 +83,8 @@ class Outside:
                 target.columns[position],
                 (ladders or {}).get(name),
                 (levels or {}).get(name),
+                # What a release does not say of somebody may be anything.
+                matches_any=True,
             )
             for name, position in zip(shared, at, strict=True)
         ]

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self, TypeVar
 
 from pydantic import Field, PlainValidator, PrivateAttr, model_validator
 
-from sfumato.errors import PolicyError, some, suggest
+from sfumato.errors import ParameterError, PolicyError, some, suggest
 from sfumato.losses import Loss, NormalizedLoss
 from sfumato.models import PrivacyModel
 from sfumato.policy.choice import FULL_DOMAIN, DecouplingRule, MethodRule, SearchRule
@@ -108,6 +108,8 @@ class Policy(Part):
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
         """Read a policy file; files it names are relative to its folder."""
+        if not isinstance(path, str | PathLike):
+            raise ParameterError("policy", path, "a policy or the path of a policy file")
         file = Path(path)
         return cls.from_yaml(read_file(file), origin=str(file), folder=file.parent)
 

@@ -96,13 +96,14 @@ def _section(title: str, changes: Sequence[Change], nothing: str) -> list[str]:
 def shown(value: object) -> str:
     """Write a figure for people.
 
-    >>> shown(0.123456), shown(None), shown(["a", 1])
-    ('0.1235', 'none', 'a, 1')
+    >>> shown(0.123456), shown(0.99996), shown(None), shown(["a", 1])
+    ('0.1235', '0.9999', 'none', 'a, 1')
     """
     if value is None:
         return "none"
     if isinstance(value, float):
-        return f"{value:.4g}"
+        # What is nearly certain is not certain.
+        return f"{min(value, 0.9999) if value < 1 else value:.4g}"
     if isinstance(value, list | tuple):
         return ", ".join(map(shown, value)) or "none"
     return text_of(value)

@@ -50,7 +50,7 @@ def with_list(
     shared = [name for name in target.quasi_identifiers if name in names]
     if not shared:
         raise ParameterError(
-            "people",
+            "outside",
             list(names),
             f"a list with some of the columns {list(target.quasi_identifiers)}",
         )

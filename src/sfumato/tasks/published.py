@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from sfumato.broken import Broken
+from sfumato.checks import names_in
 from sfumato.counts import Column, FrequencySet
 from sfumato.decoupled import Decoupled
 from sfumato.engines import open_table
@@ -73,8 +74,10 @@ def published(
     if found is None:
         return _one_table(release, quasi_identifiers, sensitive, policy)
     if quasi_identifiers is not None:
-        found = found._replace(quasi_identifiers=tuple(quasi_identifiers))
-    return found if sensitive is None else found._replace(sensitive=tuple(sensitive))
+        found = found._replace(quasi_identifiers=names_in("quasi_identifiers", quasi_identifiers))
+    if sensitive is not None:
+        found = found._replace(sensitive=names_in("sensitive", sensitive))
+    return found
 
 
 def _one_table(

@@ -6,6 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sfumato.checks import names_in
 from sfumato.decoupled import Decoupled
 from sfumato.errors import InputError, ParameterError, PolicyError, some
 from sfumato.policy import Policy, RiskLevels
@@ -59,9 +60,9 @@ def subject_of(
     else:
         found = Subject(data, (), ())
     if quasi_identifiers is not None:
-        found = found._replace(quasi_identifiers=tuple(quasi_identifiers))
+        found = found._replace(quasi_identifiers=names_in("quasi_identifiers", quasi_identifiers))
     if sensitive is not None:
-        found = found._replace(sensitive=tuple(sensitive))
+        found = found._replace(sensitive=names_in("sensitive", sensitive))
     _check(found)
     return found
 

@@ -18,8 +18,8 @@ class Covering:
 
     A label is looked for in the hierarchy at the level the column was published at, then
     among the raw values, then in the hierarchy from the bottom up. What is not there is read:
-    `*` stands for every value, `20-29`, `-5 to -1`, `[2.5, 5)`, `<18` and `>=65` for the values
-    in between, `476**` for the values that fit, each star for one character.
+    `*` stands for every value, `20-29`, `-5 to -1`, `[2.5, 5)`, `[20, 30[`, `(20, 30]`, `<18` and
+    `>=65` for the values in between, `476**` for the values that fit, each star for one character.
 
     A missing value stands for the missing value of the original. If that has none, the row
     was suppressed and says nothing: it stands for every value.

@@ -9,6 +9,9 @@ from sfumato.counts import Column
 from sfumato.text import date_of, number_of
 from sfumato.typing import Value
 
+_SIGNS = str.maketrans({"–": "-", "−": "-"})
+"""Dashes that people and spreadsheets write for a minus or between two numbers."""
+
 Reader: TypeAlias = Callable[[Value], float | None]
 """Places a value on the line, or says None."""
 
@@ -42,26 +45,39 @@ def reader_of(column: Column) -> Reader | None:
 
 
 def stretch_of(label: str, reader: Reader) -> Stretch | None:
-    """Read a label as an interval, in any of the ways Sfumato and the literature write them.
+    """Read a label as an interval, in any of the ways Sfumato and others write them.
 
-    >>> [stretch_of(label, number_of) for label in ("20-24", "[2.5, 5)", ">=65", "young")]
+    >>> [stretch_of(label, number_of) for label in ("20-24", "[2.5, 5[", ">=65", "young")]
     [Stretch(low=20.0, high=24.0, closed=True), Stretch(low=2.5, high=5.0, closed=False),
      Stretch(low=65.0, high=inf, closed=True), None]
     """
-    text = label.strip()
-    half_open = re.fullmatch(r"\[(.+), (.+)\)", text)
-    if half_open:
-        return _between(half_open[1], half_open[2], reader, closed=False)
-    if text.startswith(">="):
-        low = reader(text[2:])
-        return None if low is None else Stretch(low, math.inf, closed=True)
-    if text.startswith("<"):
-        high = reader(text[1:])
-        return None if high is None else Stretch(-math.inf, high, closed=False)
+    text = label.strip().translate(_SIGNS)
+    brackets = re.fullmatch(r"([\[\](])(.+)[,;](.+)([\[\])])", text)
+    if brackets:
+        opening, low, high, closing = (part.strip() for part in brackets.groups())
+        ends = _between(low, high, reader, closed=closing == "]")
+        return ends if ends is None or opening == "[" else _after(ends)
+    one_sided = re.fullmatch(r"([<>]=?|[≤≥])(.+)", text)
+    if one_sided:
+        return _one_sided(one_sided[1], reader(one_sided[2].strip()))
     if re.fullmatch(r"\[.+\]", text):
         text = text[1:-1]
     found = (_between(low, high, reader, closed=True) for low, high in _halves(text))
     return next((stretch for stretch in found if stretch is not None), None)
+
+
+def _one_sided(sign: str, end: float | None) -> Stretch | None:
+    if end is None:
+        return None
+    if sign in "<=≤":
+        return Stretch(-math.inf, end, closed=sign != "<")
+    upwards = Stretch(end, math.inf, closed=True)
+    return _after(upwards) if sign == ">" else upwards
+
+
+def _after(stretch: Stretch) -> Stretch:
+    """Leave the lower end out."""
+    return stretch._replace(low=math.nextafter(stretch.low, math.inf))
 
 
 def _halves(text: str) -> Iterator[tuple[str, str]]:
@@ -75,7 +91,8 @@ def _halves(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _between(low: str, high: str, reader: Reader, *, closed: bool) -> Stretch | None:
-    first, last = reader(low), reader(high)
+    first = -math.inf if low in ("-inf", "-∞") else reader(low)
+    last = math.inf if high in ("inf", "+inf", "∞", "+∞") else reader(high)
     if first is None or last is None or first > last:
         return None
     return Stretch(first, last, closed)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from sfumato.assessment import Assessment
 from sfumato.attacks import Outcome
+from sfumato.text import percent_of
 from sfumato.verifier import Check
 from sfumato.verifier.verdict import in_words
 
@@ -58,8 +59,8 @@ def _attack(outcome: Outcome) -> Sequence[str]:
         outcome.attack,
         _plain(outcome.column or ""),
         f"{outcome.people} of {outcome.of}{told}",
-        "" if outcome.prior is None else f"{outcome.prior:.0%}",
-        f"{outcome.posterior:.0%}",
+        "" if outcome.prior is None else percent_of(outcome.prior),
+        percent_of(outcome.posterior),
         worst,
     )
 

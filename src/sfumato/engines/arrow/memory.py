@@ -60,10 +60,11 @@ class PandasSource(MemorySource):
         labels = list(source.columns)
         names = [str(label) for label in labels]
         self._labels = dict(zip(names, labels, strict=True))
-        self._dtypes = dict(zip(names, source.dtypes, strict=True))
         if len(self._labels) < len(names):
             # Arrow refuses repeated names in its own words; our check has better ones.
             return pa.Table.from_arrays([pa.nulls(1)] * len(names), names=names)
+        source = _without_intervals(source)
+        self._dtypes = dict(zip(names, source.dtypes, strict=True))
         try:
             return pa.Table.from_pandas(source, preserve_index=False)
         except (pa.ArrowInvalid, pa.ArrowTypeError):
@@ -106,6 +107,21 @@ class PandasSource(MemorySource):
                 nullable = str(column.type).replace("uint", "UInt").replace("int", "Int")
                 frame[name] = frame[name].astype(nullable)
         return frame.rename(columns=self._labels)
+
+
+def _without_intervals(frame: Any) -> Any:  # noqa: ANN401 - a DataFrame
+    """Write the intervals that `pandas.cut` makes as text: Arrow knows no single value for one."""
+    import pandas as pd
+
+    texts = {}
+    for label, dtype in frame.dtypes.items():
+        held = getattr(getattr(dtype, "categories", None), "dtype", dtype)
+        if isinstance(held, pd.IntervalDtype):
+            texts[label] = frame[label].astype(object).map(str, na_action="ignore")
+    changed = frame.copy(deep=False) if texts else frame
+    for label, column in texts.items():
+        changed[label] = column
+    return changed
 
 
 class PolarsSource(MemorySource):
