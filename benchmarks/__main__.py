@@ -20,6 +20,7 @@ from benchmarks import (
     search_adult,
     slicing,
     structure_recovery,
+    verdict,
     wide,
 )
 from benchmarks.bench import Bench, Benchmark
@@ -34,6 +35,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "local": local.run,
     "decouple": decouple.run,
     "slicing": slicing.run,
+    "verdict": verdict.run,
     "ledger": ledger.run,
     "memory": memory.run,
     "check-table": check_table.run,

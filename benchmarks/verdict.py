@@ -1,0 +1,141 @@
+"""The whole verdict: promises recomputed, every attack run, beside one count of the same files."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from benchmarks.bench import Bench
+from benchmarks.measure import Timing, child, cpu
+from benchmarks.results import Figure
+from benchmarks.workloads import FEW, MILLION, adult_policy
+from sfumato.decouplings import Anatomy, Slicing
+from sfumato.engines import open_table
+from sfumato.partition import TopDown
+from sfumato.policy import Policy
+from sfumato.tasks.anonymize import anonymize
+from sfumato.tasks.decouple import decouple
+from sfumato.tasks.verify import verify
+
+SENSITIVE = "occupation"
+_L = 3
+
+_ADULT = 2.0
+"""CPU seconds."""
+
+_BEYOND = 10.0
+"""CPU seconds of a million rows, without those of counting them."""
+
+_MEMORY = 1000.0
+"""MB."""
+
+_LINEAR = 1.5
+"""Most that a row may cost more when there are 16 times as many."""
+
+
+def run(bench: Bench) -> Iterator[Figure]:
+    yield from _adult(bench)
+    largest = 4 * FEW if bench.quick else MILLION
+    costs: dict[str, list[Cost]] = {}
+    for rows in (largest // 16, largest // 4, largest):
+        folder = bench.files.folder / "verdicts"
+        for kind, release in publish(bench.files.jittered(rows, "csv"), folder):
+            at = "jittered Adult, " + f"{rows:,} rows".replace(",", " ") + f", {kind}"
+            cost = Cost.of(release, bench.few)
+            costs.setdefault(kind, []).append(cost)
+            yield from cost.figures(at, beyond=_BEYOND if rows == MILLION else None)
+            if rows == MILLION:
+                yield Figure(f"{at}: peak memory", _peak(release), "MB", target=_MEMORY)
+        shutil.rmtree(folder)
+    target = None if bench.quick else _LINEAR
+    for kind, (least, _, most) in costs.items():
+        grown = most.whole.least / least.whole.least / 16
+        yield Figure(
+            f"jittered Adult, {kind}: per row, 16 × the rows", grown, "× the CPU", target=target
+        )
+
+
+def policy() -> Policy:
+    """Ask for k = 5 of Adult: eight quasi-identifiers, and one column that nobody should learn."""
+    plain = adult_policy(k=5, limit=0.05, plain=(SENSITIVE,))
+    columns = {**plain.columns, SENSITIVE: "sensitive"}
+    return Policy(
+        columns=columns, models=plain.models, loss=plain.loss, suppression=plain.suppression
+    )
+
+
+def publish(file: Path, folder: Path) -> Iterator[tuple[str, Path]]:
+    """Publish a table in every form there is, each in a folder of its own."""
+    rules = policy()
+    full, local = folder / "full-domain", folder / "local"
+    anonymize(file, rules, output=full)
+    yield full.name, full
+    anonymize(file, rules, method=TopDown(), output=local)
+    yield local.name, local
+    broken = folder / "break-merge"
+    decouple(full, output=broken)
+    yield broken.name, broken
+    for method in (Anatomy(l=_L), Slicing(l=_L)):
+        names, output = rules.quasi_identifiers, folder / method.name
+        decouple(file, method, quasi_identifiers=names, sensitive=[SENSITIVE], output=output)
+        yield method.name, output
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a verdict costs, and what nobody gets by without."""
+
+    counting: Timing
+    whole: Timing
+
+    @classmethod
+    def of(cls, release: Path, repeats: int) -> "Cost":
+        """Measure both in turn."""
+        return cls(
+            cpu(partial(count, release), repeats=repeats, warm=False),
+            cpu(partial(verify, release), repeats=repeats, warm=False),
+        )
+
+    def figures(
+        self, at: str, *, target: float | None = None, beyond: float | None = None
+    ) -> Iterator[Figure]:
+        yield Figure.of(f"{at}: counting its tables once", self.counting)
+        yield Figure.of(f"{at}: whole verdict", self.whole, target=target)
+        yield Figure(f"{at}: whole verdict / counting", self.whole.least / self.counting.least, "×")
+        if beyond is not None:
+            more = self.whole.least - self.counting.least
+            yield Figure(f"{at}: whole verdict beyond counting", more, "CPU s", target=beyond)
+
+
+def count(release: Path) -> None:
+    """Count every table of a release once."""
+    for file in json.loads((release / "manifest.json").read_text(encoding="utf-8"))["files"]:
+        table = open_table(release / file["name"])
+        table.count(table.columns)
+
+
+def _adult(bench: Bench) -> Iterator[Figure]:
+    """Judge Adult itself; what is loaded on first use is loaded by then, and no growth."""
+    folder = bench.files.folder / "adult-verdicts"
+    file = bench.files.jittered(FEW, "csv") if bench.quick else bench.files.adult
+    target = None if bench.quick else _ADULT
+    for kind, release in publish(file, folder):
+        cost = Cost.of(release, bench.few if bench.quick else bench.repeats)
+        yield from cost.figures(f"Adult, {kind}", target=target)
+        tried = {outcome.attack for outcome in verify(release).attacks if outcome.tried}
+        yield Figure(f"Adult, {kind}: kinds of attack that apply", len(tried))
+    shutil.rmtree(folder)
+
+
+def _peak(release: Path) -> float:
+    """Judge in a process of its own and give the most memory it held."""
+    code = f"""
+import json
+from benchmarks.child import peak
+from sfumato.tasks.verify import verify
+verify({str(release)!r})
+print(json.dumps(peak()))
+"""
+    return float(json.loads(child(["-c", code]).output.splitlines()[-1]))

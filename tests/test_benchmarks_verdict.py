@@ -1,0 +1,36 @@
+"""What the verdict is measured on: every form of release, as it is said to be."""
+
+import json
+
+import sfumato as sf
+from benchmarks import verdict
+from benchmarks.__main__ import main
+from benchmarks.workloads import Files
+from tests.adult import adult_folder
+
+
+def test_every_form_is_published_and_keeps_what_it_promises(tmp_path):
+    adult_folder()
+    file = Files(tmp_path).jittered(400, "csv")
+    kinds = {}
+    for kind, folder in verdict.publish(file, tmp_path / "releases"):
+        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        kinds[kind] = manifest.get("kind")
+        roles = [column["role"] for column in manifest["columns"]]
+        assert roles.count("quasi-identifier") == 8
+        assert roles.count("sensitive") == 1
+        assert sf.verify(folder, attacks=False).holds
+    assert kinds == {
+        **dict.fromkeys(("full-domain", "local")),
+        **{kind: kind for kind in ("break-merge", "anatomy", "slicing")},
+    }
+
+
+def test_a_quick_run_compares_every_form_with_counting_it(capsys):
+    adult_folder()
+    (figures,) = main(["--quick", "verdict"]).values()
+    capsys.readouterr()
+    named = {figure.what for figure in figures}
+    assert len(named) == len(figures)
+    assert sum(what.endswith("whole verdict / counting") for what in named) == 5 * 4
+    assert sum("16 × the rows" in what for what in named) == 5
