@@ -13,8 +13,9 @@ from sfumato.counts import FrequencySet
 from sfumato.decoupled import Decoupled
 from sfumato.engines import Table, open_table
 from sfumato.errors import InputError
+from sfumato.tasks.subject import manifest_in
 from sfumato.typing import IntArray, Value
-from sfumato.verifier.manifest import BREAK_MERGE, MANIFEST, Manifest, read_manifest
+from sfumato.verifier.manifest import BREAK_MERGE, MANIFEST, Manifest
 
 
 class Opened(NamedTuple):
@@ -43,7 +44,7 @@ def open_broken(folder: Path) -> Opened:
         raise InputError(
             f"there is no {MANIFEST} in {str(folder)!r}. Give the folder of a decoupled release."
         )
-    manifest = read_manifest(folder / MANIFEST)
+    manifest = manifest_in(folder)
     if manifest.kind is None:
         raise InputError(
             f"{str(folder)!r} is a release in one table: there is nothing to put together. "
@@ -124,7 +125,7 @@ def parts_of(data: object) -> tuple[Broken, Mapping[str, Any]] | None:
         require_broken(data.method)
         return data.broken, data.manifest
     folder = release_folder(data)
-    if folder is None or read_manifest(folder / MANIFEST).kind is None:
+    if folder is None or manifest_in(folder).kind is None:
         return None
     manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     return open_broken(folder).broken, manifest

@@ -17,16 +17,9 @@ from sfumato.policy import Policy
 from sfumato.tasks.broken_tables import parts_of, release_folder
 from sfumato.tasks.measure import counted
 from sfumato.tasks.promises import claims_in
-from sfumato.tasks.subject import subject_of
+from sfumato.tasks.subject import manifest_in, subject_of
 from sfumato.usefulness import Anatomised, BrokenTable, Estimator, Generalised, Labels, Sliced
-from sfumato.verifier.manifest import (
-    ANATOMY,
-    MANIFEST,
-    SLICING,
-    DataFile,
-    Manifest,
-    read_manifest,
-)
+from sfumato.verifier.manifest import ANATOMY, SLICING, DataFile, Manifest
 
 Read: TypeAlias = Callable[[Sequence[Column], Mapping[str, Ladder]], Estimator]
 """Makes an estimator for the columns of the original, given the hierarchies of some."""
@@ -173,7 +166,7 @@ def _tables(release: object) -> _Tables | None:
     folder = release.folder if isinstance(release, Decoupled) else release_folder(release)
     if folder is None:
         return None
-    manifest = read_manifest(folder / MANIFEST)
+    manifest = manifest_in(folder)
     return _Tables(manifest, {file.name: folder / file.name for file in manifest.files})
 
 

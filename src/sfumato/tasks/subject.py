@@ -11,7 +11,7 @@ from sfumato.decoupled import Decoupled
 from sfumato.errors import InputError, ParameterError, PolicyError, some
 from sfumato.policy import Policy, RiskLevels
 from sfumato.release import MANIFEST, Release
-from sfumato.verifier.manifest import read_manifest
+from sfumato.verifier.manifest import Manifest, read_manifest
 
 
 class Subject(NamedTuple):
@@ -76,9 +76,22 @@ def manifest_of(what: object) -> Mapping[str, Any] | None:
     path = Path(what).expanduser() / MANIFEST
     if not path.is_file():
         return None
-    read_manifest(path)
+    manifest_in(path.parent)
     plain: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return plain
+
+
+def manifest_in(folder: Path) -> Manifest:
+    """Read the manifest of a folder, and refuse links: they lead to what was never published."""
+    manifest = read_manifest(folder / MANIFEST)
+    names = (MANIFEST, *(file.name for file in manifest.files))
+    links = [name for name in names if (folder / name).is_symlink()]
+    if links:
+        raise InputError(
+            f"in {str(folder)!r} there are links in place of files: {some(links)}. A release holds "
+            "its own files; copy them into it."
+        )
+    return manifest
 
 
 def decoupled_already(what: str) -> InputError:
@@ -114,7 +127,7 @@ def _table_of(release: Release) -> object:
 
 
 def _of_folder(folder: Path) -> Subject:
-    manifest = read_manifest(folder / MANIFEST)
+    manifest = manifest_in(folder)
     plain = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     if manifest.kind is not None:
         raise decoupled_already(repr(str(folder)))
