@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ MANIFEST = "manifest.json"
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """A verified release: a folder on disk, or a table in memory.
+    """A verified release: a folder on disk, a table of a database, or a table in memory.
 
     `manifest` is what stands in `manifest.json`: levels, promises with the values that
     were measured, losses, how it was found. `verdict` is what the independent verifier
@@ -36,10 +36,16 @@ class Release:
     """What the verifier found."""
 
     folder: Path | None = None
-    """Where it is; None for a release in memory."""
+    """Where it is; None for a release in memory or in a database."""
 
     table: Any = None
-    """The published rows, in the kind of table that was given; None for a release on disk."""
+    """The published rows, in the kind of table that was given; None for a release elsewhere."""
+
+    place: str | None = None
+    """The address of the table, if it is in a database; no password is in it."""
+
+    source: object = field(default=None, repr=False)
+    """What opens that table again. May hold a password."""
 
     @property
     def method(self) -> str:
@@ -82,12 +88,13 @@ class Release:
             found.append(
                 "the order of the rows comes from a seed that others may know: not for publication"
             )
-        return tuple(found)
+        return (*found, *self.manifest.get("notes", ()))
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything as plain values that JSON can hold."""
         return {
             "folder": None if self.folder is None else str(self.folder),
+            **({} if self.place is None else {"place": self.place}),
             "warnings": list(self.warnings),
             "manifest": dict(self.manifest),
             "verdict": self.verdict.to_dict(),
@@ -286,8 +293,12 @@ def _move_into_place(stage: Path, target: Path, *, force: bool) -> None:
 
 def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
     """Write `manifest.json`."""
-    text = json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False)
-    (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
+    (folder / MANIFEST).write_text(manifest_text(manifest), encoding="utf-8")
+
+
+def manifest_text(manifest: Mapping[str, Any]) -> str:
+    """Write a manifest as JSON for people."""
+    return json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def hash_of(path: Path) -> str:
