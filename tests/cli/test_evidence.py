@@ -1,6 +1,7 @@
 """keygen, sign and check-evidence: exit codes, words, and what they leave behind."""
 
 import json
+import os
 
 import pytest
 
@@ -140,3 +141,12 @@ def test_decoupled_releases_and_increments_are_signed_at_once(signed, run):
     result = run(*added)
     assert result.exit_code == 0, result.output
     ends(run, "check-evidence", "two", *CHECK[2:], code=0, words="Holds")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="files have no such owners here")
+def test_a_key_that_others_can_read_is_warned_of(signed, run):
+    assert "Warning" not in run("sign", "release", "--key", "publisher.key").stderr
+    (signed / "publisher.key").chmod(0o640)
+    result = run("sign", "release", "--key", "publisher.key")
+    assert result.exit_code == 0
+    assert "others on this machine can read publisher.key" in result.stderr

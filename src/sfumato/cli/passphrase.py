@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from sfumato.cli.show import clean, say
 from sfumato.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,9 +21,12 @@ def signing_key(path: Path | None) -> "SigningKey | None":
     if path is None:
         return None
     from sfumato.evidence import SigningKey
-    from sfumato.evidence.keys import is_locked
+    from sfumato.evidence.keys import is_locked, is_open
 
-    return SigningKey.load(path, passphrase() if is_locked(path) else None)
+    locked = is_locked(path)
+    if not locked and is_open(path):
+        say(f"Warning: others on this machine can read {clean(path)}, and sign in your name")
+    return SigningKey.load(path, passphrase() if locked else None)
 
 
 def passphrase(*, new: bool = False) -> str:

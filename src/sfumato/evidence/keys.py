@@ -4,6 +4,7 @@ The only place that knows the library for signatures. Reference: Josefsson and L
 Edwards-Curve Digital Signature Algorithm, doi:10.17487/RFC8032.
 """
 
+import os
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -166,6 +167,11 @@ def signing_key(key: Key) -> SigningKey:
 def is_locked(path: str | PathLike[str]) -> bool:
     """Tell whether a private key is behind a passphrase."""
     return b"ENCRYPTED" in _read("key", path, _PRIVATE)
+
+
+def is_open(path: str | PathLike[str]) -> bool:
+    """Tell whether others than its owner may read a file, where files have owners."""
+    return os.name == "posix" and bool(Path(path).expanduser().stat().st_mode & 0o044)
 
 
 def require_library() -> None:

@@ -5,12 +5,18 @@ from contextlib import suppress
 from pathlib import Path
 
 from sfumato.errors import OutputError
+from sfumato.evidence.document import EVIDENCE, MANIFEST
 from sfumato.evidence.keys import SigningKey
 
 
 def write_pair(path: Path, key: SigningKey, passphrase: str | None = None) -> tuple[Path, Path]:
     """Write `path.key` and `path.pub`, both or neither."""
     stem = str(path).removesuffix(".key")
+    if all((path.parent / name).is_file() for name in (EVIDENCE, MANIFEST)):
+        raise OutputError(
+            f"{str(path.parent)!r} is a release, which everybody gets. A key that signs does not "
+            "belong there; choose another folder."
+        )
     private, public = Path(f"{stem}.key"), Path(f"{stem}.pub")
     for each in (private, public):
         if os.path.lexists(each):
