@@ -69,3 +69,16 @@ def test_a_wrong_request_is_answered_and_leaves_nothing(patients, run, args, wor
     assert (result.exit_code, result.stdout) == (2, "")
     assert words in " ".join(result.stderr.split())
     assert everything_in(patients) == before
+
+
+def test_numbers_are_never_broken_over_lines(folder, run, monkeypatch):
+    names = [f"a_column_of_a_long_name_{i}" for i in range(9)]
+    rows = [",".join(str((r * (i + 1)) % 7) for i in range(9)) for r in range(40)]
+    (folder / "people.csv").write_text("\n".join([",".join(names), *rows]), encoding="utf-8")
+    given = ("correlations", "people.csv", "--qi", ",".join(names[:8]), "--sensitive", names[8])
+    monkeypatch.setenv("COLUMNS", "80")
+    narrow = run(*given).stdout
+    assert "see --svg or --json" in narrow
+    assert all(len(line) <= 80 for line in narrow.splitlines())
+    monkeypatch.setenv("COLUMNS", "160")
+    assert "--svg" not in run(*given).stdout

@@ -5,6 +5,7 @@ from collections import Counter
 from fractions import Fraction
 from itertools import product
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -218,3 +219,17 @@ def test_what_makes_no_sense_is_refused(change, error, text):
     if change.get("quasi_identifiers"):
         with pytest.raises(error, match=text):
             sf.membership(table, Broken.of(FrequencySet.from_rows(QI, [(1, 2)]), QI, []), **change)
+
+
+@pytest.mark.parametrize("ask", [sf.membership, sf.compare_utility])
+def test_releases_without_a_column_that_is_compared_are_named(ask):
+    people = pa.table({"age": [1, 2, 3, 4], "sex": ["f", "m"] * 2, "ill": ["a", "b"] * 2})
+    roles = {"quasi_identifiers": ["age", "sex"], "sensitive": ["ill"]}
+    both = {
+        "with": sf.decouple(people, "break-merge", **roles),
+        "without": sf.decouple(people.drop(["sex"]), quasi_identifiers=["age"], sensitive=["ill"]),
+    }
+    with pytest.raises(ParameterError, match=r"got 'without': it has no 'sex'\. Name columns"):
+        ask(people, both)
+    found = ask(people, both, quasi_identifiers=["age"], sensitive=["ill"])
+    assert "without" in str(found)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from sfumato.cli.show import bar, cell, table
+from sfumato.cli.show import bar, cell, fits, table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from sfumato.tasks.correlations import CorrelationMap
 
-_MOST_PAIRS = 5
+_MOST_PAIRS = 10
 _SHADES = " ░▒▓█"
 _GREYS = ("", "black on grey93", "black on grey78", "black on grey62", "white on grey30")
 """The number says it, the shade repeats it, and so does the grey where there are colours."""
@@ -29,11 +29,11 @@ def correlations_view(found: "CorrelationMap") -> list["RenderableType"]:
         (f"{one} – {other}", f"{value:.2f}", bar(value, 20))
         for one, other, value in found.pairs[:_MOST_PAIRS]
     ]
-    return [
-        cell(str(found).splitlines()[0]),
-        table(("", "column", *numbers), rows, right=("", *numbers)),
-        table(("strongest pairs", found.measure, ""), strongest, right=(found.measure,)),
-    ]
+    every = table(("", "column", *numbers), rows, right=("", *numbers))
+    pairs = table(("strongest pairs", found.measure, ""), strongest, right=(found.measure,))
+    # Numbers that are broken over lines are worse than none.
+    shown = every if fits(every) else cell("All pairs do not fit here: see --svg or --json.")
+    return [cell(str(found).splitlines()[0]), shown, pairs]
 
 
 def _shaded(value: float, *, own: bool) -> "Text":

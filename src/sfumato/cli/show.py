@@ -81,6 +81,13 @@ def table(
     return result
 
 
+def fits(part: "Table") -> bool:
+    """Tell whether a table can be shown without breaking what is in its cells."""
+    target = console()
+    wanted = part.__rich_measure__(target, target.options.update(max_width=10**6)).maximum
+    return wanted <= target.width
+
+
 def show(*parts: "RenderableType", err: bool = False) -> None:
     """Print parts one after the other, with an empty line between them."""
     target = console(err=err)

@@ -15,7 +15,7 @@ from sfumato.hierarchy import Ladder
 from sfumato.policy import Policy
 from sfumato.tasks.ladders import ladders_of
 from sfumato.tasks.measure import counted
-from sfumato.tasks.published import Published, published
+from sfumato.tasks.published import Published, published, require_alike
 from sfumato.text import text_of
 from sfumato.typing import Value
 from sfumato.usefulness.covering import Covering
@@ -84,7 +84,7 @@ def _between(found: Presence) -> str:
     if found.interval is None:
         return "-"
     low, high = found.interval
-    return f"{low:.1%} and {high:.1%}"
+    return f"{100 * low:.1f}-{high:.1%}"
 
 
 @overload
@@ -182,6 +182,7 @@ def membership(  # noqa: PLR0913 - all but two have a default and are named
     columns = next(iter(opened.values())).quasi_identifiers
     if not columns:
         raise ParameterError("quasi_identifiers", [], "the columns that others may know")
+    require_alike(opened, columns)
     people = counted(original, columns).project(columns)
     ladders = ladders_of(policy, people, columns)
     found: dict[str, Presence] = {}

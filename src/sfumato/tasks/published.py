@@ -11,7 +11,7 @@ from sfumato.checks import names_in
 from sfumato.counts import Column, FrequencySet
 from sfumato.decoupled import Decoupled
 from sfumato.engines import open_table
-from sfumato.errors import UnknownColumnError
+from sfumato.errors import ParameterError, UnknownColumnError, some
 from sfumato.hierarchy import Ladder
 from sfumato.policy import Policy
 from sfumato.tasks.broken_tables import parts_of, release_folder
@@ -71,6 +71,21 @@ def published(
     if sensitive is not None:
         found = found._replace(sensitive=names_in("sensitive", sensitive))
     return found
+
+
+def require_alike(releases: Mapping[str, Published], columns: Sequence[str]) -> None:
+    """Refuse to compare releases if one lacks a column, and say which one."""
+    for name, release in releases.items():
+        known = {*release.quasi_identifiers, *release.sensitive}
+        lacking = [column for column in columns if column not in known]
+        if lacking:
+            raise ParameterError(
+                "releases",
+                name,
+                "releases that all have the columns that are compared",
+                why=f"it has no {some(lacking)}. Name columns that all of them have: "
+                "quasi_identifiers (--qi) and sensitive (--sensitive)",
+            )
 
 
 def _one_table(

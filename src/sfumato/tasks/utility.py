@@ -10,7 +10,7 @@ from sfumato.errors import ParameterError
 from sfumato.policy import Policy
 from sfumato.tasks.ladders import ladders_of
 from sfumato.tasks.measure import counted
-from sfumato.tasks.published import published
+from sfumato.tasks.published import published, require_alike
 from sfumato.usefulness import Classification, Exam, Utilities, Utility, Workload
 
 Progress: TypeAlias = Callable[[str, int, int | None], None]
@@ -131,6 +131,7 @@ def compare_utility(  # noqa: PLR0913 - all but two have a default and are named
     }
     first = next(iter(found.values()))
     columns = (*first.quasi_identifiers, *first.sensitive)
+    require_alike(found, columns)
     counts = counted(original, columns).project(columns)
     if not counts.total:
         raise ParameterError("original", original, "a table with at least one row")
