@@ -4,8 +4,18 @@
 """
 
 from sfumato.engines.arrow import ArrowEngine
-from sfumato.engines.base import FORMATS, Domain, Engine, Progress, Suppression, Table, Written
+from sfumato.engines.base import (
+    FORMATS,
+    Domain,
+    Engine,
+    Progress,
+    Stored,
+    Suppression,
+    Table,
+    Written,
+)
 from sfumato.engines.derived import derived_table, write_derived
+from sfumato.engines.ibis import IbisEngine
 from sfumato.errors import InputError
 from sfumato.registry import Registry
 
@@ -15,7 +25,9 @@ __all__ = [
     "ArrowEngine",
     "Domain",
     "Engine",
+    "IbisEngine",
     "Progress",
+    "Stored",
     "Suppression",
     "Table",
     "Written",
@@ -24,14 +36,17 @@ __all__ = [
     "write_derived",
 ]
 
-ENGINES: Registry[Engine] = Registry("engine", "sfumato.engines", [ArrowEngine])
+ENGINES: Registry[Engine] = Registry("engine", "sfumato.engines", [IbisEngine, ArrowEngine])
 
 
 def open_table(source: object) -> Table:
-    """Open a file or an in-memory table.
+    """Open a file, an in-memory table, or a table of a database.
 
     Args:
-        source: A path to a CSV, Parquet or Feather file, or a pandas, Polars or Arrow table.
+        source: A path to a CSV, Parquet or Feather file; a pandas, Polars or Arrow table; the
+            address of a table (duckdb:///file.db?table=people, postgres://user@host/db?table=people,
+            spark:///?table=people); a DuckDB relation, Spark DataFrame or Ibis table; or a pair of
+            a connection and a table name.
 
     Example:
         >>> import pyarrow as pa
@@ -39,15 +54,17 @@ def open_table(source: object) -> Table:
         >>> table.count(["sex"]).rows.tolist()
         [2, 1]
     """
-    ours = ArrowEngine()
-    # Ours first: looking for plug-ins costs time that nearly nobody needs to spend.
-    if ours.owns(source):
-        return ours.open(source)
+    # Ours first: looking for plug-ins costs time that nearly nobody needs to spend. Relations of
+    # databases stream Arrow too, so the engine that leaves them where they are is asked before.
+    for ours in (IbisEngine(), ArrowEngine()):
+        if ours.owns(source):
+            return ours.open(source)
     for name in ENGINES:
         engine = ENGINES[name]()
         if engine.owns(source):
             return engine.open(source)
     raise InputError(
         f"cannot read a table from {type(source).__module__}.{type(source).__qualname__}. "
-        "Give the path of a CSV, Parquet or Feather file, or a pandas, Polars or Arrow table."
+        "Give the path of a CSV, Parquet or Feather file, a pandas, Polars or Arrow table, or a "
+        "table of DuckDB, PostgreSQL or Spark."
     )

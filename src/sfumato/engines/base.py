@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 import numpy as np
 
 from sfumato.counts import FrequencySet
-from sfumato.errors import ParameterError, UnknownColumnError, some
+from sfumato.errors import OutputError, ParameterError, UnknownColumnError, some
 from sfumato.recoding import Recoding
 from sfumato.typing import IntArray, Value
 
@@ -37,6 +37,18 @@ class Written:
     format: str
     delimiter: str | None
     """What separates the cells of a CSV file; None for other formats."""
+
+    suppressed_rows: int
+    """Rows left out or starred."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A table that was created in a database, and what is in it."""
+
+    name: str
+    rows: int
+    """Rows in the table, starred ones included."""
 
     suppressed_rows: int
     """Rows left out or starred."""
@@ -81,7 +93,7 @@ class Table(ABC):
 
     columns: tuple[str, ...]
     kind: str
-    """What it came from: csv, parquet, feather, arrow, pandas or polars."""
+    """What it came from: csv, parquet, feather, arrow, pandas, polars, duckdb, postgres, spark."""
 
     @abstractmethod
     def count(self, columns: Sequence[str], *, progress: Progress | None = None) -> FrequencySet:
@@ -143,6 +155,34 @@ class Table(ABC):
         progress: Progress | None = None,
     ) -> "pa.Table":
         """Do what `publish` does, in memory."""
+
+    def publish_into(
+        self,
+        recoding: Recoding,
+        columns: Sequence[str],
+        name: str,
+        *,
+        suppression: Suppression,
+        force: bool = False,
+        progress: Progress | None = None,
+    ) -> Stored:
+        """Do what `publish` does, into a new table of the database the rows are in.
+
+        Promises: the table is there whole or not at all, in an order the database draws. Rows
+        do not leave the database.
+
+        Args:
+            recoding: As for `publish`.
+            columns: As for `publish`.
+            name: The table to create, such as people or schema.people.
+            suppression: As for `publish`.
+            force: Replace a table that has this name.
+            progress: Told how many rows there are, at the end.
+        """
+        raise OutputError(
+            f"a {self.kind} table is in no database, so it cannot be published into a table "
+            f"{name!r}. Publish it to a file."
+        )
 
     @abstractmethod
     def type_of(self, column: str) -> "pa.DataType":

@@ -1,0 +1,254 @@
+"""Tables in DuckDB."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import duckdb
+import pyarrow as pa
+from pyarrow import types as t
+
+from sfumato.engines.ibis.address import Address, Name, quoted, written
+from sfumato.engines.ibis.database import (
+    Check,
+    Database,
+    Field,
+    first_line,
+    fresh_name,
+    uploaded,
+    with_rows,
+)
+from sfumato.engines.ibis.files import require_plain_text
+from sfumato.errors import InputError, OutputError
+
+if TYPE_CHECKING:
+    from ibis.expr.types import Table as Query
+
+_NESTED = {"list", "array", "struct", "map", "union", "variant", "geometry"}
+_AS_TEXT = {"uuid", "enum", "interval", "bit", "time with time zone", "bignum", "uhugeint"}
+
+
+class DuckDBDatabase(Database):
+    """A relation of DuckDB: a table, a view or a query.
+
+    Everything is done through the relation, because it does not tell its connection.
+
+    Args:
+        relation: The rows.
+        where: What to call them in a message.
+        table: The name of the table the rows are, if they are one.
+        reopen: Gives the relation with the right to create tables, if it has not got it.
+    """
+
+    kind: ClassVar[str] = "duckdb"
+    dialect: ClassVar[str] = "duckdb"
+
+    def __init__(
+        self,
+        relation: Any,  # noqa: ANN401 - duckdb is not typed
+        where: str,
+        *,
+        table: Name | None = None,
+        reopen: Callable[[], Any] | None = None,
+    ) -> None:
+        self._relation = relation
+        self._table = table
+        self._reopen = reopen
+        self._source = fresh_name("source")
+        self._temporary: list[str] = []
+        self.where = where
+        with refusing(where):
+            arrow = relation.limit(0).to_arrow_table().schema
+            self.fields = tuple(
+                _field(name, kind, field.type)
+                for name, kind, field in zip(relation.columns, relation.types, arrow, strict=True)
+            )
+
+    def _run(self, statement: str) -> Any:  # noqa: ANN401
+        return self._relation.query(self._source, statement)
+
+    def _select(self, query: "Query") -> str:
+        columns = ", ".join(
+            f"{quoted((field.name,))} AS c{i}" + (f", {field.key} AS k{i}" if field.key else "")
+            for i, field in enumerate(self.fields)
+        )
+        rows = f"SELECT {columns} FROM {self._source}"  # noqa: S608 - names are quoted
+        return with_rows(rows, self.statement(query))
+
+    def _named(self, query: "Query", columns: Sequence[str]) -> str:
+        cells = ", ".join(f"o{i} AS {quoted((name,))}" for i, name in enumerate(columns))
+        recoded = f"({self._select(query)}) AS recoded"
+        return f"SELECT {cells} FROM {recoded} ORDER BY random()"  # noqa: S608 - names are quoted
+
+    def fetch(self, query: "Query") -> pa.Table:
+        with refusing(self.where):
+            return self._run(self._select(query)).to_arrow_table()
+
+    def upload(self, table: pa.Table) -> "Query":
+        name = fresh_name("lookup")
+        with refusing(self.where):
+            _store(self._relation, self._source, name, table)
+        self._temporary.append(name)
+        return uploaded(name, table)
+
+    @contextmanager
+    def work(self) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            # A connection that is lost has no temporary tables either.
+            with suppress(duckdb.Error):
+                while self._temporary:
+                    self._run(f"DROP TABLE IF EXISTS {self._temporary.pop()}")
+                self._run(f"DROP VIEW IF EXISTS {self._source}")
+
+    def require_free(self, name: Name, *, force: bool) -> None:
+        if self._reopen is not None:
+            with refusing(self.where):
+                self._relation, self._reopen = self._reopen(), None
+        if self._table is not None and _same(self._table, name):
+            raise OutputError(f"{written(name)} is the table that is to be published.")
+        if not force and self._exists(name):
+            raise OutputError(
+                f"there is a table {written(name)} already. Choose another name, or replace it "
+                "with force."
+            )
+
+    def _exists(self, name: Name) -> bool:
+        try:
+            self._run(f"SELECT 1 FROM {quoted(name)} LIMIT 0")  # noqa: S608 - quoted
+        except duckdb.CatalogException:
+            return False
+        except duckdb.Error as error:
+            raise OutputError(
+                f"cannot publish into {written(name)}: {first_line(error)}"
+            ) from error
+        return True
+
+    def create(
+        self, query: "Query", columns: Sequence[str], name: Name, check: Check, *, force: bool
+    ) -> None:
+        unfinished = (*name[:-1], fresh_name("unfinished"))
+        try:
+            self._run(f"CREATE TABLE {quoted(unfinished)} AS {self._named(query, columns)}")
+            check(self._rows(quoted(unfinished)))
+            if force:
+                self._run(f"DROP TABLE IF EXISTS {quoted(name)}")
+            self._run(f"ALTER TABLE {quoted(unfinished)} RENAME TO {quoted(name[-1:])}")
+        except BaseException as error:
+            with suppress(duckdb.Error):
+                self._run(f"DROP TABLE IF EXISTS {quoted(unfinished)}")
+            if isinstance(error, duckdb.Error):
+                raise OutputError(
+                    f"cannot publish into {written(name)}: {first_line(error)}. Nothing was left "
+                    "there."
+                ) from error
+            raise
+
+    def _rows(self, source: str) -> int:
+        return int(self._run(f"SELECT count(*) FROM {source}").fetchall()[0][0])  # noqa: S608
+
+    def require_writable(self, form: str, types: Sequence[pa.DataType]) -> None:
+        require_plain_text(form, types, "DuckDB")
+
+    def write(self, query: "Query", columns: Sequence[str], target: Path, form: str) -> int:
+        options = "FORMAT parquet" if form == "parquet" else _CSV
+        name = "'" + str(target).replace("'", "''") + "'"
+        try:
+            self._run(f"COPY ({self._named(query, columns)}) TO {name} ({options})")
+            if form == "parquet":
+                return self._rows(f"read_parquet({name})")
+            return self._rows(f"read_csv({name}, header = true, all_varchar = true)")
+        except BaseException as error:
+            with suppress(OSError):
+                target.unlink()
+            if isinstance(error, duckdb.Error):
+                raise OutputError(
+                    f"cannot write {target}: {first_line(error)}. Nothing was left there."
+                ) from error
+            raise
+
+
+_CSV = "FORMAT csv, HEADER, DELIMITER ',', QUOTE '\"', ESCAPE '\"', NULLSTR ''"
+
+
+def open_file(address: Address) -> DuckDBDatabase:
+    """Open a table of a file, for reading until something is to be stored in it."""
+    path = Path(address.path)
+    where = f"table {written(address.table)} of {path}"
+    if address.host or address.user or address.options:
+        raise InputError(
+            "a duckdb address has a path and a table only: duckdb:///file.db?table=people"
+        )
+    if not path.is_file():
+        rooted = Path("/", address.path).is_file() and not path.is_absolute()
+        hint = f" With four slashes, duckdb:///{Path('/', path)}, it is found." if rooted else ""
+        raise InputError(f"there is no file {path}.{hint}")
+    held: list[Any] = []
+
+    def relation(*, read_only: bool) -> Any:  # noqa: ANN401
+        for connection in held:
+            connection.close()
+        held[:] = [duckdb.connect(str(path), read_only=read_only)]
+        return held[0].table(quoted(address.table))
+
+    with refusing(where):
+        try:
+            opened = relation(read_only=True)
+        except duckdb.ConnectionException:
+            # This very process has it open for writing.
+            held.clear()
+            return DuckDBDatabase(relation(read_only=False), where, table=address.table)
+        return DuckDBDatabase(
+            opened, where, table=address.table, reopen=lambda: relation(read_only=False)
+        )
+
+
+def open_connected(connection: Any, table: Name) -> DuckDBDatabase:  # noqa: ANN401
+    """Open a table of a connection."""
+    where = f"table {written(table)}"
+    with refusing(where):
+        return DuckDBDatabase(connection.table(quoted(table)), where, table=table)
+
+
+@contextmanager
+def refusing(where: str) -> Iterator[None]:
+    """Say that a table cannot be read, instead of what DuckDB says."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raise InputError(f"{where} cannot be read: {first_line(error)}.") from error
+
+
+def _store(relation: Any, source: str, name: str, uploading: pa.Table) -> None:  # noqa: ANN401, ARG001
+    # DuckDB finds the argument by its name, as a relation of the connection.
+    relation.query(source, f"CREATE TEMP TABLE {name} AS SELECT * FROM uploading")  # noqa: S608
+
+
+def _same(one: Name, other: Name) -> bool:
+    """Tell whether two names may mean one table: letters' case means nothing to DuckDB."""
+    return all(a.lower() == b.lower() for a, b in zip(reversed(one), reversed(other), strict=False))
+
+
+def _field(name: str, kind: Any, arrow: pa.DataType) -> Field:  # noqa: ANN401
+    column, described = quoted((name,)), str(kind)
+    if kind.id in _NESTED or described == "JSON" or t.is_nested(arrow):
+        return Field(name, arrow, described, None, arrow)
+    if kind.id in _AS_TEXT:
+        return Field(name, pa.string(), described, f"CAST({column} AS VARCHAR)", pa.string())
+    if kind.id == "hugeint":
+        return Field(name, arrow, described, f"CAST({column} AS DECIMAL(38, 0))", arrow)
+    if kind.id == "varchar":
+        # Whatever collation a column has, different texts are different values.
+        return Field(name, arrow, described, f'{column} COLLATE "binary"', arrow)
+    return Field(name, arrow, described, column, arrow)
+
+
+def open_duckdb(source: Any) -> DuckDBDatabase:  # noqa: ANN401
+    """Open an address, a pair of connection and table name, or a relation."""
+    if isinstance(source, Address):
+        return open_file(source)
+    if isinstance(source, tuple):
+        return open_connected(*source)
+    return DuckDBDatabase(source, "the relation")

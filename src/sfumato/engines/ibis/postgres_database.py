@@ -1,0 +1,256 @@
+"""Tables in PostgreSQL."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+
+import psycopg
+import pyarrow as pa
+from psycopg.pq import TransactionStatus
+from pyarrow import types as t
+
+from sfumato.engines.ibis.address import Address, Name, quoted, written
+from sfumato.engines.ibis.database import (
+    Check,
+    Database,
+    Field,
+    first_line,
+    fresh_name,
+    uploaded,
+    with_rows,
+)
+from sfumato.errors import InputError, OutputError
+
+if TYPE_CHECKING:
+    from ibis.expr.types import Table as Query
+
+_CHUNK = 10_000
+
+
+class PostgresDatabase(Database):
+    """A table, view or query of a connection.
+
+    Args:
+        connection: The connection.
+        source: The rows, as SQL that can stand after FROM.
+        where: What to call them in a message.
+        table: The name of the table the rows are, if they are one.
+    """
+
+    kind: ClassVar[str] = "postgres"
+    dialect: ClassVar[str] = "postgres"
+
+    def __init__(
+        self,
+        connection: Any,  # noqa: ANN401 - of one of many row types
+        source: str,
+        where: str,
+        *,
+        table: Name | None = None,
+    ) -> None:
+        self._connection = connection
+        self._source = source
+        self._table = table
+        self.where = where
+        with self._refusing():
+            self.fields = _fields(connection, source)
+
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        """Say that the table cannot be read, in a transaction that does not outlive the block."""
+        try:
+            with self._connection.transaction():
+                yield
+        except psycopg.Error as error:
+            raise InputError(f"{self.where} cannot be read: {first_line(error)}.") from error
+
+    def _select(self, query: "Query") -> str:
+        columns = ", ".join(
+            f"{quoted((field.name,))} AS c{i}" + (f", {field.key} AS k{i}" if field.key else "")
+            for i, field in enumerate(self.fields)
+        )
+        rows = f"SELECT {columns} FROM {self._source}"  # noqa: S608 - names are quoted
+        return with_rows(rows, self.statement(query))
+
+    def fetch(self, query: "Query") -> pa.Table:
+        names = query.columns
+        types = [self._fetched_type(name) for name in names]
+        with self._refusing(), self._connection.cursor(fresh_name("cursor")) as cursor:
+            cursor.execute(self._select(query))
+            batches = [_batch(names, types, [])]
+            while rows := cursor.fetchmany(_CHUNK):
+                batches.append(_batch(names, types, rows))
+        return pa.concat_tables(batches, promote_options="permissive")
+
+    def _fetched_type(self, name: str) -> pa.DataType | None:
+        """Say what a key is fetched as; None for numbers of any length."""
+        if not name.startswith("k"):
+            return pa.int64()
+        field = self.fields[int(name[1:])]
+        return None if field.described == "numeric" else field.key_type
+
+    def upload(self, table: pa.Table) -> "Query":
+        name = fresh_name("lookup")
+        columns = ", ".join(f"{field.name} {_declared(field.type)}" for field in table.schema)
+        with self._refusing(), self._connection.cursor() as cursor:
+            cursor.execute(f"CREATE TEMP TABLE {name} ({columns}) ON COMMIT DROP")
+            with cursor.copy(f"COPY {name} FROM STDIN") as copy:
+                for batch in table.to_batches(_CHUNK):
+                    for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                        copy.write_row(row)
+            # Without its size the planner would not choose to hash it.
+            cursor.execute(f"ANALYZE {name}")
+        return uploaded(name, table)
+
+    @contextmanager
+    def work(self) -> Iterator[None]:
+        outermost = self._connection.info.transaction_status == TransactionStatus.IDLE
+        try:
+            with self._connection.transaction():
+                if outermost:
+                    self._connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+                yield
+        except psycopg.Error as error:
+            raise OutputError(
+                f"{self.where} cannot be published: {first_line(error)}. Nothing was left in the "
+                "database."
+            ) from error
+
+    def require_free(self, name: Name, *, force: bool) -> None:
+        if self._table is not None and self._number(self._table) == self._number(name) is not None:
+            raise OutputError(f"{written(name)} is the table that is to be published.")
+        if not force and self._number(name) is not None:
+            raise OutputError(
+                f"there is a table {written(name)} already. Choose another name, or replace it "
+                "with force."
+            )
+
+    def _number(self, name: Name) -> int | None:
+        """Ask which table a name means now."""
+        found = self._connection.execute("SELECT to_regclass(%s)::oid", [quoted(name)])
+        number: int | None = found.fetchone()[0]
+        return number
+
+    def create(
+        self, query: "Query", columns: Sequence[str], name: Name, check: Check, *, force: bool
+    ) -> None:
+        cells = ", ".join(f"o{i} AS {quoted((column,))}" for i, column in enumerate(columns))
+        recoded = f"({self._select(query)}) AS recoded"
+        select = f"SELECT {cells} FROM {recoded} ORDER BY random()"  # noqa: S608 - names are quoted
+        if force:
+            self._connection.execute(f"DROP TABLE IF EXISTS {quoted(name)}")
+        # Nobody sees it before the transaction ends, and nobody ever if it fails.
+        self._connection.execute(f"CREATE TABLE {quoted(name)} AS {select}")
+        counted = self._connection.execute(f"SELECT count(*) FROM {quoted(name)}")  # noqa: S608
+        check(int(counted.fetchone()[0]))
+
+    def require_writable(self, form: str, types: Sequence[pa.DataType]) -> NoReturn:
+        raise OutputError(
+            "PostgreSQL writes files only on its own machine. Publish into a table of the same "
+            "database, and fetch that with psql's \\copy or pg_dump."
+        )
+
+    def write(self, query: "Query", columns: Sequence[str], target: Path, form: str) -> NoReturn:
+        self.require_writable(form, [])
+
+
+def open_postgres(source: Any) -> PostgresDatabase:  # noqa: ANN401
+    """Open an address, a pair of connection and table name, or a connection with a query."""
+    if isinstance(source, Address):
+        where = f"table {written(source.table)} of PostgreSQL"
+        return PostgresDatabase(_connect(source), quoted(source.table), where, table=source.table)
+    if len(source) == 2:
+        connection, table = source
+        where = f"table {written(table)} of PostgreSQL"
+        return PostgresDatabase(connection, quoted(table), where, table=table)
+    connection, select, where = source
+    return PostgresDatabase(connection, f"({select}) AS source", where)
+
+
+def _connect(address: Address) -> Any:  # noqa: ANN401
+    given: dict[str, Any] = {
+        **dict(address.options),
+        "host": address.host,
+        "port": address.port,
+        "dbname": address.path or None,
+        "user": address.user,
+        "password": address.password,
+    }
+    try:
+        return psycopg.connect(
+            **{key: value for key, value in given.items() if value is not None}, autocommit=True
+        )
+    except (psycopg.Error, ValueError, TypeError) as error:
+        reason = first_line(error)
+        if address.password:
+            reason = reason.replace(address.password, "…")
+        raise InputError(f"cannot reach {address}: {reason}.") from None
+
+
+_TYPES = {
+    "bool": pa.bool_(),
+    "int2": pa.int16(),
+    "int4": pa.int32(),
+    "int8": pa.int64(),
+    "float4": pa.float32(),
+    "float8": pa.float64(),
+    "bytea": pa.binary(),
+    "date": pa.date32(),
+    "time": pa.time64("us"),
+    "timestamp": pa.timestamp("us"),
+    "timestamptz": pa.timestamp("us", "UTC"),
+}
+_WRITTEN_AS_TEXT = {"uuid", "oid", "money"}
+_TEXTUAL = {"S", "E", "I", "T"}
+"""The categories of texts, enumerations, network addresses and spans of time."""
+
+_ANY_NUMBER = pa.decimal128(38, 9)
+"""What a number of any length is called, for want of a type that holds all of them."""
+
+
+def _fields(connection: Any, source: str) -> tuple[Field, ...]:  # noqa: ANN401
+    with connection.cursor() as cursor:
+        # Prepared, it would remember columns that the table no longer has.
+        cursor.execute(f"SELECT * FROM {source} LIMIT 0", prepare=False)  # noqa: S608 - quoted
+        described = cursor.description
+        cursor.execute(
+            "SELECT oid, typname, typcategory FROM pg_type WHERE oid = ANY(%s)",
+            [[column.type_code for column in described]],
+        )
+        types = {number: (name, category) for number, name, category in cursor.fetchall()}
+    return tuple(_field(column, *types[column.type_code]) for column in described)
+
+
+def _field(column: Any, kind: str, category: str) -> Field:  # noqa: ANN401
+    name = quoted((column.name,))
+    if kind in _TYPES:
+        return Field(column.name, _TYPES[kind], kind, name, _TYPES[kind])
+    if kind == "numeric":
+        exact = column.precision is not None and column.precision <= 38
+        arrow = pa.decimal128(column.precision, column.scale) if exact else _ANY_NUMBER
+        return Field(column.name, arrow, kind, f"NULLIF({name}, 'NaN')", arrow)
+    if category in _TEXTUAL or kind in _WRITTEN_AS_TEXT:
+        # Whatever collation a column has, different texts are different values; the blanks
+        # that fill up a char(n) are none of its text.
+        return Field(
+            column.name, pa.string(), kind, f'CAST({name} AS text) COLLATE "C"', pa.string()
+        )
+    return Field(column.name, pa.string(), kind, None, pa.string())
+
+
+def _batch(names: Sequence[str], types: Sequence[pa.DataType | None], rows: list[Any]) -> pa.Table:
+    columns = zip(*rows, strict=True) if rows else [()] * len(names)
+    return pa.table(
+        [pa.array(column, kind) for column, kind in zip(columns, types, strict=True)],
+        names=list(names),
+    )
+
+
+def _declared(kind: pa.DataType) -> str:
+    """Say what PostgreSQL calls a type of an uploaded table."""
+    if t.is_decimal(kind):
+        return "numeric"
+    if t.is_string(kind) or t.is_large_string(kind) or t.is_null(kind):
+        return 'text COLLATE "C"'
+    return next(name for name, arrow in _TYPES.items() if arrow == kind)

@@ -1,0 +1,244 @@
+"""Tables in Spark."""
+
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pyarrow as pa
+from py4j.protocol import Py4JError
+from pyarrow import types as t
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - what everybody calls it
+from pyspark.sql import types as st
+from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
+
+from sfumato.engines.ibis.address import Address, Name, quoted, written
+from sfumato.engines.ibis.database import (
+    ROWS,
+    Check,
+    Database,
+    Field,
+    first_line,
+    fresh_name,
+    uploaded,
+)
+from sfumato.engines.ibis.files import require_plain_text
+from sfumato.errors import InputError, OutputError
+
+if TYPE_CHECKING:
+    from ibis.expr.types import Table as Query
+
+_BROADCAST = 64 * 2**20
+"""Lookups of at most this many bytes are sent to every worker instead of being shuffled."""
+
+_ERRORS = (PySparkException, Py4JError)
+
+
+class SparkDatabase(Database):
+    """A DataFrame.
+
+    Columns are numbered before anything else is done: names with dots, and names that differ
+    only in their letters' case, mean nothing good in Spark's SQL.
+
+    Args:
+        frame: The rows.
+        where: What to call them in a message.
+        table: The name of the table the rows are, if they are one.
+    """
+
+    kind: ClassVar[str] = "spark"
+    dialect: ClassVar[str] = "pyspark"
+
+    def __init__(self, frame: DataFrame, where: str, *, table: Name | None = None) -> None:
+        self.where = where
+        self._session = frame.sparkSession
+        self._table = table
+        self._views: list[str] = []
+        with _refusing(where):
+            zone = str(self._session.conf.get("spark.sql.session.timeZone"))
+            self.fields = tuple(
+                _field(i, field, zone) for i, field in enumerate(frame.schema.fields)
+            )
+            numbered = frame.toDF(*(f"c{i}" for i in range(len(self.fields))))
+        keys = [f"{field.key} AS k{i}" for i, field in enumerate(self.fields) if field.key]
+        self._rows = numbered.selectExpr("*", *keys)
+
+    def _frame(self, query: "Query") -> DataFrame:
+        """Turn a query into a DataFrame; the view it is written on is gone afterwards."""
+        view = fresh_name("rows")
+        self._rows.createOrReplaceTempView(view)
+        try:
+            return self._session.sql(self.statement(query).replace(ROWS, view))
+        finally:
+            self._session.catalog.dropTempView(view)
+
+    def fetch(self, query: "Query") -> pa.Table:
+        with _refusing(self.where):
+            return self._frame(query).toArrow()
+
+    def upload(self, table: pa.Table) -> "Query":
+        name = fresh_name("lookup")
+        schema = st.StructType([st.StructField(f.name, _spark_type(f.type)) for f in table.schema])
+        with _refusing(self.where):
+            frame = self._session.createDataFrame(table, schema)
+            small = table.nbytes <= _BROADCAST
+            (F.broadcast(frame) if small else frame).createOrReplaceTempView(name)
+        self._views.append(name)
+        return uploaded(name, table)
+
+    @contextmanager
+    def work(self) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            # A session that was stopped has no views either.
+            with suppress(*_ERRORS):
+                while self._views:
+                    self._session.catalog.dropTempView(self._views.pop())
+
+    def require_free(self, name: Name, *, force: bool) -> None:
+        if self._table is not None and _same(self._table, name):
+            raise OutputError(f"{written(name)} is the table that is to be published.")
+        if not force and self._exists(name):
+            raise OutputError(
+                f"there is a table {written(name)} already. Choose another name, or replace it "
+                "with force."
+            )
+
+    def _exists(self, name: Name) -> bool:
+        with _unpublished(written(name)):
+            return bool(self._session.catalog.tableExists(quoted(name, "`")))
+
+    def _published(self, query: "Query", columns: Sequence[str]) -> DataFrame:
+        return self._frame(query).orderBy(F.rand()).toDF(*columns)
+
+    def create(
+        self, query: "Query", columns: Sequence[str], name: Name, check: Check, *, force: bool
+    ) -> None:
+        unfinished = quoted((*name[:-1], fresh_name("unfinished")), "`")
+        target = quoted(name, "`")
+        with _unpublished(written(name)):
+            try:
+                self._published(query, columns).write.saveAsTable(unfinished)
+                check(self._session.table(unfinished).count())
+                if force:
+                    self._session.sql(f"DROP TABLE IF EXISTS {target}")
+                self._session.sql(f"ALTER TABLE {unfinished} RENAME TO {target}")
+            except BaseException:
+                with suppress(*_ERRORS):
+                    self._session.sql(f"DROP TABLE IF EXISTS {unfinished}")
+                raise
+
+    def require_writable(self, form: str, types: Sequence[pa.DataType]) -> None:
+        require_plain_text(form, types, "Spark")
+
+    def write(self, query: "Query", columns: Sequence[str], target: Path, form: str) -> int:
+        folder = target.with_name(f".{fresh_name('unfinished')}")
+        options = {} if form == "parquet" else _CSV
+        try:
+            with _unpublished(str(target)):
+                frame = self._published(query, columns).coalesce(1)
+                frame.write.format(form).options(**options).save(folder.absolute().as_uri())
+                [part] = folder.glob(f"part-*.{form}")
+                rows = self._written(part, form)
+                part.rename(target)
+        except OSError as error:
+            raise OutputError(
+                f"cannot write {target}: {error.strerror or error}. Nothing was left there."
+            ) from error
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        return rows
+
+    def _written(self, part: Path, form: str) -> int:
+        options = {} if form == "parquet" else {**_CSV, "multiLine": "true"}
+        return self._session.read.format(form).options(**options).load(part.as_uri()).count()
+
+
+_CSV = {"header": "true", "quote": '"', "escape": '"', "emptyValue": '""', "nullValue": "",
+        "compression": "none", "ignoreLeadingWhiteSpace": "false",
+        "ignoreTrailingWhiteSpace": "false"}  # fmt: skip
+
+
+def open_spark(source: Any) -> SparkDatabase:  # noqa: ANN401
+    """Open an address, a pair of session and table name, or a DataFrame."""
+    if isinstance(source, Address):
+        return _of_session(_session(source), source.table)
+    if isinstance(source, tuple):
+        return _of_session(*source)
+    return SparkDatabase(source, "the DataFrame")
+
+
+def _of_session(session: SparkSession, table: Name) -> SparkDatabase:
+    where = f"table {written(table)} of Spark"
+    with _refusing(where):
+        return SparkDatabase(session.table(quoted(table, "`")), where, table=table)
+
+
+def _session(address: Address) -> SparkSession:
+    """Take the session that runs, or start one."""
+    if address.user or address.options or address.path:
+        raise InputError(
+            "a spark address has a host, a port and a table only: spark://host:7077?table=people, "
+            "or spark:///?table=people for the session that runs"
+        )
+    builder = SparkSession.builder
+    if address.host:
+        builder = builder.master(f"spark://{address.host}:{address.port or 7077}")
+    elif SparkSession.getActiveSession() is None:
+        builder = builder.master("local[*]")
+    with _refusing("Spark"):
+        return builder.getOrCreate()
+
+
+@contextmanager
+def _refusing(where: str) -> Iterator[None]:
+    try:
+        yield
+    except _ERRORS as error:
+        raise InputError(f"{where} cannot be read: {first_line(error)}.") from error
+
+
+@contextmanager
+def _unpublished(where: str) -> Iterator[None]:
+    try:
+        yield
+    except _ERRORS as error:
+        raise OutputError(
+            f"cannot publish into {where}: {first_line(error)}. Nothing was left there."
+        ) from error
+
+
+def _same(one: Name, other: Name) -> bool:
+    """Tell whether two names may mean one table: letters' case means nothing to Spark."""
+    return all(a.lower() == b.lower() for a, b in zip(reversed(one), reversed(other), strict=False))
+
+
+_NESTED = (st.ArrayType, st.MapType, st.StructType, st.VariantType, st.UserDefinedType)
+_SPANS = (st.DayTimeIntervalType, st.YearMonthIntervalType, st.CalendarIntervalType)
+
+
+def _field(i: int, field: st.StructField, zone: str) -> Field:
+    kind, described = field.dataType, field.dataType.simpleString()
+    if isinstance(kind, _NESTED):
+        return Field(field.name, pa.string(), described, None, pa.string())
+    if isinstance(kind, (st.StringType, *_SPANS)):
+        # Whatever collation a column has, different texts are different values.
+        key = f"collate(CAST(c{i} AS STRING), 'UTF8_BINARY')"
+        return Field(field.name, pa.string(), described, key, pa.string())
+    moment = isinstance(kind, st.TimestampType)
+    arrow = pa.timestamp("us", zone) if moment else to_arrow_type(kind)
+    return Field(field.name, arrow, described, f"c{i}", arrow)
+
+
+def _spark_type(kind: pa.DataType) -> st.DataType:
+    """Say what Spark calls a type of an uploaded table."""
+    if t.is_null(kind):
+        return st.StringType()
+    if t.is_timestamp(kind):
+        return st.TimestampNTZType() if kind.tz is None else st.TimestampType()
+    found: st.DataType = from_arrow_type(kind)
+    return found

@@ -1,0 +1,192 @@
+"""The Ibis engine's table: counts and publishes where the rows are."""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.counts import FrequencySet
+from sfumato.engines.arrow.build import from_numpy
+from sfumato.engines.arrow.codebook import MISSING
+from sfumato.engines.arrow.values import python_values
+from sfumato.engines.base import (
+    FORMATS,
+    Domain,
+    Progress,
+    Stored,
+    Suppression,
+    Table,
+    Written,
+)
+from sfumato.engines.ibis.address import name_of, written
+from sfumato.engines.ibis.counting import Counted
+from sfumato.engines.ibis.database import Database, Field
+from sfumato.engines.ibis.publication import Publication, looked_at, publication
+from sfumato.errors import InputError, OutputError, ParameterError
+from sfumato.recoding import Recoding
+from sfumato.typing import IntArray, Value
+
+
+class IbisTable(Table):
+    """A table of a database. What comes out of it are counts; rows stay where they are.
+
+    The order of published rows, and which of equal rows become what, are drawn by the database's
+    own generator: `rng` cannot reach it, so a seed does not repeat them.
+
+    Args:
+        database: Where the table is.
+    """
+
+    def __init__(self, database: Database) -> None:
+        database.check_fields()
+        self.columns = tuple(field.name for field in database.fields)
+        self.kind = database.kind
+        self._database = database
+
+    def count(self, columns: Sequence[str], *, progress: Progress | None = None) -> FrequencySet:
+        self.require(columns)
+        for name in columns:
+            self._require_key(name)
+        counts = self._counted(columns).frequency_set()
+        if progress is not None:
+            progress(counts.total, counts.total)
+        return counts
+
+    def domains(
+        self, columns: Sequence[str], *, progress: Progress | None = None
+    ) -> dict[str, Domain]:
+        self.require(columns)
+        found = {}
+        for name in columns:
+            if self._field(name).key is not None:
+                found[name] = _domain(self._counted([name]))
+                if progress is not None:
+                    progress(found[name].total, found[name].total)
+        return found
+
+    def publish(
+        self,
+        recoding: Recoding,
+        columns: Sequence[str],
+        target: Path,
+        *,
+        format: str,  # noqa: A002 - the word users know
+        suppression: Suppression,
+        rng: np.random.Generator,
+        progress: Progress | None = None,
+    ) -> Written:
+        if format not in FORMATS:
+            raise ParameterError("format", format, f"one of {', '.join(FORMATS)}")
+        self._require_publishable(recoding, columns, suppression)
+        types = [self._field(name).type for name in columns if name not in looked_at(recoding)]
+        self._database.require_writable(format, types)
+        if target.exists():
+            raise OutputError(f"cannot write {target}: it exists. Nothing was changed.")
+        with self._database.work():
+            plan = publication(
+                self._database, recoding, columns, suppression=suppression, as_text=format == "csv"
+            )
+            rows = self._database.write(plan.query, columns, target, format)
+            _check(plan, rows, str(target))
+        if progress is not None:
+            progress(rows, rows)
+        delimiter = "," if format == "csv" else None
+        return Written(target, rows, format, delimiter, plan.suppressed_rows)
+
+    def publish_into(
+        self,
+        recoding: Recoding,
+        columns: Sequence[str],
+        name: str,
+        *,
+        suppression: Suppression,
+        force: bool = False,
+        progress: Progress | None = None,
+    ) -> Stored:
+        self._require_publishable(recoding, columns, suppression)
+        parts = name_of(name)
+        with self._database.work():
+            self._database.require_free(parts, force=force)
+            plan = publication(
+                self._database, recoding, columns, suppression=suppression, as_text=False
+            )
+            check = partial(_check, plan, where=written(parts))
+            self._database.create(plan.query, columns, parts, check, force=force)
+        if progress is not None:
+            progress(plan.rows, plan.rows)
+        return Stored(written(parts), plan.rows, plan.suppressed_rows)
+
+    def publish_table(
+        self,
+        recoding: Recoding,
+        columns: Sequence[str],
+        *,
+        suppression: Suppression,
+        rng: np.random.Generator,
+        progress: Progress | None = None,
+    ) -> pa.Table:
+        raise OutputError(
+            f"{self._database.where}: rows of a database are not brought into memory. Publish "
+            "them to a table of the same database, or to a file."
+        )
+
+    def type_of(self, column: str) -> pa.DataType:
+        self.require([column])
+        return self._field(column).type
+
+    def native(self, table: pa.Table) -> Any:  # noqa: ANN401 - whatever the caller gave
+        return table
+
+    def _field(self, name: str) -> Field:
+        return self._database.fields[self.columns.index(name)]
+
+    def _counted(self, columns: Sequence[str]) -> Counted:
+        return Counted(self._database, [self.columns.index(name) for name in columns])
+
+    def _require_key(self, name: str) -> None:
+        field = self._field(name)
+        if field.key is None:
+            raise InputError(
+                f"column {name!r} holds {field.described}, which has no single value per row. "
+                "Split it into plain columns, or publish it without generalising it."
+            )
+
+    def _require_publishable(
+        self, recoding: Recoding, columns: Sequence[str], suppression: Suppression
+    ) -> None:
+        self.require(columns)
+        self.require(looked_at(recoding))
+        for name in looked_at(recoding):
+            self._require_key(name)
+        if not columns:
+            raise ParameterError("columns", list(columns), "at least one column to publish")
+        if suppression not in ("remove", "star"):
+            raise ParameterError("suppression", suppression, "'remove' or 'star'")
+
+
+def _check(plan: Publication, rows: int, where: str) -> None:
+    """Make sure that no row was lost or doubled on the way."""
+    if rows != plan.rows:
+        raise OutputError(
+            f"{where} got {rows} rows and not {plan.rows}: the table changed while it was being "
+            "published. Nothing was left there. Start again with a table nobody writes to."
+        )
+
+
+def _domain(counted: Counted) -> Domain:
+    book, codes = counted.books[0], counted.codes[0]
+    rows = np.zeros(len(book), dtype=np.int64)
+    np.add.at(rows, codes, counted.rows)
+    # A database gives its groups in any order, another one each time.
+    order = np.asarray(pc.sort_indices(book.values), dtype=np.int64)
+    values = book.values.take(from_numpy(order))
+    take = partial(_values, values, book.column)
+    return Domain(book.column, rows[1:][order], int(rows[MISSING]), take)
+
+
+def _values(values: pa.Array, column: str, positions: IntArray) -> list[Value]:
+    return python_values(values.take(from_numpy(positions)), column)
