@@ -4,8 +4,8 @@
 decides, it decides on these.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple, Self
 
@@ -196,9 +196,33 @@ class FrequencySet:
             values.append(list(seen))
         return cls.from_codes(names, values, codes, np.ones(len(table), dtype=np.int64))
 
-    def without(self, unwanted: BoolArray) -> "FrequencySet":
+    def without(self, unwanted: BoolArray) -> Self:
         """Leave out some combinations; the dictionaries stay as they are."""
-        return FrequencySet(self.columns, self.codes[:, ~unwanted], self.rows[~unwanted])
+        return replace(self, codes=self.codes[:, ~unwanted], rows=self.rows[~unwanted])
+
+
+@dataclass(frozen=True, eq=False)
+class CoarseFrequencySet(FrequencySet):
+    """Combinations in which one value stands for all that a generalisation does not tell apart.
+
+    There are fewer of them than combinations of values. At levels that merge those values anyway,
+    all that is decided is the same; how often each value itself occurs is kept beside.
+
+    Example:
+        >>> ages = Column("age", (31, 38))
+        >>> coarse = CoarseFrequencySet((ages,), np.array([[0]]), np.array([3]),
+        ...     {"age": np.array([2, 1])})
+        >>> coarse.rows.tolist(), coarse.value_counts("age").tolist()
+        ([3], [2, 1])
+    """
+
+    frequencies: Mapping[str, IntArray] = field(default_factory=dict)
+    """Of columns whose values are merged, how many rows have each; a missing one is the last."""
+
+    def value_counts(self, name: str) -> IntArray:
+        if name in self.frequencies:
+            return self.frequencies[name][: len(self.column(name).values)]
+        return super().value_counts(name)
 
 
 def aligned(

@@ -48,6 +48,14 @@ def anonymize(
     form: FormatOption = None,
     force: ReplaceOption = False,
     key: KeyOption = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="How much memory it may take, as in 2GB; if the combinations do not fit, coarser "
+            "levels are started from.",
+        ),
+    ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -75,6 +83,7 @@ def anonymize(
             format=form,
             force=force,
             key=signing_key(key),
+            memory=memory,
             seed=seed,
             progress=progress,
         )

@@ -24,6 +24,7 @@ from sfumato.release import (
     write_manifest,
 )
 from sfumato.schema import Role
+from sfumato.tasks.budget import Budget, Fitted, count_within
 from sfumato.tasks.evidence import key_for
 from sfumato.tasks.full_domain import decide_full_domain
 from sfumato.tasks.local import decide_locally
@@ -49,6 +50,7 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     format: str | None = None,  # noqa: A002 - the word users know
     force: bool = False,
     key: Key | None = None,
+    memory: str | int | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
 ) -> Release:
@@ -72,6 +74,9 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
         format: csv, parquet or feather; None takes the input's.
         force: Replace a release that is already in `output`.
         key: The private key to sign it with, or its file; see `sf.keygen`.
+        memory: How much memory it may take, such as `2GB`, for files. If the table has more
+            combinations than fit, full-domain starts from coarser levels and the release says
+            from which; other methods refuse. None: as much as the combinations take.
         seed: Fixes the random order of the rows, for tests and experiments. Such a release
             is marked as reproducible: it is not for publication.
         progress: Told how far each stage is.
@@ -94,6 +99,7 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     if output is not None:
         refuse_what_is_there(Path(output), force=force)
     signer = key_for(key, output)
+    budget = None if memory is None else Budget.of(memory)
     if not isinstance(policy, Policy):
         policy = Policy.load(policy)
     if method is not None:
@@ -103,8 +109,8 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     chosen = _format_of(table, format)
     roles = policy.check_against(table.columns)
     asked = policy if refine is None else _with_findings(policy, refine)
-    counts = table.count(
-        counted_columns(asked), progress=lambda done, total: report("count", done, total)
+    counts, fitting, notes = _counted(
+        table, asked, budget, report, coarsens=partitioner is None and asked is policy
     )
     if counts.total == 0:
         raise InputError("the table has no rows: there is nobody to protect and nothing to publish")
@@ -115,7 +121,7 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
         policy = asked
     elif partitioner is None:
         decision = decide_full_domain(
-            policy,
+            fitting,
             counts,
             _population_of(policy, report),
             lambda checks: report("search", checks, None),
@@ -125,12 +131,29 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
             policy, partitioner, counts, lambda done, total: report("partition", done, total)
         )
     manifest = build_manifest(policy, roles, decision, reproducible=seed is not None)
+    manifest |= {"notes": list(notes)} if notes else {}
     rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
     columns = [name for name, role in roles.items() if role in PUBLISHED]
     job = _Job(policy, roles, table, decision.recoding, columns, manifest, rng, report)
     if output is None:
         return job.in_memory()
     return job.to_folder(Path(output), chosen, signer, force=force)
+
+
+def _counted(
+    table: Table, policy: Policy, budget: Budget | None, report: Progress, *, coarsens: bool
+) -> Fitted:
+    """Count what a decision needs, within the budget if there is one."""
+    columns = counted_columns(policy)
+
+    def told(done: int, total: int | None) -> None:
+        report("count", done, total)
+
+    if budget is None:
+        return Fitted(table.count(columns, progress=told), policy, ())
+    # A population would have to be counted at the same levels.
+    coarsens = coarsens and policy.population is None
+    return count_within(budget, table, policy, columns, told, coarsens=coarsens)
 
 
 def _with_findings(policy: Policy, findings: "Findings | Sequence[Findings]") -> Policy:

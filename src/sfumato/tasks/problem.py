@@ -1,7 +1,7 @@
 """From counts and a policy to a decision's ingredients: ladders, promises, the loss, the limit."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -141,7 +141,7 @@ def without_missing(counts: FrequencySet, names: tuple[str, ...]) -> tuple[Frequ
             # Missing is the last code of a dictionary, so the others stay what they are.
             columns[position] = Column(name, columns[position].known)
     left = counts.without(lacking)
-    return FrequencySet(tuple(columns), left.codes, left.rows), np.flatnonzero(~lacking)
+    return replace(left, columns=tuple(columns)), np.flatnonzero(~lacking)
 
 
 def ladder_of(policy: Policy, counts: FrequencySet, name: str) -> Ladder:

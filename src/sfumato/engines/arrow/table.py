@@ -1,6 +1,6 @@
 """The arrow engine's table: counts and publishes whatever a source streams."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
@@ -9,16 +9,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sfumato.counts import FrequencySet
+from sfumato.counts import Column, FrequencySet
 from sfumato.engines.arrow.build import from_numpy
 from sfumato.engines.arrow.codebook import MISSING, Codebook
 from sfumato.engines.arrow.combinations import Combinations
 from sfumato.engines.arrow.full_domain import FullDomainRecoder
 from sfumato.engines.arrow.local import LocalRecoder
 from sfumato.engines.arrow.publication import Publication
+from sfumato.engines.arrow.reader import ColumnReader
 from sfumato.engines.arrow.recoder import Recoder
 from sfumato.engines.arrow.shuffle import BUDGET, shuffled
 from sfumato.engines.arrow.source import BATCH_ROWS, FileSource, Source
+from sfumato.engines.arrow.survey import Frequencies, Sample, Survey, surveyed
 from sfumato.engines.arrow.values import python_values
 from sfumato.engines.arrow.writers import open_writer, plain_batch
 from sfumato.engines.base import FORMATS, Domain, Progress, Suppression, Table, Written
@@ -51,9 +53,76 @@ class ArrowTable(Table):
         for batch in self._batches(columns or self.columns[:1], progress):
             codes = [book.indexed(batch.column(book.column)) for book in books]
             seen.add(codes, [len(book) for book in books], len(batch))
-        combinations, rows = seen.result()
-        values = [_occurring(book, combinations[i]) for i, book in enumerate(books)]
-        return FrequencySet.from_codes(columns, values, combinations, rows)
+        return _frequency_set(books, seen)
+
+    def survey(
+        self,
+        columns: Sequence[str],
+        most: int,
+        *,
+        complete: Sequence[str] = (),
+        progress: Progress | None = None,
+    ) -> FrequencySet | Survey:
+        """Count every distinct combination, or tell of the columns if there are too many.
+
+        Args:
+            columns: The columns to count, at least one.
+            most: How many combinations there may be.
+            complete: Where rows that miss one of these columns are not to be counted, when
+                values are counted column by column.
+            progress: Told how many rows were read.
+        """
+        self.require(columns)
+        books = [Codebook(name, self._source.schema.field(name).type) for name in columns]
+        seen: Combinations | None = Combinations(len(books), most)
+        alone = Frequencies(len(books), [columns.index(name) for name in complete])
+        sample = Sample(len(books))
+        for batch in self._batches(columns, progress):
+            codes = [book.encode(batch.column(book.column)) for book in books]
+            sizes = [len(book) for book in books]
+            alone.add(codes, sizes)
+            sample.add(codes)
+            if seen is not None:
+                seen.add(codes, sizes)
+                seen = None if seen.too_many else seen
+        if seen is not None and not seen.merge():
+            return _frequency_set(books, seen)
+        return surveyed(books, alone, sample)
+
+    def count_merged(
+        self,
+        columns: Sequence[Column],
+        merged: Sequence[CodeArray],
+        most: int,
+        rise: Callable[[CodeArray], Sequence[CodeArray]],
+        *,
+        progress: Progress | None = None,
+    ) -> tuple[CodeArray, IntArray]:
+        """Count combinations in which several values are taken for one.
+
+        Args:
+            columns: The columns with all values that occur.
+            merged: For each value of each column, which one it is taken for.
+            most: How many combinations there may be.
+            rise: Given combinations that are too many, says anew what each value is taken for;
+                what was taken for one stays so.
+            progress: Told how many rows were read.
+        """
+        sizes = [len(column.values) for column in columns]
+        readers = self._readers(columns, merged)
+        seen = Combinations(len(columns), most)
+        for batch in self._batches([column.name for column in columns], progress):
+            seen.add([reader.encode(batch.column(reader.column)) for reader in readers], sizes)
+            while seen.too_many:
+                merged, seen = _lifted(seen, rise, sizes, most)
+                readers = self._readers(columns, merged)
+        while seen.merge():
+            _, seen = _lifted(seen, rise, sizes, most)
+        return seen.result()
+
+    def limit_rows(self, budget: int) -> None:
+        """Keep so many bytes of recoded rows in memory while shuffling; more go to disk."""
+        self._budget = min(self._budget, budget)
 
     def domains(
         self, columns: Sequence[str], *, progress: Progress | None = None
@@ -138,6 +207,12 @@ class ArrowTable(Table):
     def native(self, table: pa.Table) -> Any:  # noqa: ANN401 - whatever the caller gave
         return self._source.native(table)
 
+    def _readers(self, columns: Sequence[Column], codes: Sequence[CodeArray]) -> list[ColumnReader]:
+        return [
+            ColumnReader(column.name, column.values, of_value, self._source)
+            for column, of_value in zip(columns, codes, strict=True)
+        ]
+
     def _publication(
         self,
         recoding: Recoding,
@@ -218,6 +293,27 @@ class ArrowTable(Table):
 def _looked_at(recoding: Recoding) -> list[str]:
     others = recoding.others if isinstance(recoding, LocalRecoding) else ()
     return [column.column for column in recoding.columns] + [column.name for column in others]
+
+
+def _frequency_set(books: Sequence[Codebook], seen: Combinations) -> FrequencySet:
+    combinations, rows = seen.result()
+    values = [_occurring(book, combinations[i]) for i, book in enumerate(books)]
+    return FrequencySet.from_codes([book.column for book in books], values, combinations, rows)
+
+
+def _lifted(
+    seen: Combinations,
+    rise: Callable[[CodeArray], Sequence[CodeArray]],
+    sizes: Sequence[int],
+    most: int,
+) -> tuple[Sequence[CodeArray], Combinations]:
+    """Merge more values of the combinations counted so far."""
+    combinations, rows = seen.result()
+    merged = rise(combinations)
+    fewer = Combinations(len(sizes), most)
+    codes = [of_value[codes] for of_value, codes in zip(merged, combinations, strict=True)]
+    fewer.add(codes, sizes, rows=rows)
+    return merged, fewer
 
 
 def _occurring(book: Codebook, codes: CodeArray) -> list[Value]:

@@ -1,0 +1,231 @@
+"""A memory budget: counting what fits, and starting from coarser levels where it does not."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Integral
+from typing import NamedTuple, Self
+
+from sfumato.counts import CoarseFrequencySet, Column, FrequencySet
+from sfumato.engines import Progress, Table
+from sfumato.engines.arrow.survey import Survey
+from sfumato.errors import ParameterError
+from sfumato.hierarchy import Ladder, Suppress
+from sfumato.policy import Missing, Policy
+from sfumato.policy.part import FrozenMap
+from sfumato.tasks.coarsening import Coarsening
+from sfumato.typing import CodeArray
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_BINARY = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+_SIZE = re.compile(r"\s*(\d{1,12}(?:\.\d{1,6})?)\s*([kmgt]?i?)b?\s*", re.IGNORECASE)
+
+_FIXED = 450 * 10**6
+"""Bytes that are needed whatever is counted: libraries, a few batches, the file that is read."""
+
+_SHUFFLED = 4
+"""The share of the rest that recoded rows may take before they go to disk: one in so many."""
+
+_PER_COMBINATION = 160
+_PER_CELL = 40
+"""Bytes of a combination from counting to the end of the search, and of each value in it."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much memory a run may take.
+
+    Example:
+        >>> Budget.of("2GB").bytes, Budget.of("1.5 GiB").bytes, Budget.of(10**9).bytes
+        (2000000000, 1610612736, 1000000000)
+        >>> Budget.of("2GB").most(columns=8)
+        2421875
+        >>> Budget.of("two")
+        Traceback (most recent call last):
+        sfumato.errors.ParameterError: memory must be a size as in 2GB, 500MB or 1.5GiB, or a
+        number of bytes, got 'two'
+    """
+
+    bytes: int
+    given: str
+
+    @classmethod
+    def of(cls, memory: object) -> Self:
+        """Read a size, or refuse one that is none or too small for anything."""
+        found = _bytes(memory)
+        if found is None:
+            expected = "a size as in 2GB, 500MB or 1.5GiB, or a number of bytes"
+            raise ParameterError("memory", memory, expected)
+        budget = cls(found, memory if isinstance(memory, str) else f"{found} bytes")
+        if budget.most(columns=1) < 1:
+            raise ParameterError(
+                "memory",
+                memory,
+                f"more than {in_words(_FIXED)}",
+                why="that much is taken before the first row is counted",
+            )
+        return budget
+
+    @property
+    def shuffled(self) -> int:
+        """Bytes of recoded rows that may be kept in memory."""
+        return max(self.bytes - _FIXED, 0) // _SHUFFLED
+
+    def most(self, columns: int) -> int:
+        """Say how many combinations of so many columns fit."""
+        return max(self.bytes - _FIXED - self.shuffled, 0) // _each(columns)
+
+    @staticmethod
+    def for_combinations(n: float, columns: int) -> int:
+        """Say how many bytes it takes to fit so many combinations."""
+        return int(_FIXED + n * _each(columns) * _SHUFFLED / (_SHUFFLED - 1)) + 1
+
+
+def in_words(size: float) -> str:
+    """Write a number of bytes in a few letters, rounded up.
+
+    >>> in_words(450_000_000), in_words(2_310_000_001), in_words(12)
+    ('450MB', '2.4GB', '1MB')
+    """
+    if size > 999 * 10**6:
+        return f"{-(-int(size) // 10**8) / 10:g}GB"
+    return f"{-(-int(size) // 10**6)}MB"
+
+
+def _bytes(memory: object) -> int | None:
+    if isinstance(memory, Integral) and not isinstance(memory, bool):
+        return int(memory) if int(memory) > 0 else None
+    found = _SIZE.fullmatch(memory) if isinstance(memory, str) else None
+    if found is None:
+        return None
+    unit = (_UNITS | _BINARY).get(found[2].lower())
+    return None if unit is None else int(Fraction(found[1]) * unit) or None
+
+
+def _each(columns: int) -> int:
+    return _PER_COMBINATION + _PER_CELL * columns
+
+
+class Fitted(NamedTuple):
+    """A table that was counted within a budget."""
+
+    counts: FrequencySet
+    policy: Policy
+    """The policy that the counts can be decided on: with higher levels, where that was needed."""
+
+    notes: tuple[str, ...]
+    """What was done to make it fit."""
+
+
+def count_within(
+    budget: Budget,
+    table: Table,
+    policy: Policy,
+    columns: Sequence[str],
+    progress: Progress,
+    *,
+    coarsens: bool = True,
+) -> Fitted:
+    """Count a table for a policy, from coarser levels on if there are too many combinations.
+
+    What is decided on the counts is what would be decided with a policy that allows no lower
+    levels than those that were chosen.
+
+    Args:
+        budget: How much memory there is.
+        table: The table; one of the embedded engine.
+        policy: What must hold.
+        columns: The columns to count: the quasi-identifiers and what models look at.
+        progress: Told how many rows were read.
+        coarsens: Whether whoever decides can do so on coarser counts; else too many are refused.
+    """
+    from sfumato.engines.arrow.table import ArrowTable
+
+    if not isinstance(table, ArrowTable):
+        raise ParameterError(
+            "memory",
+            budget.given,
+            "left out",
+            why=f"the rows of a {table.kind} table are counted where they are, and what that "
+            "takes is for that engine's own settings",
+        )
+    table.limit_rows(budget.shuffled)
+    most = budget.most(len(columns))
+    complete = policy.quasi_identifiers if policy.missing is Missing.SUPPRESS else ()
+    found = table.survey(columns, most, complete=complete, progress=progress)
+    if isinstance(found, FrequencySet):
+        return Fitted(found, policy, ())
+    levels = _coarsening(policy, found)
+    if not coarsens:
+        about = levels.raise_until(found.sample, rows=found.rows, most=float("inf"))
+        raise _too_little(budget, about, len(columns), "", "or choose method full-domain, which ")
+    levels.raise_until(found.sample, rows=found.rows, most=most)
+
+    def rise(combinations: CodeArray) -> list[CodeArray]:
+        # More rows are to come, so there must be some room left.
+        left = levels.raise_until(combinations, rows=combinations.shape[1], most=max(most // 2, 1))
+        if left > most:
+            raise _too_little(budget, left, len(columns), " even at the highest levels", "")
+        return levels.merged(sizes)
+
+    sizes = [len(column.values) for column in found.columns]
+    combinations, rows = table.count_merged(
+        found.columns, levels.merged(sizes), most, rise, progress=progress
+    )
+    frequencies = {name: found.frequencies[name] for name in policy.quasi_identifiers}
+    counts = CoarseFrequencySet(found.columns, combinations, rows, frequencies)
+    return Fitted(counts, *_raised(budget, policy, found, levels))
+
+
+def _coarsening(policy: Policy, found: Survey) -> Coarsening:
+    ladders = [_ladder(policy, found, column) for column in found.columns]
+    lowest, highest = [], []
+    for column, ladder in zip(found.columns, ladders, strict=True):
+        top = 0 if ladder is None else ladder.height
+        low, high = policy.columns[column.name].levels or (0, top)
+        lowest.append(min(low, top))
+        highest.append(min(high, top))
+    return Coarsening(ladders, tuple(lowest), tuple(highest))
+
+
+def _ladder(policy: Policy, found: Survey, column: Column) -> Ladder | None:
+    """Build the hierarchy that a decision will build, for the values that it will see."""
+    rule = policy.columns[column.name]
+    values = column.known if policy.missing is Missing.SUPPRESS else column.values
+    if column.name not in policy.quasi_identifiers or not column.known:
+        return None
+    rows = found.frequencies[column.name][: len(values)].tolist()
+    return (rule.hierarchy or Suppress()).ladder(column.name, values, rows)
+
+
+def _raised(
+    budget: Budget, policy: Policy, found: Survey, levels: Coarsening
+) -> tuple[Policy, tuple[str, ...]]:
+    """Give the policy with its lowest levels raised, and say which they are."""
+    rules = dict(policy.columns)
+    said = []
+    for column, level, top in zip(found.columns, levels.node, levels.highest, strict=True):
+        rule = rules[column.name]
+        if level > (rule.levels[0] if rule.levels else 0):
+            rules[column.name] = rule.model_copy(update={"levels": (level, top)})
+            said.append(f"{column.name} from level {level}")
+    note = (
+        f"to keep within {budget.given} of memory, rows were counted at coarser levels: "
+        f"{', '.join(said)}. What finer levels would have kept was not looked at"
+    )
+    return policy.model_copy(update={"columns": FrozenMap(rules)}), (note,)
+
+
+def _too_little(
+    budget: Budget, combinations: float, columns: int, where: str, hint: str
+) -> ParameterError:
+    needed = in_words(Budget.for_combinations(combinations, columns))
+    return ParameterError(
+        "memory",
+        budget.given,
+        f"about {needed} or more",
+        why=f"the table has about {combinations:,.0f} combinations of quasi-identifiers and "
+        f"sensitive values{where}. Give more memory, {hint}"
+        + ("can start from coarser levels" if hint else "or leave columns out"),
+    )
