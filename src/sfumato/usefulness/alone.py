@@ -36,8 +36,8 @@ class Alone:
         if shown.known and {text_of(value) for value in shown.known} == {STAR}:
             raise InputError(
                 f"column {shown.name!r} is published as '*' for everybody, which says nothing "
-                f"about {str(wanted)!r}. Give the table it was made of (--original, original=...), or leave "
-                "the column out."
+                f"about {str(wanted)!r}. Give the table it was made of (--original, original=...), "
+                "or leave the column out."
             )
         axis = _Axis.of_column(shown, wanted)
         self._reading: _Axis | _Words
@@ -212,5 +212,5 @@ def _unordered(shown: Column, wanted: Range) -> InputError:
     return InputError(
         f"column {shown.name!r} cannot be asked for the range {str(wanted)!r}: its labels are not "
         "all numbers or dates, or intervals of them. Ask for some of the labels, or give the "
-        "table it was made of (--original, original=...) and the policy it was made with (policy=...)."
+        "table it was made of (--original, original=...) and its policy (-p, policy=...)."
     )
