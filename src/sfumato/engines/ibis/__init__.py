@@ -31,9 +31,12 @@ class IbisEngine(Engine):
 
     def open(self, source: object) -> Table:
         from sfumato.engines.ibis.opening import open_database
+
+        # First what says how to install whatever is missing.
+        database = open_database(source)
         from sfumato.engines.ibis.table import IbisTable
 
-        return IbisTable(open_database(source))
+        return IbisTable(database)
 
 
 _TABLES = {
