@@ -5,7 +5,7 @@ import pyarrow.csv as pc
 import pytest
 
 import sfumato as sf
-from sfumato.errors import SfumatoError
+from sfumato.errors import ParameterError, SfumatoError
 from sfumato.policy import Suppression
 from sfumato.tasks.target import target_of
 
@@ -196,3 +196,17 @@ def test_a_table_that_promises_nothing_breaks_nothing():
 def test_requests_that_cannot_be_meant_are_answered(settings, words):
     with pytest.raises(SfumatoError, match=words):
         sf.verify(pa.table(STARRED), **{**ROLES, **settings})
+
+
+def test_attacks_of_one_kind_are_told_apart():
+    found = sf.verify(pa.table(STARRED), **ROLES, outside=people(1), attacks=["linking"])
+    assert [each.title for each in found.attacks] == [
+        "linking(view=prosecutor)",
+        "linking(view=journalist)",
+    ]
+
+
+@pytest.mark.parametrize("attacks", [[], None, ()])
+def test_no_attack_at_all_is_asked_for_by_false(attacks):
+    with pytest.raises(ParameterError, match="attacks must be True, False, or a list of names"):
+        sf.verify(pa.table(STARRED), **ROLES, attacks=attacks)

@@ -10,6 +10,9 @@ from sfumato.typing import BoolArray, FloatArray, Value
 MOST_CASES = 5
 """How many of the worst cases an outcome holds."""
 
+_TELLING = {"level", "within", "view", "known"}
+"""Settings by which attacks of one kind on one column differ."""
+
 
 def at_risk(prior: FloatArray, posterior: FloatArray, threshold: float) -> BoolArray:
     """Tell whom a release betrays: what is believed of them is likely, and the release made it so.
@@ -129,6 +132,22 @@ class Outcome:
     def share(self) -> float:
         """The share of people at risk."""
         return self.people / max(self.of, 1)
+
+    @property
+    def about(self) -> str:
+        """What it is after, and the setting by which it differs from others of its kind.
+
+        >>> settings = {"within": 10, "fakes": 100}
+        >>> Outcome("similarity", "pay", 0, 9, 0.1, 0.2, 0.75, settings=settings).about
+        'pay, within=10'
+        """
+        telling = [f"{k}={v}" for k, v in self.settings.items() if k in _TELLING]
+        return ", ".join(filter(None, [self.column, *telling]))
+
+    @property
+    def title(self) -> str:
+        """The attack and what it is about."""
+        return f"{self.attack}({self.about})" if self.about else self.attack
 
     @property
     def tried(self) -> bool:

@@ -1,12 +1,12 @@
 """A list of people from elsewhere, held against the classes of a release."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
-from sfumato.attacks.reading import reads
+from sfumato.attacks.reading import codes_read
 from sfumato.attacks.target import Target
 from sfumato.counts import FrequencySet, group, sums
 from sfumato.errors import ParameterError
@@ -78,13 +78,16 @@ class Outside:
         sizes = [len(target.columns[position].values) for position in at]
         merged = group([target.labels[position] for position in at], sizes)
         read = [
-            reads(
-                people.column(name),
-                target.columns[position],
-                (ladders or {}).get(name),
-                (levels or {}).get(name),
-                # What a release does not say of somebody may be anything.
-                matches_any=True,
+            _Labels.of(
+                len(people.column(name).values),
+                codes_read(
+                    people.column(name),
+                    target.columns[position],
+                    (ladders or {}).get(name),
+                    (levels or {}).get(name),
+                    # What a release does not say of somebody may be anything.
+                    matches_any=True,
+                ),
             )
             for name, position in zip(shared, at, strict=True)
         ]
@@ -115,37 +118,80 @@ class Outside:
         return ", ".join("(missing)" if value is None else text_of(value) for value in values)
 
 
+class _Labels(NamedTuple):
+    """The labels that each value of a column may have become, value after value."""
+
+    starts: IntArray
+    """Where the labels of each value begin; one entry more at the end."""
+
+    label: IntArray
+    n: int
+    """How many labels there are."""
+
+    @classmethod
+    def of(cls, values: int, codes: Sequence[IntArray]) -> Self:
+        value = np.concatenate([np.zeros(0, dtype=np.int64), *codes])
+        label = np.repeat(np.arange(len(codes)), [len(each) for each in codes])
+        order = np.argsort(value, kind="stable")
+        starts = np.searchsorted(value[order], np.arange(values + 1))
+        return cls(starts, label[order], len(codes))
+
+    @property
+    def only(self) -> IntArray | None:
+        """The one label of each value, -1 for none; None if some value has several."""
+        number = np.diff(self.starts)
+        if number.max(initial=0) > 1:
+            return None
+        found = np.full(len(number), -1, dtype=np.int64)
+        found[number == 1] = self.label
+        return found
+
+    def fits(self, codes: np.ndarray) -> BoolArray:
+        """Tell for some values which labels each may have become."""
+        first, number = self.starts[codes], np.diff(self.starts)[codes]
+        at = np.repeat(np.arange(len(codes)), number)
+        offset = np.arange(len(at)) - np.repeat(np.cumsum(number) - number, number)
+        found = np.zeros((len(codes), self.n), dtype=np.bool_)
+        found[at, self.label[np.repeat(first, number) + offset]] = True
+        return found
+
+
 def _joined(
-    codes: list[np.ndarray], labels: list[np.ndarray], read: list[BoolArray], classes: int
+    codes: list[np.ndarray], labels: list[np.ndarray], read: list[_Labels], classes: int
 ) -> Iterator[tuple[IntArray, IntArray]]:
     """List which people fit which classes, as pairs, some people at a time."""
     if not classes:
         return
-    if all(covers.sum(axis=1).max(initial=0) <= 1 for covers in read):
-        yield _looked_up(codes, labels, read, classes)
+    only = [each.only for each in read]
+    if all(each is not None for each in only):
+        sizes = [each.n for each in read]
+        yield _looked_up(codes, labels, [each for each in only if each is not None], sizes, classes)
         return
     n = len(codes[0])
-    step = max(_AT_ONCE // max(classes, 1), 1)
+    step = max(_AT_ONCE // max(classes, *(each.n for each in read)), 1)
     for start in range(0, n, step):
         part = slice(start, start + step)
         fits = np.ones((len(codes[0][part]), classes), dtype=np.bool_)
         for code, label, covers in zip(codes, labels, read, strict=True):
-            fits &= covers[code[part]][:, label]
+            fits &= covers.fits(code[part])[:, label]
         person, fitting = np.nonzero(fits)
         yield person + start, fitting
 
 
 def _looked_up(
-    codes: list[np.ndarray], labels: list[np.ndarray], read: list[BoolArray], classes: int
+    codes: list[np.ndarray],
+    labels: list[np.ndarray],
+    only: list[IntArray],
+    sizes: list[int],
+    classes: int,
 ) -> tuple[IntArray, IntArray]:
     """Find the one class of each person, where every value has become one label at most."""
     # A value that no label stands for is a code more, which no class has.
-    own = [np.where(c.any(axis=1), c.argmax(axis=1) + 1, 0) for c in read]
     both = [
-        np.concatenate([label + 1, became[code]])
-        for code, label, became in zip(codes, labels, own, strict=True)
+        np.concatenate([label + 1, became[code] + 1])
+        for code, label, became in zip(codes, labels, only, strict=True)
     ]
-    found = group(both, [covers.shape[1] + 1 for covers in read])
+    found = group(both, [size + 1 for size in sizes])
     number = np.full(found.n, -1, dtype=np.int64)
     number[found.of_item[:classes]] = np.arange(classes)
     of_person = number[found.of_item[classes:]]

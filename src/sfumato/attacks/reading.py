@@ -5,7 +5,7 @@ import numpy as np
 from sfumato.counts import Column
 from sfumato.errors import InputError
 from sfumato.hierarchy import Ladder
-from sfumato.typing import BoolArray
+from sfumato.typing import BoolArray, IntArray
 from sfumato.usefulness.covering import Covering
 
 
@@ -34,15 +34,33 @@ def reads(
         >>> reads(raw, Column("age", ("3*", "40-49", "[30, 45)", "young", "*", None))).tolist()
         [[True, False, True, False, True, False], [False, True, True, False, True, False]]
     """
-    covering = Covering(raw, ladder, level)
     found = np.zeros((len(raw.values), len(published.values)), dtype=np.bool_)
-    for at, label in enumerate(published.values):
-        if label is None:
-            found[:, at] = matches_any
-            found[raw.missing :, at] |= raw.missing >= 0
-            continue
+    for at, codes in enumerate(codes_read(raw, published, ladder, level, matches_any=matches_any)):
+        found[codes, at] = True
+    return found
+
+
+def codes_read(
+    raw: Column,
+    published: Column,
+    ladder: Ladder | None = None,
+    level: int | None = None,
+    *,
+    matches_any: bool = False,
+) -> list[IntArray]:
+    """Give for each label the codes of the values it may stand for; see `reads`.
+
+    >>> [codes.tolist() for codes in codes_read(Column("age", (31, 42)), Column("age", ("3*",)))]
+    [[0]]
+    """
+    covering = Covering(raw, ladder, level)
+    everything = np.arange(len(raw.values))
+    missing = everything[raw.missing :] if raw.missing >= 0 else everything[:0]
+    found = []
+    for label in published.values:
         try:
-            found[covering.of(label), at] = True
+            codes = covering.of(label) if label is not None else missing
         except InputError:
-            continue
+            codes = everything[:0]
+        found.append(everything if label is None and matches_any else codes)
     return found

@@ -45,7 +45,7 @@ def _attacks(assessment: "Assessment", tried: "list[Outcome]") -> "Table":
     rows = [
         (
             outcome.attack,
-            outcome.column or "",
+            outcome.about,
             _result(assessment, outcome),
             f"{outcome.people} of {outcome.of}",
             "" if outcome.prior is None else percent(outcome.prior),

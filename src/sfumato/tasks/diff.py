@@ -71,7 +71,7 @@ def _risks(old: Assessment, new: Assessment) -> Iterator[Change]:
         {f"promise {check.name}": check.status for check in old.checks},
         {f"promise {check.name}": check.status for check in new.checks},
     )
-    before, after = ({_name(each): each for each in one.attacks} for one in (old, new))
+    before, after = ({each.title: each for each in one.attacks} for one in (old, new))
     for name in dict.fromkeys([*before, *after]):
         one, other = (found.get(name) for found in (before, after))
         for figure, of in _FIGURES.items():
@@ -80,16 +80,6 @@ def _risks(old: Assessment, new: Assessment) -> Iterator[Change]:
             )
             if was != now and not _both_near(was, now):
                 yield Change(f"{name}: {figure}", was, now, _direction(was, now))
-
-
-def _name(outcome: Outcome) -> str:
-    settings = ", ".join(
-        f"{key}={value}"
-        for key, value in outcome.settings.items()
-        if key in {"level", "within", "view", "known"}
-    )
-    inside = ", ".join(filter(None, [outcome.column, settings]))
-    return f"{outcome.attack}({inside})" if inside else outcome.attack
 
 
 _FIGURES: Mapping[str, Callable[[Outcome], float | None]] = {

@@ -88,6 +88,8 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     if people is not None:
         require_int("people", people, at_least=0)
     verdict = recomputed(what, policy, population)
+    if not isinstance(attacks, bool) and not attacks:
+        raise ParameterError("attacks", attacks, "True, False, or a list of names or attacks")
     if not attacks:
         return Assessment(_promising(verdict, policy))
     roles = (quasi_identifiers, sensitive)

@@ -37,6 +37,8 @@ class Covering:
 
     def __init__(self, raw: Column, ladder: Ladder | None = None, level: int | None = None) -> None:
         self._raw = raw
+        self._everything = np.arange(len(raw.values))
+        self._everything.flags.writeable = False
         self._codes = {text_of(v): code for code, v in enumerate(raw.known)}
         self._reader = reader_of(raw)
         self._ladder = ladder
@@ -49,9 +51,8 @@ class Covering:
 
     def of(self, label: Value) -> IntArray:
         """Give the codes of the raw values that a label stands for."""
-        everything = np.arange(len(self._raw.values))
         if label is None:
-            return everything[-1:] if self._raw.missing >= 0 else everything
+            return self._everything[-1:] if self._raw.missing >= 0 else self._everything
         text = text_of(label)
         level = self._places.get(text, (-1, -1))[0]
         if text in self._codes and level != self._first:
@@ -75,7 +76,7 @@ class Covering:
 
     def _read(self, text: str) -> IntArray:
         if text == STAR:
-            return np.arange(len(self._raw.values))
+            return self._everything
         stretch = None if self._reader is None else stretch_of(text, self._reader)
         if stretch is not None and self._reader is not None:
             points = [self._reader(value) for value in self._raw.known]

@@ -43,8 +43,7 @@ def _check(suite: Element, check: Check) -> None:
 
 
 def _attack(suite: Element, outcome: Outcome, *, failed: bool) -> None:
-    name = outcome.attack if outcome.column is None else f"{outcome.attack}({outcome.column})"
-    case = SubElement(suite, "testcase", name=_clean(name), classname="sfumato.attacks")
+    case = SubElement(suite, "testcase", name=_clean(outcome.title), classname="sfumato.attacks")
     if not outcome.tried:
         SubElement(case, "skipped", message=_clean(outcome.note))
     elif failed:

@@ -22,7 +22,7 @@ def write(assessment: Assessment, subject: str) -> str:
         ),
         *_table(
             "Attacks",
-            ("attack", "column", "people at risk", "before", "after", "worst case"),
+            ("attack", "on", "people at risk", "before", "after", "worst case"),
             map(_attack, assessment.attacks),
         ),
     ]
@@ -57,7 +57,7 @@ def _attack(outcome: Outcome) -> Sequence[str]:
     worst = _plain(str(outcome.worst[0])) if outcome.worst else ""
     return (
         outcome.attack,
-        _plain(outcome.column or ""),
+        _plain(outcome.about),
         f"{outcome.people} of {outcome.of}{told}",
         "" if outcome.prior is None else percent_of(outcome.prior),
         percent_of(outcome.posterior),
