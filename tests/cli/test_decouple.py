@@ -169,3 +169,11 @@ def test_a_mistake_in_the_policy_is_told_with_its_line(patients, run):
     assert result.exit_code == 2
     said = " ".join(result.stderr.split())
     assert "policy.yaml, line 7, decouple.columns[0]: slicing publishes 'zipp'" in said
+
+
+def test_the_setting_that_is_wrong_is_named(patients, run):
+    options = ["--method", "slicing", "--option", "l=2", "--option", "columns=age+zip"]
+    roles = ["--qi", "age,zip", "--sensitive", "ill"]
+    result = run("decouple", "patients.csv", "-o", "x", *options, *roles)
+    assert result.exit_code == 2
+    assert "columns must be a list, got 'age+zip'" in " ".join(result.stderr.split())

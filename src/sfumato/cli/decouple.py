@@ -46,7 +46,10 @@ def decouple(  # noqa: PLR0917 - options of a command line
     ] = None,
     option: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="A setting of --method; may be repeated."),
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="A setting of --method, a list as [A, B]; may be repeated.",
+        ),
     ] = None,
     policy: Annotated[
         Path | None,

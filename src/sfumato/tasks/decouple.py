@@ -144,7 +144,8 @@ def _given(method: str | Mapping[str, object] | Decoupling) -> Decoupling:
         return choose(DECOUPLINGS, "method", given)
     except Fault as fault:
         expected = "a decoupling with its settings"
-        raise ParameterError("method", method, expected, why=str(fault)) from None
+        why = " ".join([*map(str, fault.path), str(fault)])
+        raise ParameterError("method", method, expected, why=why) from None
 
 
 def _require_both(subject: Subject) -> None:
