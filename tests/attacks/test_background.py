@@ -109,3 +109,9 @@ def test_what_the_table_does_not_know_is_refused():
 def test_refuses_settings_that_make_no_sense(bad):
     with pytest.raises(ParameterError, match=f"{next(iter(bad))} must be "):
         BackgroundKnowledge("ill", **bad)
+
+
+@pytest.mark.parametrize("rates", [3, {"age": 3}, {"age": {"x": 3}}, [3], [("age", "x")]])
+def test_rates_that_are_none_are_refused(rates):
+    with pytest.raises(ParameterError, match="rates must be a mapping"):
+        BackgroundKnowledge("ill", rates=rates)

@@ -121,3 +121,20 @@ def test_a_hierarchy_of_a_column_that_is_not_attacked_is_refused():
 def test_what_the_attacker_knows_is_not_attacked():
     with pytest.raises(ParameterError, match=r"got \['sex', 'ill'\]: whoever knows 'ill' need not"):
         sf.attack(table(SMALL), ["sex", "ill"], [Homogeneity("ill")])
+
+
+@pytest.mark.parametrize(
+    ("names", "attacks", "settings", "words"),
+    [
+        ("age", [Homogeneity("ill")], {}, "quasi_identifiers must be a list of column names"),
+        (3, [Homogeneity("ill")], {}, "quasi_identifiers must be a list of column names, got 3"),
+        (["age"], Homogeneity("ill"), {}, "attacks must be a list of attacks"),
+        (["age"], "homogeneity", {}, "attacks must be a list of attacks, got 'homogeneity'"),
+        (["age"], [Homogeneity("ill")], {"hierarchies": 3}, "a mapping of columns to hierarchies"),
+        (["age"], [Homogeneity("ill")], {"hierarchies": {"ill": 3}}, "must be one of sf.hierarchy"),
+    ],
+)
+def test_what_is_no_request_is_answered(names, attacks, settings, words):
+    table = pa.table({"age": ["30"], "ill": ["flu"]})
+    with pytest.raises(ParameterError, match=words):
+        sf.attack(table, names, attacks, **settings)

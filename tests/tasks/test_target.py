@@ -210,3 +210,15 @@ def test_attacks_of_one_kind_are_told_apart():
 def test_no_attack_at_all_is_asked_for_by_false(attacks):
     with pytest.raises(ParameterError, match="attacks must be True, False, or a list of names"):
         sf.verify(pa.table(STARRED), **ROLES, attacks=attacks)
+
+
+def test_rows_that_may_be_the_same_hide_each_other_from_a_list():
+    rows = {"age": [None, "30", "30", None, "31"], "zip": ["1", "1", None, None, "1"]}
+    columns = {"age": "quasi-identifier", "zip": "quasi-identifier"}
+    policy = sf.Policy(columns=columns, models=[sf.models.KAnonymity(2)], missing="matches-any")
+    listed = pa.table({"age": ["30", "31"], "zip": ["1", "1"]})
+    found = sf.verify(pa.table(rows), policy, outside=listed, attacks=["linking"])
+    _, journalist = found.attacks
+    # One of the list fits 30 in zip 1, and so do four rows; 31 in zip 1 fits three.
+    assert journalist.posterior == pytest.approx(1 / 3)
+    assert journalist.people == 0

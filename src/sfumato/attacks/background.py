@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -190,15 +190,11 @@ def _sums(class_id: np.ndarray, weights: FloatArray, n: int) -> FloatArray:
 
 def _rates(given: object) -> tuple[Rate, ...]:
     """Make fours of a mapping, or check them, in an order of their own."""
-    if isinstance(given, Mapping):
-        given = [
-            (column, value, told, share)
-            for column, people in given.items()
-            for value, rates in people.items()
-            for told, share in rates.items()
-        ]
     expected = "a mapping {column: {value: {sensitive value: share}}}, or a list of such fours"
-    fours = [tuple(each) for each in given] if isinstance(given, Iterable) else [()]
+    try:
+        fours = _fours(given)
+    except (AttributeError, TypeError):
+        raise ParameterError("rates", given, expected) from None
     if any(len(four) != 4 or is_missing(four[1]) or is_missing(four[2]) for four in fours):
         raise ParameterError("rates", given, expected)
     for column, _, _, share in fours:
@@ -211,6 +207,17 @@ def _rates(given: object) -> tuple[Rate, ...]:
     if sum(map(len, _by_people(tuple(rates)).values())) < len(rates):
         raise ParameterError("rates", given, "one share for each value")
     return tuple(rates)
+
+
+def _fours(given: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401 - anything may be given
+    if not isinstance(given, Mapping):
+        return [tuple(each) for each in given]
+    return [
+        (column, value, told, share)
+        for column, people in given.items()
+        for value, rates in people.items()
+        for told, share in rates.items()
+    ]
 
 
 def _by_people(rates: tuple[Rate, ...]) -> dict[tuple[str, str], dict[str, float]]:

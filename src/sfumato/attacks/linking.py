@@ -187,10 +187,12 @@ def _linked(target: Target, view: str) -> _Links:
         return _Links(1 / np.maximum(classes.sizes, 1), rows, classes.total, shown)
     if target.outside is None:
         people = classes.population_sizes()
-        return _of_list(people, rows, rows, int(people.sum()) + classes.unseen, shown)
+        return _of_list(people, classes.sizes, rows, int(people.sum()) + classes.unseen, shown)
     outside = target.outside
     at = outside.of_class
-    return _of_list(outside.fitting[at], outside.rows[at], rows, outside.size, shown)
+    # Where missing values match all others, more rows look alike than are of the class.
+    alike = np.maximum(outside.rows[at], classes.sizes)
+    return _of_list(outside.fitting[at], alike, rows, outside.size, shown)
 
 
 def _of_list(

@@ -1,8 +1,9 @@
 """Attack: what can be learnt about people from a table as it is."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from sfumato.attacks import ClassAttack, Finding, Target
+from sfumato.checks import names_in
 from sfumato.counts import FrequencySet
 from sfumato.errors import ParameterError, UnknownColumnError, some
 from sfumato.hierarchy import HierarchyBuilder, Ladder
@@ -46,21 +47,31 @@ def attack(
         homogeneity(ill) exposes 2 of 4 rows, in 1 of 2 classes
         similarity(ill, level=1) exposes 4 of 4 rows, in 2 of 2 classes
     """
-    names = tuple(quasi_identifiers)
+    names = names_in("quasi_identifiers", quasi_identifiers)
     _refuse_others(attacks)
     attacked = tuple(dict.fromkeys(one.column for one in attacks))
     _refuse_known(attacked, names)
-    builders = hierarchies or {}
-    for name in builders:
-        if name not in attacked:
-            raise UnknownColumnError(name, attacked, where="the attacked columns")
+    builders = _builders(hierarchies or {}, attacked)
     counts = counted(data, (*names, *attacked))
     ladders = {name: _ladder(counts, name, builder) for name, builder in builders.items()}
     target = Target.of_table(counts, names, attacked, ladders)
     return tuple(one.find(target) for one in attacks)
 
 
+def _builders(hierarchies: object, attacked: tuple[str, ...]) -> dict[str, HierarchyBuilder]:
+    if not isinstance(hierarchies, Mapping):
+        raise ParameterError("hierarchies", hierarchies, "a mapping of columns to hierarchies")
+    for name, builder in hierarchies.items():
+        if name not in attacked:
+            raise UnknownColumnError(name, attacked, where="the attacked columns")
+        if not isinstance(builder, HierarchyBuilder):
+            raise ParameterError(f"hierarchies[{name!r}]", builder, "one of sf.hierarchy")
+    return dict(hierarchies)
+
+
 def _refuse_others(attacks: Sequence[object]) -> None:
+    if not isinstance(attacks, Iterable) or isinstance(attacks, str):
+        raise ParameterError("attacks", attacks, "a list of attacks")
     others = [one for one in attacks if not isinstance(one, ClassAttack)]
     if others:
         raise ParameterError(
