@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from sfumato.errors import UnknownColumnError
 from sfumato.text import STAR
 from sfumato.verifier.cells import normalised, text_key
-from sfumato.verifier.distinct import distinct
 from sfumato.verifier.reading import Source, open_source
+from sfumato.verifier.tally import Tally
 
 
 class Counted(NamedTuple):
@@ -42,7 +42,7 @@ def count(source: Source, columns: Sequence[str], *, stars: Sequence[str] = ()) 
         if name not in source.names:
             raise UnknownColumnError(name, source.names)
     wanted = list(source.names if stars or not columns else dict.fromkeys(columns))
-    sums: dict[tuple[object, ...], int] = {}
+    tally = Tally(len(columns))
     rows = starred = 0
     for batch in source.batches(wanted):
         if not batch.num_rows:
@@ -51,8 +51,8 @@ def count(source: Source, columns: Sequence[str], *, stars: Sequence[str] = ()) 
         if stars:
             starred += _starred(batch, stars)
         if columns:
-            for combination, n in distinct([normalised(batch.column(c)) for c in columns]):
-                sums[combination] = sums.get(combination, 0) + n
+            tally.add([batch.column(c) for c in columns])
+    sums = tally.sums()
     if not columns and rows:
         sums[()] = rows
     return Counted(sums, rows, starred)
