@@ -10,10 +10,11 @@ from sfumato.attacks.base import Attack
 from sfumato.attacks.outcome import MOST_CASES, Case, Outcome, at_risk
 from sfumato.attacks.shares import priors
 from sfumato.attacks.target import Target
-from sfumato.bayes import LEARNERS, Constraints, Network
+from sfumato.bayes import LEARNERS, Network
 from sfumato.checks import require_int, require_text
 from sfumato.counts import FrequencySet, group
 from sfumato.errors import InputError, UnknownColumnError
+from sfumato.leaks.learning import ALL, TOLD, fit_columns, learn_networks
 from sfumato.leaks.rules import Rule, merged, rules_of
 from sfumato.text import text_of
 from sfumato.typing import BoolArray, CodeArray, FloatArray
@@ -98,16 +99,12 @@ class Dependency(Attack):
     def _learned(self, target: Target) -> list[Network]:
         """Learn the networks once for all columns."""
         counts = _rows_of(target)
-        known, told = (_fit(counts, each) for each in (target.quasi_identifiers, target.sensitive))
-        learner = LEARNERS[self.learner]()
-        tiers = (known, told) if learner.constrained and known and told else ()
-        parts = [(told, Constraints()), ((*known, *told), Constraints(tiers=tiers))]
+        fit = fit_columns(counts, target.quasi_identifiers, target.sensitive)
         # With one sensitive column there is nothing to learn among the sensitive ones.
-        return [
-            learner.learn(counts.project(columns), constraints).network
-            for columns, constraints in parts
-            if len(columns) > 1
-        ]
+        wanted = [TOLD] * (len(fit.sensitive) > 1)
+        wanted += [ALL] * (len(fit.quasi_identifiers + fit.sensitive) > 1)
+        learner = LEARNERS[self.learner]()
+        return list(learn_networks(counts, fit, learner, wanted=wanted).values())
 
     def on(self, target: Target, threshold: float) -> Outcome:
         counts = _rows_of(target)
@@ -162,12 +159,6 @@ def _rows_of(target: Target) -> FrequencySet:
     if target.counts is None:
         raise InputError(f"dependency cannot be tried: {Dependency.why_not(target)}.")
     return target.counts
-
-
-def _fit(counts: FrequencySet, names: Sequence[str]) -> tuple[str, ...]:
-    """Leave out columns that depend on nothing, or name every single row."""
-    distinct = {name: len(np.unique(counts.codes_of(name))) for name in names}
-    return tuple(name for name in names if 1 < distinct[name] < max(counts.total, 3))
 
 
 def _around(network: Network, column: str) -> Network:

@@ -1,26 +1,22 @@
 """Detect: what a published table still tells about people."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from sfumato.bayes import LEARNERS, Constraints, Learner, Network
+from sfumato.bayes import LEARNERS, Learner
 from sfumato.broken import Broken
 from sfumato.checks import require_int, require_number
-from sfumato.counts import FrequencySet
 from sfumato.engines import open_table
 from sfumato.errors import ParameterError
 from sfumato.leaks import Findings, RiskLevels
 from sfumato.leaks.consistent import random_table
+from sfumato.leaks.learning import Progress, fit_columns, learn_networks
 from sfumato.policy import Policy
 from sfumato.tasks.broken_tables import parts_of
 from sfumato.tasks.subject import Subject, risk_levels_of, subject_of
-
-Progress: TypeAlias = Callable[[str, int, int | None], None]
-"""Called with the stage, how much of it is done, and how much there is (None: unknown)."""
 
 DEFAULT_SUPPORT = 5
 """Fewest rows behind a rule where no k is promised."""
@@ -89,13 +85,13 @@ def detect(  # noqa: PLR0913 - all but one have a default and are named
         counts = open_table(subject.data).count(
             subject.columns, progress=lambda done, total: report("count", done, total)
         )
-    fit = _fit(counts, subject)
+    fit = fit_columns(counts, subject.quasi_identifiers, subject.sensitive)
     learn = LEARNERS[learner]() if isinstance(learner, str) else learner
     return Findings(
         counts=counts,
         quasi_identifiers=subject.quasi_identifiers,
         sensitive=subject.sensitive,
-        networks=_networks(counts, fit, learn, report),
+        networks=learn_networks(counts, fit, learn, report),
         alpha=alpha,
         support=support or subject.k or DEFAULT_SUPPORT,
         levels=levels or risk_levels_of(subject.policy, subject.manifest),
@@ -117,59 +113,3 @@ def _of_parts(
         max(ks, default=None),
         manifest,
     )
-
-
-class _Fit(NamedTuple):
-    """The columns that can be learned from, and why others cannot."""
-
-    quasi_identifiers: tuple[str, ...]
-    sensitive: tuple[str, ...]
-    notes: tuple[str, ...]
-
-
-def _fit(counts: FrequencySet, subject: Subject) -> _Fit:
-    """Leave out columns that tell nothing, or everything."""
-    notes = []
-    unfit = set()
-    for column in counts.columns:
-        name, distinct = column.name, len(column.values)
-        if distinct < 2:
-            unfit.add(name)
-            notes.append(f"column {name!r} has one value only: it depends on nothing")
-        elif distinct == counts.total > 2 and int(counts.value_counts(name).max()) == 1:
-            unfit.add(name)
-            notes.append(
-                f"column {name!r} has a different value in every row: it looks like an identifier "
-                "left in, and tells everything about everybody. Drop it, or generalise it."
-            )
-    if counts.total == 1:
-        notes.append("there is one row only: nothing depends on anything in it")
-    if not subject.sensitive:
-        notes.append("no column is sensitive, so no rule can reveal anything: name some")
-    return _Fit(
-        tuple(name for name in subject.quasi_identifiers if name not in unfit),
-        tuple(name for name in subject.sensitive if name not in unfit),
-        tuple(notes),
-    )
-
-
-def _networks(
-    counts: FrequencySet, fit: _Fit, learner: Learner, report: Progress
-) -> dict[str, Network]:
-    """Learn the three networks; an arrow never leads from a sensitive column to another kind."""
-    parts: dict[str, tuple[tuple[str, ...], Constraints]] = {
-        "quasi-identifiers": (fit.quasi_identifiers, Constraints()),
-        "sensitive": (fit.sensitive, Constraints()),
-        "all": (
-            (*fit.quasi_identifiers, *fit.sensitive),
-            Constraints(tiers=(fit.quasi_identifiers, fit.sensitive))
-            if learner.constrained and fit.quasi_identifiers and fit.sensitive
-            else Constraints(),
-        ),
-    }
-    networks = {}
-    for name, (columns, constraints) in parts.items():
-        networks[name] = learner.learn(
-            counts.project(columns), constraints, partial(report, f"learn {name}")
-        ).network
-    return networks
