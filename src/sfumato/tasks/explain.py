@@ -84,7 +84,8 @@ def explain(
     manifest = manifest_of(release) or {}
     missing = manifest.get("missing", policy and policy.missing.value)
     reader = Labels(opened.levels, policy, data, missing == Missing.MATCHES_ANY.value)
-    seen = Seen(_kind(release, manifest), opened, known, reader)
+    removed = manifest.get("rows", {}).get("suppression") == "remove"
+    seen = Seen(_kind(release, manifest), opened, known, reader, stars_are_people=removed)
     knowledge = Knowledge.read(knows, [seen.sensitive(name) for name in opened.sensitive])
     return _explained(seen, knowledge, _asked(opened, column, knowledge))
 

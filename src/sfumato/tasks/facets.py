@@ -10,7 +10,7 @@ from sfumato.policy import Policy
 from sfumato.tasks.ladders import ladders_of
 from sfumato.tasks.measure import counted
 from sfumato.tasks.membership import matcher
-from sfumato.tasks.published import Published
+from sfumato.tasks.published import Counted, Published
 
 
 def with_list(
@@ -83,4 +83,19 @@ def with_members(
     names = release.quasi_identifiers
     people = counted(original, names).project(names)
     ladders = ladders_of(policy, people, names)
-    return replace(target, people=people, matcher=matcher(people, release, ladders))
+    found = matcher(people, _looked_into(target, release), ladders)
+    return replace(target, people=people, matcher=found)
+
+
+def _looked_into(target: Target, release: Published) -> Published:
+    """Leave out the rows that the attacks leave out: `*` alone fits real people and fakes alike."""
+    if target.counts is None or target.silent.any():
+        return release
+
+    def shown(names: Sequence[str]) -> Counted:
+        [table] = release.counted(names).tables
+        every = Target.of_table(table, tuple(names), ())
+        kept = every.kept(~every.silent).counts
+        return Counted(() if kept is None else (kept,))
+
+    return release._replace(counted=shown)

@@ -84,13 +84,16 @@ class Labels:
 class Seen:
     """The published tables, and which of their entries agree with what is known of a person.
 
-    Rows that are all `*` could be anybody's: nobody is looked for there as long as others fit.
+    Rows that are all `*` could be anybody's: nobody is looked for there as long as others fit,
+    unless such rows are known to be a class like others.
     """
 
     kind: str
     opened: Published
     known: Mapping[str, Value]
     reader: Labels
+    stars_are_people: bool = False
+    """Whether no row is suppressed that is shown, so that all `*` is a class."""
 
     @cached_property
     def counted(self) -> Counted:
@@ -193,7 +196,8 @@ class Seen:
 
     def _silent(self, table: FrequencySet) -> BoolArray:
         """Tell which rows say nothing about whose they are."""
-        silent = np.full(len(table), bool(self.opened.quasi_identifiers), dtype=np.bool_)
+        some = bool(self.opened.quasi_identifiers) and not self.stars_are_people
+        silent = np.full(len(table), some, dtype=np.bool_)
         for name in self.opened.quasi_identifiers:
             stars = [v is not None and text_of(v) == STAR for v in table.column(name).values]
             silent &= np.array(stars, dtype=np.bool_)[table.codes_of(name)]
