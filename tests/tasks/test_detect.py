@@ -110,7 +110,7 @@ class TestWhatIsGiven:
         assert sf.detect(leaky(), policy=policy()).sensitive == ("ill",)
 
     def test_without_roles_it_says_what_to_give(self, census):
-        with pytest.raises(ParameterError, match="Give a release, a policy .*, or the roles"):
+        with pytest.raises(ParameterError, match=r"Give a release, a policy .*, or the roles"):
             sf.detect(census)
 
     def test_a_column_cannot_have_two_roles(self, census):
