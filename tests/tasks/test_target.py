@@ -237,3 +237,22 @@ def test_rows_of_stars_do_not_hide_who_is_in_the_data():
     for rows in (shown, starred):
         found = sf.verify(pa.table(rows), **roles, data=data).attack("membership")
         assert (found.posterior, found.people) == (1.0, 3)
+
+
+@pytest.mark.parametrize("method", ["break-merge", {"method": "anatomy", "l": 2}])
+def test_roles_of_a_decoupled_release_are_its_own(method):
+    rows = {"age": ["30"] * 4 + ["40"] * 4, "ill": list("abcdabcd")}
+    release = sf.decouple(pa.table(rows), method, **ROLES)
+    assert sf.verify(release, **ROLES).holds
+    for wrong in ({"sensitive": []}, {"sensitive": ["age"]}, {"quasi_identifiers": ["nope"]}):
+        with pytest.raises(ParameterError, match="its roles decide how a table is decoupled"):
+            sf.verify(release, **{**ROLES, **wrong})
+
+
+def test_a_list_is_no_use_where_buckets_hold_people_who_look_different():
+    rows = {"age": ["30"] * 4 + ["40"] * 4, "ill": list("abcdabcd")}
+    release = sf.decouple(pa.table(rows), {"method": "anatomy", "l": 2}, **ROLES)
+    found = sf.verify(release, outside=pa.table({"age": ["30"]})).attack("linking")
+    assert not found.tried
+    with pytest.raises(SfumatoError, match="there is no file"):
+        sf.verify(release, outside="nowhere.csv")

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from sfumato.attacks import Target
+from sfumato.checks import names_in
 from sfumato.counts import Column, FrequencySet
-from sfumato.errors import InputError
+from sfumato.errors import InputError, ParameterError
 from sfumato.hierarchy import Hierarchy, Ladder
 from sfumato.models.categories import checked
 from sfumato.overlap import overlapping
@@ -34,6 +35,9 @@ def target_of(
     ours says which rows are suppressed, and its other rows are a class whatever they show.
     """
     manifest = manifest_of(what)
+    if manifest is not None and manifest.get("kind") is not None:
+        _refuse_others(manifest, "quasi_identifiers", "quasi-identifier", quasi_identifiers)
+        _refuse_others(manifest, "sensitive", "sensitive", sensitive)
     ladders = _Ladders(policy, {} if manifest is None else manifest.get("hierarchies", {}))
     if manifest is not None and manifest.get("kind") == BREAK_MERGE:
         parts = parts_of(what)
@@ -57,6 +61,20 @@ def target_of(
     target = _promising(target, models)
     matches_any = target.counts is not None and missing == Missing.MATCHES_ANY.value
     return _overlapping(target) if matches_any else target
+
+
+def _refuse_others(
+    manifest: Mapping[str, Any], name: str, role: str, given: Sequence[str] | None
+) -> None:
+    """Refuse roles that are not those by which a table was taken apart."""
+    own = [column["name"] for column in manifest["columns"] if column["role"] == role]
+    if given is not None and {*names_in(name, given)} != {*own}:
+        raise ParameterError(
+            name,
+            list(given),
+            f"left out, or {own}",
+            why="its roles decide how a table is decoupled",
+        )
 
 
 def _table(

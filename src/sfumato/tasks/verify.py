@@ -10,6 +10,7 @@ from sfumato.assessment import Assessment
 from sfumato.attacks import ATTACKS, Attack, Linking, Outcome, Target
 from sfumato.broken import Broken
 from sfumato.checks import require_int, require_number
+from sfumato.engines import open_table
 from sfumato.errors import ParameterError, SfumatoError
 from sfumato.policy import Policy, Tolerance
 from sfumato.tasks.broken_tables import parts_of
@@ -147,9 +148,13 @@ def _informed(
     everybody = lists.population
     if everybody is None and policy is not None:
         everybody = policy.population
-    if lists.outside is not None:
+    linked = bool(Linking.against(target, 1))
+    if lists.outside is not None and linked:
         target = with_list(target, opened(), lists.outside, policy)
-    elif everybody is not None and Linking.against(target, 1):
+    elif lists.outside is not None:
+        # A list that cannot be read is refused even if nobody can be linked by it.
+        open_table(lists.outside)
+    elif everybody is not None and linked:
         release = opened()
         target = with_list(target, release, everybody, policy, names=release.quasi_identifiers)
     return target if data is None else with_members(target, opened(), data, policy)
