@@ -127,6 +127,11 @@ class Assessment:
         headline = f"May it be published? {self.answer.capitalize()}."
         return fragment(headline, ["result", "what", "remark"], rows)
 
+    def __repr__(self) -> str:
+        return (
+            f"<Assessment: {self.answer}, {len(self.checks)} checks, {len(self.attacks)} attacks>"
+        )
+
     def __str__(self) -> str:
         lines = [f"May it be published? {self.answer.capitalize()}."]
         lines.append(str(self.verdict) if self.checks else "Nothing is promised.")

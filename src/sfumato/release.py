@@ -142,6 +142,9 @@ def _proof(manifest: Mapping[str, Any]) -> str:
     method = method_of(manifest)
     if method != FULL_DOMAIN:
         return f"{method}, a heuristic"
+    if "search" not in manifest:
+        # What leaked was merged after the search, so nothing is proven any more.
+        return f"{method} and refined, a heuristic"
     optimal = manifest["search"]["optimal"]
     return "proven optimal" if optimal else "the best found, not proven optimal"
 

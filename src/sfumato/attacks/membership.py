@@ -14,6 +14,7 @@ from sfumato.attacks.target import Target
 from sfumato.checks import require_int, require_number
 from sfumato.counts import FrequencySet, group
 from sfumato.errors import ParameterError
+from sfumato.fragment import fragment
 from sfumato.typing import BoolArray, CodeArray, FloatArray
 
 
@@ -83,6 +84,9 @@ class Presence:
             "advantage": self.advantage,
             "exact": self.exact,
         }
+
+    def _repr_html_(self) -> str:
+        return fragment(str(self))
 
     def __str__(self) -> str:
         real = f"{self.matched} of {self.people} people match a group, {self.groups:.3g} on average"

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from sfumato.fragment import fragment
 from sfumato.verifier import Verdict
 
 
@@ -26,6 +27,9 @@ class EvidenceVerdict(Verdict):
 
     def to_dict(self) -> dict[str, Any]:
         return {**super().to_dict(), "signed_by": self.signed_by, "note": self.note}
+
+    def _repr_html_(self) -> str:
+        return super()._repr_html_() + (fragment(self.note) if self.note else "")
 
     def __str__(self) -> str:
         return "\n".join(filter(None, [super().__str__(), self.note]))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from sfumato.assessment import Assessment
+from sfumato.fragment import fragment
 from sfumato.text import text_of
 
 Direction = Literal["safer", "riskier", "more useful", "less useful", "other"]
@@ -80,6 +81,16 @@ class Changes:
             "new": self.new.answer,
             **{part: [change.to_dict() for change in getattr(self, part)] for part in parts},
         }
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [c.name, shown(c.old), shown(c.new), c.meaning]
+            for c in (*self.risk, *self.utility, *self.causes)
+        ]
+        return fragment(str(self).splitlines()[0], ["what", "before", "now", "so it is"], rows)
+
+    def __repr__(self) -> str:
+        return f"<Changes: {self.old.answer} before, {self.new.answer} now>"
 
     def __str__(self) -> str:
         lines = [f"May it be published? Before: {self.old.answer}. Now: {self.new.answer}."]

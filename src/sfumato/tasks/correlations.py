@@ -11,6 +11,7 @@ import numpy as np
 from sfumato.drawing.heatmap import Words, heatmap_svg
 from sfumato.engines import open_table
 from sfumato.errors import InputError, OutputError, ParameterError, UnknownNameError
+from sfumato.fragment import fragment
 from sfumato.policy import Policy
 from sfumato.slicing import Correlations
 from sfumato.slicing import correlations as measured
@@ -82,6 +83,9 @@ class CorrelationMap(Correlations):
                 {"columns": [one, other], "strength": value} for one, other, value in self.pairs
             ],
         }
+
+    def _repr_html_(self) -> str:
+        return fragment(str(self).splitlines()[0]) + self.svg()
 
     def __repr__(self) -> str:
         return f"<CorrelationMap {str(self).splitlines()[0]}>"

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from sfumato.fragment import fragment
 from sfumato.schema import Role
 from sfumato.tasks.percent import percent
 from sfumato.tasks.subsets import SubsetSearch
@@ -146,6 +147,14 @@ class Inspection:
         """Give everything as plain values that JSON can hold; infinity is the text "inf"."""
         plain: dict[str, Any] = _plain(asdict(self))
         return plain
+
+    def _repr_html_(self) -> str:
+        head = ["column", "role", "distinct", "missing", "unique alone"]
+        rows = [
+            [_name(c.name), c.role.value, c.distinct, percent(c.missing), percent(c.unique)]
+            for c in self.columns
+        ]
+        return fragment(self._headline(), head, rows)
 
     def __repr__(self) -> str:
         return f"<Inspection {self._headline()}>"

@@ -11,6 +11,7 @@ from sfumato.attacks import Covered, Groups, Matcher, Membership, Presence
 from sfumato.checks import require_int
 from sfumato.counts import FrequencySet
 from sfumato.errors import ParameterError, UnknownNameError
+from sfumato.fragment import fragment
 from sfumato.hierarchy import Ladder
 from sfumato.policy import Policy
 from sfumato.tasks.ladders import ladders_of
@@ -50,6 +51,10 @@ class Presences:
         """Give the figures as plain values, ready for JSON."""
         found = {name: result.to_dict() for name, result in self.results.items()}
         return {"releases": found, "seed": self.seed}
+
+    def _repr_html_(self) -> str:
+        titles, *lines = self.cells
+        return fragment("Who is in the data?", titles, lines)
 
     def __repr__(self) -> str:
         return f"<Presences of {', '.join(self.results)}>"

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 from sfumato.checks import require_int
 from sfumato.decoupled import Decoupled
 from sfumato.errors import InfeasibleError
+from sfumato.fragment import fragment
 from sfumato.leaks import Findings
 from sfumato.partition import Partitioner
 from sfumato.policy import Policy
@@ -79,6 +80,10 @@ class Protected:
             "findings": self.findings.to_dict(),
             "warnings": list(self.warnings),
         }
+
+    def _repr_html_(self) -> str:
+        steps = [[line] for line in str(self).splitlines()]
+        return fragment("What was done", ["step"], steps, notes=self.warnings)
 
     def __str__(self) -> str:
         lines = [

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sfumato.fragment import fragment
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -44,6 +46,9 @@ class Estimate:
             "most": self.most,
             "exact": self.exact,
         }
+
+    def _repr_html_(self) -> str:
+        return fragment(str(self))
 
     def __str__(self) -> str:
         asked = " and ".join(f"{name}={wanted}" for name, wanted in self.where.items())

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from sfumato.errors import UnknownNameError
+from sfumato.fragment import fragment
 from sfumato.text import is_missing, text_of
 
 Status = Literal["holds", "broken", "unchecked"]
@@ -87,6 +88,14 @@ class Verdict:
         """Give it as plain values that JSON can hold."""
         return {"holds": self.holds, "checks": [check.to_dict() for check in self.checks]}
 
+    def _repr_html_(self) -> str:
+        # What is wrong comes first: long lists are cut.
+        checks = sorted(self.checks, key=lambda check: check.status == "holds")
+        rows = [[c.status, c.name, _shown("", c.promised), _shown("", c.found)] for c in checks]
+        details = [f"{check.name}: {check.detail}" for check in checks if check.detail]
+        headline, *_ = str(self).splitlines()
+        return fragment(headline, ["result", "check", "promised", "found"], rows, notes=details)
+
     def __str__(self) -> str:
         failing = sum(check.status != "holds" for check in self.checks)
         n = len(self.checks)
@@ -109,7 +118,7 @@ class Verdict:
 
 
 def _shown(label: str, value: object) -> str:
-    return "" if value is None else f"{label} {in_words(value)}"
+    return "" if value is None else f"{label} {in_words(value)}".lstrip()
 
 
 def in_words(value: object) -> str:
