@@ -1,10 +1,14 @@
 """A release as an adversary sees it: which rows are looked into, and what is promised of them."""
 
+import json
+from datetime import date
+
 import pyarrow as pa
 import pyarrow.csv as pc
 import pytest
 
 import sfumato as sf
+from sfumato.attacks import BackgroundKnowledge
 from sfumato.errors import ParameterError, SfumatoError
 from sfumato.policy import Suppression
 from sfumato.tasks.target import target_of
@@ -256,3 +260,16 @@ def test_a_list_is_no_use_where_buckets_hold_people_who_look_different():
     assert not found.tried
     with pytest.raises(SfumatoError, match="there is no file"):
         sf.verify(release, outside="nowhere.csv")
+
+
+def test_settings_of_any_type_are_written_as_json():
+    days = [date(2020, 1, 1), date(2020, 1, 2), date(2021, 1, 1), date(2021, 1, 2)]
+    table = pa.table({"age": ["30", "30", "40", "40"], "ill": days})
+    model = sf.models.PAlphaSensitiveKAnonymity(
+        "ill", p=2, alpha=0, k=2, categories=[days[:2], days[2:]]
+    )
+    tried = ["similarity", BackgroundKnowledge("ill", known_not=[days[0]])]
+    found = sf.verify(table, policy_of(model), attacks=tried)
+    plain = json.loads(json.dumps(found.to_dict()))
+    assert plain["attacks"][0]["settings"]["categories"][0] == ["2020-01-01", "2020-01-02"]
+    assert plain["attacks"][1]["settings"]["known_not"] == ["2020-01-01"]

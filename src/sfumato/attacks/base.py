@@ -10,6 +10,7 @@ import numpy as np
 from sfumato.attacks.outcome import MOST_CASES, Case, Outcome, at_risk
 from sfumato.attacks.target import Target
 from sfumato.classes import EquivalenceClasses
+from sfumato.text import text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
 
@@ -228,7 +229,12 @@ class Finding:
 
 
 def _plain(value: object) -> object:
-    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+    """Make a value of a table, or a list of them, one that JSON can hold."""
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    return value if value is None or isinstance(value, bool | int | float | str) else text_of(value)
 
 
 def _shown(name: str, value: object) -> str:
