@@ -114,3 +114,20 @@ def test_one_release_cannot_be_compared():
     assert "break-merge" in Composition.why_not(replace(target, broken=None))
     with pytest.raises(ParameterError, match="no release before"):
         Composition(0.5).on(target, 0.75)
+
+
+def one_column(*ills):
+    return broken_of([("20s", ill) for ill in ills], ("age",), ("ill",))
+
+
+def test_a_newcomer_without_a_value_gives_none_away():
+    first, later = one_column("flu", "gout"), one_column("flu", "gout", None)
+    target = replace(Target.of_broken("break-merge", later), earlier=first)
+    outcome = Composition(0.75).on(target, 0.75)
+    assert (outcome.people, outcome.worst) == (0, ())
+    # Beside a known value it hides nothing.
+    later = one_column("flu", "gout", None, "hiv")
+    target = replace(Target.of_broken("break-merge", later), earlier=first)
+    outcome = Composition(0.75).on(target, 0.75)
+    assert (outcome.people, outcome.posterior) == (1, 1.0)
+    assert outcome.prior == pytest.approx(1 / 3)

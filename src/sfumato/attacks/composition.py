@@ -1,5 +1,6 @@
 """The composition attack: what two releases tell together that neither tells alone."""
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
@@ -149,21 +150,8 @@ class Composition(Attack):
         )
 
     def run(self, earlier: Broken, later: Broken) -> Compared:
-        """Compare two releases of the same columns."""
-        for kind in ("quasi_identifiers", "sensitive"):
-            names = [_names(broken, kind) for broken in (earlier, later)]
-            if names[0] != names[1]:
-                raise ParameterError(
-                    "later", names[1], f"a release with the {kind} of the earlier, {names[0]}"
-                )
-        before, after = _by_labels(earlier), _by_labels(later)
-        nobody = _Group(0, tuple({} for _ in earlier.sensitive))
-        found = []
-        for labels in sorted(before.keys() | after.keys(), key=str):
-            old, new = before.get(labels, nobody), after.get(labels, nobody)
-            if old != new:
-                found.append(_difference(labels, old, new))
-        return Compared(self, tuple(found))
+        """Compare two releases of the same columns; a missing value is a value of its own."""
+        return Compared(self, tuple(_differences(_by_labels(earlier, later))))
 
     @classmethod
     def against(cls, target: Target, threshold: float) -> list[Self]:
@@ -183,7 +171,7 @@ class Composition(Attack):
         names = target.broken.quasi_identifiers
         found = [
             case
-            for difference in self.run(target.earlier, target.broken).differences
+            for difference in _differences(_by_labels(target.earlier, target.broken), _known)
             for case in _cases(tuple(column.name for column in names), difference)
         ]
         prior = np.array([case.prior for case in found])
@@ -237,6 +225,38 @@ class _Group:
         return Fraction(prod(largest[:factors]), self.size**factors or 1)
 
 
+def _known(group: _Group) -> _Group:
+    """Leave missing values out: who has none is hidden by nobody, and gives nothing away."""
+    counts: tuple[dict[str | None, int], ...] = tuple(
+        {value: n for value, n in each.items() if value is not None} for each in group.counts
+    )
+    return _Group(max((sum(each.values()) for each in counts), default=0), counts)
+
+
+def _differences(
+    pairs: Iterable[tuple[Labels, _Group, _Group]], of: Callable[[_Group], _Group] | None = None
+) -> Iterator[Difference]:
+    """Say how groups differ that do, perhaps in some respect only."""
+    for labels, *both in pairs:
+        old, new = both if of is None else map(of, both)
+        if old != new:
+            yield _difference(labels, old, new)
+
+
+def _by_labels(earlier: Broken, later: Broken) -> Iterator[tuple[Labels, _Group, _Group]]:
+    """Put the groups of two releases beside each other."""
+    for kind in ("quasi_identifiers", "sensitive"):
+        names = [_names(broken, kind) for broken in (earlier, later)]
+        if names[0] != names[1]:
+            raise ParameterError(
+                "later", names[1], f"a release with the {kind} of the earlier, {names[0]}"
+            )
+    before, after = _groups(earlier), _groups(later)
+    nobody = _Group(0, tuple({} for _ in earlier.sensitive))
+    for labels in sorted(before.keys() | after.keys(), key=str):
+        yield labels, before.get(labels, nobody), after.get(labels, nobody)
+
+
 def _difference(labels: Labels, old: _Group, new: _Group) -> Difference:
     gained, lost = _seen(old, new), _seen(new, old)
     # A group that is gone as a whole tells nothing that its last tables did not.
@@ -256,7 +276,7 @@ def _seen(old: _Group, new: _Group) -> _Group:
     return _Group(max((sum(counts.values()) for counts in more), default=0), more)
 
 
-def _by_labels(broken: Broken) -> dict[Labels, _Group]:
+def _groups(broken: Broken) -> dict[Labels, _Group]:
     texts = [[_text(value) for value in c.values] for c in broken.quasi_identifiers]
     tables = []
     for table in broken.sensitive:
