@@ -16,7 +16,7 @@ from tests.engines.test_count import tuples
 from tests.engines.test_publish import recoding_of, requests, rng
 from tests.engines.test_publish_local import ID, check, recodings
 
-BY_DATABASE = {"duckdb": 40, "postgres": 40, "spark": 4}
+BY_DATABASE = {"duckdb": 40, "postgres": 40, "spark": 3}
 """Examples to try; one of Spark's takes seconds."""
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from pyarrow import types as t
 
 from sfumato.counts import FrequencySet
 from sfumato.engines.arrow.build import from_numpy, to_numpy
@@ -37,7 +38,7 @@ class Counted:
         self.rows: IntArray = to_numpy(fetched.column(TIMES).cast(pa.int64()).combine_chunks())
         if not self.rows.sum():
             raise InputError(f"{database.where} has no rows")
-        arrays = [_one(fetched.column(f"k{i}")) for i in positions]
+        arrays = [_one(fetched.column(f"k{i}"), database.fields[i].key_type) for i in positions]
         self.books = [
             Codebook(name, array.type) for name, array in zip(self.names, arrays, strict=True)
         ]
@@ -77,5 +78,7 @@ def _grouped(database: Database, positions: Sequence[int]) -> "Query":
     return rows.group_by([f"k{i}" for i in positions]).aggregate(**times)
 
 
-def _one(column: pa.ChunkedArray) -> pa.Array:
-    return column.combine_chunks() if column.num_chunks else pa.nulls(0, column.type)
+def _one(column: pa.ChunkedArray, kind: pa.DataType) -> pa.Array:
+    """Join the pieces of a column; where nothing is known, not even its type was fetched."""
+    column = column.cast(kind) if t.is_null(column.type) else column
+    return column.combine_chunks()

@@ -140,7 +140,9 @@ class LocalRecoder:
         query = self._joined(query, np.where(several, _SEVERAL, firsts))
         if not several.any():
             return query.rename(class_of="first_class")
-        dealt = ibis.window(group_by="combination", order_by=ibis.random())
+        # Drawn before it is ordered by: DuckDB draws nothing within a window.
+        query = query.mutate(drawn=ibis.random())
+        dealt = ibis.window(group_by="combination", order_by="drawn")
         query = query.mutate(turn=ibis.row_number().over(dealt).cast("int64"))
         query = query.left_join(self._slots(), [("combination", "of"), ("turn", "place")])
         shared = query.first_class == _SEVERAL

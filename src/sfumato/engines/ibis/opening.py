@@ -51,7 +51,7 @@ def _opened(scheme: str, source: Any) -> "Database":  # noqa: ANN401
         raise
 
 
-_LIBRARIES = ("ibis", "duckdb", "psycopg", "pyspark", "sqlglot")
+_LIBRARIES = ("ibis", "duckdb", "psycopg", "pyspark", "py4j", "sqlglot")
 
 
 def _of_ibis(expression: Any) -> "Database":  # noqa: ANN401

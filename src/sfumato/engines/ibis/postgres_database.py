@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from weakref import finalize
 
 import psycopg
 import pyarrow as pa
@@ -88,7 +89,7 @@ class PostgresDatabase(Database):
         if not name.startswith("k"):
             return pa.int64()
         field = self.fields[int(name[1:])]
-        return None if field.described == "numeric" else field.key_type
+        return None if field.key_type == _ANY_NUMBER else field.key_type
 
     def upload(self, table: pa.Table) -> "Query":
         name = fresh_name("lookup")
@@ -159,7 +160,14 @@ def open_postgres(source: Any) -> PostgresDatabase:  # noqa: ANN401
     """Open an address, a pair of connection and table name, or a connection with a query."""
     if isinstance(source, Address):
         where = f"table {written(source.table)} of PostgreSQL"
-        return PostgresDatabase(_connect(source), quoted(source.table), where, table=source.table)
+        connection = _connect(source)
+        try:
+            opened = PostgresDatabase(connection, quoted(source.table), where, table=source.table)
+        except BaseException:
+            connection.close()
+            raise
+        finalize(opened, connection.close)
+        return opened
     if len(source) == 2:
         connection, table = source
         where = f"table {written(table)} of PostgreSQL"
@@ -201,7 +209,7 @@ _TYPES = {
     "timestamp": pa.timestamp("us"),
     "timestamptz": pa.timestamp("us", "UTC"),
 }
-_WRITTEN_AS_TEXT = {"uuid", "oid", "money"}
+_WRITTEN_AS_TEXT = {"uuid", "oid", "money", "timetz"}
 _TEXTUAL = {"S", "E", "I", "T"}
 """The categories of texts, enumerations, network addresses and spans of time."""
 
