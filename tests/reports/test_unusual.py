@@ -124,3 +124,19 @@ def test_a_ledger_that_is_none_is_a_reason_and_not_a_failure(house, tmp_path):
     report = sf.report(house.broken, ledger=tmp_path / "not.ledger")
     why = dict(report.content.left_out)["How many more people there is room for"]
     assert why.startswith("it could not be computed: ")
+
+
+@pytest.mark.parametrize("kind", ["link", "folder", "not JSON"])
+def test_evidence_that_cannot_be_read_leaves_the_rest_of_the_report(house, tmp_path, kind):
+    folder = shutil.copytree(house.release, tmp_path / "odd")
+    evidence = folder / "evidence.json"
+    evidence.rename(tmp_path / "elsewhere.json")
+    if kind == "link":
+        evidence.symlink_to(tmp_path / "elsewhere.json")
+    elif kind == "folder":
+        evidence.mkdir()
+    else:
+        evidence.write_bytes(b"\xff")
+    report = sf.report(folder)
+    assert report.answer == "no"
+    assert {"people", "promises"} <= set(ids(report))

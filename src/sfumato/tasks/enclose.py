@@ -107,9 +107,10 @@ def _signer_of(folder: Path) -> PublicKey | None:
     try:
         signature = read_evidence(folder).signature
     except (InputError, OSError) as error:
+        why = getattr(error, "strerror", None) or error
         raise OutputError(
-            f"the {EVIDENCE} in {str(folder)!r} cannot be read: {error}. Nothing is added to such "
-            "a release; write the report beside it."
+            f"the {EVIDENCE} in {str(folder)!r} cannot be read: {why}. Nothing is added to such a "
+            "release; write the report beside it."
         ) from None
     return None if signature is None else PublicKey(signature.public_key)
 

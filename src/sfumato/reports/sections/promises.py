@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sfumato.errors import InputError
 from sfumato.evidence import EVIDENCE, read_evidence
 from sfumato.release import figures, promise_text
 from sfumato.reports.content import Badge, Cell, Figures, Heading, Part, Sentence, Table
@@ -101,7 +102,10 @@ def _evidence(given: Given) -> list[Sentence]:
         # It may be signed later, with this very report.
         who = "who signed it, if anybody did: sfumato check-evidence"
         return [Sentence(f"{EVIDENCE} has the hash of every file; {who}.")]
-    signature = read_evidence(folder).signature
+    try:
+        signature = read_evidence(folder).signature
+    except (InputError, OSError):
+        return [Sentence(f"{EVIDENCE} cannot be read: the hashes above are all there is.")]
     if signature is None:
         return [Sentence(f"{EVIDENCE} has the hash of every file; it is not signed.")]
     return [
