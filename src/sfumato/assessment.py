@@ -101,7 +101,11 @@ class Assessment:
             risky.sort(key=lambda each: -(each.posterior or 0))
             return tuple(str(outcome) for outcome in risky)
         kept = f"all {len(self.checks)} promises hold" if self.checks else "nothing is promised"
-        return (f"{kept} and no attack puts anybody at risk",)
+        told = [each for each in self.attacks if not each.judged and each.people]
+        # What is only told is no reason to refuse, and still not to be denied.
+        those = " that is judged" if told else ""
+        also = tuple(f"told only: {outcome}" for outcome in told)
+        return (f"{kept} and no attack{those} puts anybody at risk", *also)
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as plain values that JSON can hold."""

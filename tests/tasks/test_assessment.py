@@ -1,12 +1,17 @@
 """May it be published? What decides the answer."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as pc
 import pytest
 
 import sfumato as sf
+from sfumato.assessment import Assessment
+from sfumato.attacks import Outcome
 from sfumato.errors import ParameterError, UnknownColumnError, UnknownNameError
+from sfumato.verifier import Check, Verdict
 from tests.verdicts.tables import ROLES, leaky, policy, safe
 
 
@@ -156,3 +161,18 @@ def test_what_two_releases_tell_together_is_found():
     )
     with pytest.raises(ParameterError, match=r"earlier must be a release decoupled by break-merge"):
         sf.verify(new, earlier=first)
+
+
+def test_a_yes_does_not_deny_what_is_only_told():
+    judged = Outcome("linking", None, people=0, of=9, prior=0.1, posterior=0.2, threshold=0.75)
+    told = replace(judged, attack="membership", people=9, posterior=0.98, judged=False)
+    verdict = Verdict((Check("rows", "holds"),))
+    assert Assessment(verdict, (judged,)).why == (
+        "all 1 promises hold and no attack puts anybody at risk",
+    )
+    found = Assessment(verdict, (judged, told))
+    assert found.answer == "yes"
+    assert found.why == (
+        "all 1 promises hold and no attack that is judged puts anybody at risk",
+        f"told only: {told}",
+    )
