@@ -22,7 +22,8 @@ from sfumato.cli.show import clean, say, show, write_json
 @command(
     examples="sfumato anonymize patients.csv -p policy.yaml -o release/\n"
     "sfumato anonymize patients.csv -p policy.yaml -o release/ --method top-down\n"
-    "sfumato anonymize patients.csv -p policy.yaml -o release/ --key publisher.key",
+    "sfumato anonymize patients.csv -p policy.yaml -o release/ --key publisher.key\n"
+    "sfumato anonymize 'duckdb:///clinic.db?table=patients' -p policy.yaml -o table:released",
     python='release = sf.anonymize("patients.csv", "policy.yaml", output="release")',
 )
 def anonymize(
@@ -34,7 +35,13 @@ def anonymize(
         ),
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="The release folder to write.")
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FOLDER|table:NAME",
+            help="The release folder to write, or a table of the database that the data is in.",
+        ),
     ],
     *,
     method: Annotated[
@@ -95,6 +102,7 @@ def anonymize(
     from sfumato.cli.views import release_view
 
     show(*release_view(release))
-    say(f"\nThe release is in {clean(output)}; all {len(release.verdict.checks)} checks hold.")
+    place = release.folder if release.place is None else release.place
+    say(f"\nThe release is in {clean(place)}; all {len(release.verdict.checks)} checks hold.")
     for warning in release.warnings:
         say(f"Warning: {clean(warning)}")

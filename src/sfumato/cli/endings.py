@@ -1,6 +1,7 @@
 """How a command ends: what the user reads, and the exit code."""
 
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable
@@ -60,8 +61,17 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
 
 
 def _end(text: str, code: int) -> NoReturn:
-    say(f"sfumato: error: {clean(text, keep=chr(10))}")
+    say(f"sfumato: error: {clean(_without_passwords(text), keep=chr(10))}")
     raise typer.Exit(code) from None
+
+
+def _without_passwords(text: str) -> str:
+    """Leave out who connects to a database, should an address stand in a message.
+
+    >>> _without_passwords("no table 'postgres://ann:s3cret@db/clinic?table=x'")
+    "no table 'postgres://db/clinic?table=x'"
+    """
+    return re.sub(r"://[^/\s'\"]*@", "://", text)
 
 
 def _confess(error: Exception) -> NoReturn:

@@ -39,6 +39,7 @@ def init(
     from sfumato.cli.views import draft_view
     from sfumato.tasks.draft import draft as task
     from sfumato.tasks.inspect import inspect
+    from sfumato.tasks.stored import shown
 
     with progress_bar() as progress:
         draft = task(data, progress=progress)
@@ -50,7 +51,7 @@ def init(
     write_text(target, draft.text, force=force)
     say(
         f"\nWrote {clean(target)}. Read it, correct it, then:\n"
-        f"  sfumato anonymize {quote(clean(data))} -p {quote(clean(target))} -o release"
+        f"  sfumato anonymize {quote(clean(shown(data)))} -p {quote(clean(target))} -o release"
     )
 
 

@@ -6,13 +6,20 @@ from typing import Annotated, TypeAlias
 import typer
 
 DataArgument: TypeAlias = Annotated[
-    str, typer.Argument(metavar="DATA", help="A CSV, Parquet or Feather file.")
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="A CSV, Parquet or Feather file, or the address of a table in DuckDB, PostgreSQL or "
+        "Spark.",
+    ),
 ]
 
 PublishedArgument: TypeAlias = Annotated[
     str,
     typer.Argument(
-        metavar="RELEASE_OR_FILE", help="A release folder, or a CSV, Parquet or Feather file."
+        metavar="RELEASE_OR_FILE",
+        help="A release folder, a CSV, Parquet or Feather file, or the address of a table in "
+        "DuckDB, PostgreSQL or Spark.",
     ),
 ]
 

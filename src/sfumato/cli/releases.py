@@ -14,8 +14,11 @@ def named(releases: Sequence[str]) -> dict[str, object]:
     >>> list(named(["a/release", "b/release"]))
     ['a/release', 'b/release']
     """
-    short = [Path(release).name or release for release in releases]
-    names = short if len(set(short)) == len(short) else [str(Path(each)) for each in releases]
+    from sfumato.tasks.stored import is_stored, shown
+
+    whole = [shown(each) if is_stored(each) else str(Path(each)) for each in releases]
+    short = [Path(name).name or name for name in whole]
+    names = short if len(set(short)) == len(short) else whole
     if len(set(names)) < len(names):
         raise ParameterError("releases", list(releases), "different releases")
     return dict(zip(names, releases, strict=True))

@@ -33,7 +33,7 @@ def verify(  # noqa: PLR0917 - options of a command line
         ),
     ] = None,
     population: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             metavar="FILE",
             help="Everybody the data was drawn from, for k-map and delta-presence; else the "
@@ -61,11 +61,11 @@ def verify(  # noqa: PLR0917 - options of a command line
         typer.Option(metavar="N", help="How many may be at risk; else the policy's, or nobody."),
     ] = None,
     data: Annotated[
-        Path | None,
+        str | None,
         typer.Option(metavar="FILE", help="The table it was made of, to attack who is in it."),
     ] = None,
     outside: Annotated[
-        Path | None,
+        str | None,
         typer.Option(metavar="FILE", help="A list of people to link with it."),
     ] = None,
     earlier: Annotated[
@@ -89,6 +89,7 @@ def verify(  # noqa: PLR0917 - options of a command line
     The exit code is 0 if all promises hold and nobody is at risk, and 1 if not.
     """
     from sfumato.errors import ParameterError
+    from sfumato.tasks.stored import shown
     from sfumato.tasks.verify import verify as task
     from sfumato.verdicts import FORMATS, written
 
@@ -109,7 +110,7 @@ def verify(  # noqa: PLR0917 - options of a command line
         earlier=earlier,
     )
     if chosen is not None:
-        typer.echo(written(found, chosen, subject=what), nl=False)
+        typer.echo(written(found, chosen, subject=shown(what)), nl=False)
     else:
         from sfumato.cli.assessment_view import assessment_view
 

@@ -54,6 +54,8 @@ def open_table(source: object) -> Table:
         >>> table.count(["sex"]).rows.tolist()
         [2, 1]
     """
+    if isinstance(source, Table):
+        return source
     # Ours first: looking for plug-ins costs time that nearly nobody needs to spend. Relations of
     # databases stream Arrow too, so the engine that leaves them where they are is asked before.
     for ours in (IbisEngine(), ArrowEngine()):

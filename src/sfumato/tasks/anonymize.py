@@ -15,10 +15,11 @@ from sfumato.errors import InputError, ParameterError, VerificationError
 from sfumato.evidence import Key, SigningKey, write_evidence
 from sfumato.partition import PARTITIONERS, Partitioner
 from sfumato.policy import Policy
-from sfumato.recoding import Recoding
+from sfumato.recoding import FullDomainRecoding, Recoding
 from sfumato.release import (
     Release,
     hash_of,
+    manifest_text,
     refuse_what_is_there,
     staged_folder,
     write_manifest,
@@ -30,8 +31,15 @@ from sfumato.tasks.full_domain import decide_full_domain
 from sfumato.tasks.local import decide_locally
 from sfumato.tasks.manifest import PUBLISHED, build_manifest
 from sfumato.tasks.problem import counted_columns
-from sfumato.tasks.promises import promises_of, verify_release_folder
-from sfumato.verifier import Verdict, verify_file
+from sfumato.tasks.promises import generalization_of, promises_of, verify_release_folder
+from sfumato.tasks.stored import (
+    StoredOutput,
+    open_stored,
+    refuse_memory,
+    relation_of,
+    stored_output,
+)
+from sfumato.verifier import Verdict, verify_file, verify_stored
 
 if TYPE_CHECKING:
     from sfumato.leaks import Findings
@@ -62,7 +70,9 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     not: see each model's own words.
 
     Args:
-        data: A path (CSV, Parquet, Feather) or a pandas, Polars or Arrow table.
+        data: A path (CSV, Parquet, Feather), a pandas, Polars or Arrow table, or a table of
+            DuckDB, PostgreSQL or Spark: its address (`duckdb:///file.db?table=people`) or the
+            object that its library has for it.
         policy: A policy, or the path of one.
         method: `full-domain` (one level per column for the whole table), or a local method:
             `top-down`, `mondrian` or `bottom-up`, which generalise rows only where they must.
@@ -70,7 +80,9 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
         refine: What `sf.detect` found in an earlier release of this table, or in several:
             classes in which quasi-identifiers tell a sensitive value are generalised further,
             others are not.
-        output: The release folder to write; None gives the table back in memory.
+        output: The release folder to write; None gives the table back in memory. For a table of a
+            database also `table:released`, or the address of such a table, in the same database;
+            the manifest is in `released_manifest` beside it.
         format: csv, parquet or feather; None takes the input's.
         force: Replace a release that is already in `output`.
         key: The private key to sign it with, or its file; see `sf.keygen`.
@@ -96,8 +108,7 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     report = progress or (lambda stage, done, total: None)  # noqa: ARG005
     if seed is not None:
         require_int("seed", seed, at_least=0)
-    if output is not None:
-        refuse_what_is_there(Path(output), force=force)
+    stored = _output_of(output, data, format=format, key=key, force=force)
     signer = key_for(key, output)
     budget = None if memory is None else Budget.of(memory)
     if not isinstance(policy, Policy):
@@ -135,6 +146,8 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
     columns = [name for name, role in roles.items() if role in PUBLISHED]
     job = _Job(policy, roles, table, decision.recoding, columns, manifest, rng, report)
+    if stored is not None:
+        return job.to_table(stored, force=force)
     if output is None:
         return job.in_memory()
     return job.to_folder(Path(output), chosen, signer, force=force)
@@ -227,6 +240,58 @@ class _Job:
             verdict = _require(verify_release_folder(stage, self._policy, self._recoding))
             write_evidence(stage, verdict, key)
         return Release(manifest, verdict, folder=target)
+
+    def to_table(self, output: StoredOutput, *, force: bool) -> Release:
+        """Publish to a table of the same database that appears only when it is verified."""
+        table = open_stored(self._table)
+        assert table is not None  # noqa: S101 - nothing else has such an output
+        with table.releasing(output.name, force=force) as unfinished:
+            stored = table.publish_into(
+                self._recoding,
+                self._columns,
+                unfinished.name,
+                suppression=self._policy.suppression.rows,
+                progress=lambda done, total: self._report("publish", done, total),
+            )
+            manifest = {**self._manifest, "table": {"name": output.name, "rows": stored.rows}}
+            text = manifest_text(manifest)
+            unfinished.keep(text)
+            self._report("verify", 0, None)
+            relation = relation_of(table.other(unfinished.name))
+            verdict = _require(verify_stored(relation, text, **self._population()))
+        source = output.source or table.other(output.name)
+        return Release(manifest, verdict, place=output.place, source=source)
+
+    def _population(self) -> dict[str, Any]:
+        """Say whom the verifier compares with, where models do."""
+        recoding = self._recoding
+        if self._policy.population is None or not isinstance(recoding, FullDomainRecoding):
+            return {}
+        return {
+            "population": self._policy.population,
+            "generalization": generalization_of(recoding),
+        }
+
+
+def _output_of(
+    output: str | PathLike[str] | None, data: object, *, force: bool, **for_files: object
+) -> StoredOutput | None:
+    """Refuse what cannot be written, before any work is done; say if it is a table."""
+    stored = stored_output(output, data)
+    if output is None:
+        refuse_memory(data)
+    elif stored is not None:
+        _refuse_for_table(for_files)
+    else:
+        refuse_what_is_there(Path(output), force=force)
+    return stored
+
+
+def _refuse_for_table(for_files: Mapping[str, object]) -> None:
+    for name, value in for_files.items():
+        if value is not None:
+            why = "it is for files"
+            raise ParameterError(name, value, "left out when the output is a table", why=why)
 
 
 def _format_of(table: Table, given: str | None) -> str:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sfumato.decoupled import Decoupled
 from sfumato.engines import Table, open_table
@@ -17,18 +18,25 @@ from sfumato.tasks.agreement import differences
 from sfumato.tasks.manifest import paths_of, promise_of
 from sfumato.tasks.problem import ladder_of
 from sfumato.tasks.promises import claims_in, generalization_of
+from sfumato.tasks.stored import for_verifier, open_stored, relation_of
 from sfumato.verifier import (
     Check,
     Promises,
+    Relation,
     Verdict,
     count_population,
     verify_file,
     verify_folder,
+    verify_relation,
+    verify_stored,
     verify_tables,
 )
 from sfumato.verifier.folder import promises_in
-from sfumato.verifier.manifest import MANIFEST, Manifest, read_manifest
+from sfumato.verifier.manifest import MANIFEST, Manifest, read_manifest, stored_manifest
 from sfumato.verifier.verdict import status
+
+if TYPE_CHECKING:
+    from sfumato.engines.ibis.table import IbisTable
 
 
 def recomputed(what: object, policy: Policy | None, population: object = None) -> Verdict:
@@ -39,6 +47,9 @@ def recomputed(what: object, policy: Policy | None, population: object = None) -
     """
     if population is None and policy is not None:
         population = policy.population
+    stored = open_stored(what)
+    if stored is not None:
+        return _stored(stored, policy, population)
     if isinstance(what, Release | Decoupled):
         if what.folder is None:
             return _in_memory(what, policy, population)
@@ -61,8 +72,26 @@ def _folder(folder: Path, policy: Policy | None, population: object) -> Verdict:
         # The verifier finds the same, and says it in its own words.
         return verify_folder(folder)
     compared, labels = _compared(manifest, policy, population)
-    verdict = verify_folder(folder, population=population, generalization=labels)
+    people = for_verifier(population)
+    verdict = verify_folder(folder, population=people, generalization=labels)
     return Verdict((*verdict.checks, *_evidence(folder), *compared))
+
+
+def _stored(table: "IbisTable", policy: Policy | None, population: object) -> Verdict:
+    """Let the database count; everything else is as in a file."""
+    text = table.manifest()
+    relation = relation_of(table)
+    if text is None:
+        return Verdict(()) if policy is None else _plain(relation, table, policy, population)
+    try:
+        manifest = stored_manifest(text)
+    except InputError:
+        # The verifier finds the same, and says it in its own words.
+        return verify_stored(relation, text)
+    compared, labels = _compared(manifest, policy, population)
+    people = for_verifier(population)
+    verdict = verify_stored(relation, text, population=people, generalization=labels)
+    return Verdict((*verdict.checks, *compared))
 
 
 def _evidence(folder: Path) -> list[Check]:
@@ -77,7 +106,7 @@ def _evidence(folder: Path) -> list[Check]:
 def _in_memory(release: Release | Decoupled, policy: Policy | None, population: object) -> Verdict:
     manifest = claims_in(release.manifest)
     compared, labels = _compared(manifest, policy, population)
-    promises = promises_in(manifest, population, labels)
+    promises = promises_in(manifest, for_verifier(population), labels)
     if isinstance(release, Decoupled):
         verdict = verify_tables(release.tables or {}, manifest, promises)
     else:
@@ -135,7 +164,7 @@ def _plain(data: object, table: Table, policy: Policy, population: object) -> Ve
     for name in (*names, *looked_at):
         if name not in table.columns:
             raise UnknownColumnError(name, table.columns)
-    people = None if population is None else count_population(population, names)
+    people = None if population is None else count_population(for_verifier(population), names)
     promises = Promises(
         names,
         tuple(looked_at),
@@ -144,7 +173,10 @@ def _plain(data: object, table: Table, policy: Policy, population: object) -> Ve
         hierarchies=_distances(table, policy),
         population=people,
     )
-    verdict = verify_file(data, promises)
+    if isinstance(data, Relation):
+        verdict = verify_relation(data, promises)
+    else:
+        verdict = verify_file(data, promises)
     return Verdict((*_unpublishable(table, policy), *verdict.checks))
 
 

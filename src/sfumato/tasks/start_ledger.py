@@ -27,6 +27,7 @@ from sfumato.release import MANIFEST
 from sfumato.tasks.broken_tables import open_broken, require_broken
 from sfumato.tasks.problem import ladder_of
 from sfumato.tasks.publication import Publication
+from sfumato.tasks.stored import shown
 
 _USUAL_K = 5
 """Fewest newcomers of a group where no k is promised, if the groups are as large."""
@@ -175,4 +176,4 @@ def now() -> str:
 
 def called(data: object) -> str:
     """Name what was given in a message."""
-    return repr(str(data)) if isinstance(data, str | PathLike) else f"a {type(data).__name__}"
+    return repr(shown(data)) if isinstance(data, str | PathLike) else f"a {type(data).__name__}"

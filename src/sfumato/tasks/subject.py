@@ -11,6 +11,7 @@ from sfumato.decoupled import Decoupled
 from sfumato.errors import InputError, ParameterError, PolicyError, some
 from sfumato.policy import Policy, RiskLevels
 from sfumato.release import MANIFEST, Release
+from sfumato.tasks.stored import is_stored, manifest_beside
 from sfumato.verifier.manifest import Manifest, read_manifest
 
 
@@ -50,6 +51,8 @@ def subject_of(
         raise decoupled_already("this")
     if isinstance(data, Release):
         found = _of_manifest(data.manifest, _table_of(data))
+    elif (beside := manifest_beside(data)) is not None:
+        found = _of_manifest(beside, data)
     elif isinstance(data, str | PathLike) and (Path(data).expanduser() / MANIFEST).is_file():
         found = _of_folder(Path(data).expanduser())
     elif policy is not None:
@@ -71,6 +74,8 @@ def manifest_of(what: object) -> Mapping[str, Any] | None:
     """Give what a release says of itself, as it is written; None for anything else."""
     if isinstance(what, Release | Decoupled):
         return what.manifest
+    if is_stored(what):
+        return manifest_beside(what)
     if not isinstance(what, str | PathLike):
         return None
     path = Path(what).expanduser() / MANIFEST
@@ -122,7 +127,7 @@ def _check(found: Subject) -> None:
 
 def _table_of(release: Release) -> object:
     if release.folder is None:
-        return release.table
+        return release.table if release.place is None else release.source
     return release.folder / release.manifest["files"][0]["name"]
 
 
@@ -140,7 +145,8 @@ def _of_manifest(manifest: Mapping[str, Any], data: object) -> Subject:
     def named(role: str) -> tuple[str, ...]:
         return tuple(c["name"] for c in manifest["columns"] if c["role"] == role)
 
-    ks = [int(model["k"]) for model in manifest["models"] if "k" in model]
+    # A manifest may be a stranger's.
+    ks = [k for model in manifest["models"] if isinstance(k := model.get("k"), int)]
     return Subject(
         data,
         named("quasi-identifier"),

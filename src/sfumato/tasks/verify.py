@@ -17,6 +17,7 @@ from sfumato.tasks.broken_tables import parts_of
 from sfumato.tasks.facets import with_list, with_members
 from sfumato.tasks.published import Published, published
 from sfumato.tasks.recompute import recomputed
+from sfumato.tasks.stored import open_stored
 from sfumato.tasks.subject import manifest_of, risk_levels_of
 from sfumato.tasks.target import target_of
 from sfumato.verifier import Verdict
@@ -50,7 +51,8 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
 
     Args:
         what: A release, decoupled or not, the folder of one, or a plain table, whoever made it:
-            a path (CSV, Parquet, Feather) or a pandas, Polars or Arrow table.
+            a path (CSV, Parquet, Feather), a pandas, Polars or Arrow table, or a table of DuckDB,
+            PostgreSQL or Spark, which does the counting itself.
         policy: A policy or the path of one. A plain table is held to its models; a release
             needs it only to find the population's labels and to be compared with.
         population: A path or table of everybody the data was drawn from, for the models
@@ -88,6 +90,8 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         require_number("threshold", threshold, above=0, at_most=1)
     if people is not None:
         require_int("people", people, at_least=0)
+    # One connection for all that follows, and no other state of the table in between.
+    what = open_stored(what) or what
     verdict = recomputed(what, policy, population)
     if not isinstance(attacks, bool) and not attacks:
         raise ParameterError("attacks", attacks, "True, False, or a list of names or attacks")

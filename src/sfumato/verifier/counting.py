@@ -83,7 +83,7 @@ def count_population(
     class and is not counted.
 
     Args:
-        population: A path or table with the quasi-identifiers as they were before.
+        population: A path, table or `Relation` with the quasi-identifiers as they were before.
         quasi_identifiers: The columns, in the order of the tuples.
         generalization: Per column, the label each raw text became; None stands for a
             missing value, on either side. A column that is not named stays as it is.
@@ -95,7 +95,13 @@ def count_population(
     labels = generalization or {}
     unknown = object()
     sums: dict[tuple[str | None, ...], int] = {}
-    counted = count(open_source(population), quasi_identifiers)
+    # Not above: that module counts with what is here.
+    from sfumato.verifier.database import Relation, count_in
+
+    if isinstance(population, Relation):
+        counted = count_in(population, quasi_identifiers)
+    else:
+        counted = count(open_source(population), quasi_identifiers)
     for combination, rows in counted.combinations.items():
         texts = text_key(combination)
         key = tuple(

@@ -1,8 +1,9 @@
 """Addresses of tables: `duckdb:///people.db?table=patients` and the like."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeAlias
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from sfumato.errors import InputError, ParameterError
 
@@ -57,6 +58,18 @@ class Address:
             options=tuple((key, value) for key, value in options if key != "table"),
         )
 
+    @property
+    def database(self) -> tuple[str, str, int | None, str]:
+        """What two tables of one database have in common.
+
+        >>> one = Address.parse("postgres://ann@db/clinic?table=people")
+        >>> one.database == Address.parse("postgres://bob@db:5432/clinic?table=released").database
+        True
+        """
+        path = str(Path(self.path).resolve()) if self.scheme == "duckdb" else self.path
+        port = self.port or {"postgres": 5432, "spark": 7077}.get(self.scheme)
+        return self.scheme, self.host or "", port, path
+
     def __str__(self) -> str:
         port = "" if self.port is None else f":{self.port}"
         return f"{self.scheme}://{self.host or ''}{port}/{self.path}, table {written(self.table)}"
@@ -66,6 +79,30 @@ _HOW = (
     "Write duckdb:///file.db?table=people, postgres://user@host/database?table=schema.people "
     "or spark:///?table=people."
 )
+
+
+def sibling(address: str, table: str) -> str:
+    """Give the address of another table in the same database.
+
+    >>> sibling("postgres://ann:secret@db/clinic?table=people", "released")
+    'postgres://ann:secret@db/clinic?table=released'
+    """
+    parts = urlsplit(address)
+    options = [(k, v) for k, v in parse_qsl(parts.query, keep_blank_values=True) if k != "table"]
+    query = urlencode([*options, ("table", table)], quote_via=quote)
+    return f"{parts.scheme}://{parts.netloc}{parts.path}?{query}"
+
+
+def public(address: str) -> str:
+    """Leave out of an address who connects, and how.
+
+    >>> public("postgres://ann:secret@db/clinic?sslmode=require&table=people")
+    'postgres://db/clinic?table=people'
+    """
+    scheme, _, rest = address.partition("://")
+    place, _, options = rest.partition("?")
+    tables = [option for option in options.split("&") if option.startswith("table=")]
+    return f"{scheme}://{place.rpartition('@')[2]}" + "".join(f"?{table}" for table in tables[:1])
 
 
 def name_of(text: str | Name) -> Name:

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 import ibis
 import pyarrow as pa
 
-from sfumato.engines.ibis.address import Name
+from sfumato.engines.ibis.address import Name, quoted
 from sfumato.errors import InputError, some
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table as Query
 
 Check: TypeAlias = Callable[[int], None]
+Answer: TypeAlias = pa.Table | list[tuple[object, ...]]
 ROWS = "sfumato_rows"
 """What statements call the source: column i is `ci`, what tells its values apart `ki`."""
 
@@ -55,6 +56,15 @@ class Database(ABC):
     """What to call the table in a message; no password is in it."""
 
     fields: tuple[Field, ...]
+    name: Name | None
+    """What the table is called, if it is one and not a query."""
+
+    mark: ClassVar[str] = '"'
+    """What stands around a name in a statement."""
+
+    def quoted(self, name: Name) -> str:
+        """Write a name into a statement: whatever is in it, it stays one name."""
+        return quoted(name, self.mark)
 
     def check_fields(self) -> None:
         """Refuse tables whose columns cannot be told apart by name."""
@@ -121,6 +131,27 @@ class Database(ABC):
             check: Told how many rows it has, before anybody else can see it; may raise.
             force: Replace a table that is there.
         """
+
+    @property
+    @abstractmethod
+    def source(self) -> Name:
+        """What statements that are asked call the table."""
+
+    @abstractmethod
+    def ask(self, statement: str) -> Answer:
+        """Run a statement of somebody else's and get the result, which must be small."""
+
+    @abstractmethod
+    def other(self, name: Name) -> "Database":
+        """Open another table of the same database."""
+
+    @abstractmethod
+    def exists(self, name: Name) -> bool:
+        """Tell whether there is a table of this name."""
+
+    def rename(self, name: Name, to: Name) -> None:
+        """Call a table by another name in the same schema."""
+        self.ask(f"ALTER TABLE {self.quoted(name)} RENAME TO {self.quoted(to[-1:])}")
 
     @abstractmethod
     def require_writable(self, form: str, types: Sequence[pa.DataType]) -> None:

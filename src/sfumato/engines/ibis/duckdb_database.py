@@ -53,7 +53,7 @@ class DuckDBDatabase(Database):
         reopen: Callable[[], Any] | None = None,
     ) -> None:
         self._relation = relation
-        self._table = table
+        self.name = table
         self._reopen = reopen
         self._source = fresh_name("source")
         self._temporary: list[str] = []
@@ -107,15 +107,15 @@ class DuckDBDatabase(Database):
         if self._reopen is not None:
             with refusing(self.where):
                 self._relation, self._reopen = self._reopen(), None
-        if self._table is not None and _same(self._table, name):
+        if self.name is not None and _same(self.name, name):
             raise OutputError(f"{written(name)} is the table that is to be published.")
-        if not force and self._exists(name):
+        if not force and self.exists(name):
             raise OutputError(
                 f"there is a table {written(name)} already. Choose another name, or replace it "
                 "with force."
             )
 
-    def _exists(self, name: Name) -> bool:
+    def exists(self, name: Name) -> bool:
         try:
             self._run(f"SELECT 1 FROM {quoted(name)} LIMIT 0")  # noqa: S608 - quoted
         except duckdb.CatalogException:
@@ -145,6 +145,20 @@ class DuckDBDatabase(Database):
                     "there."
                 ) from error
             raise
+
+    @property
+    def source(self) -> Name:
+        return (self._source,)
+
+    def ask(self, statement: str) -> pa.Table:
+        with refusing(self.where):
+            return self._run(statement).to_arrow_table()
+
+    def other(self, name: Name) -> "DuckDBDatabase":
+        where = f"table {written(name)}"
+        with refusing(where):
+            relation = self._run(f"SELECT * FROM {quoted(name)}")  # noqa: S608 - quoted
+            return DuckDBDatabase(relation, where, table=name)
 
     def _rows(self, source: str) -> int:
         return int(self._run(f"SELECT count(*) FROM {source}").fetchall()[0][0])  # noqa: S608
@@ -191,7 +205,12 @@ def open_file(address: Address) -> DuckDBDatabase:
         for connection in held:
             connection.close()
         held[:] = [duckdb.connect(str(path), read_only=read_only)]
-        return held[0].table(quoted(address.table))
+        try:
+            return held[0].table(quoted(address.table))
+        except duckdb.Error:
+            # Whoever holds the error must not hold the file.
+            held[0].close()
+            raise
 
     with refusing(where):
         try:

@@ -52,7 +52,7 @@ class PostgresDatabase(Database):
     ) -> None:
         self._connection = connection
         self._source = source
-        self._table = table
+        self.name = table
         self.where = where
         with self._refusing():
             self.fields = _fields(connection, source)
@@ -119,7 +119,7 @@ class PostgresDatabase(Database):
             ) from error
 
     def require_free(self, name: Name, *, force: bool) -> None:
-        if self._table is not None and self._number(self._table) == self._number(name) is not None:
+        if self.name is not None and self._number(self.name) == self._number(name) is not None:
             raise OutputError(f"{written(name)} is the table that is to be published.")
         if not force and self._number(name) is not None:
             raise OutputError(
@@ -132,6 +132,24 @@ class PostgresDatabase(Database):
         found = self._connection.execute("SELECT to_regclass(%s)::oid", [quoted(name)])
         number: int | None = found.fetchone()[0]
         return number
+
+    def exists(self, name: Name) -> bool:
+        with self._refusing():
+            return self._number(name) is not None
+
+    @property
+    def source(self) -> Name:
+        return self.name or ("sfumato_source",)
+
+    def ask(self, statement: str) -> list[tuple[object, ...]]:
+        if self.name is None:
+            statement = f"WITH sfumato_source AS (SELECT * FROM {self._source}) {statement}"  # noqa: S608
+        with self._refusing():
+            cursor = self._connection.execute(statement)
+            return [] if cursor.description is None else list(cursor.fetchall())
+
+    def other(self, name: Name) -> "PostgresDatabase":
+        return open_postgres((self._connection, name))
 
     def create(
         self, query: "Query", columns: Sequence[str], name: Name, check: Check, *, force: bool

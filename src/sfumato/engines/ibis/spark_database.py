@@ -51,11 +51,13 @@ class SparkDatabase(Database):
 
     kind: ClassVar[str] = "spark"
     dialect: ClassVar[str] = "pyspark"
+    mark: ClassVar[str] = "`"
 
     def __init__(self, frame: DataFrame, where: str, *, table: Name | None = None) -> None:
         self.where = where
         self._session = frame.sparkSession
-        self._table = table
+        self.name = table
+        self._frame_given = frame
         self._views: list[str] = []
         with _refusing(where):
             zone = str(self._session.conf.get("spark.sql.session.timeZone"))
@@ -100,20 +102,41 @@ class SparkDatabase(Database):
                     self._session.catalog.dropTempView(self._views.pop())
 
     def require_free(self, name: Name, *, force: bool) -> None:
-        if self._table is not None and _same(self._table, name):
+        if self.name is not None and _same(self.name, name):
             raise OutputError(f"{written(name)} is the table that is to be published.")
-        if not force and self._exists(name):
+        if not force and self.exists(name):
             raise OutputError(
                 f"there is a table {written(name)} already. Choose another name, or replace it "
                 "with force."
             )
 
-    def _exists(self, name: Name) -> bool:
+    def exists(self, name: Name) -> bool:
         with _unpublished(written(name)):
             return bool(self._session.catalog.tableExists(quoted(name, "`")))
 
     def _published(self, query: "Query", columns: Sequence[str]) -> DataFrame:
         return self._frame(query).orderBy(F.rand()).toDF(*columns)
+
+    @property
+    def source(self) -> Name:
+        return self.name or ("sfumato_source",)
+
+    def ask(self, statement: str) -> pa.Table:
+        with _refusing(self.where):
+            if self.name is not None:
+                return self._session.sql(statement).toArrow()
+            self._frame_given.createOrReplaceTempView("sfumato_source")
+            try:
+                return self._session.sql(statement).toArrow()
+            finally:
+                self._session.catalog.dropTempView("sfumato_source")
+
+    def other(self, name: Name) -> "SparkDatabase":
+        return _of_session(self._session, name)
+
+    def rename(self, name: Name, to: Name) -> None:
+        # Spark takes a name without a schema for one in the schema that is current.
+        self.ask(f"ALTER TABLE {self.quoted(name)} RENAME TO {self.quoted(to)}")
 
     def create(
         self, query: "Query", columns: Sequence[str], name: Name, check: Check, *, force: bool

@@ -1,6 +1,7 @@
 """The Ibis engine's table: counts and publishes where the rows are."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,10 +23,11 @@ from sfumato.engines.base import (
     Table,
     Written,
 )
-from sfumato.engines.ibis.address import name_of, written
+from sfumato.engines.ibis.address import Name, name_of, written
 from sfumato.engines.ibis.counting import Counted
-from sfumato.engines.ibis.database import Database, Field
+from sfumato.engines.ibis.database import Answer, Database, Field
 from sfumato.engines.ibis.publication import Publication, looked_at, publication
+from sfumato.engines.ibis.releases import Unfinished, read_manifest, releasing
 from sfumato.errors import InputError, OutputError, ParameterError
 from sfumato.recoding import Recoding
 from sfumato.typing import IntArray, Value
@@ -133,6 +135,35 @@ class IbisTable(Table):
             f"{self._database.where}: rows of a database are not brought into memory. Publish "
             "them to a table of the same database, or to a file."
         )
+
+    @property
+    def source(self) -> Name:
+        """What statements that are asked call the table."""
+        return self._database.source
+
+    def ask(self, statement: str) -> Answer:
+        """Run a statement of somebody else's, such as the verifier; its result must be small."""
+        return self._database.ask(statement)
+
+    def manifest(self) -> str | None:
+        """Give the manifest that stands beside the table; None if it is no release."""
+        name = self._database.name
+        return None if name is None else read_manifest(self._database, name)
+
+    def other(self, name: str) -> "IbisTable":
+        """Open another table of the same database."""
+        return IbisTable(self._database.other(name_of(name)))
+
+    @contextmanager
+    def releasing(self, name: str, *, force: bool) -> Iterator[Unfinished]:
+        """Let a table and its manifest appear together at the end of the block, or neither.
+
+        Args:
+            name: What the table will be called; it is `Unfinished.name` until then.
+            force: Replace a release of that name; any other table is never touched.
+        """
+        with releasing(self._database, name_of(name), force=force) as unfinished:
+            yield unfinished
 
     def type_of(self, column: str) -> pa.DataType:
         self.require([column])

@@ -1,0 +1,146 @@
+"""Releases in a database: a table, and beside it a table that holds its manifest."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from sfumato.engines.ibis.address import Name, written
+from sfumato.engines.ibis.database import fresh_name
+from sfumato.errors import InputError, OutputError, SfumatoError
+
+if TYPE_CHECKING:
+    from sfumato.engines.ibis.database import Database
+
+COLUMN = "manifest"
+"""The one column of a table that holds a manifest."""
+
+_SUFFIX = "_manifest"
+_LONGEST = 63
+"""PostgreSQL cuts longer names off, and two names would become one."""
+
+
+def manifest_of(name: Name) -> Name:
+    """Name the table that holds the manifest of a table.
+
+    >>> manifest_of(("ward", "people"))
+    ('ward', 'people_manifest')
+    """
+    return (*name[:-1], name[-1] + _SUFFIX)
+
+
+def read_manifest(database: "Database", name: Name) -> str | None:
+    """Give the manifest of a table of the same database; None if it is no release."""
+    beside = manifest_of(name)
+    if not database.exists(beside):
+        return None
+    manifest = database.other(beside)
+    if [field.name for field in manifest.fields] != [COLUMN]:
+        # Somebody else's table may have such a name.
+        return None
+    # Whatever is in it, more than the first of several is not needed to see that it is wrong.
+    source = database.quoted(beside)
+    answer = database.ask(f"SELECT {COLUMN} FROM {source} LIMIT 2")  # noqa: S608 - quoted
+    texts = answer.column(0).to_pylist() if isinstance(answer, pa.Table) else [t for (t,) in answer]
+    if len(texts) != 1 or not isinstance(texts[0], str):
+        raise InputError(f"{written(beside)} should hold one text: the manifest of {written(name)}")
+    return texts[0]
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """A release that nobody else looks at yet.
+
+    `table` is what it is called until it is finished.
+    """
+
+    database: "Database"
+    table: Name
+    manifest: Name
+
+    def keep(self, text: str) -> None:
+        """Store its manifest."""
+        with self.database.work():
+            query = self.database.upload(pa.table({"o0": pa.array([text], pa.string())}))
+            self.database.create(query, [COLUMN], self.manifest, lambda _: None, force=False)
+
+    @property
+    def name(self) -> str:
+        """What the table is called now."""
+        return written(self.table)
+
+
+@contextmanager
+def releasing(database: "Database", name: Name, *, force: bool) -> Iterator[Unfinished]:
+    """Let a table and its manifest appear together at the end of the block, or neither.
+
+    Args:
+        database: Where the rows are, and the release will be.
+        name: What the table will be called.
+        force: Replace a release of that name; any other table is never touched.
+    """
+    final = [manifest_of(name), name]
+    if database.kind == "postgres" and len(final[0][-1].encode()) > _LONGEST:
+        raise OutputError(f"{written(name)} is too long a name. Choose a shorter one.")
+    for each in final:
+        database.require_free(each, force=True)
+    _refuse_what_is_there(database, name, force=force)
+    unfinished = [(*each[:-1], fresh_name("unfinished")) for each in final]
+    with database.work(), _unpublished(written(name)):
+        try:
+            yield Unfinished(database, *reversed(unfinished))
+            _appear(database, unfinished, final)
+        except BaseException:
+            for each in unfinished:
+                with suppress(SfumatoError):
+                    database.ask(f"DROP TABLE IF EXISTS {database.quoted(each)}")
+            raise
+
+
+def _refuse_what_is_there(database: "Database", name: Name, *, force: bool) -> None:
+    there = [each for each in (name, manifest_of(name)) if database.exists(each)]
+    if there and not force:
+        raise OutputError(
+            f"there is a table {written(there[0])} already. Choose another name, or replace that "
+            "release with --force (force=True)."
+        )
+    if there and read_manifest(database, name) is None:
+        raise OutputError(
+            f"{written(there[0])} exists and is not a release, so it is not replaced. "
+            "Choose another name."
+        )
+
+
+def _appear(database: "Database", unfinished: list[Name], final: list[Name]) -> None:
+    """Give the tables their names, and those that had them others, until all of it is done.
+
+    Not every database can rename two tables in one transaction, so a failure is undone here. The
+    manifest comes first: nobody shall meet a release without one.
+    """
+    old = [name for name in final if database.exists(name)]
+    aside = [(*name[:-1], fresh_name("replaced")) for name in old]
+    done: list[tuple[Name, Name]] = []
+    try:
+        for before, after in [*zip(old, aside, strict=True), *zip(unfinished, final, strict=True)]:
+            database.rename(before, after)
+            done.append((before, after))
+    except BaseException:
+        for before, after in reversed(done):
+            with suppress(SfumatoError):
+                database.rename(after, before)
+        raise
+    for name in aside:
+        database.ask(f"DROP TABLE {database.quoted(name)}")
+
+
+@contextmanager
+def _unpublished(where: str) -> Iterator[None]:
+    """Say of what a database refuses that nothing was published."""
+    try:
+        yield
+    except InputError as error:
+        raise OutputError(
+            f"cannot publish into {where}: {error} Nothing was left there."
+        ) from error

@@ -1,0 +1,159 @@
+"""Releases that are tables of a database, wherever a folder could be."""
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pyarrow import types as t
+
+from sfumato.engines import IbisEngine, Table, open_table
+from sfumato.errors import InputError, OutputError, ParameterError
+from sfumato.release import Release
+from sfumato.verifier import Relation
+from sfumato.verifier.database import Kind
+from sfumato.verifier.manifest import stored_manifest
+
+if TYPE_CHECKING:
+    from sfumato.engines.ibis.table import IbisTable
+
+_TABLE = "table:"
+"""What an output starts with that is a table of the database the input is in."""
+
+
+def is_stored(what: object) -> bool:
+    """Tell whether something is in a database, without looking.
+
+    >>> is_stored("duckdb:///x.db?table=people"), is_stored("people.csv")
+    (True, False)
+    """
+    if isinstance(what, Release):
+        return what.place is not None
+    if isinstance(what, Table):
+        return what.kind in ("duckdb", "postgres", "spark")
+    return IbisEngine().owns(what)
+
+
+def open_stored(what: object) -> "IbisTable | None":
+    """Open a table of a database; None for anything else."""
+    if not is_stored(what):
+        return None
+    from sfumato.engines.ibis.table import IbisTable
+
+    table = open_table(what.source if isinstance(what, Release) else what)
+    assert isinstance(table, IbisTable)  # noqa: S101 - its engine opens nothing else
+    return table
+
+
+def relation_of(table: "IbisTable") -> Relation:
+    """Let the verifier ask a table of a database whatever it wants."""
+    columns = {name: _kind_of(table, name) for name in table.columns}
+    return Relation(table.source, columns, table.kind, table.ask)
+
+
+def _kind_of(table: Table, name: str) -> Kind:
+    kind = table.type_of(name)
+    if t.is_string(kind) or t.is_large_string(kind):
+        return "text"
+    return "number" if t.is_floating(kind) or t.is_decimal(kind) else "other"
+
+
+def manifest_beside(what: object) -> Mapping[str, Any] | None:
+    """Give what a table of a database says of itself; None if it is no release."""
+    if isinstance(what, Release):
+        return what.manifest
+    table = open_stored(what)
+    text = None if table is None else table.manifest()
+    if text is None:
+        return None
+    stored_manifest(text)
+    plain: Mapping[str, Any] = json.loads(text)
+    return plain
+
+
+def for_verifier(source: object) -> object:
+    """Give a table as the verifier reads it: one of a database is asked, not opened."""
+    table = open_stored(source)
+    return source if table is None else relation_of(table)
+
+
+def shown(what: object) -> str:
+    """Name what was given in a message: an address without who connects, and how.
+
+    >>> shown("postgres://ann:secret@db/clinic?table=people"), shown("people.csv")
+    ('postgres://db/clinic?table=people', 'people.csv')
+    """
+    if isinstance(what, str) and is_stored(what):
+        from sfumato.engines.ibis.address import public
+
+        return public(what)
+    return str(what)
+
+
+class StoredOutput(NamedTuple):
+    """A table that is to be written."""
+
+    name: str
+    place: str
+    """Where it will be, without credentials."""
+
+    source: object
+    """What opens it, if it can be said before it is there."""
+
+
+def stored_output(output: object, data: object) -> StoredOutput | None:
+    """Read an output that is a table of the database the data is in; None if it is a folder.
+
+    >>> found = stored_output("table:released", "postgres://ann:secret@db/clinic?table=people")
+    >>> found.name, found.place
+    ('released', 'postgres://db/clinic?table=released')
+    >>> stored_output("release/", "people.csv")
+    """
+    if not isinstance(output, str):
+        return None
+    if output.startswith(_TABLE):
+        name = output.removeprefix(_TABLE)
+    elif IbisEngine().owns(output):
+        name = _name_in_same_database(output, data)
+    else:
+        return None
+    if not is_stored(data):
+        raise OutputError(
+            "the table is in no database, so it cannot be published into a table there. Give a "
+            "folder to write, or load it into the database first."
+        )
+    from sfumato.engines.ibis.address import name_of, public, sibling, written
+
+    name = written(name_of(name))
+    if not isinstance(data, str):
+        return StoredOutput(name, f"{_TABLE}{name}", None)
+    source = sibling(data, name)
+    return StoredOutput(name, public(source), source)
+
+
+def _name_in_same_database(output: str, data: object) -> str:
+    from sfumato.engines.ibis.address import Address, written
+
+    address = Address.parse(output)
+    name = written(address.table)
+    if not isinstance(data, str) or not is_stored(data):
+        raise ParameterError(
+            "output",
+            str(address),
+            f"{_TABLE}{name}, or a folder",
+            why="a release stays in the database the table is in, whatever its address",
+        )
+    if Address.parse(data).database != address.database:
+        raise OutputError(
+            f"{address} is in another database than the table, and rows are not carried from one "
+            f"to the other. Write {_TABLE}{name}, or give a folder."
+        )
+    return name
+
+
+def refuse_memory(data: object) -> None:
+    """Refuse to bring the rows of a database into memory, before any work is done."""
+    if is_stored(data):
+        raise InputError(
+            "rows of a database are not brought into memory. Name an output: a table of the same "
+            f"database ({_TABLE}released), or a folder."
+        )
