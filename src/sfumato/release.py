@@ -118,7 +118,8 @@ def method_of(manifest: Mapping[str, Any]) -> str:
     >>> method_of({}), method_of({"method": {"name": "top-down", "best": "rows"}})
     ('full-domain', 'top-down')
     """
-    return str(manifest.get("method", {}).get("name", FULL_DOMAIN))
+    method = manifest.get("method", {})
+    return str(method.get("name", FULL_DOMAIN) if isinstance(method, Mapping) else method)
 
 
 def summary(manifest: Mapping[str, Any]) -> str:
@@ -165,7 +166,7 @@ def level_text(column: Mapping[str, Any]) -> str:
     '14 intervals'
     """
     if "level" in column:
-        return f"level {column['level']} of {column['height']}"
+        return f"level {column['level']} of {column.get('height', 'unknown')}"
     counts = column.get("levels", ())
     total = sum(counts)
     parts = [f"level {i} {percentage(n, total)}" for i, n in enumerate(counts) if n]
@@ -198,7 +199,7 @@ def promise_text(model: Mapping[str, Any]) -> str:
         if key not in ("model", "column", "measured") and not isinstance(value, list | tuple)
     ]
     column = f" of {model['column']}" if "column" in model else ""
-    return f"{model['model']}{column}" + (f" with {', '.join(parts)}" if parts else "")
+    return f"{model.get('model')}{column}" + (f" with {', '.join(parts)}" if parts else "")
 
 
 def figures(measured: Mapping[str, float]) -> str:

@@ -1,6 +1,9 @@
 """A release as an adversary sees it: which rows are looked into, and what is promised of them."""
 
 import json
+import shutil
+from contextlib import suppress
+from copy import deepcopy
 from datetime import date
 
 import pyarrow as pa
@@ -273,3 +276,42 @@ def test_settings_of_any_type_are_written_as_json():
     plain = json.loads(json.dumps(found.to_dict()))
     assert plain["attacks"][0]["settings"]["categories"][0] == ["2020-01-01", "2020-01-02"]
     assert plain["attacks"][1]["settings"]["known_not"] == ["2020-01-01"]
+
+
+DULL = {"sfumato", "seed", "versions", "files"}
+DIRTY = [None, "x", {"a": 1}, [[1]]]
+
+
+def places(value, before=()):
+    yield before
+    if isinstance(value, dict | list):
+        keys = list(value) if isinstance(value, dict) else range(len(value))
+        for key in keys:
+            yield from places(value[key], (*before, key))
+
+
+@pytest.mark.parametrize("dirt", DIRTY, ids=str)
+def test_a_manifest_with_anything_in_it_is_judged_or_refused(tmp_path, dirt):
+    table = pa.table({"age": ["30", "30", "40", "40"], "ill": ["hiv", "flu", "gout", "cancer"]})
+    model = sf.models.PAlphaSensitiveKAnonymity(
+        "ill", p=2, alpha=0, k=2, categories=[["hiv", "cancer"], ["flu", "gout"]]
+    )
+    good, bad = tmp_path / "good", tmp_path / "bad"
+    sf.anonymize(table, policy_of(model), output=good)
+    shutil.copytree(good, bad)
+    manifest = json.loads((good / "manifest.json").read_text(encoding="utf-8"))
+    for place in [each for each in places(manifest) if each and each[0] not in DULL]:
+        changed = deepcopy(manifest)
+        inside = changed
+        for key in place[:-1]:
+            inside = inside[key]
+        inside[place[-1]] = dirt
+        (bad / "manifest.json").write_text(json.dumps(changed), encoding="utf-8")
+        for judge in (
+            lambda: sf.verify(bad),
+            lambda: sf.explain(bad, {"age": "30"}),
+            lambda: sf.diff(good, bad),
+        ):
+            # Anything else would be a fault of ours.
+            with suppress(SfumatoError):
+                judge()

@@ -100,11 +100,17 @@ def _direction(old: float | None, new: float | None) -> Direction:
 
 
 def _losses(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    before, after = (one.get("losses", {}) for one in (old, new))
+    before, after = (_numbers(one.get("losses")) for one in (old, new))
     for name in before:
         if name in after and before[name] != after[name]:
             worse = after[name] > before[name]
             yield Change(name, before[name], after[name], "less useful" if worse else "more useful")
+
+
+def _numbers(losses: object) -> dict[str, float]:
+    """Take the losses of a manifest that are numbers: it may be a stranger's."""
+    given = losses.items() if isinstance(losses, Mapping) else ()
+    return {str(name): float(loss) for name, loss in given if isinstance(loss, int | float)}
 
 
 def _answers(
@@ -156,8 +162,8 @@ def _promises(manifest: Mapping[str, Any]) -> dict[str, object]:
     """Name promises without their parameters, so that a stronger one is a change."""
     found: dict[str, object] = {}
     for model in manifest["models"]:
-        column = model.get("column")
-        name = model["model"] if column is None else f"{model['model']} of {column}"
+        column, kind = model.get("column"), str(model.get("model"))
+        name = kind if column is None else f"{kind} of {column}"
         found[f"promise {name}"] = promise_text(model)
     return found
 

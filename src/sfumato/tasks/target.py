@@ -19,6 +19,7 @@ from sfumato.tasks.manifest import promise_of
 from sfumato.tasks.published import Counted, Published, published
 from sfumato.tasks.starred import without_starred
 from sfumato.tasks.subject import Subject, manifest_of
+from sfumato.text import text_of
 from sfumato.verifier.manifest import BREAK_MERGE
 
 
@@ -38,7 +39,7 @@ def target_of(
     if manifest is not None and manifest.get("kind") is not None:
         _refuse_others(manifest, "quasi_identifiers", "quasi-identifier", quasi_identifiers)
         _refuse_others(manifest, "sensitive", "sensitive", sensitive)
-    ladders = _Ladders(policy, {} if manifest is None else manifest.get("hierarchies", {}))
+    ladders = _Ladders(policy, {} if manifest is None else _hierarchies(manifest))
     if manifest is not None and manifest.get("kind") == BREAK_MERGE:
         parts = parts_of(what)
         assert parts is not None  # noqa: S101 - its manifest says that it has parts
@@ -92,15 +93,35 @@ def _table(
     return target.kept(~target.silent)
 
 
+def _texts(categories: object) -> tuple[tuple[str, ...], ...]:
+    """Write values as a manifest does: by that they are compared, and a stranger's may be any."""
+    return tuple(tuple(map(text_of, each)) for each in checked(categories))
+
+
 def _promising(target: Target, models: Sequence[Mapping[str, Any]]) -> Target:
     """Name what is promised, and the categories of values that promises go by."""
     categories = {
-        (str(model["column"]), checked(model["categories"])): None
+        (str(model["column"]), _texts(model["categories"])): None
         for model in models
         if "categories" in model and model.get("column") in target.sensitive
     }
-    promised = tuple(str(model["model"]) for model in models)
+    promised = tuple(str(model.get("model")) for model in models)
     return replace(target, promised=promised, categories=tuple(categories))
+
+
+def _hierarchies(manifest: Mapping[str, Any]) -> Mapping[str, Mapping[str, Sequence[str]]]:
+    """Take the hierarchies of sensitive columns from a manifest, which may be a stranger's."""
+    found: Mapping[str, Mapping[str, Sequence[str]]] = manifest.get("hierarchies", {})
+    good = isinstance(found, Mapping) and all(
+        isinstance(paths, Mapping) and all(isinstance(path, list) for path in paths.values())
+        for paths in found.values()
+    )
+    if not good:
+        raise InputError(
+            "the manifest's hierarchies must be, per column, the labels of each value from the "
+            "bottom up. Make the release again."
+        )
+    return found
 
 
 @dataclass(frozen=True)
