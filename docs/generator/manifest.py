@@ -59,7 +59,7 @@ FIELDS: dict[str, str] = {
     "risk_levels.high": "",
     "risk_levels.very_high": "",
     "left_out": "Decoupled releases only: what was in the table and is not any more.",
-    "left_out.columns": "Columns that were neither quasi-identifiers nor sensitive.",
+    "left_out.columns": "Columns of a release that were neither quasi-identifiers nor sensitive.",
     "left_out.models": "Promises that cannot be recomputed from such tables.",
     "notes": "Decoupled releases only: what is true of every such release and easily overlooked.",
     "reproducible": "True if a seed was given. Such a release is not for publication.",
