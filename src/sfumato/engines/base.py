@@ -180,7 +180,7 @@ class Table(ABC):
             progress: Told how many rows there are, at the end.
         """
         raise OutputError(
-            f"a {self.kind} table is in no database, so it cannot be published into a table "
+            f"the table ({self.kind}) is in no database, so it cannot be published into "
             f"{name!r}. Publish it to a file."
         )
 
