@@ -75,7 +75,8 @@ def released_by_command(table, form, run, folder) -> tuple[dict, list[tuple]]:
     writers[form](table, path)
     result = run("anonymize", path, "-p", folder / "policy.yaml", "-o", folder / "r", "--quiet")
     assert result.exit_code == 0, result.stderr
-    assert run("verify", folder / "r", "-p", folder / "policy.yaml").exit_code == 0
+    asked = ("verify", folder / "r", "-p", folder / "policy.yaml", "--only-promises")
+    assert run(*asked).exit_code == 0
     data = folder / "r" / f"data.{form}"
     if form == "csv":
         strings = pyarrow.csv.ConvertOptions(
