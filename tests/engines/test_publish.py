@@ -441,21 +441,66 @@ def test_requests_that_make_no_sense_are_refused(tmp_path):
         table.publish_table(other, ["q"], suppression="star", rng=rng())
 
 
-@pytest.mark.parametrize("folder", [None, "on disk"])
+@pytest.mark.parametrize("folder", [None, "in parts", "on disk"])
 def test_every_order_is_equally_likely(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(shuffle, "_BUCKETS", 3)
+    if folder == "in parts":
+        monkeypatch.setattr(shuffle, "_AT_ONCE", 0)
+        monkeypatch.setattr(shuffle, "SLICE", 2)
     generator = np.random.default_rng(11)
     seen = Counter()
     for _ in range(1200):
         rows = iter(
             [pa.RecordBatch.from_pydict({"n": [0, 1]}), pa.RecordBatch.from_pydict({"n": [2]})]
         )
-        out = shuffle.shuffled(rows, generator, folder=tmp_path if folder else None, budget=0)
+        disk = tmp_path if folder == "on disk" else None
+        out = shuffle.shuffled(rows, generator, folder=disk, budget=0)
         seen[tuple(n for batch in out for n in batch["n"].to_pylist())] += 1
     assert len(seen) == 6
     # Chi-square with 5 degrees of freedom exceeds 25.7 once in ten thousand times.
     assert sum((times - 200) ** 2 / 200 for times in seen.values()) < 25.7
     assert list(tmp_path.iterdir()) == []
+
+
+def test_rows_in_parts_keep_their_cells_together(monkeypatch):
+    monkeypatch.setattr(shuffle, "_AT_ONCE", 10)
+    monkeypatch.setattr(shuffle, "SLICE", 8)
+    texts = pa.array([None if i % 7 == 0 else f"text {i % 5}" for i in range(300)])
+    rows = pa.table({"n": range(300), "text": texts}).to_batches(max_chunksize=40)
+    coded = [
+        pa.RecordBatch.from_arrays([b["n"], b["text"].dictionary_encode()], ["n", "text"])
+        for b in rows
+    ]
+    out = pa.Table.from_batches(list(shuffle.shuffled(iter(coded), rng()))).to_pydict()
+    assert sorted(out["n"]) == list(range(300)) != out["n"]
+    assert out["text"] == [texts[n].as_py() for n in out["n"]]
+
+
+def test_a_parquet_file_has_only_dictionaries_of_what_is_in_a_row_group(tmp_path, monkeypatch):
+    monkeypatch.setattr(shuffle, "SLICE", 4)
+    kinds = {"q": pa.string(), "plain": pa.large_string(), "n": pa.int16()}
+    names = ["zoë", "adam", "eve", "bob", None, ""] * 5
+    table = pa.table({"q": names, "plain": names[::-1], "n": range(30)}, pa.schema(kinds))
+    source = tmp_path / "in.parquet"
+    pq.write_table(table, source)
+    opened = open_table(source)
+    recoding = recoding_of(opened, ["q"], (0,), suppress=[("eve",)])
+    target = tmp_path / "out.parquet"
+    opened.publish(
+        recoding, ["q", "plain", "n"], target, format="parquet", suppression="remove", rng=rng()
+    )
+    written = pq.read_table(target)
+    assert written.schema.equals(pa.schema(kinds), check_metadata=True)
+    kept = Counter((*row.values(),) for row in table.to_pylist() if row["q"] != "eve")
+    assert Counter((*row.values(),) for row in written.to_pylist()) == kept
+    with pq.ParquetFile(target, read_dictionary=["q", "plain"]) as file:
+        assert file.metadata.num_row_groups > 1
+        for i in range(file.metadata.num_row_groups):
+            assert not file.metadata.row_group(i).column(0).is_stats_set
+            for name in ("q", "plain"):
+                [chunk] = file.read_row_group(i, columns=[name])[name].chunks
+                known = chunk.dictionary.to_pylist()
+                assert known == sorted(set(chunk.to_pylist()) - {None})
 
 
 def test_buckets_are_private_and_go_when_the_rows_are_not_wanted_any_more(tmp_path):

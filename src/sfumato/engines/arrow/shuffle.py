@@ -22,10 +22,13 @@ BUDGET = 512 * 2**20
 """Bytes of recoded rows that are kept in memory."""
 
 _BUCKETS = 64
-"""Files the rows are thrown into when they exceed the budget."""
+"""Parts that many rows are thrown into; files, when they exceed the budget."""
 
 SLICE = 1 << 18
 """Rows given out at a time."""
+
+_AT_ONCE = 1 << 20
+"""Rows that are put in random order without being thrown into buckets first."""
 
 
 def shuffled(
@@ -55,7 +58,32 @@ def shuffled(
         if folder is not None and size > budget:
             yield from _through_buckets(chain(_emptying(held), batches), rng, folder)
             return
-    yield from _permuted(held, rng)
+    yield from _permuted(held, rng) if sum(map(len, held)) <= _AT_ONCE else _parted(held, rng)
+
+
+def _parted(held: list[pa.RecordBatch], rng: np.random.Generator) -> Iterator[pa.RecordBatch]:
+    """Throw rows into parts that fit the processor's cache, and put each in random order."""
+    table = pa.Table.from_batches(held).unify_dictionaries()
+    held.clear()
+    # A part is given out at once, so it should seldom be longer than what is given out at a time.
+    n = min(-(-4 * table.num_rows // (3 * SLICE)), _BUCKETS)
+    parts: list[list[pa.RecordBatch]] = [[] for _ in range(n)]
+    batches = table.to_batches(max_chunksize=SLICE)
+    del table
+    for batch in _emptying(batches):
+        for part, rows in zip(parts, _thrown(batch, n, rng), strict=True):
+            part.append(rows)
+    for part in parts:
+        yield from _permuted(part, rng)
+
+
+def _thrown(rows: pa.RecordBatch, n: int, rng: np.random.Generator) -> Iterator[pa.RecordBatch]:
+    """Throw each row into one of n buckets, all equally likely, and give the buckets."""
+    bucket = rng.integers(n, size=len(rows), dtype=np.uint8)
+    rows = rows.take(from_numpy(np.argsort(bucket, kind="stable").astype(np.int32)))
+    ends = np.cumsum(np.bincount(bucket, minlength=n)).tolist()
+    for start, end in zip([0, *ends[:-1]], ends, strict=True):
+        yield rows.slice(start, end - start)
 
 
 def _through_buckets(
@@ -72,17 +100,14 @@ def _through_buckets(
                         stack.enter_context(ipc.new_stream(str(path), rows.schema))
                         for path in paths
                     ]
-                bucket = rng.integers(_BUCKETS, size=len(rows), dtype=np.uint8)
-                rows = rows.take(from_numpy(np.argsort(bucket, kind="stable")))
-                ends = np.cumsum(np.bincount(bucket, minlength=_BUCKETS))
-                for writer, start, end in zip(writers, [0, *ends[:-1]], ends, strict=True):
-                    if end > start:
-                        writer.write_batch(rows.slice(start, end - start))
+                for writer, thrown in zip(writers, _thrown(rows, _BUCKETS, rng), strict=True):
+                    if len(thrown):
+                        writer.write_batch(thrown)
         for path in paths:
             with pa.OSFile(str(path)) as file:
-                thrown = list(ipc.open_stream(file))
+                held = list(ipc.open_stream(file))
             path.unlink()
-            yield from _permuted(thrown, rng)
+            yield from _permuted(held, rng)
 
 
 def _permuted(batches: list[pa.RecordBatch], rng: np.random.Generator) -> Iterator[pa.RecordBatch]:
