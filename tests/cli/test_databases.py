@@ -1,5 +1,6 @@
 """Addresses of tables where a file or a folder may stand, and what happens if they are wrong."""
 
+import gc
 import json
 
 import pytest
@@ -14,6 +15,8 @@ def clinic(patients):
     connect = imported("duckdb", "duckdb").connect
 
     def ask(statement):
+        # What a command that failed had open is held by its traceback, here where it is kept.
+        gc.collect()
         with connect("clinic.db") as connection:
             return connection.execute(statement).fetchall()
 

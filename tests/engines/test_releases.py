@@ -201,3 +201,56 @@ def test_odd_tables_are_released_as_by_the_embedded_engine(quick_database, data)
     embedded = sf.anonymize(table, policy, method=method)
     assert without_place(release.manifest) == without_place(embedded.manifest)
     assert kept(release.verdict) == kept(embedded.verdict)
+
+
+def test_who_may_not_create_tables_is_told_so(postgres):
+    postgres.stored(PEOPLE, "people")
+    try:
+        postgres.connection.execute("CREATE ROLE reader LOGIN PASSWORD 's3cret@:/?'")
+        postgres.connection.execute("GRANT SELECT ON people TO reader")
+        with pytest.raises(OutputError, match="permission denied") as refused:
+            sf.anonymize(postgres.address("people", user="reader"), POLICY, output="table:released")
+        assert "s3cret" not in str(refused.value)
+        assert postgres.tables() == {"people"}
+    finally:
+        postgres.clear()
+        postgres.connection.execute("DROP ROLE reader")
+
+
+@pytest.mark.parametrize("moment", ["keep", "verify"])
+def test_a_connection_that_is_cut_leaves_nothing_and_it_can_be_done_again(
+    postgres, monkeypatch, moment
+):
+    from sfumato.engines.ibis.releases import Unfinished
+
+    postgres.stored(PEOPLE, "people")
+    keep, verify = Unfinished.keep, task.verify_stored
+
+    def cut():
+        postgres.connection.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+            "WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
+        )
+
+    def cut_and_keep(self, text):
+        cut()
+        keep(self, text)
+
+    def cut_and_verify(relation, text, **more):
+        cut()
+        return verify(relation, text, **more)
+
+    try:
+        with monkeypatch.context() as patch:
+            if moment == "keep":
+                patch.setattr(Unfinished, "keep", cut_and_keep)
+            else:
+                patch.setattr(task, "verify_stored", cut_and_verify)
+            with pytest.raises(OutputError, match="Nothing was left"):
+                sf.anonymize(postgres.address("people"), POLICY, output="table:released")
+        assert postgres.tables() == {"people"}
+        release = sf.anonymize(postgres.address("people"), POLICY, output="table:released")
+        assert "s3cret" not in release.place
+        assert sf.verify(release).verdict.holds
+    finally:
+        postgres.clear()

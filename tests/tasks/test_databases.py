@@ -158,6 +158,21 @@ def test_a_release_is_decoupled_into_files(released, embedded, tmp_path, method)
     assert sf.verify(tmp_path / "broken", attacks=False).holds
 
 
+def test_a_report_is_that_of_the_embedded_engine(file, released, embedded):
+    found = sf.report(released, data=file.address("people"), policy=POLICY)
+    expected = sf.report(embedded, data=PEOPLE, policy=POLICY)
+    headings = [line for line in expected.write("markdown").splitlines() if line.startswith("#")]
+    assert [x for x in found.write("markdown").splitlines() if x.startswith("#")] == headings
+
+
+def test_what_needs_rows_in_memory_is_refused(file, released):
+    with pytest.raises(InputError, match="protect tries releases in memory"):
+        sf.protect(file.address("people"), POLICY)
+    release = sf.anonymize(file.address("people"), POLICY, output="table:other")
+    with pytest.raises(InputError, match="a release in a database has no evidence"):
+        sf.check_evidence(release)
+
+
 WRONG = {
     "another database": ("duckdb:///other.db?table=released", OutputError, "another database"),
     "no name": ("table:", ParameterError, "a name such as people"),

@@ -23,7 +23,10 @@ from sfumato.errors import ParameterError
     'report.save("report.html")',
 )
 def report(  # noqa: PLR0917 - options of a command line
-    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="The folder of a release.")],
+    release: Annotated[
+        str,
+        typer.Argument(metavar="RELEASE", help="The folder of a release, or the address of one."),
+    ],
     output: Annotated[
         Path | None,
         typer.Option(
@@ -78,21 +81,23 @@ def report(  # noqa: PLR0917 - options of a command line
     from sfumato.reports.build import report as task
     from sfumato.reports.result import form_of
     from sfumato.tasks.enclose import enclose, is_inside, require_place
+    from sfumato.tasks.stored import is_stored
 
     signer = signing_key(key)
-    inside = output is not None and is_inside(release, output)
+    folder = None if is_stored(release) else Path(release)
+    inside = output is not None and is_inside(folder, output)
     if signer is not None and not inside:
         raise ParameterError("--key", str(key), "left out unless the report goes into its release")
     if output is not None:
         refuse_existing(output, force=force)
         form = form or form_of(output)
-        require_place(release, output, public=public and form == "html", key=signer)
+        require_place(folder, output, public=public and form == "html", key=signer)
     found = task(release, data=data, policy=policy, ledger=ledger, public=public)
     text = found.write(form or "markdown")
     if output is None:
         typer.echo(text, nl=False)
-    elif inside:
-        enclose(release, text, signer)
+    elif folder is not None and inside:
+        enclose(folder, text, signer)
     else:
         write_text(output, text, force=force)
     if output is not None and not quiet:

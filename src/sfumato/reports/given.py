@@ -16,6 +16,7 @@ from sfumato.errors import InputError, ParameterError, PolicyError
 from sfumato.policy import Policy, RiskLevels
 from sfumato.release import MANIFEST, Release
 from sfumato.tasks.measure import counted
+from sfumato.tasks.stored import shown, stored_release
 from sfumato.tasks.subject import manifest_of, risk_levels_of
 from sfumato.tasks.target import target_of
 from sfumato.tasks.utility import utility
@@ -150,12 +151,14 @@ def _release(release: object) -> Path | Release | Decoupled:
     if isinstance(release, Release | Decoupled):
         # What lies in the folder is what others get, whatever the object remembers.
         return release if release.folder is None else release.folder
+    if (stored := stored_release(release)) is not None:
+        return stored
     if isinstance(release, str | PathLike):
         folder = Path(release).expanduser()
         if (folder / MANIFEST).is_file():
             return folder
         raise InputError(
-            f"there is no {MANIFEST} in {str(folder)!r}. Give the folder of a release; of a "
+            f"there is no {MANIFEST} in {shown(release)!r}. Give the folder of a release; of a "
             "plain table, sfumato verify says what it gives away."
         )
     raise ParameterError("release", _shown(release), "a release, or the folder of one")

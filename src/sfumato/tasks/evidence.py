@@ -152,7 +152,8 @@ def key_for(key: Key | None, output: object) -> SigningKey | None:
 def _folder_of(release: Release | Decoupled | str | PathLike[str]) -> Path:
     if isinstance(release, Release | Decoupled):
         if release.folder is None:
-            raise InputError("a release in memory has no evidence. Write it to a folder.")
+            where = "memory" if getattr(release, "place", None) is None else "a database"
+            raise InputError(f"a release in {where} has no evidence. Write it to a folder.")
         return release.folder
     return Path(release).expanduser()
 

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from sfumato.checks import require_int
 from sfumato.decoupled import Decoupled
-from sfumato.errors import InfeasibleError
+from sfumato.errors import InfeasibleError, InputError
 from sfumato.fragment import fragment
 from sfumato.leaks import Findings
 from sfumato.partition import Partitioner
@@ -16,6 +16,7 @@ from sfumato.release import Release
 from sfumato.tasks.anonymize import anonymize
 from sfumato.tasks.decouple import decouple
 from sfumato.tasks.detect import detect
+from sfumato.tasks.stored import is_stored
 
 Progress: TypeAlias = Callable[[str, int, int | None], None]
 """Called with the stage, how much of it is done, and how much there is (None: unknown)."""
@@ -147,6 +148,11 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
         (['anonymize', 'refine'], 16, 0)
     """
     require_int("rounds", rounds, at_least=0)
+    if is_stored(data):
+        raise InputError(
+            "protect tries releases in memory, and rows of a database are not brought there. Do "
+            "its steps one by one: anonymize into a table, detect, and anonymize again with refine."
+        )
     if not isinstance(policy, Policy):
         policy = Policy.load(policy)
 

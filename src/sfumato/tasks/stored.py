@@ -9,7 +9,7 @@ from pyarrow import types as t
 from sfumato.engines import IbisEngine, Table, open_table
 from sfumato.errors import InputError, OutputError, ParameterError
 from sfumato.release import Release
-from sfumato.verifier import Relation
+from sfumato.verifier import Relation, verify_stored
 from sfumato.verifier.database import Kind
 from sfumato.verifier.manifest import stored_manifest
 
@@ -68,6 +68,16 @@ def manifest_beside(what: object) -> Mapping[str, Any] | None:
     stored_manifest(text)
     plain: Mapping[str, Any] = json.loads(text)
     return plain
+
+
+def stored_release(what: object) -> Release | None:
+    """Open a release that is a table of a database; None for anything else."""
+    table = open_stored(what)
+    text = None if table is None else table.manifest()
+    if table is None or text is None:
+        return None
+    verdict = verify_stored(relation_of(table), text)
+    return Release(json.loads(text), verdict, place=shown(what), source=table)
 
 
 def for_verifier(source: object) -> object:

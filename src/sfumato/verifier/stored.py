@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from sfumato.errors import InputError, SfumatoError
+from sfumato.errors import InputError, UnknownColumnError
 from sfumato.verifier.database import Relation
 from sfumato.verifier.files import foreign_in
 from sfumato.verifier.folder import columns_check, manifest_check, promises_in
@@ -34,6 +34,7 @@ def verify_stored(
     Promises: the table holds the columns and rows that the manifest says, and every model
     holds in it with the figures it claims. Does not promise that the table is the one that was
     published: in a database there is no checksum, and whoever may write there can change both.
+    What the database refuses to answer is an error, not a broken promise.
 
     Args:
         relation: The table.
@@ -52,6 +53,6 @@ def verify_stored(
         checks.append(Check("metadata", status(holds=not foreign), detail=foreign))
         checks.append(columns_check(relation, claims))
         checks += recompute(relation, promises)
-    except SfumatoError as error:
+    except UnknownColumnError as error:
         checks.append(Check("data", "broken", detail=str(error)))
     return Verdict(tuple(checks))
