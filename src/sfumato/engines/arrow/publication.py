@@ -100,7 +100,8 @@ class Publication:
                 for name, labels in self._recoder.labels.items()
             }
         return [
-            pa.DictionaryArray.from_arrays(column.cast(pa.int32()), self._labels[name])
+            # Not checked: there is a label for every code that was given.
+            pa.DictionaryArray.from_arrays(column, self._labels[name], safe=False)
             if name in self._labels
             else column
             for name, column in zip(self._columns, batch.columns, strict=True)

@@ -186,15 +186,15 @@ def _own_dictionary(column: pa.Array, kind: pa.DataType) -> pa.Array:
     """
     if not t.is_dictionary(column.type) or len(column.dictionary) > _FEW:
         return as_type(column, kind).dictionary_encode()
-    values, indices = as_type(column.dictionary, kind), column.indices.cast(pa.int32())
-    met = (
-        pc.fill_null(indices, number(len(values), indices.type)) if indices.null_count else indices
-    )
+    values, indices = as_type(column.dictionary, kind), column.indices
+    met = indices
+    if indices.null_count:
+        met = pc.fill_null(indices.cast(pa.int32()), number(len(values), pa.int32()))
     used = np.flatnonzero(np.bincount(to_numpy(met), minlength=len(values) + 1)[:-1])
     own = values.take(from_numpy(used)).drop_null().unique()
     own = own.take(pc.sort_indices(own))
     places = pc.index_in(values, value_set=own)
-    return pa.DictionaryArray.from_arrays(places.take(indices), own)
+    return pa.DictionaryArray.from_arrays(places.take(indices), own, safe=False)
 
 
 def _require_text(field: pa.Field) -> None:
