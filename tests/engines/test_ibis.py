@@ -1,6 +1,5 @@
 """Tables of databases: the arrow engine and the literal recode are the judges."""
 
-import gc
 from collections import Counter
 
 import pyarrow as pa
@@ -10,35 +9,39 @@ from hypothesis import strategies as st
 
 from sfumato.engines import open_table
 from sfumato.recoding import SUPPRESSED
-from tests.engines.databases import LEAVES_SOCKETS_OPEN, tables_for
+from tests.engines.databases import tables_for
 from tests.engines.tables import cell, literal_rows
 from tests.engines.test_count import tuples
 from tests.engines.test_publish import recoding_of, requests, rng
 from tests.engines.test_publish_local import ID, check, recodings
 
-BY_DATABASE = {"duckdb": 40, "postgres": 40, "spark": 3}
-"""Examples to try; one of Spark's takes seconds."""
+PROPERTIES = []
+"""What holds of every database; Spark's turn is in a file of its own."""
 
 
 def trying(test):
-    """Run a property on each database, on few examples where an example takes long."""
+    """Try a property on the databases that answer within milliseconds."""
+    PROPERTIES.append(test)
 
-    @LEAVES_SOCKETS_OPEN
-    @pytest.mark.parametrize("kind", ["duck", "postgres", "spark"])
+    @pytest.mark.parametrize("kind", ["duck", "postgres"])
     def run(kind, request):
         database = request.getfixturevalue(kind)
-
-        @settings(max_examples=BY_DATABASE[database.name])
-        @given(data=st.data())
-        def example(data):
-            test(database, data)
-
-        example()
-        database.clear()
-        gc.collect()
+        examples(test, database, 40)
 
     run.__name__ = test.__name__
     return run
+
+
+def examples(test, database, most):
+    """Try a property on some tables."""
+
+    @settings(max_examples=most)
+    @given(data=st.data())
+    def example(data):
+        test(database, data)
+
+    example()
+    database.clear()
 
 
 @trying

@@ -10,10 +10,9 @@ import pyarrow as pa
 import pytest
 
 from sfumato.engines import IbisEngine, open_table
-from sfumato.engines.ibis import database as base
 from sfumato.errors import InputError, OutputError, ParameterError
 from sfumato.recoding import SUPPRESSED
-from tests.engines.databases import EVIL, LEAVES_SOCKETS_OPEN, NAMES, quoted
+from tests.engines.databases import EVIL, NAMES, quoted
 from tests.engines.tables import literal_rows
 from tests.engines.test_publish import read_back, recoding_of, rng
 from tests.engines.test_publish_local import ID, by_label, recode
@@ -486,56 +485,3 @@ def test_a_file_is_in_no_database():
     table = open_table(PEOPLE)
     with pytest.raises(OutputError, match=r"the table \(arrow\) is in no database"):
         table.publish_into(recoding_of(table, ["sex"], (1,)), ["sex"], "out", suppression="star")
-
-
-@LEAVES_SOCKETS_OPEN
-def test_spark_in_one_go(spark, monkeypatch, tmp_path):
-    """One session, and as few jobs as will do: everything the quick databases are tried for."""
-    import ibis
-
-    source = many_rows()
-    spark.stored(PEOPLE, "people")
-    for opened in (
-        open_table("spark:///?table=people"),
-        open_table((spark.session, "people")),
-        open_table(ibis.pyspark.from_connection(spark.session).table("people")),
-    ):
-        assert opened.count(["sex"]).rows.tolist() == [2, 2, 1]
-    frame = type(spark.load(PEOPLE))
-    boundary = Boundary(monkeypatch, (frame, ["toArrow", "collect", "toPandas", "toLocalIterator"]))
-    crosses(spark, open_table(spark.load(source)), boundary)
-    monkeypatch.undo()
-    table = open_table((spark.session, "people"))
-    recoding = recoding_of(table, ["sex"], (0,), suppress=[["f"]])
-    with pytest.raises(OutputError, match=r"there is a table out already"):
-        table.publish_into(recoding, ["sex"], "out", suppression="remove")
-    with pytest.raises(OutputError, match=r"PEOPLE is the table that is to be published"):
-        table.publish_into(recoding, ["sex"], "default.PEOPLE", suppression="remove", force=True)
-    with pytest.raises(OutputError, match=r"nowhere"):
-        table.publish_into(recoding, ["sex"], "nowhere.out", suppression="remove")
-    with pytest.raises(InputError, match=r"table nobody of Spark cannot be read"):
-        open_table((spark.session, "nobody"))
-    for form in ("parquet", "csv"):
-        out = tmp_path / f"o'; {form}"
-        written = table.publish(
-            recoding, PEOPLE.column_names, out, format=form, suppression="star", rng=rng()
-        )
-        assert (written.rows, written.suppressed_rows) == (5, 2)
-        expected = open_table(PEOPLE).publish_table(
-            recoding, PEOPLE.column_names, suppression="star", rng=rng()
-        )
-        assert Counter(read_back(out, form)[1]) == Counter(literal_rows(expected))
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["o'; csv", "o'; parquet"]
-    nested = open_table(
-        spark.session.sql("SELECT 1 AS a, array(1) AS l, 'x' COLLATE UNICODE_CI AS c")
-    )
-    assert set(nested.domains(["a", "l"])) == {"a"}
-    with pytest.raises(InputError, match=r"column 'l' holds array<int>"):
-        nested.count(["l"])
-    assert nothing_left(spark)
-    spark.clear()
-    gc.collect()
-
-
-def test_made_up_names_need_no_quotes():
-    assert base.fresh_name("x").isidentifier()
