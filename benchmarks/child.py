@@ -12,6 +12,7 @@ from sfumato.engines import open_table
 from sfumato.policy import Policy
 from sfumato.search import BestFirst
 from sfumato.tasks.anonymize import anonymize
+from sfumato.tasks.decouple import decouple
 from sfumato.tasks.problem import counted_columns, make_checker
 
 
@@ -42,11 +43,44 @@ def publish(file: str, policy: str, output: str) -> dict[str, float]:
     return {"verified": release.verdict.holds, "suppressed": release.suppressed}
 
 
+def break_merge(data: str, policy: str, output: str) -> dict[str, float]:
+    """Decouple a release, or a table with the roles of a policy; published and verified."""
+    roles = Policy.load(policy)
+    # A release knows its own.
+    known = Path(data).is_dir()
+    parts = decouple(
+        data,
+        "break-merge",
+        output=output,
+        quasi_identifiers=None if known else roles.quasi_identifiers,
+        sensitive=None if known else roles.sensitive,
+        force=True,
+    )
+    return {"verified": parts.verdict.holds}
+
+
+def group_by(file: str, policy: str) -> dict[str, float]:
+    """Count the same with DuckDB, into a table of its own."""
+    import duckdb
+
+    names = ['"' + name.replace('"', '""') + '"' for name in counted_columns(Policy.load(policy))]
+    columns, path = ", ".join(names), file.replace("'", "''")
+    with duckdb.connect() as database:
+        database.execute(
+            f"CREATE TABLE counted AS SELECT {columns}, count(*) AS n "
+            f"FROM read_parquet('{path}') GROUP BY {columns}"
+        )
+        distinct = database.execute("SELECT count(*) FROM counted").fetchall()[0][0]
+    return {"distinct": distinct}
+
+
 PIECES: dict[str, Callable[..., dict[str, float]]] = {
     "start": start,
     "count": count,
     "search": search,
     "anonymize": publish,
+    "break-merge": break_merge,
+    "group-by": group_by,
 }
 
 

@@ -122,7 +122,7 @@ def test_timings_are_of_every_repeat_and_the_least_is_not_above_the_median():
     assert 0 <= timing.least <= timing.median
 
 
-@pytest.mark.parametrize("name", ["models", "search-adult", "check-table", "local"])
+@pytest.mark.parametrize("name", ["models", "search-adult", "check-table", "local", "scale"])
 def test_a_quick_run_gives_figures_and_keeps_nothing(name, capsys):
     if name != "models":
         adult_folder()

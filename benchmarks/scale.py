@@ -1,0 +1,88 @@
+"""From a million rows to a hundred million: counting, the whole way to a release, Break-Merge.
+
+One GROUP BY of DuckDB stands beside them where that is installed.
+"""
+
+import shutil
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+from benchmarks.bench import Bench
+from benchmarks.measure import piece
+from benchmarks.results import Figure
+from benchmarks.workloads import ADULT_ROWS, FEW, MILLION, TEN_MILLION, adult_policy
+from sfumato.models import DistinctLDiversity, KAnonymity
+from sfumato.policy import Policy
+
+_HUNDRED_MILLION = 3320 * ADULT_ROWS
+_SENSITIVE = "salary-class"
+
+_MEMORY = 2000.0
+"""MB, at any number of rows."""
+
+_COUNT = 0.6
+_WHOLE = 3.0
+"""Times the CPU of the GROUP BY, at ten million rows."""
+
+
+def run(bench: Bench) -> Iterator[Figure]:
+    sizes = [4 * ADULT_ROWS] if bench.quick else [MILLION, TEN_MILLION, _HUNDRED_MILLION]
+    policy = bench.files.policy("adult-scale", scale_policy())
+    few = bench.files.jittered(FEW, "parquet")
+    for rows in sizes:
+        file = bench.files.jittered(rows, "parquet")
+        yield from _one(bench, file, policy, few, rows)
+        if rows > MILLION:
+            file.unlink()
+
+
+def scale_policy() -> Policy:
+    """Ask for k-anonymity and diversity of Adult: eight quasi-identifiers, one sensitive column."""
+    plain = adult_policy(k=5, limit=0.05)
+    return Policy(
+        columns={**plain.columns, _SENSITIVE: "sensitive"},
+        models=[KAnonymity(5), DistinctLDiversity(_SENSITIVE, 2)],
+        loss=plain.loss,
+        suppression=0.1,
+    )
+
+
+def _one(bench: Bench, file: Path, policy: Path, few: Path, rows: int) -> Iterator[Figure]:
+    at = f"{rows:,} rows".replace(",", " ")
+    # What takes minutes is done once.
+    repeats = 1 if rows > TEN_MILLION else bench.few
+    judged = rows == TEN_MILLION
+    folder = bench.files.folder / "scale"
+    folder.mkdir()
+    release, parts = folder / "release", folder / "parts"
+    yield Figure(f"{at}: size of the file", file.stat().st_size / 1e6, "MB")
+    beside = None
+    if find_spec("duckdb") is not None:
+        theirs = _best(repeats, "group-by", file, policy, few)
+        beside = theirs["cpu"]
+        yield Figure(f"{at}: one GROUP BY of DuckDB", beside, "CPU s")
+        yield Figure(f"{at}: peak memory of DuckDB", theirs["peak"], "MB")
+    count = _best(repeats, "count", file, policy, few)
+    yield Figure(f"{at}: distinct combinations", count["distinct"])
+    yield from _figures(f"{at}: count", count, beside, _COUNT if judged else None)
+    whole = _best(repeats, "anonymize", file, policy, few, release)
+    name = f"{at}: whole anonymize, published and verified"
+    yield from _figures(name, whole, beside, _WHOLE if judged else None)
+    broken = _best(repeats, "break-merge", release, policy, few, parts)
+    name = f"{at}: Break-Merge of the release, published and verified"
+    yield from _figures(name, broken, beside, None)
+    shutil.rmtree(folder)
+
+
+def _figures(
+    what: str, found: dict[str, float], beside: float | None, target: float | None
+) -> Iterator[Figure]:
+    yield Figure(what, found["cpu"], "CPU s")
+    if beside is not None:
+        yield Figure(f"{what} / GROUP BY", found["cpu"] / beside, "×", target=target)
+    yield Figure(f"{what}, peak memory", found["peak"], "MB", target=_MEMORY)
+
+
+def _best(repeats: int, name: str, *arguments: object) -> dict[str, float]:
+    return min((piece(name, *arguments) for _ in range(repeats)), key=lambda f: f["cpu"])
