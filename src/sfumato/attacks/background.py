@@ -8,7 +8,7 @@ import numpy as np
 
 from sfumato.attacks.base import ClassAttack, Finding
 from sfumato.attacks.outcome import Outcome
-from sfumato.attacks.shares import Guesses, is_value, priors
+from sfumato.attacks.shares import Guesses, priors
 from sfumato.attacks.target import Target
 from sfumato.checks import require_int, require_number, require_text
 from sfumato.classes import EquivalenceClasses, SensitiveColumn, ValueCounts
@@ -113,7 +113,7 @@ class BackgroundKnowledge(ClassAttack):
                 "counts alone do not say. Attack a table or a release (sf.attack, sf.verify)."
             )
         counts = classes.counts_of(self.column)
-        return self._finding(classes, counts, self._guess(counts, self._weights(counts.column)))
+        return self._finding(classes, self._guess(counts, self._weights(counts.column)))
 
     def find(self, target: Target) -> Finding:
         counts = target.classes.counts_of(self.column)
@@ -123,7 +123,7 @@ class BackgroundKnowledge(ClassAttack):
             concerned = _covering(target, name, value)
             told = weights * _ratios(counts, rates)
             guess = _worse(guess, self._guess(counts, told), concerned)
-        return self._finding(target.classes, counts, guess)
+        return self._finding(target.classes, guess)
 
     def on(self, target: Target, threshold: float) -> Outcome:
         outcome = super().on(target, threshold)
@@ -165,15 +165,8 @@ class BackgroundKnowledge(ClassAttack):
         found.prior[at] = before[value[best]] / np.where(rest > 0, rest, 1.0)
         return found
 
-    def _finding(self, classes: EquivalenceClasses, counts: ValueCounts, guess: Guesses) -> Finding:
-        return Finding(
-            self,
-            at_least(guess.posterior, self.at_least),
-            classes.rows,
-            guess.prior,
-            guess.posterior,
-            is_value(counts, guess.value),
-        )
+    def _finding(self, classes: EquivalenceClasses, guess: Guesses) -> Finding:
+        return self.guessed(classes, guess, at_least(guess.posterior, self.at_least))
 
     @classmethod
     def against(cls, target: Target, threshold: float) -> list[Self]:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from sfumato.attacks.outcome import MOST_CASES, Case, Outcome, at_risk
+from sfumato.attacks.shares import Guesses, is_value
 from sfumato.attacks.target import Target
 from sfumato.classes import EquivalenceClasses
 from sfumato.text import text_of
@@ -68,6 +69,13 @@ class ClassAttack(Attack):
     @abstractmethod
     def run(self, classes: EquivalenceClasses) -> "Finding":
         """Attack every class, and say which gave something away."""
+
+    def guessed(
+        self, classes: EquivalenceClasses, guess: Guesses, vulnerable: BoolArray
+    ) -> "Finding":
+        """Say what comes of guessing one value of the column in each class."""
+        believed = is_value(classes.counts_of(self.column), guess.value)
+        return Finding(self, vulnerable, classes.rows, guess.prior, guess.posterior, believed)
 
     def find(self, target: Target) -> "Finding":
         """Attack every class of a release; it knows what the classes are recognised by, too."""

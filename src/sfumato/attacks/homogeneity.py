@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from sfumato.attacks.base import ClassAttack, Finding
-from sfumato.attacks.shares import is_value, likeliest
+from sfumato.attacks.shares import likeliest
 from sfumato.attacks.target import Target
 from sfumato.checks import require_text
 from sfumato.classes import EquivalenceClasses
@@ -48,15 +48,7 @@ class Homogeneity(ClassAttack):
 
     def run(self, classes: EquivalenceClasses) -> Finding:
         counts = classes.counts_of(self.column)
-        guess = likeliest(counts)
-        return Finding(
-            self,
-            counts.known.distinct == 1,
-            classes.rows,
-            guess.prior,
-            guess.posterior,
-            is_value(counts, guess.value),
-        )
+        return self.guessed(classes, likeliest(counts), counts.known.distinct == 1)
 
     @classmethod
     def against(cls, target: Target, threshold: float) -> list[Self]:  # noqa: ARG003 - all alike

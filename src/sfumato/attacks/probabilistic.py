@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from sfumato.attacks.base import ClassAttack, Finding
-from sfumato.attacks.shares import is_value, likeliest
+from sfumato.attacks.shares import likeliest
 from sfumato.attacks.target import Target
 from sfumato.checks import require_number, require_text
 from sfumato.classes import EquivalenceClasses
@@ -49,16 +49,8 @@ class ProbabilisticInference(ClassAttack):
         require_number("at_least", self.at_least, above=0, at_most=1)
 
     def run(self, classes: EquivalenceClasses) -> Finding:
-        counts = classes.counts_of(self.column)
-        guess = likeliest(counts)
-        return Finding(
-            self,
-            at_least(guess.posterior, self.at_least),
-            classes.rows,
-            guess.prior,
-            guess.posterior,
-            is_value(counts, guess.value),
-        )
+        guess = likeliest(classes.counts_of(self.column))
+        return self.guessed(classes, guess, at_least(guess.posterior, self.at_least))
 
     @classmethod
     def against(cls, target: Target, threshold: float) -> list[Self]:

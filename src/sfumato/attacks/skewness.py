@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from sfumato.attacks.base import ClassAttack, Finding
-from sfumato.attacks.shares import Guesses, is_value, priors
+from sfumato.attacks.shares import Guesses, priors
 from sfumato.attacks.target import Target
 from sfumato.checks import require_number, require_text
 from sfumato.classes import EquivalenceClasses, ValueCounts
@@ -55,16 +55,8 @@ class Skewness(ClassAttack):
         require_number("gain", self.gain, above=0, below=1)
 
     def run(self, classes: EquivalenceClasses) -> Finding:
-        counts = classes.counts_of(self.column)
-        guess = _most_grown(counts)
-        return Finding(
-            self,
-            at_least(guess.posterior - guess.prior, self.gain),
-            classes.rows,
-            guess.prior,
-            guess.posterior,
-            is_value(counts, guess.value),
-        )
+        guess = _most_grown(classes.counts_of(self.column))
+        return self.guessed(classes, guess, at_least(guess.posterior - guess.prior, self.gain))
 
     @classmethod
     def against(cls, target: Target, threshold: float) -> list[Self]:  # noqa: ARG003 - all alike
