@@ -7,11 +7,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from sfumato.errors import OutputError, ParameterError
+from sfumato.errors import ParameterError
 from sfumato.evidence import Key
 from sfumato.evidence.keys import signing_key
 from sfumato.fragment import fragment
 from sfumato.reports.content import Content
+from sfumato.saving import save_text
 from sfumato.tasks.enclose import enclose, is_inside, require_place
 
 
@@ -86,13 +87,7 @@ class Report:
             return enclose(self.folder, text, signer)
         if key is not None:
             raise ParameterError("key", key, "left out unless the report goes into its release")
-        try:
-            target.write_text(text, encoding="utf-8", newline="\n")
-        except OSError as error:
-            raise OutputError(
-                f"cannot write {str(target)!r}: {error.strerror or error}. Choose another file."
-            ) from None
-        return target
+        return save_text(target, text)
 
     def _repr_html_(self) -> str:
         rows = [[section.title, section.how_to_read] for section in self.content.sections]

@@ -10,9 +10,10 @@ import numpy as np
 
 from sfumato.drawing.heatmap import Words, heatmap_svg
 from sfumato.engines import open_table
-from sfumato.errors import InputError, OutputError, ParameterError, UnknownNameError
+from sfumato.errors import InputError, ParameterError, UnknownNameError
 from sfumato.fragment import fragment
 from sfumato.policy import Policy
+from sfumato.saving import save_text
 from sfumato.slicing import Correlations
 from sfumato.slicing import correlations as measured
 from sfumato.slicing.correlation import MEASURES
@@ -63,13 +64,7 @@ class CorrelationMap(Correlations):
         target = Path(path)
         if target.suffix.lower() != ".svg":
             raise ParameterError("path", target.name, "a file that ends in .svg")
-        try:
-            target.write_text(self.svg(), encoding="utf-8", newline="\n")
-        except OSError as error:
-            raise OutputError(
-                f"cannot write {str(target)!r}: {error.strerror or error}. Choose another file."
-            ) from None
-        return target
+        return save_text(target, self.svg())
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything as plain values that JSON can hold."""

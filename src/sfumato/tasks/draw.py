@@ -9,6 +9,7 @@ from sfumato.bayes import ConditionalTable, Network, to_bif, to_dot, to_graphml
 from sfumato.drawing import heatmap_svg, network_svg
 from sfumato.errors import OutputError, ParameterError
 from sfumato.leaks import Findings
+from sfumato.saving import save_text
 from sfumato.text import text_of
 from sfumato.typing import Value
 
@@ -115,10 +116,4 @@ def export_network(findings: Findings, path: str | Path, *, which: str = "all") 
     if target.suffix not in writers:
         raise ParameterError("export", target.name, f"a file that ends in {', '.join(writers)}")
     text = writers[target.suffix]()
-    try:
-        target.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise OutputError(
-            f"cannot write {str(target)!r}: {error.strerror or error}. Choose another file."
-        ) from None
-    return target
+    return save_text(target, text)

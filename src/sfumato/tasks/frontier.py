@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.drawing.scatter import Spot, scatter_svg
-from sfumato.errors import OutputError, ParameterError, UnknownNameError
+from sfumato.errors import ParameterError, UnknownNameError
 from sfumato.losses import NormalizedLoss
+from sfumato.saving import save_text
 from sfumato.tasks.percent import percent
 from sfumato.tasks.point import AT_RISK, QUERY_ERROR, RISKS, Point, loss_words
 from sfumato.usefulness.results import tabulated
@@ -221,13 +222,7 @@ class Comparison:
             expected = f"a file that ends in {', '.join(writers)}"
             raise ParameterError("path", target.name, expected)
         text = writers[target.suffix.lower()]()
-        try:
-            target.write_text(text, encoding="utf-8", newline="\n")
-        except OSError as error:
-            raise OutputError(
-                f"cannot write {str(target)!r}: {error.strerror or error}. Choose another file."
-            ) from None
-        return target
+        return save_text(target, text)
 
     def __repr__(self) -> str:
         return f"<Comparison of {len(self.points)} policies, {len(self.front)} on the front>"
