@@ -1,5 +1,7 @@
 # Everything here creates its own virtual environment in .venv with plain python3 and pip.
 PYTHON ?= python3
+# With EXTRAS=dev,spark the tests run on Spark too: half a gigabyte, and it needs Java.
+EXTRAS ?= dev
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
@@ -14,7 +16,7 @@ install: $(STAMP)  ## Create .venv and install Sfumato with its development tool
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(EXTRAS)]"
 	@touch $@
 
 demo: $(STAMP)  ## Anonymise, detect, decouple, verify and publish the bundled sample
