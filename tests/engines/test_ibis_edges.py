@@ -283,6 +283,7 @@ def test_a_failure_leaves_nothing_and_what_was_there_stays(quick_database, monke
     recoding = recoding_of(table, ["sex"], (1,))
     with pytest.raises(OutputError, match="nowhere"):
         table.publish_into(recoding, ["sex"], "nowhere.out", suppression="remove")
+    from sfumato.engines.ibis import database as base
     from sfumato.engines.ibis import table as ibis_table
 
     def wrong(plan, rows, where):
@@ -295,6 +296,20 @@ def test_a_failure_leaves_nothing_and_what_was_there_stays(quick_database, monke
     assert quick_database.tables() == before
     assert quick_database.read("out").num_columns == 3
     monkeypatch.undo()
+    if quick_database.name == "duckdb":  # which renames, and PostgreSQL does not
+        rename = base.Database.rename
+
+        def failing(self, name, to):
+            if "unfinished" in name[-1]:
+                raise InputError("no luck")
+            rename(self, name, to)
+
+        monkeypatch.setattr(base.Database, "rename", failing)
+        with pytest.raises(OutputError, match=r"cannot publish into out: no luck"):
+            table.publish_into(recoding, ["sex"], "out", suppression="remove", force=True)
+        monkeypatch.undo()
+        assert quick_database.tables() == before
+        assert quick_database.read("out").num_columns == 3
     table.publish_into(recoding, ["sex"], "out", suppression="remove", force=True)
     assert quick_database.read("out").num_columns == 1
 

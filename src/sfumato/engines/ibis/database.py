@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 import ibis
 import pyarrow as pa
 
-from sfumato.engines.ibis.address import Name, quoted
-from sfumato.errors import InputError, some
+from sfumato.engines.ibis.address import Name, quoted, written
+from sfumato.errors import InputError, OutputError, some
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table as Query
@@ -152,6 +152,24 @@ class Database(ABC):
     def rename(self, name: Name, to: Name) -> None:
         """Call a table by another name in the same schema."""
         self.ask(f"ALTER TABLE {self.quoted(name)} RENAME TO {self.quoted(to[-1:])}")
+
+    def put_in_place(self, unfinished: Name, name: Name, *, force: bool) -> None:
+        """Give a finished table its name; one that had the name goes only when that is done."""
+        replaced = (*name[:-1], fresh_name("replaced"))
+        there = force and self.exists(name)
+        try:
+            if there:
+                self.rename(name, replaced)
+            try:
+                self.rename(unfinished, name)
+            except BaseException:
+                if there:
+                    self.rename(replaced, name)
+                raise
+        except InputError as error:
+            raise OutputError(f"cannot publish into {written(name)}: {error}") from error
+        if there:
+            self.ask(f"DROP TABLE {self.quoted(replaced)}")
 
     @abstractmethod
     def require_writable(self, form: str, types: Sequence[pa.DataType]) -> None:

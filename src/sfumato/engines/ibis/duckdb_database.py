@@ -133,9 +133,7 @@ class DuckDBDatabase(Database):
         try:
             self._run(f"CREATE TABLE {quoted(unfinished)} AS {self._named(query, columns)}")
             check(self._rows(quoted(unfinished)))
-            if force:
-                self._run(f"DROP TABLE IF EXISTS {quoted(name)}")
-            self._run(f"ALTER TABLE {quoted(unfinished)} RENAME TO {quoted(name[-1:])}")
+            self.put_in_place(unfinished, name, force=force)
         except BaseException as error:
             with suppress(duckdb.Error):
                 self._run(f"DROP TABLE IF EXISTS {quoted(unfinished)}")

@@ -141,15 +141,13 @@ class SparkDatabase(Database):
     def create(
         self, query: "Query", columns: Sequence[str], name: Name, check: Check, *, force: bool
     ) -> None:
-        unfinished = quoted((*name[:-1], fresh_name("unfinished")), "`")
-        target = quoted(name, "`")
+        temporary = (*name[:-1], fresh_name("unfinished"))
+        unfinished = quoted(temporary, "`")
         with _unpublished(written(name)):
             try:
                 self._published(query, columns).write.saveAsTable(unfinished)
                 check(self._session.table(unfinished).count())
-                if force:
-                    self._session.sql(f"DROP TABLE IF EXISTS {target}")
-                self._session.sql(f"ALTER TABLE {unfinished} RENAME TO {target}")
+                self.put_in_place(temporary, name, force=force)
             except BaseException:
                 with suppress(*_ERRORS):
                     self._session.sql(f"DROP TABLE IF EXISTS {unfinished}")
