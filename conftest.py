@@ -1,6 +1,7 @@
 """Shared names for doctests, and how hard hypothesis tries (HYPOTHESIS_PROFILE=long)."""
 
 import os
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -14,6 +15,17 @@ settings.register_profile(
 )
 settings.register_profile("long", parent=settings.get_profile("default"), max_examples=1500)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+_IBIS = "src/sfumato/engines/ibis/"
+_NEEDS = {"duckdb_database": "duckdb", "postgres_database": "psycopg", "spark_database": "pyspark"}
+
+# The examples of databases that are not installed cannot run.
+collect_ignore_glob = (
+    [f"{_IBIS}{name}.py" for name, library in _NEEDS.items() if find_spec(library) is None]
+    if find_spec("ibis") is not None
+    else [f"{_IBIS}[a-z]*.py"]
+)
 
 
 @pytest.fixture(autouse=True)
