@@ -14,7 +14,7 @@ from sfumato.verifier import Verdict
 
 @dataclass(frozen=True, eq=False)
 class Decoupled:
-    """A verified decoupled release: a folder on disk, or tables in memory.
+    """A verified decoupled release: a folder on disk, tables in memory or in a database.
 
     `manifest` is what stands in `manifest.json`, `verdict` what the independent verifier found
     when it recomputed the promises from the published tables.
@@ -33,10 +33,14 @@ class Decoupled:
     """Where it is; None for a release in memory."""
 
     tables: Mapping[str, Any] | None = None
-    """The published tables by name, of the kind that was given; None for a release on disk."""
+    """The published tables by name, of the kind that was given; None for a release on disk. In a
+    database, what opens them."""
 
     left_out: tuple[str, ...] = ()
     """Columns of the table that are not published; the manifest names only those of a release."""
+
+    place: str | None = None
+    """The address of the first table, if it is in a database; no password is in it."""
 
     @property
     def method(self) -> str:
@@ -94,6 +98,7 @@ class Decoupled:
         """Give everything as plain values that JSON can hold."""
         return {
             "folder": None if self.folder is None else str(self.folder),
+            **({} if self.place is None else {"place": self.place}),
             "warnings": list(self.warnings),
             "manifest": dict(self.manifest),
             "verdict": self.verdict.to_dict(),

@@ -75,6 +75,22 @@ def test_a_release_is_verified_and_attacked_where_it_is(database):
     assert sf.verify((source[0], "released"), POLICY)["policy"].status == "holds"
 
 
+def test_a_release_is_decoupled_where_it_is(database):
+    source = database.stored(PEOPLE, "people")
+    release = sf.anonymize(source, POLICY, output="table:released")
+    broken = sf.decouple(release, output="table:broken")
+    expected = sf.decouple(sf.anonymize(PEOPLE, POLICY))
+    assert broken.manifest["models"] == expected.manifest["models"]
+    assert database.read("broken").num_rows == 60
+    assert database.tables() == {
+        *("people", "released", "released_manifest"),
+        *("broken", "broken_sensitive_ill", "broken_manifest"),
+    }
+    found = sf.verify((source[0], "broken"))
+    assert found.verdict.holds
+    assert attacked(found) == attacked(sf.verify(expected))
+
+
 def test_a_table_that_promises_nothing_is_held_to_a_policy(database):
     source = database.stored(PEOPLE, "people")
     found, expected = sf.verify(source, POLICY), sf.verify(PEOPLE, POLICY)

@@ -173,6 +173,64 @@ def test_what_needs_rows_in_memory_is_refused(file, released):
         sf.check_evidence(release)
 
 
+@pytest.mark.parametrize("method", ["break-merge", ANATOMY, SLICING], ids=str)
+def test_a_release_is_decoupled_into_tables(file, released, embedded, method):
+    given = {"sensitive": ["ill"], "seed": 1}
+    found = sf.decouple(released, method, output="table:broken", **given)
+    expected = sf.decouple(embedded, method, **given)
+    first, *others = [table["name"] for table in found.manifest["files"]]
+    assert first == "broken"
+    assert {first, *others, "broken_manifest"} == file.tables() - {
+        "people", "released", "released_manifest"
+    }  # fmt: skip
+    for key in ("kind", "classes", "models", "rows", "columns"):
+        assert found.manifest[key] == expected.manifest[key]
+    attacked = [(each.attack, each.people, each.posterior) for each in sf.verify(expected).attacks]
+    for what in (found, found.place):
+        again = sf.verify(what)
+        assert again.verdict.holds
+        assert [(each.attack, each.people, each.posterior) for each in again.attacks] == attacked
+    assert found.to_dict()["place"] == file.address("broken")
+
+
+def test_decoupled_tables_are_replaced_together(file, released):
+    broken = sf.decouple(released, output="table:broken")
+    assert "broken_sensitive_pay" in file.tables()
+    with pytest.raises(OutputError, match="there is a table broken already"):
+        sf.decouple(released, output="table:broken")
+    sf.decouple(released, SLICING, sensitive=["ill"], output="table:broken", force=True)
+    assert file.tables() == {
+        "people", "released", "released_manifest",
+        "broken", "broken_slice_2", "broken_slice_3", "broken_manifest",
+    }  # fmt: skip
+    assert broken.place == file.address("broken")
+
+
+def test_a_forged_manifest_drops_nobody_elses_table(file, released):
+    sf.decouple(released, output="table:broken")
+    file.run("CREATE TABLE broken_bones AS SELECT 1 AS bone")
+    [[text]] = file.run("SELECT manifest FROM broken_manifest")
+    forged = json.loads(text)
+    forged["files"] += [{**forged["files"][0], "name": name} for name in ("people", "released")]
+    file.run(f"UPDATE broken_manifest SET manifest = '{json.dumps(forged)}'")
+    sf.decouple(released, output="table:broken", force=True)
+    assert {"people", "released", "broken_bones"} <= file.tables()
+
+
+def test_a_decoupled_release_has_no_rows_to_work_on(file, released):
+    broken = sf.decouple(released, output="table:broken")
+    with pytest.raises(InputError, match="is a decoupled release"):
+        sf.decouple(broken.place)
+    assert sf.merge(broken, columns=["ill"]).num_rows > 0
+
+
+def test_a_table_that_was_changed_is_found_out(file, released):
+    broken = sf.decouple(released, output="table:broken")
+    file.run("DELETE FROM broken_sensitive_ill WHERE ill = 'hiv'")
+    assert sf.verify(broken.place)["counts"].status == "broken"
+    assert sf.verify(broken)["counts"].status == "broken"
+
+
 WRONG = {
     "another database": ("duckdb:///other.db?table=released", OutputError, "another database"),
     "no name": ("table:", ParameterError, "a name such as people"),
@@ -220,7 +278,7 @@ def test_somebody_elses_table_may_be_called_like_a_manifest(file):
     file.run("CREATE TABLE people_manifest AS SELECT 1 AS manifest_id, 2 AS goods")
     assert sf.verify(file.address("people"), POLICY)["k-anonymity"].status in ("holds", "broken")
     file.run("CREATE TABLE others AS FROM people")
-    with pytest.raises(OutputError, match="people exists and is not a release"):
+    with pytest.raises(OutputError, match=r"people.* exists and is not a release"):
         sf.anonymize(file.address("others"), POLICY, output="table:people", force=True)
 
 

@@ -36,7 +36,13 @@ from sfumato.errors import ParameterError
 def decouple(  # noqa: PLR0917 - options of a command line
     what: PublishedArgument,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="The folder to write.")
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FOLDER|table:NAME",
+            help="The folder to write, or tables of the database that the data is in.",
+        ),
     ],
     method: Annotated[
         str | None,
@@ -102,7 +108,8 @@ def decouple(  # noqa: PLR0917 - options of a command line
     from sfumato.cli.decoupled_view import decoupled_view
 
     show(*decoupled_view(release))
-    say(f"\nThe tables are in {clean(output)}; all {len(release.verdict.checks)} checks hold.")
+    place = release.folder if release.place is None else release.place
+    say(f"\nThe tables are in {clean(place)}; all {len(release.verdict.checks)} checks hold.")
     for warning in release.warnings:
         say(f"Warning: {clean(warning)}")
 

@@ -20,7 +20,6 @@ from sfumato.release import (
     Release,
     hash_of,
     manifest_text,
-    refuse_what_is_there,
     staged_folder,
     write_manifest,
 )
@@ -35,9 +34,9 @@ from sfumato.tasks.promises import generalization_of, promises_of, verify_releas
 from sfumato.tasks.stored import (
     StoredOutput,
     open_stored,
+    output_of,
     refuse_memory,
     relation_of,
-    stored_output,
 )
 from sfumato.verifier import Verdict, verify_file, verify_stored
 
@@ -108,7 +107,9 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     report = progress or (lambda stage, done, total: None)  # noqa: ARG005
     if seed is not None:
         require_int("seed", seed, at_least=0)
-    stored = _output_of(output, data, format=format, key=key, force=force)
+    if output is None:
+        refuse_memory(data)
+    stored = output_of(output, data, force=force, format=format, key=key)
     signer = key_for(key, output)
     budget = None if memory is None else Budget.of(memory)
     if not isinstance(policy, Policy):
@@ -259,7 +260,7 @@ class _Job:
             self._report("verify", 0, None)
             relation = relation_of(table.other(unfinished.name))
             verdict = _require(verify_stored(relation, text, **self._population()))
-        source = output.source or table.other(output.name)
+        source = output.opens(output.name, table)
         return Release(manifest, verdict, place=output.place, source=source)
 
     def _population(self) -> dict[str, Any]:
@@ -271,27 +272,6 @@ class _Job:
             "population": self._policy.population,
             "generalization": generalization_of(recoding),
         }
-
-
-def _output_of(
-    output: str | PathLike[str] | None, data: object, *, force: bool, **for_files: object
-) -> StoredOutput | None:
-    """Refuse what cannot be written, before any work is done; say if it is a table."""
-    stored = stored_output(output, data)
-    if output is None:
-        refuse_memory(data)
-    elif stored is not None:
-        _refuse_for_table(for_files)
-    else:
-        refuse_what_is_there(Path(output), force=force)
-    return stored
-
-
-def _refuse_for_table(for_files: Mapping[str, object]) -> None:
-    for name, value in for_files.items():
-        if value is not None:
-            why = "it is for files"
-            raise ParameterError(name, value, "left out when the output is a table", why=why)
 
 
 def _format_of(table: Table, given: str | None) -> str:

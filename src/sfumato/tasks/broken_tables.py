@@ -13,6 +13,7 @@ from sfumato.counts import FrequencySet
 from sfumato.decoupled import Decoupled
 from sfumato.engines import Table, open_table
 from sfumato.errors import InputError
+from sfumato.tasks.stored import stored_tables
 from sfumato.tasks.subject import manifest_in
 from sfumato.typing import IntArray, Value
 from sfumato.verifier.manifest import BREAK_MERGE, MANIFEST, Manifest
@@ -124,6 +125,9 @@ def parts_of(data: object) -> tuple[Broken, Mapping[str, Any]] | None:
     if isinstance(data, Decoupled):
         require_broken(data.method)
         return data.broken, data.manifest
+    stored = stored_tables(data)
+    if stored is not None:
+        return opened(stored.tables, stored.claims).broken, stored.plain
     folder = release_folder(data)
     if folder is None or manifest_in(folder).kind is None:
         return None

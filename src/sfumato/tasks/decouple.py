@@ -20,13 +20,14 @@ from sfumato.evidence import Key, SigningKey, write_evidence
 from sfumato.policy import Missing, Policy
 from sfumato.policy.family import choose
 from sfumato.policy.values import Fault
-from sfumato.release import hash_of, refuse_what_is_there, staged_folder, write_manifest
+from sfumato.release import hash_of, manifest_text, staged_folder, write_manifest
 from sfumato.schema import Role
 from sfumato.tasks.evidence import key_for
 from sfumato.tasks.kept import Kept, models_anew, models_kept
 from sfumato.tasks.manifest import FORMAT, class_sizes, versions
 from sfumato.tasks.promises import claims_in
 from sfumato.tasks.starred import without_starred
+from sfumato.tasks.stored import StoredOutput, open_stored, output_of, relation_of
 from sfumato.tasks.subject import Subject, subject_of
 from sfumato.text import text_of
 from sfumato.verifier import Verdict, verify_folder, verify_tables
@@ -65,7 +66,9 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
         method: How to decouple; see `sf.decouplings.DECOUPLINGS`. A name, a mapping of the name
             and its settings such as `{"method": "anatomy", "l": 3}`, or an object. None takes the
             policy's, and break-merge where there is none.
-        output: The folder to write; None gives the tables back in memory.
+        output: The folder to write; None gives the tables back in memory. For a table of a
+            database also `table:released`, or such an address, in the same database: the first
+            table is called that, and the others after it.
         quasi_identifiers: The columns others may know; a release knows its own.
         sensitive: The columns nobody should learn about a person, each to a table of its own.
         policy: Where roles and models come from, if the data is a plain table, and the method,
@@ -90,8 +93,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
     report = progress or (lambda stage, done, total: None)  # noqa: ARG005
     if seed is not None:
         require_int("seed", seed, at_least=0)
-    if output is not None:
-        refuse_what_is_there(Path(output), force=force)
+    stored = output_of(output, data, force=force, format=format, key=key)
     signer = key_for(key, output)
     if policy is not None and not isinstance(policy, Policy):
         policy = Policy.load(policy)
@@ -107,7 +109,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
     counts = without_starred(counts, subject)
     if not counts.total:
         raise InputError("every row is suppressed: there is nothing to decouple")
-    if output is not None and chosen == "csv":
+    if output is not None and stored is None and chosen == "csv":
         counts = _as_text(counts)
     keeps = decoupling.keeps_classes
     kept = models_kept(counts, subject, _missing(subject)) if keeps else None
@@ -118,6 +120,8 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
     manifest["reproducible"] |= seed is not None
     if output is None:
         found = _in_memory(table, parts, manifest, report)
+    elif stored is not None:
+        found = _to_tables(table, parts, manifest, stored, report, force=force)
     else:
         target = Path(output)
         found = _to_folder(
@@ -252,6 +256,39 @@ def _in_memory(table: Table, parts: Parts, manifest: dict[str, Any], report: Pro
     verdict = _require(verify_tables(tables, claims, promises_in(claims)))
     native = {name: table.native(each) for name, each in tables.items()}
     return Decoupled(manifest, verdict, parts.broken, tables=native)
+
+
+def _to_tables(
+    table: Table,
+    parts: Parts,
+    manifest: dict[str, Any],
+    output: StoredOutput,
+    report: Progress,
+    *,
+    force: bool,
+) -> Decoupled:
+    """Create tables in the database that appear only when all are there and verified."""
+    database = open_stored(table)
+    assert database is not None  # noqa: S101 - nothing else has such an output
+    likes = _likes(table, parts)
+    names = output.names([part.name for part in parts.tables])
+    manifest["files"] = [
+        {"name": name, "rows": part.content.rows, **part.described()}
+        for name, part in zip(names, parts.tables, strict=True)
+    ]
+    text = manifest_text(manifest)
+    with database.releasing(names[0], names[1:], force=force) as unfinished:
+        relations = {}
+        for done, (part, name) in enumerate(zip(parts.tables, unfinished.names, strict=True)):
+            report("publish", done, len(names))
+            database.store(part.content, name, likes)
+            relations[names[done]] = relation_of(database.other(name))
+        unfinished.keep(text)
+        report("verify", 0, None)
+        claims = claims_in(manifest)
+        verdict = _require(verify_tables(relations, claims, promises_in(claims)))
+    tables = {name: output.opens(name, database) for name in names}
+    return Decoupled(manifest, verdict, parts.broken, tables=tables, place=output.place)
 
 
 def _to_folder(  # noqa: PLR0913 - all that was decided, and where it goes

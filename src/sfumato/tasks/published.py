@@ -17,6 +17,7 @@ from sfumato.policy import Policy
 from sfumato.tasks.broken_tables import parts_of, release_folder
 from sfumato.tasks.measure import counted
 from sfumato.tasks.promises import claims_in
+from sfumato.tasks.stored import stored_tables
 from sfumato.tasks.subject import manifest_in, subject_of
 from sfumato.usefulness import Anatomised, BrokenTable, Estimator, Generalised, Labels, Sliced
 from sfumato.verifier.manifest import ANATOMY, SLICING, DataFile, Manifest
@@ -178,6 +179,9 @@ class _Tables(NamedTuple):
 def _tables(release: object) -> _Tables | None:
     if isinstance(release, Decoupled) and release.folder is None:
         return _Tables(claims_in(release.manifest), release.tables or {})
+    stored = stored_tables(release)
+    if stored is not None:
+        return _Tables(stored.claims, stored.tables)
     folder = release.folder if isinstance(release, Decoupled) else release_folder(release)
     if folder is None:
         return None

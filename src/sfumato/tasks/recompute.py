@@ -18,7 +18,7 @@ from sfumato.tasks.agreement import differences
 from sfumato.tasks.manifest import paths_of, promise_of
 from sfumato.tasks.problem import ladder_of
 from sfumato.tasks.promises import claims_in, generalization_of
-from sfumato.tasks.stored import for_verifier, open_stored, relation_of
+from sfumato.tasks.stored import for_verifier, open_stored, relation_of, stored_tables
 from sfumato.verifier import (
     Check,
     Promises,
@@ -90,7 +90,13 @@ def _stored(table: "IbisTable", policy: Policy | None, population: object) -> Ve
         return verify_stored(relation, text)
     compared, labels = _compared(manifest, policy, population)
     people = for_verifier(population)
-    verdict = verify_stored(relation, text, population=people, generalization=labels)
+    several = stored_tables(table)
+    if several is not None:
+        verdict = verify_tables(
+            several.relations(), manifest, promises_in(manifest, people, labels)
+        )
+    else:
+        verdict = verify_stored(relation, text, population=people, generalization=labels)
     return Verdict((*verdict.checks, *compared))
 
 
@@ -108,7 +114,8 @@ def _in_memory(release: Release | Decoupled, policy: Policy | None, population: 
     compared, labels = _compared(manifest, policy, population)
     promises = promises_in(manifest, for_verifier(population), labels)
     if isinstance(release, Decoupled):
-        verdict = verify_tables(release.tables or {}, manifest, promises)
+        tables = {name: for_verifier(each) for name, each in (release.tables or {}).items()}
+        verdict = verify_tables(tables, manifest, promises)
     else:
         verdict = verify_file(release.table, promises)
     return Verdict((*verdict.checks, *compared))

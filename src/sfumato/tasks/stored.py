@@ -1,17 +1,19 @@
 """Releases that are tables of a database, wherever a folder could be."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyarrow import types as t
 
 from sfumato.engines import IbisEngine, Table, open_table
 from sfumato.errors import InputError, OutputError, ParameterError
-from sfumato.release import Release
+from sfumato.release import Release, refuse_what_is_there
 from sfumato.verifier import Relation, verify_stored
 from sfumato.verifier.database import Kind
-from sfumato.verifier.manifest import stored_manifest
+from sfumato.verifier.manifest import Manifest, stored_manifest
 
 if TYPE_CHECKING:
     from sfumato.engines.ibis.table import IbisTable
@@ -70,11 +72,39 @@ def manifest_beside(what: object) -> Mapping[str, Any] | None:
     return plain
 
 
+class StoredTables(NamedTuple):
+    """A decoupled release in a database."""
+
+    claims: Manifest
+    plain: Mapping[str, Any]
+    """Its manifest, as it is written."""
+
+    tables: Mapping[str, "IbisTable"]
+    """By the name that the manifest has for them."""
+
+    def relations(self) -> dict[str, Relation]:
+        """Give the tables as the verifier asks them."""
+        return {name: relation_of(table) for name, table in self.tables.items()}
+
+
+def stored_tables(what: object) -> StoredTables | None:
+    """Open a decoupled release that is in a database; None for anything else."""
+    table = None if isinstance(what, Release) else open_stored(what)
+    text = None if table is None else table.manifest()
+    if table is None or text is None:
+        return None
+    claims = stored_manifest(text)
+    if claims.kind is None:
+        return None
+    tables = {file.name: table.other(file.name) for file in claims.files}
+    return StoredTables(claims, json.loads(text), tables)
+
+
 def stored_release(what: object) -> Release | None:
     """Open a release that is a table of a database; None for anything else."""
     table = open_stored(what)
     text = None if table is None else table.manifest()
-    if table is None or text is None:
+    if table is None or text is None or stored_manifest(text).kind is not None:
         return None
     verdict = verify_stored(relation_of(table), text)
     return Release(json.loads(text), verdict, place=shown(what), source=table)
@@ -106,8 +136,46 @@ class StoredOutput(NamedTuple):
     place: str
     """Where it will be, without credentials."""
 
-    source: object
-    """What opens it, if it can be said before it is there."""
+    address: str | None
+    """The address of the data, if it has one."""
+
+    def names(self, parts: Sequence[str]) -> list[str]:
+        """Name the tables of several parts: the first one as was asked, and the others after it.
+
+        >>> StoredOutput("ward.out", "table:ward.out", None).names(["qi", "sensitive_ill"])
+        ['ward.out', 'ward.out_sensitive_ill']
+        """
+        from sfumato.engines.ibis.address import name_of, written
+
+        *schema, name = name_of(self.name)
+        return [self.name, *(written((*schema, f"{name}_{part}")) for part in parts[1:])]
+
+    def opens(self, name: str, table: "IbisTable") -> object:
+        """Give what opens a table of the release again: an address does not hold a connection."""
+        if self.address is None:
+            return table.other(name)
+        from sfumato.engines.ibis.address import sibling
+
+        return sibling(self.address, name)
+
+
+def output_of(
+    output: str | PathLike[str] | None, data: object, *, force: bool, **for_files: object
+) -> StoredOutput | None:
+    """Refuse what cannot be written, before any work is done; say if it is a table."""
+    stored = stored_output(output, data)
+    if stored is not None:
+        _refuse_for_table(for_files)
+    elif output is not None:
+        refuse_what_is_there(Path(output), force=force)
+    return stored
+
+
+def _refuse_for_table(for_files: Mapping[str, object]) -> None:
+    for name, value in for_files.items():
+        if value is not None:
+            why = "it is for files"
+            raise ParameterError(name, value, "left out when the output is a table", why=why)
 
 
 def stored_output(output: object, data: object) -> StoredOutput | None:
@@ -134,10 +202,10 @@ def stored_output(output: object, data: object) -> StoredOutput | None:
     from sfumato.engines.ibis.address import name_of, public, sibling, written
 
     name = written(name_of(name))
+    data = data.source if isinstance(data, Release) else data
     if not isinstance(data, str):
         return StoredOutput(name, f"{_TABLE}{name}", None)
-    source = sibling(data, name)
-    return StoredOutput(name, public(source), source)
+    return StoredOutput(name, public(sibling(data, name)), data)
 
 
 def _name_in_same_database(output: str, data: object) -> str:

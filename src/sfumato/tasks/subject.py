@@ -11,7 +11,7 @@ from sfumato.decoupled import Decoupled
 from sfumato.errors import InputError, ParameterError, PolicyError, some
 from sfumato.policy import Policy, RiskLevels
 from sfumato.release import MANIFEST, Release
-from sfumato.tasks.stored import is_stored, manifest_beside
+from sfumato.tasks.stored import is_stored, manifest_beside, shown
 from sfumato.verifier.manifest import Manifest, read_manifest
 
 
@@ -52,6 +52,8 @@ def subject_of(
     if isinstance(data, Release):
         found = _of_manifest(data.manifest, _table_of(data))
     elif (beside := manifest_beside(data)) is not None:
+        if beside.get("kind") is not None:
+            raise decoupled_already(repr(shown(data)))
         found = _of_manifest(beside, data)
     elif isinstance(data, str | PathLike) and (Path(data).expanduser() / MANIFEST).is_file():
         found = _of_folder(Path(data).expanduser())

@@ -16,6 +16,7 @@ from sfumato.verifier.broken import (
     values_of,
 )
 from sfumato.verifier.counting import count
+from sfumato.verifier.database import Relation
 from sfumato.verifier.groups import Groups
 from sfumato.verifier.manifest import Manifest
 from sfumato.verifier.promises import Promises
@@ -38,7 +39,7 @@ def anatomy_shape(manifest: Manifest) -> Check:
 
 
 def anatomy_checks(
-    sources: Mapping[str, Source], manifest: Manifest, promises: Promises
+    sources: Mapping[str, Source | Relation], manifest: Manifest, promises: Promises
 ) -> list[Check]:
     """Recompute what both tables keep."""
     checks = [columns_check(sources, manifest)]
@@ -65,7 +66,7 @@ class _Tables(NamedTuple):
     repeated: tuple[str, ...]
 
     @classmethod
-    def read(cls, sources: Mapping[str, Source], manifest: Manifest) -> "_Tables":
+    def read(cls, sources: Mapping[str, Source | Relation], manifest: Manifest) -> "_Tables":
         [people] = [file for file in manifest.files if file.table == "qi"]
         [sensitive] = [file for file in manifest.files if file.table == "sensitive"]
         with readable(people.name):

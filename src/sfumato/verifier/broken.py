@@ -10,6 +10,7 @@ from typing import NamedTuple
 from sfumato.errors import InputError, some
 from sfumato.text import text_of
 from sfumato.verifier.counting import Counted, count
+from sfumato.verifier.database import Relation
 from sfumato.verifier.groups import Groups, Key
 from sfumato.verifier.manifest import DataFile, Manifest
 from sfumato.verifier.promises import Promises
@@ -53,7 +54,7 @@ def _misshapen(manifest: Manifest) -> str:
 
 
 def broken_checks(
-    sources: Mapping[str, Source], manifest: Manifest, promises: Promises
+    sources: Mapping[str, Source | Relation], manifest: Manifest, promises: Promises
 ) -> list[Check]:
     """Recompute what tables linked by group keep."""
     checks = [columns_check(sources, manifest)]
@@ -73,7 +74,7 @@ def _columns_of(file: DataFile, manifest: Manifest) -> list[str]:
     return [manifest.group, str(file.column), manifest.count]
 
 
-def columns_check(sources: Mapping[str, Source], manifest: Manifest) -> Check:
+def columns_check(sources: Mapping[str, Source | Relation], manifest: Manifest) -> Check:
     """Look whether every table has its columns, and no others."""
     details = []
     for file in manifest.files:
@@ -107,7 +108,7 @@ class _Tables(NamedTuple):
     repeated: tuple[str, ...]
 
     @classmethod
-    def read(cls, sources: Mapping[str, Source], manifest: Manifest) -> "_Tables":
+    def read(cls, sources: Mapping[str, Source | Relation], manifest: Manifest) -> "_Tables":
         people = _People({}, {}, 0, ())
         values: dict[str, Values] = {}
         rows: dict[str, int] = {}

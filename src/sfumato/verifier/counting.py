@@ -5,7 +5,7 @@ Memory grows with the distinct combinations, not with the rows.
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,6 +15,9 @@ from sfumato.text import STAR
 from sfumato.verifier.cells import normalised, text_key
 from sfumato.verifier.reading import Source, open_source
 from sfumato.verifier.tally import Tally
+
+if TYPE_CHECKING:
+    from sfumato.verifier.database import Relation
 
 
 class Counted(NamedTuple):
@@ -26,7 +29,9 @@ class Counted(NamedTuple):
     """Rows with `*` in every starred column and nothing anywhere else."""
 
 
-def count(source: Source, columns: Sequence[str], *, stars: Sequence[str] = ()) -> Counted:
+def count(
+    source: "Source | Relation", columns: Sequence[str], *, stars: Sequence[str] = ()
+) -> Counted:
     """Count the distinct combinations of some columns.
 
     Args:
@@ -38,6 +43,11 @@ def count(source: Source, columns: Sequence[str], *, stars: Sequence[str] = ()) 
     >>> count(open_source(pa.table({"sex": ["f", None, "f"]})), ["sex"])
     Counted(combinations={('f',): 2, (None,): 1}, rows=3, starred=0)
     """
+    if not isinstance(source, Source):
+        # Not above: that module counts into what is here.
+        from sfumato.verifier.database import count_in
+
+        return count_in(source, columns, stars=stars)
     for name in columns:
         if name not in source.names:
             raise UnknownColumnError(name, source.names)
@@ -56,6 +66,13 @@ def count(source: Source, columns: Sequence[str], *, stars: Sequence[str] = ()) 
     if not columns and rows:
         sums[()] = rows
     return Counted(sums, rows, starred)
+
+
+def opened(data: object) -> "Source | Relation":
+    """Open a file or a table; a table of a database is asked as it is."""
+    from sfumato.verifier.database import Relation
+
+    return data if isinstance(data, Relation) else open_source(data)
 
 
 def _starred(batch: pa.RecordBatch, stars: Sequence[str]) -> int:
@@ -95,13 +112,7 @@ def count_population(
     labels = generalization or {}
     unknown = object()
     sums: dict[tuple[str | None, ...], int] = {}
-    # Not above: that module counts with what is here.
-    from sfumato.verifier.database import Relation, count_in
-
-    if isinstance(population, Relation):
-        counted = count_in(population, quasi_identifiers)
-    else:
-        counted = count(open_source(population), quasi_identifiers)
+    counted = count(opened(population), quasi_identifiers)
     for combination, rows in counted.combinations.items():
         texts = text_key(combination)
         key = tuple(

@@ -11,6 +11,8 @@ from typing import NamedTuple
 from sfumato.errors import SfumatoError, some
 from sfumato.verifier.anatomy import anatomy_checks, anatomy_shape
 from sfumato.verifier.broken import broken_checks, broken_shape
+from sfumato.verifier.counting import opened
+from sfumato.verifier.database import Relation
 from sfumato.verifier.files import checksum_of, foreign_in, is_plain_file
 from sfumato.verifier.manifest import ANATOMY, BREAK_MERGE, SLICING, DataFile, Manifest
 from sfumato.verifier.promises import Promises
@@ -25,7 +27,7 @@ class _Kind(NamedTuple):
     shape: Callable[[Manifest], Check]
     """Holds the parts of the manifest against each other."""
 
-    checks: Callable[[Mapping[str, Source], Manifest, Promises], list[Check]]
+    checks: Callable[[Mapping[str, Source | Relation], Manifest, Promises], list[Check]]
     """Recomputes from the opened tables, by the names of the manifest, what they keep."""
 
 
@@ -42,7 +44,7 @@ def verify_tables(tables: Mapping[str, object], manifest: Manifest, promises: Pr
     shape = kind.shape(manifest)
     if shape.status != "holds":
         return Verdict((shape,))
-    sources = {file.name: open_source(tables[file.name]) for file in manifest.files}
+    sources = {file.name: opened(tables[file.name]) for file in manifest.files}
     return Verdict((shape, *_table_checks(kind, sources, manifest, promises)))
 
 
@@ -58,7 +60,7 @@ def check_tables(folder: Path, manifest: Manifest, promises: Promises) -> list[C
         return [shape, Check("data", "broken", detail=detail)]
     checks = [shape, _checksum_check(folder, manifest.files)]
     try:
-        sources = {
+        sources: dict[str, Source | Relation] = {
             file.name: open_source(folder / file.name, form=file.format, delimiter=file.delimiter)
             for file in manifest.files
         }
@@ -74,7 +76,7 @@ def _checksum_check(folder: Path, files: Sequence[DataFile]) -> Check:
 
 
 def _table_checks(
-    kind: _Kind, sources: Mapping[str, Source], manifest: Manifest, promises: Promises
+    kind: _Kind, sources: Mapping[str, Source | Relation], manifest: Manifest, promises: Promises
 ) -> list[Check]:
     foreign = [f"{name}: {text}" for name, each in sources.items() if (text := foreign_in(each))]
     metadata = Check("metadata", status(holds=not foreign), detail="; ".join(foreign))

@@ -112,11 +112,16 @@ def stored_manifest(text: str) -> Manifest:
     if len(text) > _MOST_BYTES:
         raise _too_large()
     plain = _load(text.encode("utf-8", errors="surrogatepass"))
-    if plain.get("kind") is not None:
-        raise InputError("it speaks of several tables")
-    table = _get(plain, "table", dict)
-    name, rows = _get(table, "name", str), _whole(table, "rows")
-    return _manifest(plain, (DataFile(name, STORED, None, rows, ""),))
+    kind = None if plain.get("kind") is None else _one_of(plain, "kind", KINDS)
+    tables = [_get(plain, "table", dict)] if kind is None else _objects(plain, "files")
+    stored = tuple(_stored(table, kind) for table in tables)
+    _refuse_repeats("files", [table.name for table in stored])
+    return _manifest(plain, stored)
+
+
+def _stored(plain: Mapping[str, Any], kind: str | None) -> DataFile:
+    name, rows = _get(plain, "name", str), _whole(plain, "rows")
+    return DataFile(name, STORED, None, rows, "", *_part(plain, kind))
 
 
 def _manifest(plain: dict[str, Any], stored: tuple[DataFile, ...] | None = None) -> Manifest:
@@ -215,13 +220,24 @@ def _file(plain: Mapping[str, Any], kind: str | None) -> DataFile:
         or delimiter in '"\r\n\0'
     ):
         raise InputError(f"'delimiter' must be one character, got {repr(delimiter)[:60]}")
-    table = None if kind is None else _one_of(plain, "table", TABLES)
     return DataFile(
         name,
         _one_of(plain, "format", tuple(FORMATS)),
         delimiter,
         _whole(plain, "rows"),
         _get(plain, "sha256", str),
+        *_part(plain, kind),
+    )
+
+
+def _part(
+    plain: Mapping[str, Any], kind: str | None
+) -> tuple[str | None, str | None, tuple[str, ...]]:
+    """Say what a table of several is, and which columns it holds."""
+    if kind is None:
+        return None, None, ()
+    table = _one_of(plain, "table", TABLES)
+    return (
         table,
         _get(plain, "column", str) if table == "sensitive" else None,
         _texts(plain, "columns") if table == "slice" else (),

@@ -8,7 +8,7 @@ from sfumato.text import STAR
 from sfumato.verifier import closeness, diversity, sizes
 from sfumato.verifier.cells import text_key
 from sfumato.verifier.counting import Counted, count
-from sfumato.verifier.database import Relation, count_in
+from sfumato.verifier.database import Relation
 from sfumato.verifier.groups import Groups
 from sfumato.verifier.judging import Finding, Number, same
 from sfumato.verifier.promises import Promise, Promises, is_number
@@ -45,10 +45,7 @@ def recompute(source: Source | Relation, promises: Promises) -> list[Check]:
     columns = [*promises.quasi_identifiers, *sensitive]
     stars = promises.quasi_identifiers if promises.suppression == "star" else ()
     with readable("the table"):
-        if isinstance(source, Relation):
-            counted = count_in(source, columns, stars=stars)
-        else:
-            counted = count(source, columns, stars=stars)
+        counted = count(source, columns, stars=stars)
     left_out = min(counted.starred, promises.suppressed)
     kept = _without_starred(counted, left_out, promises, len(sensitive))
     table = Groups.of(

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from sfumato.errors import some
 from sfumato.verifier.broken import label_of, number_of_people
 from sfumato.verifier.counting import count
+from sfumato.verifier.database import Relation
 from sfumato.verifier.groups import Groups, Key
 from sfumato.verifier.manifest import DataFile, Manifest
 from sfumato.verifier.promises import Promises
@@ -54,7 +55,7 @@ def sliced_shape(manifest: Manifest) -> Check:
 
 
 def sliced_checks(
-    sources: Mapping[str, Source], manifest: Manifest, promises: Promises
+    sources: Mapping[str, Source | Relation], manifest: Manifest, promises: Promises
 ) -> list[Check]:
     """Recompute what slices keep."""
     checks = [_columns_check(sources, manifest)]
@@ -68,7 +69,7 @@ def sliced_checks(
     return [*checks, *_diversity(slices, manifest, promises)]
 
 
-def _columns_check(sources: Mapping[str, Source], manifest: Manifest) -> Check:
+def _columns_check(sources: Mapping[str, Source | Relation], manifest: Manifest) -> Check:
     details = [
         f"{file.name} has the columns {some(sources[file.name].names)}"
         for file in manifest.files
@@ -90,7 +91,7 @@ class _Slice(NamedTuple):
     repeated: tuple[str, ...]
 
     @classmethod
-    def read(cls, file: DataFile, source: Source, manifest: Manifest) -> "_Slice":
+    def read(cls, file: DataFile, source: Source | Relation, manifest: Manifest) -> "_Slice":
         with readable(file.name):
             counted = count(source, _columns_of(file, manifest))
         cells: Cells = {}

@@ -1,13 +1,14 @@
 """Releases in a database: a table, and beside it a table that holds its manifest."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from sfumato.engines.ibis.address import Name, written
+from sfumato.engines.ibis.address import Name, name_of, written
 from sfumato.engines.ibis.database import fresh_name
 from sfumato.errors import InputError, OutputError, SfumatoError
 
@@ -57,8 +58,10 @@ class Unfinished:
     """
 
     database: "Database"
-    table: Name
     manifest: Name
+    table: Name
+    others: tuple[Name, ...] = ()
+    """What further tables are called until then, in the order they were named."""
 
     def keep(self, text: str) -> None:
         """Store its manifest."""
@@ -71,27 +74,36 @@ class Unfinished:
         """What the table is called now."""
         return written(self.table)
 
+    @property
+    def names(self) -> list[str]:
+        """What the table and all further ones are called now."""
+        return [written(name) for name in (self.table, *self.others)]
+
 
 @contextmanager
-def releasing(database: "Database", name: Name, *, force: bool) -> Iterator[Unfinished]:
-    """Let a table and its manifest appear together at the end of the block, or neither.
+def releasing(
+    database: "Database", name: Name, others: Sequence[Name] = (), *, force: bool
+) -> Iterator[Unfinished]:
+    """Let tables and their manifest appear together at the end of the block, or none of them.
 
     Args:
         database: Where the rows are, and the release will be.
         name: What the table will be called.
+        others: What further tables of the release will be called.
         force: Replace a release of that name; any other table is never touched.
     """
-    final = [manifest_of(name), name]
-    if database.kind == "postgres" and len(final[0][-1].encode()) > _LONGEST:
+    final = [manifest_of(name), name, *others]
+    too_long = any(len(each[-1].encode()) > _LONGEST for each in final)
+    if database.kind == "postgres" and too_long:
         raise OutputError(f"{written(name)} is too long a name. Choose a shorter one.")
     for each in final:
         database.require_free(each, force=True)
-    _refuse_what_is_there(database, name, force=force)
+    old = _old_release(database, name, final, force=force)
     unfinished = [(*each[:-1], fresh_name("unfinished")) for each in final]
     with database.work(), _unpublished(written(name)):
         try:
-            yield Unfinished(database, *reversed(unfinished))
-            _appear(database, unfinished, final)
+            yield Unfinished(database, unfinished[0], unfinished[1], tuple(unfinished[2:]))
+            _appear(database, old, unfinished, final)
         except BaseException:
             for each in unfinished:
                 with suppress(SfumatoError):
@@ -99,27 +111,52 @@ def releasing(database: "Database", name: Name, *, force: bool) -> Iterator[Unfi
             raise
 
 
-def _refuse_what_is_there(database: "Database", name: Name, *, force: bool) -> None:
-    there = [each for each in (name, manifest_of(name)) if database.exists(each)]
+def _old_release(
+    database: "Database", name: Name, final: Sequence[Name], *, force: bool
+) -> list[Name]:
+    """Name the tables of the release that is replaced; refuse if there is anything else."""
+    there = [each for each in (*final[1:], final[0]) if database.exists(each)]
     if there and not force:
         raise OutputError(
             f"there is a table {written(there[0])} already. Choose another name, or replace that "
             "release with --force (force=True)."
         )
-    if there and read_manifest(database, name) is None:
+    manifest = read_manifest(database, name) if there else None
+    old = [] if manifest is None else [manifest_of(name), name, *_further(name, manifest)]
+    strange = [each for each in there if each not in old]
+    if strange:
         raise OutputError(
-            f"{written(there[0])} exists and is not a release, so it is not replaced. "
+            f"{written(strange[0])} exists and is not a release, so it is not replaced. "
             "Choose another name."
         )
+    for each in old:
+        database.require_free(each, force=True)
+    return [each for each in old if database.exists(each)]
 
 
-def _appear(database: "Database", unfinished: list[Name], final: list[Name]) -> None:
+def _further(name: Name, manifest: str) -> list[Name]:
+    """Name the further tables of a release, whose names all begin with that of the first."""
+    try:
+        files = json.loads(manifest)["files"]
+        names = [name_of(file["name"]) for file in files]
+    except (ValueError, KeyError, TypeError):
+        return []
+    # A stranger's manifest may name any table, and what is named is dropped.
+    return [each for each in names if _belongs(each, name)]
+
+
+def _belongs(other: Name, name: Name) -> bool:
+    return other[:-1] == name[:-1] and other[-1].startswith(f"{name[-1]}_")
+
+
+def _appear(
+    database: "Database", old: list[Name], unfinished: list[Name], final: list[Name]
+) -> None:
     """Give the tables their names, and those that had them others, until all of it is done.
 
     Not every database can rename two tables in one transaction, so a failure is undone here. The
     manifest comes first: nobody shall meet a release without one.
     """
-    old = [name for name in final if database.exists(name)]
     aside = [(*name[:-1], fresh_name("replaced")) for name in old]
     done: list[tuple[Name, Name]] = []
     try:

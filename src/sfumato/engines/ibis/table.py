@@ -1,6 +1,6 @@
 """The Ibis engine's table: counts and publishes where the rows are."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.counts import FrequencySet
+from sfumato.derived import DerivedTable
 from sfumato.engines.arrow.build import from_numpy
 from sfumato.engines.arrow.codebook import MISSING
 from sfumato.engines.arrow.values import python_values
@@ -23,9 +24,11 @@ from sfumato.engines.base import (
     Table,
     Written,
 )
+from sfumato.engines.derived import derived_table
 from sfumato.engines.ibis.address import Name, name_of, written
 from sfumato.engines.ibis.counting import Counted
 from sfumato.engines.ibis.database import Answer, Database, Field
+from sfumato.engines.ibis.derived import kinds_of, store_kinds
 from sfumato.engines.ibis.publication import Publication, looked_at, publication
 from sfumato.engines.ibis.releases import Unfinished, read_manifest, releasing
 from sfumato.errors import InputError, OutputError, ParameterError
@@ -155,15 +158,24 @@ class IbisTable(Table):
         return IbisTable(self._database.other(name_of(name)))
 
     @contextmanager
-    def releasing(self, name: str, *, force: bool) -> Iterator[Unfinished]:
-        """Let a table and its manifest appear together at the end of the block, or neither.
+    def releasing(
+        self, name: str, others: Sequence[str] = (), *, force: bool
+    ) -> Iterator[Unfinished]:
+        """Let tables and their manifest appear together at the end of the block, or none of them.
 
         Args:
             name: What the table will be called; it is `Unfinished.name` until then.
+            others: What further tables of the release will be called.
             force: Replace a release of that name; any other table is never touched.
         """
-        with releasing(self._database, name_of(name), force=force) as unfinished:
+        further = [name_of(other) for other in others]
+        with releasing(self._database, name_of(name), further, force=force) as unfinished:
             yield unfinished
+
+    def store(self, derived: DerivedTable, name: str, likes: Mapping[str, Table]) -> None:
+        """Create a table that follows from counts; its rows are made in the database."""
+        kinds, times = kinds_of(derived)
+        store_kinds(self._database, derived_table(kinds, likes), times, name_of(name))
 
     def type_of(self, column: str) -> pa.DataType:
         self.require([column])
