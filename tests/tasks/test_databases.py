@@ -120,6 +120,20 @@ def test_a_population_may_be_in_a_database(file, released):
     assert [each.people for each in found.attacks] == [each.people for each in expected.attacks]
 
 
+def test_a_policy_may_name_a_population_in_a_database(file, tmp_path):
+    policy = sf.Policy(
+        columns={"name": "identifier", "age": "quasi-identifier", "sex": "quasi-identifier",
+                 "ill": "sensitive", "pay": "plain"},
+        models=[sf.models.KMap(3)],
+        population=file.address("people"),
+    )  # fmt: skip
+    release = sf.anonymize(file.address("people"), policy, output="table:released")
+    assert release.verdict["k-map"].status == "holds"
+    assert sf.anonymize(PEOPLE, policy).manifest["models"] == release.manifest["models"]
+    assert sf.anonymize(PEOPLE, policy, output=tmp_path / "release").levels == release.levels
+    assert sf.verify(release.place, policy)["k-map"].status == "holds"
+
+
 def test_attacks_may_compare_with_tables_of_a_database(file, released, embedded):
     people = file.address("people")
     found = sf.verify(released, POLICY, data=people, outside=people)

@@ -14,9 +14,8 @@ from sfumato.errors import InputError, ParameterError, UnknownColumnError
 from sfumato.verifier import Promises, Relation, verify_file, verify_folder, verify_relation
 from sfumato.verifier.database import count_in
 from sfumato.verifier.stored import verify_stored
+from tests.engines.databases import imported
 from tests.verifier.releases import write_release
-
-duckdb = pytest.importorskip("duckdb", reason='pip install "sfumato[duckdb]"')
 
 CELLS = {
     "text": st.sampled_from(["a", "A", "", "*", 'O\'Neil "x"', "ü\u0301", None]),
@@ -64,7 +63,7 @@ def kind_of(type_):
 
 def stored(table, name=("my people",), *, as_tuples=False):
     """Put a table into DuckDB; `asked` gathers what it was asked."""
-    connection = duckdb.connect()
+    connection = imported("duckdb", "duckdb").connect()
     connection.register("source", table)
     quoted = '"' + name[-1].replace('"', '""') + '"'
     connection.execute(f"CREATE TABLE {quoted} AS SELECT * FROM source")
@@ -140,7 +139,7 @@ def test_only_counts_leave_the_database():
 
 
 def test_texts_that_a_column_takes_for_equal_are_different():
-    connection = duckdb.connect()
+    connection = imported("duckdb", "duckdb").connect()
     connection.execute("CREATE TABLE people (name VARCHAR COLLATE NOCASE)")
     connection.execute("INSERT INTO people VALUES ('Ann'), ('ANN')")
     relation = Relation(

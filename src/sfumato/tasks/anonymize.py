@@ -33,6 +33,7 @@ from sfumato.tasks.problem import counted_columns
 from sfumato.tasks.promises import generalization_of, promises_of, verify_release_folder
 from sfumato.tasks.stored import (
     StoredOutput,
+    for_verifier,
     open_stored,
     output_of,
     refuse_memory,
@@ -269,7 +270,7 @@ class _Job:
         if self._policy.population is None or not isinstance(recoding, FullDomainRecoding):
             return {}
         return {
-            "population": self._policy.population,
+            "population": for_verifier(self._policy.population),
             "generalization": generalization_of(recoding),
         }
 

@@ -7,6 +7,7 @@ from typing import Any
 from sfumato.policy import Policy
 from sfumato.recoding import FullDomainRecoding, Recoding
 from sfumato.schema import Role
+from sfumato.tasks.stored import for_verifier
 from sfumato.text import text_of
 from sfumato.verifier import Promises, Verdict, count_population, verify_folder
 from sfumato.verifier.manifest import Column, DataFile, Manifest
@@ -22,7 +23,8 @@ def promises_of(
     names = policy.quasi_identifiers
     population = None
     if policy.population is not None and isinstance(recoding, FullDomainRecoding):
-        population = count_population(policy.population, names, generalization_of(recoding))
+        people = for_verifier(policy.population)
+        population = count_population(people, names, generalization_of(recoding))
     return Promises(
         quasi_identifiers=names,
         sensitive=[name for name, role in roles.items() if role is Role.SENSITIVE],
@@ -41,9 +43,8 @@ def verify_release_folder(folder: Path, policy: Policy, recoding: Recoding) -> V
     """Verify a written release, with the population where models compare with one."""
     if policy.population is None or not isinstance(recoding, FullDomainRecoding):
         return verify_folder(folder)
-    return verify_folder(
-        folder, population=policy.population, generalization=generalization_of(recoding)
-    )
+    people = for_verifier(policy.population)
+    return verify_folder(folder, population=people, generalization=generalization_of(recoding))
 
 
 def claims_in(plain: Mapping[str, Any]) -> Manifest:
