@@ -39,9 +39,10 @@ def open_stored(what: object) -> "IbisTable | None":
     """Open a table of a database; None for anything else."""
     if not is_stored(what):
         return None
+    table = open_table(what.source if isinstance(what, Release) else what)
+    # Not before it is open: where a library is missing, opening says how to install it.
     from sfumato.engines.ibis.table import IbisTable
 
-    table = open_table(what.source if isinstance(what, Release) else what)
     assert isinstance(table, IbisTable)  # noqa: S101 - its engine opens nothing else
     return table
 
