@@ -11,6 +11,12 @@ from tests.cli.conftest import POLICY, everything_in
 GIVEN = ("compare", "patients.csv", "policy.yaml")
 
 
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch):
+    """Room for the whole table, whatever the terminal of whoever runs the tests."""
+    monkeypatch.setenv("COLUMNS", "160")
+
+
 def words(text):
     return " ".join(text.split())
 

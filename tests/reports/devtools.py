@@ -185,6 +185,8 @@ class Page:
 
     def screenshot(self, path: Path) -> Path:
         """Draw the whole page, however long it is."""
+        # A page behind another one is not drawn, and the browser would wait for that for ever.
+        self.browser.call("Page.bringToFront", self.session)
         self.size(1200, int(self.run("document.documentElement.scrollHeight")))
         shot = self.browser.call("Page.captureScreenshot", self.session, format="png")
         path.write_bytes(base64.b64decode(shot["data"]))
