@@ -54,12 +54,6 @@ def sections(
     return [_linked(section, family) for section in written]
 
 
-def section(kind: Kind, name: str, after: str) -> str:
-    """Write a section on something that stands apart from its family."""
-    doc = doc_of(kind)
-    return joined(f"## {name}", prose(doc.summary), *doc.paragraphs(), _settings(kind), after)
-
-
 def python(package: str, example: Kind) -> str:
     """Show how the example is made in Python, with what differs from the defaults."""
     given = [

@@ -6,17 +6,19 @@
     release = sf.anonymize("patients.csv", policy, output="release")
     print(release)
 
-`sf.anonymize` generalises a table until the policy's privacy models hold, `sf.verify`
-recomputes the promises of any release or plain table, `sf.sign` and `sf.check_evidence` prove
-that it is unchanged, `sf.detect` finds what a release still
-tells, `sf.protect` mends it, `sf.decouple` publishes sensitive columns apart, `sf.merge` joins
-them again and `sf.breach` says what they leave to guess, `sf.publish` adds people to a release
-through a ledger and `sf.headroom` says how many more it takes. `sf.utility` says how well a
-release still answers questions, `sf.correlations` which columns belong together. `sf.estimate`
-answers a question from a release alone, `sf.membership` says whether others can tell who is in it,
-`sf.explain` what they learn of one person.
-`sf.attack` attacks a table, `sf.inspect` shows its risk as it is, `sf.draft` writes a first policy
-for it.
+`sf.draft` writes a first policy for a table, `sf.inspect` shows its risk as it is, `sf.compare`
+weighs several policies. `sf.anonymize` generalises the table until the privacy models hold,
+`sf.detect` finds what the release still tells, `sf.protect` mends it, `sf.decouple` publishes
+sensitive columns apart, `sf.merge` joins them again and `sf.breach` says what they leave to guess.
+
+`sf.verify` says whether a release or any table may be published: it recomputes every promise and
+runs every attack. `sf.report` shows it on one page, `sf.diff` what changed since the last release,
+`sf.explain` what others learn of one person, `sf.membership` whether they can tell who is in it;
+`sf.attack` attacks a table as it is. `sf.sign` and `sf.check_evidence` prove that a release is
+unchanged, `sf.publish` adds people to it through a ledger, and `sf.headroom` says how many more it
+takes. `sf.utility` says how well a release still answers questions, `sf.estimate` answers one from
+it alone, `sf.correlations` tells which columns belong together.
+
 Everything a policy can name is in `sf.models`, `sf.hierarchy`, `sf.losses`, `sf.search`,
 `sf.partition` and `sf.decouplings`; the attacks are in `sf.attacks`, the learners of networks in
 `sf.bayes`.
