@@ -13,8 +13,15 @@ from sfumato.policy.document import parse
 from sfumato.search import SEARCHES
 from tests.docs.pages import Block, blocks, name_of, pages
 from tests.docs.running import run_page
+from tests.engines.databases import LEAVES_SOCKETS_OPEN
 
 RUN = [page for page in pages() if not name_of(page).startswith("docs/reference/")]
+SERVERS = {
+    "docs/how-to/work-in-postgresql.md": "postgres",
+    "docs/how-to/work-on-spark.md": "spark",
+}
+"""What must be running for a page."""
+
 FRAGMENTS = [
     block
     for page in pages()
@@ -31,9 +38,17 @@ def _a_reader(tmp_path, monkeypatch):
     monkeypatch.delenv("FORCE_COLOR", raising=False)
 
 
+@LEAVES_SOCKETS_OPEN
 @pytest.mark.parametrize("page", RUN, ids=name_of)
-def test_the_blocks_of_a_page_run_and_show_what_it_says(page):
-    run_page(page)
+def test_the_blocks_of_a_page_run_and_show_what_it_says(page, request, monkeypatch):
+    server = SERVERS.get(name_of(page))
+    if server is None:
+        run_page(page)
+        return
+    database = request.getfixturevalue(server)
+    with database.for_readers(monkeypatch):
+        run_page(page)
+    database.clear()
 
 
 def test_the_readme_the_tutorial_and_all_guides_hold_something_to_run(tmp_path):

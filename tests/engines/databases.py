@@ -158,6 +158,18 @@ class Postgres:
         given = {"user": "tester", "password": "s3cret@:/?", "dbname": "postgres", **more}
         return self.psycopg.connect(host="127.0.0.1", port=self.port, autocommit=True, **given)
 
+    @contextlib.contextmanager
+    def for_readers(self, monkeypatch):
+        """Let what follows find the server as the documentation says, and a database to use."""
+        found = {"HOST": "127.0.0.1", "PORT": self.port, "USER": "tester", "PASSWORD": "s3cret@:/?"}
+        for name, value in found.items():
+            monkeypatch.setenv(f"PG{name}", str(value))
+        self.connection.execute("CREATE DATABASE clinic")
+        try:
+            yield
+        finally:
+            self.connection.execute("DROP DATABASE clinic WITH (FORCE)")
+
     def address(self, table: str, *, user="tester", password="s3cret%40%3A%2F%3F") -> str:
         return f"postgres://{user}:{password}@127.0.0.1:{self.port}/postgres?table={table}"
 
@@ -228,6 +240,10 @@ class Spark:
             .getOrCreate()
         )
         self.session.sparkContext.setLogLevel("OFF")
+
+    def for_readers(self, _monkeypatch):
+        """Change nothing: who asks Spark for a session gets this one."""
+        return contextlib.nullcontext()
 
     def stop(self):
         self.session.stop()
