@@ -1,4 +1,4 @@
-"""Releases in a database: a table, and beside it a table that holds its manifest."""
+"""Releases in a database: a table, and beside it tables that hold its manifest and evidence."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 COLUMN = "manifest"
 """The one column of a table that holds a manifest."""
 
-_SUFFIX = "_manifest"
+EVIDENCE = "evidence"
+"""The one column of a table that holds evidence."""
+
 _LONGEST = 63
 """PostgreSQL cuts longer names off, and two names would become one."""
 
@@ -29,25 +31,66 @@ def manifest_of(name: Name) -> Name:
     >>> manifest_of(("ward", "people"))
     ('ward', 'people_manifest')
     """
-    return (*name[:-1], name[-1] + _SUFFIX)
+    return _beside(name, COLUMN)
+
+
+def evidence_of(name: Name) -> Name:
+    """Name the table that holds the evidence of a table, if it is signed.
+
+    >>> evidence_of(("ward", "people"))
+    ('ward', 'people_evidence')
+    """
+    return _beside(name, EVIDENCE)
+
+
+def _beside(name: Name, column: str) -> Name:
+    return (*name[:-1], f"{name[-1]}_{column}")
 
 
 def read_manifest(database: "Database", name: Name) -> str | None:
     """Give the manifest of a table of the same database; None if it is no release."""
-    beside = manifest_of(name)
+    return _text_beside(database, name, COLUMN)
+
+
+def read_evidence(database: "Database", name: Name) -> str | None:
+    """Give the evidence of a table of the same database; None if it has none."""
+    return _text_beside(database, name, EVIDENCE)
+
+
+def _text_beside(database: "Database", name: Name, column: str) -> str | None:
+    beside = _beside(name, column)
     if not database.exists(beside):
         return None
-    manifest = database.other(beside)
-    if [field.name for field in manifest.fields] != [COLUMN]:
+    if [field.name for field in database.other(beside).fields] != [column]:
         # Somebody else's table may have such a name.
         return None
     # Whatever is in it, more than the first of several is not needed to see that it is wrong.
     source = database.quoted(beside)
-    answer = database.ask(f"SELECT {COLUMN} FROM {source} LIMIT 2")  # noqa: S608 - quoted
+    answer = database.ask(f"SELECT {column} FROM {source} LIMIT 2")  # noqa: S608 - quoted
     texts = answer.column(0).to_pylist() if isinstance(answer, pa.Table) else [t for (t,) in answer]
     if len(texts) != 1 or not isinstance(texts[0], str):
-        raise InputError(f"{written(beside)} should hold one text: the manifest of {written(name)}")
+        raise InputError(f"{written(beside)} should hold one text: the {column} of {written(name)}")
     return texts[0]
+
+
+def keep_evidence(database: "Database", name: Name, text: str) -> None:
+    """Store the evidence of a release that is there, in place of what it had before."""
+    beside = evidence_of(name)
+    _require_short(database, [beside])
+    database.require_free(beside, force=True)
+    if database.exists(beside) and read_evidence(database, name) is None:
+        raise OutputError(
+            f"{written(beside)} exists and is no evidence, so it is not replaced. Rename it, or "
+            "publish the release under another name."
+        )
+    with unpublished(written(beside)):
+        _store(database, beside, EVIDENCE, text, force=True)
+
+
+def _store(database: "Database", name: Name, column: str, text: str, *, force: bool) -> None:
+    with database.work():
+        query = database.upload(pa.table({"o0": pa.array([text], pa.string())}))
+        database.create(query, [column], name, lambda _: None, force=force)
 
 
 @dataclass(frozen=True)
@@ -63,11 +106,17 @@ class Unfinished:
     others: tuple[Name, ...] = ()
     """What further tables are called until then, in the order they were named."""
 
+    evidence: Name | None = None
+    """What its evidence is called until then, if it is signed."""
+
     def keep(self, text: str) -> None:
         """Store its manifest."""
-        with self.database.work():
-            query = self.database.upload(pa.table({"o0": pa.array([text], pa.string())}))
-            self.database.create(query, [COLUMN], self.manifest, lambda _: None, force=False)
+        _store(self.database, self.manifest, COLUMN, text, force=False)
+
+    def attest(self, text: str) -> None:
+        """Store its evidence."""
+        assert self.evidence is not None  # noqa: S101 - a place was asked for
+        _store(self.database, self.evidence, EVIDENCE, text, force=False)
 
     @property
     def name(self) -> str:
@@ -82,7 +131,12 @@ class Unfinished:
 
 @contextmanager
 def releasing(
-    database: "Database", name: Name, others: Sequence[Name] = (), *, force: bool
+    database: "Database",
+    name: Name,
+    others: Sequence[Name] = (),
+    *,
+    force: bool,
+    signed: bool = False,
 ) -> Iterator[Unfinished]:
     """Let tables and their manifest appear together at the end of the block, or none of them.
 
@@ -91,24 +145,42 @@ def releasing(
         name: What the table will be called.
         others: What further tables of the release will be called.
         force: Replace a release of that name; any other table is never touched.
+        signed: Whether its evidence appears with them.
     """
-    final = [manifest_of(name), name, *others]
-    too_long = any(len(each[-1].encode()) > _LONGEST for each in final)
-    if database.kind == "postgres" and too_long:
-        raise OutputError(f"{written(name)} is too long a name. Choose a shorter one.")
-    for each in final:
-        database.require_free(each, force=True)
-    old = _old_release(database, name, final, force=force)
+    others = [*others, *([evidence_of(name)] if signed else [])]
+    final, old = final_names(database, name, others, force=force)
     unfinished = [(*each[:-1], fresh_name("unfinished")) for each in final]
-    with database.work(), _unpublished(written(name)):
+    with database.work(), unpublished(written(name)):
         try:
-            yield Unfinished(database, unfinished[0], unfinished[1], tuple(unfinished[2:]))
-            _appear(database, old, unfinished, final)
+            manifest, table, *further = unfinished
+            evidence = further.pop() if signed else None
+            yield Unfinished(database, manifest, table, tuple(further), evidence)
+            appear(database, old, unfinished, final)
         except BaseException:
             for each in unfinished:
                 with suppress(SfumatoError):
                     database.ask(f"DROP TABLE IF EXISTS {database.quoted(each)}")
             raise
+
+
+def final_names(
+    database: "Database", name: Name, others: Sequence[Name], *, force: bool
+) -> tuple[list[Name], list[Name]]:
+    """Name the tables of a release, its manifest first, and those of the one that is replaced.
+
+    Refuses names that cannot be given.
+    """
+    final = [manifest_of(name), name, *others]
+    _require_short(database, final)
+    for each in final:
+        database.require_free(each, force=True)
+    return final, _old_release(database, name, final, force=force)
+
+
+def _require_short(database: "Database", names: Sequence[Name]) -> None:
+    long = [name for name in names if len(name[-1].encode()) > _LONGEST]
+    if database.kind == "postgres" and long:
+        raise OutputError(f"{written(long[0])} is too long a name. Choose a shorter one.")
 
 
 def _old_release(
@@ -123,6 +195,8 @@ def _old_release(
         )
     manifest = read_manifest(database, name) if there else None
     old = [] if manifest is None else [manifest_of(name), name, *_further(name, manifest)]
+    if old and read_evidence(database, name) is not None:
+        old.append(evidence_of(name))
     strange = [each for each in there if each not in old]
     if strange:
         raise OutputError(
@@ -149,7 +223,7 @@ def _belongs(other: Name, name: Name) -> bool:
     return other[:-1] == name[:-1] and other[-1].startswith(f"{name[-1]}_")
 
 
-def _appear(
+def appear(
     database: "Database", old: list[Name], unfinished: list[Name], final: list[Name]
 ) -> None:
     """Give the tables their names, and those that had them others, until all of it is done.
@@ -173,7 +247,7 @@ def _appear(
 
 
 @contextmanager
-def _unpublished(where: str) -> Iterator[None]:
+def unpublished(where: str) -> Iterator[None]:
     """Say of what a database refuses that nothing was published."""
     try:
         yield
