@@ -1,6 +1,7 @@
-"""Evidence: what a release folder holds and claims, hashed, and signed by its publisher.
+"""Evidence: what a release holds and claims, hashed, and signed by its publisher.
 
-A reader needs the folder and the publisher's public key, and nothing else.
+A reader needs the folder, or the tables of a database, and the publisher's public key, and nothing
+else.
 """
 
 from sfumato.evidence.checking import check, compare
@@ -9,6 +10,8 @@ from sfumato.evidence.hashes import FileHash, files_in, hash_file
 from sfumato.evidence.keys import Key, PublicKey, SigningKey
 from sfumato.evidence.pair import write_pair
 from sfumato.evidence.result import EvidenceVerdict
+from sfumato.evidence.stored import check_stored, evidence_of_tables, read_stored, signed
+from sfumato.evidence.tables import Form, StoredTable
 from sfumato.evidence.writing import (
     REPORT,
     read_evidence,
@@ -24,16 +27,22 @@ __all__ = [
     "Evidence",
     "EvidenceVerdict",
     "FileHash",
+    "Form",
     "Key",
     "PublicKey",
     "SigningKey",
+    "StoredTable",
     "check",
+    "check_stored",
     "compare",
+    "evidence_of_tables",
     "files_in",
     "hash_file",
     "parse_evidence",
     "read_evidence",
+    "read_stored",
     "sign_evidence",
+    "signed",
     "with_report",
     "write_evidence",
     "write_pair",

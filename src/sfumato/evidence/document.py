@@ -1,4 +1,4 @@
-"""What stands in `evidence.json`, and a reader that believes none of it."""
+"""What stands in evidence, in a folder or a database, and a reader that believes none of it."""
 
 import re
 from collections.abc import Mapping
@@ -8,6 +8,7 @@ from typing import Any
 from sfumato.errors import InputError, some
 from sfumato.evidence.canonical import LARGEST, canonical, read_canonical
 from sfumato.evidence.hashes import FileHash, is_plain_name
+from sfumato.evidence.tables import TableHash
 
 EVIDENCE = "evidence.json"
 MANIFEST = "manifest.json"
@@ -17,6 +18,7 @@ MOST_BYTES = 16 * 2**20
 ALGORITHM = "ed25519"
 FORMAT = 1
 _OF = "sfumato release"
+_TABLES = "database"
 _KEYS = {"claims", "evidence_of", "files", "format"}
 _HEX = re.compile(r"[0-9a-f]+")
 
@@ -38,12 +40,16 @@ class Evidence:
 
     claims: Mapping[str, Any]
     signature: Signature | None = None
+    tables: tuple[TableHash, ...] = ()
+    """The tables of a release in a database, the first one first; its only file is the manifest."""
 
     def message(self) -> bytes:
         """Give the bytes that are signed: those of the file if it were not."""
+        tables = [table.to_dict() for table in self.tables]
         return canonical(
             {
                 "claims": self.claims,
+                **({_TABLES: tables} if tables else {}),
                 "evidence_of": _OF,
                 "files": [file.to_dict() for file in self.files],
                 "format": FORMAT,
@@ -72,12 +78,13 @@ def parse_evidence(data: bytes) -> Evidence:
         raise InputError(f"it is not evidence of a {_OF}")
     if isinstance(plain.get("format"), bool) or plain.get("format") != FORMAT:
         raise InputError(f"its format is not known here, only format {FORMAT}")
-    if set(plain) - {"signature"} != _KEYS:
+    if set(plain) - {"signature", _TABLES} != _KEYS:
         raise InputError(f"its keys must be {some(sorted(_KEYS))}, and 'signature' if it is signed")
     evidence = Evidence(
         _files(plain["files"]),
         _claims(plain["claims"]),
         _signature(plain["signature"]) if "signature" in plain else None,
+        _tables(plain[_TABLES]) if _TABLES in plain else (),
     )
     if evidence.to_bytes() != data:
         raise InputError("it says something besides what evidence says")
@@ -101,9 +108,32 @@ def _file(plain: object) -> FileHash:
     name, digest, size = (file.get(key) for key in ("name", "sha256", "size"))
     if not isinstance(name, str) or not is_plain_name(name):
         raise InputError(f"{str(name)[:60]!r} is not a name for a file in this folder")
-    if not isinstance(size, int) or isinstance(size, bool) or not 0 <= size <= LARGEST:
-        raise InputError(f"the size of {name[:60]!r} must be a number of bytes")
+    size = _whole(size, f"the size of {name[:60]!r} must be a number of bytes")
     return FileHash(name, _hex(digest, 32, "a SHA-256").hex(), size)
+
+
+def _whole(value: object, otherwise: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= LARGEST:
+        raise InputError(otherwise)
+    return value
+
+
+def _tables(plain: object) -> tuple[TableHash, ...]:
+    if not isinstance(plain, list) or not plain:
+        raise InputError(f"{_TABLES!r} must be a list of at least one table")
+    tables = tuple(map(_table, plain))
+    if len({table.name for table in tables}) < len(tables):
+        raise InputError(f"{_TABLES!r} must name each table once")
+    return tables
+
+
+def _table(plain: object) -> TableHash:
+    table = plain if isinstance(plain, dict) else {}
+    name, digest = table.get("name"), table.get("sha256")
+    if not isinstance(name, str) or not name:
+        raise InputError(f"{str(name)[:60]!r} is not a name for a table")
+    rows = _whole(table.get("rows"), f"the rows of {name[:60]!r} must be a number")
+    return TableHash(name, rows, _hex(digest, 32, "a SHA-256").hex())
 
 
 def _claims(plain: object) -> dict[str, Any]:

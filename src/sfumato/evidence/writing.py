@@ -64,7 +64,10 @@ def with_report(evidence: Evidence, report: FileHash | None) -> Evidence:
 
 def read_evidence(folder: Path) -> Evidence:
     """Read the evidence in a folder, and refuse what is none."""
-    return parse_evidence(read_small(folder / EVIDENCE, most=MOST_BYTES))
+    evidence = parse_evidence(read_small(folder / EVIDENCE, most=MOST_BYTES))
+    if evidence.tables:
+        raise InputError("it is evidence of tables in a database")
+    return evidence
 
 
 def write_whole(path: Path, data: bytes) -> None:

@@ -39,6 +39,7 @@ from sfumato.tasks.stored import (
     refuse_memory,
     relation_of,
 )
+from sfumato.tasks.stored_evidence import attestation
 from sfumato.verifier import Verdict, verify_file, verify_stored
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
         require_int("seed", seed, at_least=0)
     if output is None:
         refuse_memory(data)
-    stored = output_of(output, data, force=force, format=format, key=key)
+    stored = output_of(output, data, force=force, format=format)
     signer = key_for(key, output)
     budget = None if memory is None else Budget.of(memory)
     if not isinstance(policy, Policy):
@@ -149,7 +150,7 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     columns = [name for name, role in roles.items() if role in PUBLISHED]
     job = _Job(policy, roles, table, decision.recoding, columns, manifest, rng, report)
     if stored is not None:
-        return job.to_table(stored, force=force)
+        return job.to_table(stored, signer, force=force)
     if output is None:
         return job.in_memory()
     return job.to_folder(Path(output), chosen, signer, force=force)
@@ -243,11 +244,12 @@ class _Job:
             write_evidence(stage, verdict, key)
         return Release(manifest, verdict, folder=target)
 
-    def to_table(self, output: StoredOutput, *, force: bool) -> Release:
+    def to_table(self, output: StoredOutput, key: SigningKey | None, *, force: bool) -> Release:
         """Publish to a table of the same database that appears only when it is verified."""
         table = open_stored(self._table)
         assert table is not None  # noqa: S101 - nothing else has such an output
-        with table.releasing(output.name, force=force) as unfinished:
+        signed = key is not None
+        with table.releasing(output.name, force=force, signed=signed) as unfinished:
             stored = table.publish_into(
                 self._recoding,
                 self._columns,
@@ -259,8 +261,10 @@ class _Job:
             text = manifest_text(manifest)
             unfinished.keep(text)
             self._report("verify", 0, None)
-            relation = relation_of(table.other(unfinished.name))
-            verdict = _require(verify_stored(relation, text, **self._population()))
+            made = table.other(unfinished.name)
+            verdict = _require(verify_stored(relation_of(made), text, **self._population()))
+            if key is not None:
+                unfinished.attest(attestation(text, {output.name: made}, verdict, key))
         source = output.opens(output.name, table)
         return Release(manifest, verdict, place=output.place, source=source)
 

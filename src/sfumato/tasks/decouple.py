@@ -28,6 +28,7 @@ from sfumato.tasks.manifest import FORMAT, class_sizes, versions
 from sfumato.tasks.promises import claims_in
 from sfumato.tasks.starred import without_starred
 from sfumato.tasks.stored import StoredOutput, open_stored, output_of, relation_of
+from sfumato.tasks.stored_evidence import attestation
 from sfumato.tasks.subject import Subject, subject_of
 from sfumato.text import text_of
 from sfumato.verifier import Verdict, verify_folder, verify_tables
@@ -93,7 +94,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
     report = progress or (lambda stage, done, total: None)  # noqa: ARG005
     if seed is not None:
         require_int("seed", seed, at_least=0)
-    stored = output_of(output, data, force=force, format=format, key=key)
+    stored = output_of(output, data, force=force, format=format)
     signer = key_for(key, output)
     if policy is not None and not isinstance(policy, Policy):
         policy = Policy.load(policy)
@@ -121,7 +122,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
     if output is None:
         found = _in_memory(table, parts, manifest, report)
     elif stored is not None:
-        found = _to_tables(table, parts, manifest, stored, report, force=force)
+        found = _to_tables(table, parts, manifest, stored, report, signer, force=force)
     else:
         target = Path(output)
         found = _to_folder(
@@ -264,6 +265,7 @@ def _to_tables(
     manifest: dict[str, Any],
     output: StoredOutput,
     report: Progress,
+    key: SigningKey | None,
     *,
     force: bool,
 ) -> Decoupled:
@@ -277,16 +279,20 @@ def _to_tables(
         for name, part in zip(names, parts.tables, strict=True)
     ]
     text = manifest_text(manifest)
-    with database.releasing(names[0], names[1:], force=force) as unfinished:
-        relations = {}
+    signed = key is not None
+    with database.releasing(names[0], names[1:], force=force, signed=signed) as unfinished:
+        made = {}
         for done, (part, name) in enumerate(zip(parts.tables, unfinished.names, strict=True)):
             report("publish", done, len(names))
             database.store(part.content, name, likes)
-            relations[names[done]] = relation_of(database.other(name))
+            made[names[done]] = database.other(name)
         unfinished.keep(text)
         report("verify", 0, None)
         claims = claims_in(manifest)
+        relations = {name: relation_of(each) for name, each in made.items()}
         verdict = _require(verify_tables(relations, claims, promises_in(claims)))
+        if key is not None:
+            unfinished.attest(attestation(text, made, verdict, key))
     tables = {name: output.opens(name, database) for name in names}
     return Decoupled(manifest, verdict, parts.broken, tables=tables, place=output.place)
 

@@ -26,6 +26,7 @@ from sfumato.evidence import (
 )
 from sfumato.evidence.keys import signing_key
 from sfumato.release import MANIFEST, Release
+from sfumato.tasks.stored_evidence import check_tables, release_in_database, sign_tables
 from sfumato.verifier import Verdict, verify_folder
 
 
@@ -61,13 +62,16 @@ def sign(
     """Sign a release that was written before, after verifying it once more.
 
     The signature stands in `evidence.json` and covers the name, size and hash of every file in
-    the folder, and the claims. Promises: nothing is signed that does not keep its promises, or
+    the folder, and the claims. In a database it stands in a table beside the release, and covers
+    every row of its tables, in any order, their columns and types, the manifest and the claims.
+    Promises: nothing is signed that does not keep its promises, or
     that was changed after it was published; only `report.html` may have been added, and is
     signed with the rest. Does not promise that the roles are right.
     Needs the extra `sign`.
 
     Args:
-        release: The folder of a release, or what `sf.anonymize` or `sf.decouple` wrote.
+        release: The folder of a release, the address of one in a database, or what `sf.anonymize`
+            or `sf.decouple` wrote.
         key: The private key, or its file.
         force: Replace the signature of another key.
 
@@ -81,8 +85,11 @@ def sign(
         >>> sf.sign(release, key).holds
         True
     """
-    folder = _folder_of(release)
     signer = signing_key(key)
+    table = release_in_database(release)
+    if table is not None:
+        return sign_tables(table, signer, force=force)
+    folder = _folder_of(release)
     if not (folder / MANIFEST).is_file():
         raise InputError(
             f"there is no {MANIFEST} in {str(folder)!r}. Give the folder of a release."
@@ -108,12 +115,14 @@ def check_evidence(
     """Find out whether a release is, to the last byte, what its publisher signed.
 
     Promises: with a public key, that the files, their names and the claims are those that the
-    owner of the key signed, and that no file was added or taken away. Without one, only that
-    files and evidence belong together. Does not promise that the claims are true: `sf.verify`
-    recomputes them. Nor that there is no newer release.
+    owner of the key signed, and that no file was added or taken away; in a database, that the
+    tables have the very rows, columns and types that were signed, in whatever order. Without one,
+    only that files or tables and evidence belong together. Does not promise that the claims are
+    true: `sf.verify` recomputes them. Nor that there is no newer release.
 
     Args:
-        release: The folder of a release, or what `sf.anonymize` or `sf.decouple` wrote.
+        release: The folder of a release, the address of one in a database, or what `sf.anonymize`
+            or `sf.decouple` wrote.
         public_key: The publisher's public key, or its file. Needs the extra `sign`.
 
     Example:
@@ -136,6 +145,9 @@ def check_evidence(
     """
     if public_key is not None and not isinstance(public_key, PublicKey):
         public_key = PublicKey.load(public_key)
+    table = release_in_database(release)
+    if table is not None:
+        return check_tables(table, public_key)
     return check(_folder_of(release), public_key)
 
 
@@ -144,7 +156,7 @@ def key_for(key: Key | None, output: object) -> SigningKey | None:
     if key is None:
         return None
     if output is None:
-        why = "only a folder can be signed. Name one to write"
+        why = "what is in memory cannot be signed. Name a folder to write"
         raise ParameterError("key", key, "left out when there is no output", why=why)
     return signing_key(key)
 
@@ -152,8 +164,7 @@ def key_for(key: Key | None, output: object) -> SigningKey | None:
 def _folder_of(release: Release | Decoupled | str | PathLike[str]) -> Path:
     if isinstance(release, Release | Decoupled):
         if release.folder is None:
-            where = "memory" if getattr(release, "place", None) is None else "a database"
-            raise InputError(f"a release in {where} has no evidence. Write it to a folder.")
+            raise InputError("a release in memory has no evidence. Write it to a folder.")
         return release.folder
     return Path(release).expanduser()
 

@@ -18,7 +18,8 @@ from sfumato.tasks.agreement import differences
 from sfumato.tasks.manifest import paths_of, promise_of
 from sfumato.tasks.problem import ladder_of
 from sfumato.tasks.promises import claims_in, generalization_of
-from sfumato.tasks.stored import for_verifier, open_stored, relation_of, stored_tables
+from sfumato.tasks.stored import for_verifier, relation_of, stored_tables
+from sfumato.tasks.stored_evidence import evidence_checks, release_in_database
 from sfumato.verifier import (
     Check,
     Promises,
@@ -47,7 +48,7 @@ def recomputed(what: object, policy: Policy | None, population: object = None) -
     """
     if population is None and policy is not None:
         population = policy.population
-    stored = open_stored(what)
+    stored = release_in_database(what)
     if stored is not None:
         return _stored(stored, policy, population)
     if isinstance(what, Release | Decoupled):
@@ -97,7 +98,7 @@ def _stored(table: "IbisTable", policy: Policy | None, population: object) -> Ve
         )
     else:
         verdict = verify_stored(relation, text, population=people, generalization=labels)
-    return Verdict((*verdict.checks, *compared))
+    return Verdict((*verdict.checks, *evidence_checks(table), *compared))
 
 
 def _evidence(folder: Path) -> list[Check]:

@@ -97,8 +97,19 @@ def stored_tables(what: object) -> StoredTables | None:
     claims = stored_manifest(text)
     if claims.kind is None:
         return None
+    # Otherwise another release would be looked at than the one that was named.
+    if not table.is_called(claims.files[0].name):
+        raise another_manifest(table, claims.files[0].name)
     tables = {file.name: table.other(file.name) for file in claims.files}
     return StoredTables(claims, json.loads(text), tables)
+
+
+def another_manifest(table: "IbisTable", name: str) -> InputError:
+    """Say that a manifest stands beside a table it does not speak of."""
+    return InputError(
+        f"the manifest beside {table.name} is that of a table {name}. A release keeps the name it "
+        "was published under; rename the table back, or give the release itself."
+    )
 
 
 def stored_release(what: object) -> Release | None:

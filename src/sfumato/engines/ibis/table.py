@@ -30,7 +30,14 @@ from sfumato.engines.ibis.counting import Counted
 from sfumato.engines.ibis.database import Answer, Database, Field
 from sfumato.engines.ibis.derived import kinds_of, store_kinds
 from sfumato.engines.ibis.publication import Publication, looked_at, publication
-from sfumato.engines.ibis.releases import Unfinished, read_manifest, releasing
+from sfumato.engines.ibis.releases import (
+    Unfinished,
+    keep_evidence,
+    read_evidence,
+    read_manifest,
+    releasing,
+)
+from sfumato.engines.ibis.staging import Staging
 from sfumato.errors import InputError, OutputError, ParameterError
 from sfumato.recoding import Recoding
 from sfumato.typing import IntArray, Value
@@ -159,7 +166,7 @@ class IbisTable(Table):
 
     @contextmanager
     def releasing(
-        self, name: str, others: Sequence[str] = (), *, force: bool
+        self, name: str, others: Sequence[str] = (), *, force: bool, signed: bool = False
     ) -> Iterator[Unfinished]:
         """Let tables and their manifest appear together at the end of the block, or none of them.
 
@@ -169,7 +176,8 @@ class IbisTable(Table):
             force: Replace a release of that name; any other table is never touched.
         """
         further = [name_of(other) for other in others]
-        with releasing(self._database, name_of(name), further, force=force) as unfinished:
+        first = name_of(name)
+        with releasing(self._database, first, further, force=force, signed=signed) as unfinished:
             yield unfinished
 
     def store(self, derived: DerivedTable, name: str, likes: Mapping[str, Table]) -> None:
@@ -201,6 +209,29 @@ class IbisTable(Table):
     def _require_publishable(
         self, recoding: Recoding, columns: Sequence[str], suppression: Suppression
     ) -> None:
+    def evidence(self) -> str | None:
+        """Give the evidence that stands beside the table; None if there is none."""
+        name = self._database.name
+        return None if name is None else read_evidence(self._database, name)
+
+    def keep_evidence(self, text: str) -> None:
+        """Put evidence beside the table, in place of what was there."""
+        assert self._database.name is not None  # noqa: S101 - a release has a name
+        keep_evidence(self._database, self._database.name, text)
+
+    @property
+    def name(self) -> str:
+        """What to call it in a message."""
+        return self._database.where
+
+    def is_called(self, name: str) -> bool:
+        """Tell whether a name means this very table."""
+        mine, theirs = self._database.name or (), name_of(name)
+        shorter = min(len(mine), len(theirs))
+        # Only PostgreSQL tells names apart by their letters' case.
+        same = str if self.kind == "postgres" else str.lower
+        return [*map(same, mine[-shorter:])] == [*map(same, theirs[-shorter:])] and shorter > 0
+
         self.require(columns)
         self.require(looked_at(recoding))
         for name in looked_at(recoding):
@@ -215,6 +246,7 @@ def _check(plan: Publication, rows: int, where: str) -> None:
     """Make sure that no row was lost or doubled on the way."""
     if rows != plan.rows:
         raise OutputError(
+            signed: Whether its evidence appears with them.
             f"{where} got {rows} rows and not {plan.rows}: the table changed while it was being "
             "published. Nothing was left there. Start again with a table nobody writes to."
         )
@@ -233,3 +265,8 @@ def _domain(counted: Counted) -> Domain:
 
 def _values(values: pa.Array, column: str, positions: IntArray) -> list[Value]:
     return python_values(values.take(from_numpy(positions)), column)
+    def described(self, column: str) -> tuple[str, bool]:
+        """Give the type of a column in the database's words, and whether it has single values."""
+        field = self._field(column)
+        return field.described, field.key is not None
+
