@@ -96,12 +96,12 @@ def test_a_folder_that_vanished_meanwhile_is_reported(ledger, monkeypatch):
 
 
 def test_a_write_that_fails_changes_nothing(ledger, monkeypatch):
-    from sfumato.tasks import increments
+    from sfumato.tasks import increment_folder
 
     def full(*args, **settings):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(increments, "write_tables", full)
+    monkeypatch.setattr(increment_folder, "write_tables", full)
     with pytest.raises(OutputError, match=r"No space left on device\. Nothing was changed"):
         sf.publish(table_of(NEW), ledger, output=ledger.with_name("out"))
     assert len(log(ledger)) == 1

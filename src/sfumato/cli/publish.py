@@ -19,7 +19,8 @@ LedgerOption = Annotated[
     examples="sfumato publish decoupled/ --ledger clinic.ledger --alpha 0.5 -p policy.yaml\n"
     "sfumato publish new.csv --ledger clinic.ledger -o increment-2/\n"
     "sfumato publish new.csv --ledger clinic.ledger --dry-run\n"
-    "sfumato publish --ledger clinic.ledger --delete withdrawn.csv -o release-3/",
+    "sfumato publish --ledger clinic.ledger --delete withdrawn.csv -o release-3/\n"
+    "sfumato publish 'duckdb:///clinic.db?table=new' --ledger clinic.ledger -o table:april",
     python='sf.publish("decoupled", "clinic.ledger", alpha=0.5)\n'
     'print(sf.publish("new.csv", "clinic.ledger", output="increment-2"))',
 )
@@ -29,7 +30,8 @@ def publish(  # noqa: PLR0917 - options of a command line
         str | None,
         typer.Argument(
             metavar="[RELEASE_OR_ROWS]",
-            help="A decoupled release to start a ledger with, or a file of new rows.",
+            help="A decoupled release to start a ledger with, or new rows: a file, or the address "
+            "of a table in DuckDB, PostgreSQL or Spark.",
         ),
     ] = None,
     alpha: Annotated[
@@ -45,21 +47,26 @@ def publish(  # noqa: PLR0917 - options of a command line
         typer.Option("--policy", "-p", metavar="FILE", help="What new rows are generalised by."),
     ] = None,
     source: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
-            metavar="FILE", help="What the first release was made of, if hierarchies depend on it."
+            metavar="DATA", help="What the first release was made of, if hierarchies depend on it."
         ),
     ] = None,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FOLDER", help="Write the tables there."),
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FOLDER|table:NAME",
+            help="Write the tables there, or into the database that the rows are in.",
+        ),
     ] = None,
     delete: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Rows to remove, as they were published.")
+        str | None, typer.Option(metavar="DATA", help="Rows to remove, as they were published.")
     ] = None,
     correct: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Rows to change; old_… columns hold what was published."),
+        str | None,
+        typer.Option(metavar="DATA", help="Rows to change; old_… columns hold what was published."),
     ] = None,
     hold: Annotated[
         bool,
@@ -77,8 +84,11 @@ def publish(  # noqa: PLR0917 - options of a command line
         bool, typer.Option("--dry-run", help="Decide and report, and change nothing.")
     ] = False,
     format: Annotated[  # noqa: A002 - the word users know
-        str, typer.Option("--format", metavar="FORMAT", help="csv, parquet or feather.")
-    ] = "csv",
+        str | None,
+        typer.Option(
+            "--format", metavar="FORMAT", help="csv, parquet or feather; csv if not said."
+        ),
+    ] = None,
     wait: Annotated[
         float, typer.Option(metavar="SECONDS", help="How long to wait for another publish.")
     ] = 10.0,
@@ -122,7 +132,8 @@ def publish(  # noqa: PLR0917 - options of a command line
     from sfumato.cli.ledger_views import publication_view
 
     show(*publication_view(done))
-    if done.folder is not None:
-        say(f"Written: {clean(done.folder)}")
+    place = done.folder if done.place is None else done.place
+    if place is not None:
+        say(f"Written: {clean(place)}")
     if done.head:
         say(f"Entry {done.sequence}, hash {done.head}: keep it, ledger verify can check it.")

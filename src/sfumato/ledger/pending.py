@@ -1,22 +1,62 @@
-"""A release folder and the ledger, together or not at all.
+"""A release and the ledger, together or not at all.
 
-The folder is written under a hidden name beside its target. The ledger then commits the release
+A folder is written under a hidden name beside its target. The ledger then commits the release
 with both names and the folder's hash, and only after that the folder is renamed. Whatever
 interrupts this, the next one to open the ledger finishes it: before the commit nothing
-happened and the hidden folder is removed, after it the renaming is made up for.
+happened and the hidden folder is removed, after it the renaming is made up for. With tables of a
+database it is the same, but only whoever is connected to it can rename them.
 """
 
+import json
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from typing import NamedTuple
 
 from sfumato.errors import OutputError
 
 _UNFINISHED = "unfinished"
+_TABLES = "table:"
+"""What the stage of tables begins with; folders are written down with their whole path."""
+
+
+class Staged(NamedTuple):
+    """Something that is written and waits for its name."""
+
+    stage: str
+    target: str
+    hash: str
+
+
+def staged_folder(stage: Path, target: Path) -> Staged:
+    """Describe a folder that waits for its name."""
+    return Staged(str(stage.absolute()), str(target.absolute()), folder_hash(stage))
+
+
+def staged_tables(names: Sequence[str], final: Sequence[str], told: str) -> Staged:
+    """Describe tables that wait for their names.
+
+    >>> staged_tables(["x1"], ["april"], "3f5a")
+    Staged(stage='table:["x1"]', target='table:["april"]', hash='3f5a')
+    """
+    stage, target = (
+        _TABLES + json.dumps(list(each), ensure_ascii=False) for each in (names, final)
+    )
+    return Staged(stage, target, told)
+
+
+def names_in(tables: str) -> list[str]:
+    """Give the names of tables as they are written down.
+
+    >>> names_in('table:["april", "april_sensitive_ill"]')
+    ['april', 'april_sensitive_ill']
+    """
+    names: list[str] = json.loads(tables.removeprefix(_TABLES))
+    return names
 
 
 def stage_for(target: Path, ledger_id: str, write: Callable[[Path], None]) -> Path:
@@ -40,21 +80,37 @@ def stage_for(target: Path, ledger_id: str, write: Callable[[Path], None]) -> Pa
     return stage
 
 
-def note(db: sqlite3.Connection, sequence: int, stage: Path, target: Path) -> None:
-    """Write down, in the same transaction as the release, that a folder is to be renamed."""
-    db.execute(
-        "INSERT INTO pending VALUES (?, ?, ?, ?)",
-        (sequence, str(stage.absolute()), str(target.absolute()), folder_hash(stage)),
-    )
+def note(db: sqlite3.Connection, sequence: int, staged: Staged) -> None:
+    """Write down, in the same transaction as the release, that something is to be renamed."""
+    db.execute("INSERT INTO pending VALUES (?, ?, ?, ?)", (sequence, *staged))
 
 
 def finish(db: sqlite3.Connection) -> list[str]:
-    """Make up for renamings that were interrupted; say what could not be made up for."""
+    """Make up for renamings of folders that were interrupted; say what could not be made up for."""
+    return _finished(
+        db, "folder", lambda stage, target, told: _finish(Path(stage), Path(target), told)
+    )
+
+
+def finish_tables(
+    db: sqlite3.Connection, settle: Callable[[list[str], list[str], str], str]
+) -> list[str]:
+    """Do the same for tables; `settle` renames them, and says what is in the way."""
+    return _finished(
+        db, "tables", lambda stage, target, told: settle(names_in(stage), names_in(target), told)
+    )
+
+
+def _finished(
+    db: sqlite3.Connection, what: str, settle: Callable[[str, str, str], str]
+) -> list[str]:
     problems = []
-    for sequence, stage, target, expected in db.execute("SELECT * FROM pending").fetchall():
-        problem = _finish(Path(stage), Path(target), expected)
+    for sequence, *staged in db.execute("SELECT * FROM pending ORDER BY sequence").fetchall():
+        if staged[0].startswith(_TABLES) != (what == "tables"):
+            continue
+        problem = settle(*staged)
         if problem:
-            problems.append(f"the folder of release {sequence}: {problem}")
+            problems.append(f"the {what} of release {sequence}: {problem}")
         else:
             db.execute("DELETE FROM pending WHERE sequence = ?", (sequence,))
     return problems
@@ -84,8 +140,13 @@ def sweep(target: Path, ledger_id: str, *, keep: set[str]) -> None:
 
 
 def staged(db: sqlite3.Connection) -> set[str]:
-    """Name the hidden folders that are still to be renamed."""
+    """Name what is still to be renamed, as it is written down."""
     return {str(stage) for [stage] in db.execute("SELECT stage FROM pending")}
+
+
+def waiting_tables(db: sqlite3.Connection) -> list[list[str]]:
+    """Name the tables that are still to be renamed, as they are called now."""
+    return [names_in(stage) for stage in sorted(staged(db)) if stage.startswith(_TABLES)]
 
 
 def folder_hash(folder: Path) -> str:

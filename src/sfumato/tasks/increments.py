@@ -1,22 +1,18 @@
-"""An increment on a ledger that exists: decided, staged, committed, and moved into place."""
+"""An increment on a ledger that exists: decided, staged, committed, and put in its place."""
 
 import json
 import secrets
-import shutil
 import sqlite3
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from hashlib import sha256
-from os import PathLike
 from pathlib import Path
 
 import numpy as np
 
 from sfumato.attacks.composition import Compared, Composition, Difference
 from sfumato.errors import InputError, OutputError
-from sfumato.evidence import SigningKey
 from sfumato.ledger import chain, fingerprint, pending
 from sfumato.ledger.asks import Ask, write_waiting
 from sfumato.ledger.decision import Rules
@@ -26,7 +22,9 @@ from sfumato.ledger.promises import Promises, first_distribution
 from sfumato.ledger.records import current, newcomers, write_changes
 from sfumato.ledger.store import writing
 from sfumato.policy import Policy
-from sfumato.tasks.increment_folder import write_tables
+from sfumato.tasks.given_tables import GivenTables
+from sfumato.tasks.increment import Increment, IncrementOutput
+from sfumato.tasks.increment_tables import finish_tables
 from sfumato.tasks.new_rows import NewRows
 from sfumato.tasks.publication import Publication
 from sfumato.tasks.start_ledger import now
@@ -43,18 +41,16 @@ class IncrementJob:
         whole: bool,
         again: bool,
         dry_run: bool,
-        form: str,
         seed: int | None,
-        key: SigningKey | None = None,
+        output: IncrementOutput | None = None,
     ) -> None:
         self._file = file
         self._hold = hold
         self._whole = whole
         self._again = again
         self._dry_run = dry_run
-        self._form = form
+        self._output = output
         self._seeded = seed is not None
-        self._key = key
         self._rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
 
     def run(
@@ -62,41 +58,38 @@ class IncrementJob:
         data: object,
         delete: object,
         correct: object,
+        tables: GivenTables,
         given: dict[str, object],
-        output: str | PathLike[str] | None,
         wait: float,
     ) -> Publication:
-        """Decide, stage the folder, commit the ledger, and move the folder into place."""
-        target = None if output is None else Path(output)
-        stage: Path | None = None
+        """Decide, stage the release, commit the ledger, and give the release its name."""
+        staged: pending.Staged | None = None
         try:
             with writing(self._file, wait=wait) as db:
-                problems = pending.finish(db)
+                problems = [*pending.finish(db), *finish_tables(db, tables.database)]
                 settings = Settings.load(db)
                 _refuse_another_policy(settings, given, self._file)
                 policy = policy_of(settings)
                 rows = NewRows(db, settings, policy)
-                for table, kind in ((data, "add"), (delete, "remove")):
-                    if table is not None:
-                        rows.add(table, kind)  # type: ignore[arg-type]
+                for source, kind in ((data, "add"), (delete, "remove")):
+                    if source is not None:
+                        rows.add(tables.open(source), kind)  # type: ignore[arg-type]
                 if correct is not None:
-                    rows.correct(correct)
+                    rows.correct(tables.open(correct))
                 sequence = _next(db)
                 mark = self._refuse_nothing_or_twice(db, settings, rows.asks)
                 result = self._consider(db, settings, policy, rows.asks, sequence)
                 done = self._write(db, settings, rows, result, sequence, mark)
-                if target is not None and done.tables is not None and not self._dry_run:
-                    stage = self._stage(db, settings, target, done)
-                    pending.note(db, sequence, stage, target)
-                done = self._finished(db, result, done, target, problems)
+                staged = self._stage(db, settings, done)
+                done = self._finished(db, done, staged, problems)
                 if self._dry_run:
                     db.execute("ROLLBACK")
         except BaseException:
-            if stage is not None and not _is_pending(self._file, stage):
-                shutil.rmtree(stage, ignore_errors=True)
+            if staged is not None and not _is_pending(self._file, staged):
+                self._drop(staged)
             raise
-        if stage is not None:
-            self._move(wait)
+        if staged is not None:
+            self._settle(sequence, wait)
         return done
 
     def _refuse_nothing_or_twice(
@@ -189,47 +182,40 @@ class IncrementJob:
         )
 
     def _stage(
-        self, db: sqlite3.Connection, settings: Settings, target: Path, done: Publication
-    ) -> Path:
-        ledger_id = sha256(settings.salt.encode()).hexdigest()[:12]
-        pending.sweep(target, ledger_id, keep=pending.staged(db))
-        broken = done.tables
-        if broken is None:
-            raise RuntimeError("nothing to write")
+        self, db: sqlite3.Connection, settings: Settings, done: Publication
+    ) -> pending.Staged | None:
+        """Write the release where nobody looks, and note that it is to get its name."""
+        if self._output is None or done.tables is None or self._dry_run:
+            return None
         everything = self._whole or bool(done.left or done.corrected)
-        about = {"sequence": done.sequence, "tables": "all" if everything else "newcomers"}
-        return pending.stage_for(
-            target,
-            ledger_id,
-            lambda stage: write_tables(
-                stage,
-                broken,
-                settings,
-                about,
-                form=self._form,
-                rng=self._rng,
-                reproducible=self._seeded,
-                key=self._key,
-            ),
+        increment = Increment(
+            done.tables, settings, done.sequence, everything, self._rng, self._seeded
         )
+        staged = self._output.stage(increment, db)
+        try:
+            pending.note(db, done.sequence, staged)
+        except BaseException:
+            self._drop(staged)
+            raise
+        return staged
+
+    def _drop(self, staged: pending.Staged) -> None:
+        if self._output is not None:
+            self._output.drop(staged)
 
     def _finished(
         self,
         db: sqlite3.Connection,
-        result: Result,
         done: Publication,
-        target: Path | None,
+        staged: pending.Staged | None,
         problems: list[str],
     ) -> Publication:
         """Add the entry to the chain, and the rest of what there is to say."""
-        found = db.execute(
-            "SELECT hash FROM pending WHERE sequence = ?", (done.sequence,)
-        ).fetchone()
         entry = {
             "sequence": done.sequence,
             "kind": "increment",
             "time": now(),
-            "files": "" if found is None else found[0],
+            "files": "" if staged is None else staged.hash,
             "rows": {
                 "given": done.given,
                 "joined": done.admitted + done.corrected,
@@ -240,29 +226,36 @@ class IncrementJob:
             },
         }
         head = chain.append(db, entry)
-        if target is not None and found is None and not self._dry_run:
-            problems = [*problems, "nothing is published yet, so no folder was written"]
+        output = None if staged is None else self._output
+        if self._output is not None and staged is None and not self._dry_run:
+            problems = [*problems, "nothing is published yet, so nothing was written"]
         return replace(
             done,
             head="" if self._dry_run else head,
-            folder=target if found is not None else None,
+            folder=None if output is None else output.folder,
+            place=None if output is None else output.place,
             warnings=tuple(problems),
         )
 
-    def _move(self, wait: float) -> None:
-        """Put the folder into its place; if that fails, the next publish does it."""
+    def _settle(self, sequence: int, wait: float) -> None:
+        """Give the release its name; if that fails, the next publish does it."""
+        if self._output is None:
+            return
         with writing(self._file, wait=wait) as db:
-            problems = pending.finish(db)
-        if problems:
+            problems = self._output.finish(db)
+            [waits] = db.execute(
+                "SELECT COUNT(*) FROM pending WHERE sequence = ?", (sequence,)
+            ).fetchone()
+        if waits and problems:
             raise OutputError(
-                f"the release is in the ledger, but {problems[0]} The next publish tries again."
+                f"the release is in the ledger, but {problems[-1]} The next publish tries again."
             )
 
 
-def _is_pending(file: Path, stage: Path) -> bool:
-    """Tell whether a hidden folder belongs to a release that was committed."""
+def _is_pending(file: Path, staged: pending.Staged) -> bool:
+    """Tell whether what was staged belongs to a release that was committed."""
     with suppress(OSError, ValueError), writing(file, wait=1) as db:
-        return str(stage.absolute()) in pending.staged(db)
+        return staged.stage in pending.staged(db)
     return True
 
 

@@ -60,6 +60,9 @@ class Publication:
     """The tables of those who joined, or all of them if somebody left; None if nothing changed."""
 
     folder: Path | None = None
+    place: str | None = None
+    """The address of the first table that was written, if it is in a database."""
+
     head: str = ""
     """The hash of this entry: keep it elsewhere, and `ledger verify` finds any forgery."""
 
@@ -103,6 +106,7 @@ class Publication:
             ],
             "composition": None if self.composition is None else self.composition.to_dict(),
             "folder": None if self.folder is None else str(self.folder),
+            **({} if self.place is None else {"place": self.place}),
             "head": self.head,
             "warnings": list(self.warnings),
         }

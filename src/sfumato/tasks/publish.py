@@ -11,11 +11,16 @@ from sfumato.errors import InputError, ParameterError
 from sfumato.evidence import Key
 from sfumato.ledger.store import WAIT
 from sfumato.policy import Policy
-from sfumato.release import MANIFEST, Release, refuse_what_is_there
+from sfumato.release import MANIFEST, Release
 from sfumato.tasks.evidence import key_for
+from sfumato.tasks.given_tables import GivenTables
+from sfumato.tasks.increment import IncrementOutput
+from sfumato.tasks.increment_folder import FolderOutput
+from sfumato.tasks.increment_tables import TablesOutput
 from sfumato.tasks.increments import IncrementJob
 from sfumato.tasks.publication import Publication
 from sfumato.tasks.start_ledger import called, start_ledger
+from sfumato.tasks.stored import is_stored, manifest_beside, output_of
 
 
 def publish(  # noqa: PLR0913 - all but two have a default and are named
@@ -33,7 +38,7 @@ def publish(  # noqa: PLR0913 - all but two have a default and are named
     whole: bool = False,
     again: bool = False,
     dry_run: bool = False,
-    format: str = "csv",  # noqa: A002 - the word users know
+    format: str | None = None,  # noqa: A002 - the word users know
     wait: float = WAIT,
     key: Key | None = None,
     seed: int | None = None,
@@ -49,26 +54,30 @@ def publish(  # noqa: PLR0913 - all but two have a default and are named
     Promises: a group within alpha stays within alpha, and one above it never tells more than it
     did; no refused row could have been admitted besides; every group keeps the policy's
     models and k; with `hold`, the rows that join or leave a group between two releases are at
-    least k and within alpha by themselves. The ledger and the folder are both written or
-    neither is, whatever interrupts it. Does not promise anything against somebody who knows the
+    least k and within alpha by themselves. The ledger and the release are both written or
+    neither is, whatever interrupts it: what the ledger knows and nobody could see yet gets its
+    name at the next publish. Does not promise anything against somebody who knows the
     values of other people in a group, or who has the ledger itself.
 
     Args:
-        data: A decoupled release (its folder, what `sf.decouple` gave, or a `Broken`), or new
-            rows: a path, pandas, Polars, Arrow. None if rows are only deleted or corrected.
+        data: A decoupled release (its folder, its first table in a database, what `sf.decouple`
+            gave, or a `Broken`), or new rows: a path, pandas, Polars, Arrow, or a table of a
+            database, where they are counted and stay. None if rows are only deleted or corrected.
         ledger: The file. It is private: rows that wait are in it.
         alpha: The limit, above 0 and at most 1; for a ledger that exists, None or its own.
         k: The fewest rows of a group; None takes the k that is promised.
         policy: The roles, hierarchies and models; new rows are generalised by it.
         source: The table the first release was made of, for hierarchies that depend on it.
-        output: The folder to write the tables of the increment to.
+        output: The folder to write the tables of the increment to. For rows of a database also
+            `table:april`, or such an address, in the same database: the first table is called
+            that, and the others after it.
         delete: Rows to remove, given as they were published or raw.
         correct: Rows to change: each column as it should be, and as `old_…` what was published.
         hold: Hold rows back until at least k join a group and are within alpha by themselves.
         whole: Write all tables and not only those of the newcomers. Always so if rows left.
         again: Take an increment that was given before.
         dry_run: Decide and report, and change nothing.
-        format: csv, parquet or feather.
+        format: csv, parquet or feather; None takes csv.
         wait: Seconds to wait for another publish on the same ledger.
         key: The private key to sign the folder with, or its file; see `sf.keygen`.
         seed: Fixes all that is random, for tests; not for publication.
@@ -90,7 +99,7 @@ def publish(  # noqa: PLR0913 - all but two have a default and are named
     if seed is not None:
         require_int("seed", seed, at_least=0)
     require_number("wait", wait, at_least=0)
-    if format not in FORMATS:
+    if format is not None and format not in FORMATS:
         raise ParameterError("format", format, "one of " + ", ".join(FORMATS))
     if policy is not None and not isinstance(policy, Policy):
         # The whole path, so that files it names are found from any folder.
@@ -99,7 +108,8 @@ def publish(  # noqa: PLR0913 - all but two have a default and are named
     if not file.exists():
         _refuse_for_start(delete=delete, correct=correct, output=output, key=key)
         return start_ledger(data, file, alpha, k, policy, source, dry_run=dry_run)
-    if _is_release(data):
+    tables = GivenTables(data, delete, correct)
+    if _is_release(data, tables):
         raise InputError(
             f"{str(file)!r} is a ledger already, and {called(data)} is a release, not new rows. "
             "Give the rows to add, or another name for a new ledger."
@@ -110,13 +120,22 @@ def publish(  # noqa: PLR0913 - all but two have a default and are named
         whole=whole,
         again=again,
         dry_run=dry_run,
-        form=format,
         seed=seed,
-        key=key_for(key, output),
+        output=_output(output, tables, format, key),
     )
-    if output is not None:
-        refuse_what_is_there(Path(output), force=False)
-    return job.run(data, delete, correct, _given(alpha, k, policy), output, wait)
+    return job.run(data, delete, correct, tables, _given(alpha, k, policy), wait)
+
+
+def _output(
+    output: str | PathLike[str] | None, tables: GivenTables, form: str | None, key: Key | None
+) -> IncrementOutput | None:
+    """Say where the release goes; refuse what cannot be written, before any work is done."""
+    stored = output_of(output, tables.first, force=False, format=form, key=key)
+    signer = key_for(key, output)
+    if stored is not None and tables.database is not None:
+        tables.database.for_ledger("").require_unused(stored.names(["", "manifest"]))
+        return TablesOutput(tables.database, stored)
+    return None if output is None else FolderOutput(Path(output), form or "csv", signer)
 
 
 def _refuse_for_start(**given: object) -> None:
@@ -127,9 +146,11 @@ def _refuse_for_start(**given: object) -> None:
             )
 
 
-def _is_release(data: object) -> bool:
+def _is_release(data: object, tables: GivenTables) -> bool:
     if isinstance(data, Release | Decoupled | Broken):
         return True
+    if is_stored(data):
+        return manifest_beside(tables.open(data)) is not None
     return isinstance(data, str | PathLike) and (Path(data).expanduser() / MANIFEST).is_file()
 
 

@@ -3,7 +3,9 @@
 import json
 import secrets
 import sqlite3
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from hashlib import sha256
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -23,11 +25,11 @@ from sfumato.ledger.promises import refuse_models
 from sfumato.ledger.starting import groups_above, start_tables
 from sfumato.ledger.store import new_ledger
 from sfumato.policy import Policy
-from sfumato.release import MANIFEST
-from sfumato.tasks.broken_tables import open_broken, require_broken
+from sfumato.release import MANIFEST, manifest_text
+from sfumato.tasks.broken_tables import open_broken, opened, require_broken
 from sfumato.tasks.problem import ladder_of
 from sfumato.tasks.publication import Publication
-from sfumato.tasks.stored import shown
+from sfumato.tasks.stored import is_stored, shown, stored_tables
 
 _USUAL_K = 5
 """Fewest newcomers of a group where no k is promised, if the groups are as large."""
@@ -102,19 +104,31 @@ def _decoupled(data: object) -> tuple[Broken, dict[str, Any], str]:
         return data, {}, ""
     if isinstance(data, Decoupled):
         require_broken(data.method)
-        origin = "" if data.folder is None else pending.folder_hash(data.folder)
-        return data.broken, dict(data.manifest), origin
+        return data.broken, dict(data.manifest), _origin(data)
+    if (stored := stored_tables(data)) is not None:
+        broken = opened(stored.tables, stored.claims).broken
+        return broken, dict(stored.plain), _told(stored.plain)
     if isinstance(data, str | PathLike) and (Path(data).expanduser() / MANIFEST).is_file():
         folder = Path(data).expanduser()
-        opened = open_broken(folder)
         plain = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        return opened.broken, plain, pending.folder_hash(folder)
+        return open_broken(folder).broken, plain, pending.folder_hash(folder)
     what = "None" if data is None else called(data)
     raise InputError(
         f"a ledger starts from a decoupled release, and {what} is none. Anonymise the table and "
         "decouple it first: sfumato anonymize, then sfumato decouple; or name a ledger that exists "
         "to publish new rows on it."
     )
+
+
+def _origin(release: Decoupled) -> str:
+    if release.folder is not None:
+        return pending.folder_hash(release.folder)
+    return "" if release.place is None else _told(release.manifest)
+
+
+def _told(manifest: Mapping[str, Any]) -> str:
+    """Hash what a release in a database says of itself: there is no checksum of its tables."""
+    return sha256(manifest_text(manifest).encode()).hexdigest()
 
 
 def _settings(
@@ -176,4 +190,6 @@ def now() -> str:
 
 def called(data: object) -> str:
     """Name what was given in a message."""
+    if isinstance(data, tuple) and is_stored(data):
+        return f"table {data[1]}"
     return repr(shown(data)) if isinstance(data, str | PathLike) else f"a {type(data).__name__}"

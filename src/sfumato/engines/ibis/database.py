@@ -112,6 +112,11 @@ class Database(ABC):
     def work(self) -> AbstractContextManager[None]:
         """Do several things on one state of the rows, leaving nothing temporary behind."""
 
+    @property
+    def in_transaction(self) -> bool:
+        """Whether somebody else decides whether what is done now will last."""
+        return False
+
     @abstractmethod
     def require_free(self, name: Name, *, force: bool) -> None:
         """Refuse to publish over a table that is there, unless `force`, and over the source."""

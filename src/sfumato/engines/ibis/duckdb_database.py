@@ -103,6 +103,13 @@ class DuckDBDatabase(Database):
                     self._run(f"DROP TABLE IF EXISTS {self._temporary.pop()}")
                 self._run(f"DROP VIEW IF EXISTS {self._source}")
 
+    @property
+    def in_transaction(self) -> bool:
+        # A relation does not tell; outside a transaction every statement is one of its own.
+        with refusing(self.where):
+            first, second = (self._run("SELECT txid_current()").fetchall() for _ in range(2))
+        return bool(first == second)
+
     def require_free(self, name: Name, *, force: bool) -> None:
         if self._reopen is not None:
             with refusing(self.where):

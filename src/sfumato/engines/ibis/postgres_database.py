@@ -118,6 +118,10 @@ class PostgresDatabase(Database):
                 "database."
             ) from error
 
+    @property
+    def in_transaction(self) -> bool:
+        return bool(self._connection.info.transaction_status == TransactionStatus.INTRANS)
+
     def require_free(self, name: Name, *, force: bool) -> None:
         if self.name is not None and self._number(self.name) == self._number(name) is not None:
             raise OutputError(f"{written(name)} is the table that is to be published.")

@@ -180,6 +180,10 @@ class IbisTable(Table):
         with releasing(self._database, first, further, force=force, signed=signed) as unfinished:
             yield unfinished
 
+    def for_ledger(self, owner: str) -> Staging:
+        """Give where the tables of a ledger wait for their names, in the same database."""
+        return Staging(self._database, owner)
+
     def store(self, derived: DerivedTable, name: str, likes: Mapping[str, Table]) -> None:
         """Create a table that follows from counts; its rows are made in the database."""
         kinds, times = kinds_of(derived)

@@ -1,0 +1,80 @@
+"""Writing the tables of a ledger's release into the database that its rows came from."""
+
+import sqlite3
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sfumato.ledger import pending
+from sfumato.ledger.meta import Settings
+from sfumato.release import manifest_text
+from sfumato.tasks.increment import Increment, owner_of, require
+from sfumato.tasks.promises import claims_in
+from sfumato.tasks.stored import StoredOutput, relation_of
+from sfumato.verifier import verify_tables
+from sfumato.verifier.folder import promises_in
+
+if TYPE_CHECKING:
+    from sfumato.engines.ibis.table import IbisTable
+
+
+@dataclass(frozen=True)
+class TablesOutput:
+    """Tables that a release of a ledger is to become."""
+
+    database: "IbisTable"
+    """Any table of the database they will be in."""
+
+    output: StoredOutput
+    folder: None = None
+
+    @property
+    def place(self) -> str:
+        """The address of the first table; no password is in it."""
+        return self.output.place
+
+    def stage(self, increment: Increment, db: sqlite3.Connection) -> pending.Staged:
+        """Create them under names that nobody looks for, verified, and there to stay."""
+        from sfumato.engines.ibis.staging import manifest_hash
+
+        staging = self.database.for_ledger(increment.owner)
+        waiting = [names[0] for names in pending.waiting_tables(db)]
+        staging.sweep(self.output.name, keep=waiting)
+        parts = increment.parts.tables
+        names = self.output.names([part.name for part in parts])
+        manifest = increment.manifest(
+            [
+                {"name": name, "rows": part.content.rows, **part.described()}
+                for name, part in zip(names, parts, strict=True)
+            ]
+        )
+        text = manifest_text(manifest)
+        with staging.staged(names[0], names[1:]) as unfinished:
+            relations = {}
+            for part, name, now in zip(parts, names, unfinished.names, strict=True):
+                self.database.store(part.content, now, {})
+                relations[name] = relation_of(self.database.other(now))
+            unfinished.keep(text)
+            claims = claims_in(manifest)
+            require(verify_tables(relations, claims, promises_in(claims)))
+        return pending.staged_tables(unfinished.names, names, manifest_hash(text))
+
+    def drop(self, staged: pending.Staged) -> None:
+        """Remove what was staged."""
+        self.database.for_ledger("").drop(pending.names_in(staged.stage))
+
+    def finish(self, db: sqlite3.Connection) -> list[str]:
+        """Give the tables that wait their names, as far as they are in this database."""
+        return finish_tables(db, self.database)
+
+
+def finish_tables(db: sqlite3.Connection, database: "IbisTable | None") -> list[str]:
+    """Make up for what an interrupted publish left without its name; say what could not be."""
+    if database is None:
+        return pending.finish_tables(db, lambda staged, final, told: _ELSEWHERE)  # noqa: ARG005
+    return pending.finish_tables(db, database.for_ledger(owner_of(Settings.load(db))).settle)
+
+
+_ELSEWHERE = (
+    "they are in a database, under other names. Publish rows of that database, and they get "
+    "their names."
+)
