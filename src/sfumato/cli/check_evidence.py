@@ -7,7 +7,7 @@ import typer
 
 from sfumato.cli.command import command
 from sfumato.cli.endings import BROKEN
-from sfumato.cli.options import JsonOption
+from sfumato.cli.options import JsonOption, ReleaseArgument
 from sfumato.cli.show import cell, show, write_json
 
 
@@ -17,7 +17,7 @@ from sfumato.cli.show import cell, show, write_json
     python='print(sf.check_evidence("release", "publisher.pub"))',
 )
 def check_evidence(
-    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="The folder of a release.")],
+    release: ReleaseArgument,
     public_key: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="The publisher's; without it anybody may have signed."),

@@ -23,6 +23,14 @@ PublishedArgument: TypeAlias = Annotated[
     ),
 ]
 
+ReleaseArgument: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="RELEASE",
+        help="The folder of a release, or the address of one in DuckDB, PostgreSQL or Spark.",
+    ),
+]
+
 OriginalArgument: TypeAlias = Annotated[
     str,
     typer.Argument(

@@ -30,7 +30,13 @@ def protect(  # noqa: PLR0917 - options of a command line
         typer.Option("--policy", "-p", metavar="FILE", help="What must hold."),
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="The release folder to write.")
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FOLDER|table:NAME",
+            help="The release folder to write, or a table of the database that the data is in.",
+        ),
     ],
     alpha: Annotated[
         float, typer.Option(metavar="SHARE", help="Mend what is surer than this.")
@@ -80,6 +86,7 @@ def protect(  # noqa: PLR0917 - options of a command line
     from sfumato.cli.leak_views import steps_view
 
     show(*steps_view(done))
-    say(f"\nThe release is in {clean(output)}; all {len(done.release.verdict.checks)} checks hold.")
+    place = done.release.folder if done.release.place is None else done.release.place
+    say(f"\nThe release is in {clean(place)}; all {len(done.release.verdict.checks)} checks hold.")
     for warning in done.warnings:
         say(f"Warning: {clean(warning)}")

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.command import command
-from sfumato.cli.options import JsonOption, QuietOption
+from sfumato.cli.options import JsonOption, QuietOption, ReleaseArgument
 from sfumato.cli.passphrase import signing_key
 from sfumato.cli.show import write_json
 
@@ -16,7 +16,7 @@ from sfumato.cli.show import write_json
     python='sf.sign("release", "publisher.key")',
 )
 def sign(
-    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="The folder of a release.")],
+    release: ReleaseArgument,
     key: Annotated[
         Path, typer.Option("--key", metavar="FILE", help="Your private key; keygen makes one.")
     ],
@@ -28,7 +28,8 @@ def sign(
 ) -> None:
     """Sign a release, after verifying it once more.
 
-    The signature is in evidence.json and covers every file of the folder and what it claims.
+    The signature is in evidence.json and covers every file of the folder and what it claims; in a
+    database it is in a table beside the release and covers every row of it.
     Nothing is signed that does not hold, or was changed since it was published.
     """
     from sfumato.tasks.evidence import sign as task

@@ -25,6 +25,7 @@ from sfumato.release import (
 )
 from sfumato.schema import Role
 from sfumato.tasks.budget import Budget, Fitted, count_within
+from sfumato.tasks.decision import Decision
 from sfumato.tasks.evidence import key_for
 from sfumato.tasks.full_domain import decide_full_domain
 from sfumato.tasks.local import decide_locally
@@ -36,6 +37,7 @@ from sfumato.tasks.stored import (
     for_verifier,
     open_stored,
     output_of,
+    refuse_files,
     refuse_memory,
     relation_of,
 )
@@ -47,6 +49,9 @@ if TYPE_CHECKING:
 
 Progress: TypeAlias = Callable[[str, int, int | None], None]
 """Called with the stage, how much of it is done, and how much there is (None: unknown)."""
+
+AS_THEY_ARE = (Role.SENSITIVE, Role.PLAIN)
+"""The roles of columns that no recoding spells anew."""
 
 
 def anonymize(  # noqa: PLR0913 - every one has a default and is named
@@ -122,28 +127,19 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     table = open_table(data)
     chosen = _format_of(table, format)
     roles = policy.check_against(table.columns)
-    asked = policy if refine is None else _with_findings(policy, refine)
+    if output is not None and stored is None:
+        refuse_files(table, chosen, [name for name, role in roles.items() if role in AS_THEY_ARE])
+    asked = policy if refine is None else with_findings(policy, refine)
     counts, fitting, notes = _counted(
         table, asked, budget, report, coarsens=partitioner is None and asked is policy
     )
     if counts.total == 0:
         raise InputError("the table has no rows: there is nobody to protect and nothing to publish")
-    if asked is not policy:
-        from sfumato.tasks.refined import decide_refined
-
-        decision = decide_refined(policy, asked, partitioner, counts, report)
-        policy = asked
-    elif partitioner is None:
-        decision = decide_full_domain(
-            fitting,
-            counts,
-            _population_of(policy, report),
-            lambda checks: report("search", checks, None),
-        )
+    if asked is policy:
+        decision = decide(fitting, fitting, counts, population_of(policy, report), report)
     else:
-        decision = decide_locally(
-            policy, partitioner, counts, lambda done, total: report("partition", done, total)
-        )
+        decision = decide(policy, asked, counts, None, report)
+    policy = asked
     manifest = build_manifest(policy, roles, decision, reproducible=seed is not None)
     manifest |= {"notes": list(notes)} if notes else {}
     rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
@@ -172,10 +168,41 @@ def _counted(
     return count_within(budget, table, policy, columns, told, coarsens=coarsens)
 
 
-def _with_findings(policy: Policy, findings: "Findings | Sequence[Findings]") -> Policy:
-    from sfumato.tasks.refined import with_findings
+def with_findings(policy: Policy, findings: "Findings | Sequence[Findings]") -> Policy:
+    """Ask, on top of a policy, that what leaked does not; see `sfumato.tasks.refined`."""
+    from sfumato.tasks.refined import with_findings as refined
 
-    return with_findings(policy, findings if isinstance(findings, Sequence) else [findings])
+    return refined(policy, findings if isinstance(findings, Sequence) else [findings])
+
+
+def decide(
+    policy: Policy,
+    asked: Policy,
+    counts: FrequencySet,
+    population: FrequencySet | None,
+    report: Progress,
+) -> Decision:
+    """Decide what becomes of a counted table.
+
+    Args:
+        policy: What was asked for in the first place.
+        asked: The same policy, or what `with_findings` made of it.
+        counts: The table, over the columns that `asked` decides on.
+        population: Everybody the data was drawn from, if the policy names them.
+        report: Told how far each stage is.
+    """
+    partitioner = policy.make_method(PARTITIONERS)
+    if asked is not policy:
+        from sfumato.tasks.refined import decide_refined
+
+        return decide_refined(policy, asked, partitioner, counts, report)
+    if partitioner is None:
+        return decide_full_domain(
+            policy, counts, population, lambda checks: report("search", checks, None)
+        )
+    return decide_locally(
+        policy, partitioner, counts, lambda done, total: report("partition", done, total)
+    )
 
 
 class _Job:
@@ -287,7 +314,8 @@ def _format_of(table: Table, given: str | None) -> str:
     return table.kind if table.kind in FORMATS else "parquet"
 
 
-def _population_of(policy: Policy, report: Progress) -> FrequencySet | None:
+def population_of(policy: Policy, report: Progress) -> FrequencySet | None:
+    """Count everybody the data was drawn from, if the policy names them."""
     if policy.population is None:
         return None
     people = open_table(policy.population)

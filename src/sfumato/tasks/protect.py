@@ -7,16 +7,17 @@ from typing import Any, TypeAlias
 
 from sfumato.checks import require_int
 from sfumato.decoupled import Decoupled
-from sfumato.errors import InfeasibleError, InputError
+from sfumato.errors import InfeasibleError
 from sfumato.fragment import fragment
 from sfumato.leaks import Findings
 from sfumato.partition import Partitioner
 from sfumato.policy import Policy
 from sfumato.release import Release
-from sfumato.tasks.anonymize import anonymize
+from sfumato.tasks.anonymize import AS_THEY_ARE, anonymize
+from sfumato.tasks.attempts import Attempts
 from sfumato.tasks.decouple import decouple
 from sfumato.tasks.detect import detect
-from sfumato.tasks.stored import is_stored
+from sfumato.tasks.stored import open_stored, output_of, refuse_files, refuse_memory
 
 Progress: TypeAlias = Callable[[str, int, int | None], None]
 """Called with the stage, how much of it is done, and how much there is (None: unknown)."""
@@ -120,14 +121,16 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     what is still found is told. Does not promise that nothing leaks in the end.
 
     Args:
-        data: A path (CSV, Parquet, Feather) or a pandas, Polars or Arrow table.
+        data: A path (CSV, Parquet, Feather), a pandas, Polars or Arrow table, or a table of
+            DuckDB, PostgreSQL or Spark. There, what is only tried is never written.
         policy: A policy, or the path of one.
         method: How rows are recoded; None takes the policy's.
         alpha: What a probability must exceed to be mended.
         support: Fewest rows behind a rule; None takes the k that is promised, else 5.
         rounds: Most times that classes are generalised further.
         decouple_with: How to decouple; None never does.
-        output: The release folder to write; None gives the release back in memory.
+        output: The release folder to write; None gives the release back in memory. For a table of
+            a database also `table:released`, or such an address, in the same database.
         format: csv, parquet or feather; None takes the input's.
         force: Replace a release that is already in `output`.
         progress: Told how far each stage is.
@@ -148,29 +151,32 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
         (['anonymize', 'refine'], 16, 0)
     """
     require_int("rounds", rounds, at_least=0)
-    if is_stored(data):
-        raise InputError(
-            "protect tries releases in memory, and rows of a database are not brought there. Do "
-            "its steps one by one: anonymize into a table, detect, and anonymize again with refine."
-        )
-    if not isinstance(policy, Policy):
-        policy = Policy.load(policy)
+    if output is None:
+        refuse_memory(data)
+    stored = output_of(output, data, force=force, format=format)
+    policy = _with_method(policy, method)
+    report = progress or (lambda stage, done, total: None)  # noqa: ARG005
+    form = None if output is None or stored is not None else format or "parquet"
+    attempts = _in_database(data, policy, form, report)
 
     def look(release: Release | Decoupled) -> Findings:
         return detect(release, alpha=alpha, support=support, progress=progress)
 
     def anonymized(**where: Any) -> Release:  # noqa: ANN401 - options of anonymize
-        return anonymize(data, policy, method=method, refine=refine, progress=progress, **where)
+        return anonymize(data, policy, refine=refine, progress=progress, **where)
+
+    def tried() -> Release:
+        return anonymized() if attempts is None else attempts.release(refine)
 
     refine: list[Findings] = []
-    release = anonymized()
+    release = tried()
     steps = [Step("anonymize", look(release), "as the policy says")]
     blocked = ""
     while steps[-1].findings.advice().generalise and len(refine) < rounds:
         columns = ", ".join(steps[-1].findings.advice().generalise)
         refine.append(steps[-1].findings)
         try:
-            release = anonymized()
+            release = tried()
         except InfeasibleError as error:
             blocked = f"{columns} cannot be hidden by generalising: {error}"
             refine.pop()
@@ -186,3 +192,31 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     )
     steps.append(Step("decouple", look(decoupled), f"{', '.join(apart)} told about each other"))
     return Protected(decoupled, tuple(steps), blocked)
+
+
+def _with_method(
+    policy: Policy | str | PathLike[str], method: str | Mapping[str, Any] | Partitioner | None
+) -> Policy:
+    loaded = policy if isinstance(policy, Policy) else Policy.load(policy)
+    return loaded if method is None else loaded.with_method(method)
+
+
+def _in_database(
+    data: object, policy: Policy, form: str | None, report: Progress
+) -> Attempts | None:
+    """Get ready to try releases of a table in a database; None for anything else.
+
+    Args:
+        data: What was given.
+        policy: What every attempt keeps.
+        form: The format of the files that are asked for, if any.
+        report: Told how far each stage is.
+    """
+    table = open_stored(data)
+    if table is None:
+        return None
+    roles = policy.check_against(table.columns)
+    if form is not None:
+        # Not only if it is not decoupled in the end: nobody waits for that.
+        refuse_files(table, form, [name for name, role in roles.items() if role in AS_THEY_ARE])
+    return Attempts(table, data, policy, report)

@@ -214,10 +214,16 @@ def stored_output(output: object, data: object) -> StoredOutput | None:
     from sfumato.engines.ibis.address import name_of, public, sibling, written
 
     name = written(name_of(name))
-    data = data.source if isinstance(data, Release) else data
+    data = _origin(data)
     if not isinstance(data, str):
         return StoredOutput(name, f"{_TABLE}{name}", None)
     return StoredOutput(name, public(sibling(data, name)), data)
+
+
+def _origin(data: object) -> object:
+    """Give what opens a table; one that is only tried knows what opened the table it is of."""
+    source = data.source if isinstance(data, Release) else data
+    return getattr(source, "given", source)
 
 
 def _name_in_same_database(output: str, data: object) -> str:
@@ -238,6 +244,19 @@ def _name_in_same_database(output: str, data: object) -> str:
             f"to the other. Write {_TABLE}{name}, or give a folder."
         )
     return name
+
+
+def refuse_files(table: Table, form: str, columns: Sequence[str]) -> None:
+    """Refuse files that a database cannot write as promised, before any work is done.
+
+    Args:
+        table: Where the rows are; what is no table of a database writes any file.
+        form: The format of the file.
+        columns: What it holds as it is, not recoded.
+    """
+    stored = open_stored(table)
+    if stored is not None:
+        stored.require_writable(form, columns)
 
 
 def refuse_memory(data: object) -> None:

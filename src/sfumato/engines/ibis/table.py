@@ -274,3 +274,7 @@ def _values(values: pa.Array, column: str, positions: IntArray) -> list[Value]:
         field = self._field(column)
         return field.described, field.key is not None
 
+    def require_writable(self, form: str, columns: Sequence[str]) -> None:
+        """Refuse files that the database cannot write, or with columns it spells differently."""
+        self._database.require_writable(form, [self._field(name).type for name in columns])
+
