@@ -160,59 +160,6 @@ class IbisTable(Table):
         name = self._database.name
         return None if name is None else read_manifest(self._database, name)
 
-    def other(self, name: str) -> "IbisTable":
-        """Open another table of the same database."""
-        return IbisTable(self._database.other(name_of(name)))
-
-    @contextmanager
-    def releasing(
-        self, name: str, others: Sequence[str] = (), *, force: bool, signed: bool = False
-    ) -> Iterator[Unfinished]:
-        """Let tables and their manifest appear together at the end of the block, or none of them.
-
-        Args:
-            name: What the table will be called; it is `Unfinished.name` until then.
-            others: What further tables of the release will be called.
-            force: Replace a release of that name; any other table is never touched.
-        """
-        further = [name_of(other) for other in others]
-        first = name_of(name)
-        with releasing(self._database, first, further, force=force, signed=signed) as unfinished:
-            yield unfinished
-
-    def for_ledger(self, owner: str) -> Staging:
-        """Give where the tables of a ledger wait for their names, in the same database."""
-        return Staging(self._database, owner)
-
-    def store(self, derived: DerivedTable, name: str, likes: Mapping[str, Table]) -> None:
-        """Create a table that follows from counts; its rows are made in the database."""
-        kinds, times = kinds_of(derived)
-        store_kinds(self._database, derived_table(kinds, likes), times, name_of(name))
-
-    def type_of(self, column: str) -> pa.DataType:
-        self.require([column])
-        return self._field(column).type
-
-    def native(self, table: pa.Table) -> Any:  # noqa: ANN401 - whatever the caller gave
-        return table
-
-    def _field(self, name: str) -> Field:
-        return self._database.fields[self.columns.index(name)]
-
-    def _counted(self, columns: Sequence[str]) -> Counted:
-        return Counted(self._database, [self.columns.index(name) for name in columns])
-
-    def _require_key(self, name: str) -> None:
-        field = self._field(name)
-        if field.key is None:
-            raise InputError(
-                f"column {name!r} holds {field.described}, which has no single value per row. "
-                "Split it into plain columns, or publish it without generalising it."
-            )
-
-    def _require_publishable(
-        self, recoding: Recoding, columns: Sequence[str], suppression: Suppression
-    ) -> None:
     def evidence(self) -> str | None:
         """Give the evidence that stands beside the table; None if there is none."""
         name = self._database.name
@@ -236,6 +183,69 @@ class IbisTable(Table):
         same = str if self.kind == "postgres" else str.lower
         return [*map(same, mine[-shorter:])] == [*map(same, theirs[-shorter:])] and shorter > 0
 
+    def other(self, name: str) -> "IbisTable":
+        """Open another table of the same database."""
+        return IbisTable(self._database.other(name_of(name)))
+
+    @contextmanager
+    def releasing(
+        self, name: str, others: Sequence[str] = (), *, force: bool, signed: bool = False
+    ) -> Iterator[Unfinished]:
+        """Let tables and their manifest appear together at the end of the block, or none of them.
+
+        Args:
+            name: What the table will be called; it is `Unfinished.name` until then.
+            others: What further tables of the release will be called.
+            force: Replace a release of that name; any other table is never touched.
+            signed: Whether its evidence appears with them.
+        """
+        further = [name_of(other) for other in others]
+        first = name_of(name)
+        with releasing(self._database, first, further, force=force, signed=signed) as unfinished:
+            yield unfinished
+
+    def for_ledger(self, owner: str) -> Staging:
+        """Give where the tables of a ledger wait for their names, in the same database."""
+        return Staging(self._database, owner)
+
+    def store(self, derived: DerivedTable, name: str, likes: Mapping[str, Table]) -> None:
+        """Create a table that follows from counts; its rows are made in the database."""
+        kinds, times = kinds_of(derived)
+        store_kinds(self._database, derived_table(kinds, likes), times, name_of(name))
+
+    def type_of(self, column: str) -> pa.DataType:
+        self.require([column])
+        return self._field(column).type
+
+    def native(self, table: pa.Table) -> Any:  # noqa: ANN401 - whatever the caller gave
+        return table
+
+    def described(self, column: str) -> tuple[str, bool]:
+        """Give the type of a column in the database's words, and whether it has single values."""
+        field = self._field(column)
+        return field.described, field.key is not None
+
+    def require_writable(self, form: str, columns: Sequence[str]) -> None:
+        """Refuse files that the database cannot write, or with columns it spells differently."""
+        self._database.require_writable(form, [self._field(name).type for name in columns])
+
+    def _field(self, name: str) -> Field:
+        return self._database.fields[self.columns.index(name)]
+
+    def _counted(self, columns: Sequence[str]) -> Counted:
+        return Counted(self._database, [self.columns.index(name) for name in columns])
+
+    def _require_key(self, name: str) -> None:
+        field = self._field(name)
+        if field.key is None:
+            raise InputError(
+                f"column {name!r} holds {field.described}, which has no single value per row. "
+                "Split it into plain columns, or publish it without generalising it."
+            )
+
+    def _require_publishable(
+        self, recoding: Recoding, columns: Sequence[str], suppression: Suppression
+    ) -> None:
         self.require(columns)
         self.require(looked_at(recoding))
         for name in looked_at(recoding):
@@ -250,7 +260,6 @@ def _check(plan: Publication, rows: int, where: str) -> None:
     """Make sure that no row was lost or doubled on the way."""
     if rows != plan.rows:
         raise OutputError(
-            signed: Whether its evidence appears with them.
             f"{where} got {rows} rows and not {plan.rows}: the table changed while it was being "
             "published. Nothing was left there. Start again with a table nobody writes to."
         )
@@ -269,12 +278,3 @@ def _domain(counted: Counted) -> Domain:
 
 def _values(values: pa.Array, column: str, positions: IntArray) -> list[Value]:
     return python_values(values.take(from_numpy(positions)), column)
-    def described(self, column: str) -> tuple[str, bool]:
-        """Give the type of a column in the database's words, and whether it has single values."""
-        field = self._field(column)
-        return field.described, field.key is not None
-
-    def require_writable(self, form: str, columns: Sequence[str]) -> None:
-        """Refuse files that the database cannot write, or with columns it spells differently."""
-        self._database.require_writable(form, [self._field(name).type for name in columns])
-
