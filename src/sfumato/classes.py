@@ -63,9 +63,13 @@ class ValueCounts:
     @cached_property
     def known(self) -> "KnownCounts":
         """The entries without the missing values, and each class's number of known rows."""
-        keep = self.value != MISSING
-        class_id, value, rows = self.class_id[keep], self.value[keep], self.rows[keep]
-        totals = np.bincount(class_id, weights=rows, minlength=len(self.starts)).astype(np.int64)
+        class_id, value, rows = self.class_id, self.value, self.rows
+        # Entries are in order of their classes, and none is without any.
+        classes = int(class_id[-1]) + 1 if len(class_id) else 0
+        keep = value != MISSING
+        if not keep.all():
+            class_id, value, rows = class_id[keep], value[keep], rows[keep]
+        totals = np.bincount(class_id, weights=rows, minlength=classes).astype(np.int64)
         return KnownCounts(class_id, value, rows, totals)
 
 

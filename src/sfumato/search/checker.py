@@ -222,29 +222,23 @@ class Checker:
         self, node: Node, part: Partition, classes: EquivalenceClasses, keep: BoolArray
     ) -> Judged:
         @cache
-        def removed() -> tuple[IntArray, IntArray]:
-            tuples = self._tuples_of(node, part, ~keep)
-            return tuples, self.grouping.rows[tuples]
+        def removed() -> list[FloatArray]:
+            return self.grouping.histograms(self._rows_in(part, ~keep))
 
-        @cache
         def histogram(attribute: int) -> FloatArray:
-            tuples, rows = removed()
-            codes = self.grouping.codes[attribute][tuples]
-            values = len(self.grouping.ladders[attribute].values)
-            return np.bincount(codes, weights=rows, minlength=values).astype(np.float64)
+            return removed()[attribute]
 
         return Judged(node, classes.sizes, keep, self.total, histogram)
 
-    def _tuples_of(self, node: Node, part: Partition, chosen: BoolArray) -> IntArray:
-        """Find the table's tuples that are in the chosen classes of a node."""
-        first = part.first if part.population is None else part.first[part.rows > 0]
-        keys, width = self.grouping.keys(node, self.grouping.base)
-        wanted = keys[first[chosen]]
-        if width <= max(64 * len(keys), 2**20):
-            is_wanted = np.zeros(width, dtype=bool)
-            is_wanted[wanted] = True
-            return np.flatnonzero(is_wanted[keys])
-        return np.flatnonzero(np.isin(keys, wanted))
+    def _rows_in(self, part: Partition, chosen: BoolArray) -> FloatArray:
+        """Give each of the table's tuples its rows if it is in the chosen classes, else none."""
+        if part.population is not None:
+            seen = part.rows > 0
+            everywhere = np.zeros(len(seen), dtype=bool)
+            everywhere[seen] = chosen
+            chosen = everywhere
+        rows: FloatArray = self.grouping.weights * part.spread(chosen)
+        return rows
 
     def bits(self) -> list[FloatArray]:
         """Give the entropy of each column at each level it may have; predictions start there."""

@@ -14,7 +14,7 @@ import numpy as np
 from sfumato.classes import EquivalenceClasses, SensitiveColumn, ValueCounts
 from sfumato.counts import FrequencySet, group, sums
 from sfumato.hierarchy.base import Ladder
-from sfumato.typing import FloatArray, IntArray, Node
+from sfumato.typing import BoolArray, FloatArray, IntArray, Node
 
 _WIDEST_GROUP = 4096
 """A group of attributes is closed before it has more codes than this: tables stay in cache."""
@@ -55,11 +55,25 @@ class Partition:
     rows: IntArray
     population: IntArray | None
     entries: Mapping[str, Entries]
+    finer: "Partition | None" = None
+    """The partition it was made of."""
+
+    of_finer: IntArray | None = None
+    """The class that each class of that one became part of."""
+
+    def spread(self, per_class: np.ndarray) -> np.ndarray:
+        """Tell each distinct tuple of the table what is known of its class."""
+        part: Partition = self
+        while part.finer is not None:
+            per_class = per_class[part.of_finer]
+            part = part.finer
+        return per_class
 
     @property
     def nbytes(self) -> int:
         """How much memory it takes."""
         arrays = [self.first, self.rows, *self.codes]
+        arrays += [] if self.of_finer is None else [self.of_finer]
         for entries in self.entries.values():
             arrays += [entries.item, entries.value, entries.rows]
         return sum(array.nbytes for array in arrays)
@@ -118,6 +132,11 @@ class Grouping:
         """Raw codes, one row per attribute, one column per distinct tuple."""
 
         self.rows = sums(groups.of_item, rows, groups.n)
+        """How many rows each distinct tuple has."""
+
+        self.weights = self.rows.astype(np.float64)
+        """The same as the numbers that NumPy adds up."""
+
         self.references: dict[str, IntArray] = {}
         entries = {}
         of_item = groups.of_item[: len(counts)]
@@ -164,20 +183,30 @@ class Grouping:
     def _roll_up(self, start: Partition, node: Node) -> Partition:
         """Group the classes of a node below into those of a node above."""
         key, width = self.keys(node, start)
-        numbered = bool(start.entries) or start.population is not None
-        chosen, rows, of_item = _gather(key, width, start.rows, numbered=numbered)
-        population = None
-        entries = {}
-        if of_item is not None:
+        if len(start.entries) == 1 and start.population is None:
+            [(name, old)] = start.entries.items()
+            n_values = len(self.sensitive[name].values) + 1
+            chosen, rows, of_item, added = _gather_entries(key, width, old, n_values)
+            entries, population = {name: added}, None
+        else:
+            _, chosen, rows, of_item = _gather(key, width, start.rows)
+            population = None
             if start.population is not None:
                 population = sums(of_item, start.population, len(chosen))
-            for name, old in start.entries.items():
-                n_values = len(self.sensitive[name].values) + 1
-                entries[name] = _add_up(
-                    of_item[old.item], old.value, old.rows, len(chosen), n_values
+            entries = {
+                name: _add_up(
+                    of_item[old.item],
+                    old.value,
+                    old.rows,
+                    len(chosen),
+                    len(self.sensitive[name].values) + 1,
                 )
+                for name, old in start.entries.items()
+            }
         codes = tuple(code[chosen] for code in start.codes)
-        return Partition(node, start.first[chosen], codes, rows, population, entries)
+        return Partition(
+            node, start.first[chosen], codes, rows, population, entries, start, of_item
+        )
 
     def _hub(self, node: Node) -> Node | None:
         """Find a node below from which this one and many others are reached with less work.
@@ -212,6 +241,19 @@ class Grouping:
                 self.sensitive[name], item, entries.value - 1, entries.rows, self.references[name]
             )
         return EquivalenceClasses(sizes, sensitive, population, unseen=unseen)
+
+    def histograms(self, weights: FloatArray) -> list[FloatArray]:
+        """Add up weights of the distinct tuples by raw value, for each attribute.
+
+        Every tuple is met once per group of attributes, not once per attribute.
+        """
+        added: dict[int, FloatArray] = {}
+        for part in self._groups:
+            of_code = _added(part.code, weights, len(part.members[0]))
+            for attribute, member in zip(part.attributes, part.members, strict=True):
+                values = len(self.ladders[attribute].values)
+                added[attribute] = _added(member, of_code, values)
+        return [added[attribute] for attribute in range(len(self.ladders))]
 
     def keys(self, node: Node, start: Partition) -> tuple[IntArray, int]:
         """Give each class of `start` its key at a node above, and how many keys there can be."""
@@ -289,6 +331,12 @@ def _entropies(ladder: Ladder, codes: IntArray, rows: IntArray) -> FloatArray:
     return entropies
 
 
+def _added(codes: IntArray, weights: FloatArray, n: int) -> FloatArray:
+    """Add up the weights of each code."""
+    added: FloatArray = np.bincount(codes, weights=weights, minlength=n).astype(np.float64)
+    return added
+
+
 def _plus_one(counts: FrequencySet, name: str) -> IntArray:
     column = counts.column(name)
     value = counts.codes_of(name).astype(np.int64) + 1
@@ -298,43 +346,68 @@ def _plus_one(counts: FrequencySet, name: str) -> IntArray:
 
 
 def _gather(
-    key: IntArray, width: int, rows: IntArray, *, numbered: bool
-) -> tuple[IntArray, IntArray, IntArray | None]:
-    """Find one item of each distinct key, in order of keys, and add up the rows.
+    key: IntArray, width: int, rows: IntArray
+) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Find the distinct keys in order, one item of each, and the sum of its rows.
 
-    With `numbered` also give the number of each item's key among the distinct ones.
+    The last is the number of each item's key among the distinct ones.
+
+    >>> [a.tolist() for a in _gather(np.array([7, 3, 7]), 9000, np.array([1, 5, 2]))]
+    [[3, 7], [1, 0], [5, 3], [1, 0, 1]]
     """
     n = len(key)
-    of_item = None
     if width <= max(_DENSE * n, 1024):
         representative = np.full(width, -1, dtype=np.int64)
         representative[key] = np.arange(n)
-        occupied = np.flatnonzero(representative >= 0)
-        added = np.bincount(key, weights=rows, minlength=width)[occupied].astype(np.int64)
-        if numbered:
-            number = np.empty(width, dtype=np.int64)
-            number[occupied] = np.arange(len(occupied))
-            of_item = number[key]
-        return representative[occupied], added, of_item
+        distinct = np.flatnonzero(representative >= 0)
+        added = np.bincount(key, weights=rows, minlength=width)[distinct].astype(np.int64)
+        number = np.empty(width, dtype=np.int64)
+        number[distinct] = np.arange(len(distinct))
+        return distinct, representative[distinct], added, number[key]
     bits = n.bit_length()
     if width < _WIDEST_KEY >> bits:
         # Sorting numbers is several times faster than sorting positions by them.
-        packed = (key << bits) | np.arange(n)
-        packed.sort()
-        item = packed & ((1 << bits) - 1)
-        packed >>= bits
+        ordered = (key << bits) | np.arange(n)
+        ordered.sort()
+        item = ordered & ((1 << bits) - 1)
+        ordered >>= bits
     else:
         item = np.argsort(key, kind="stable")
-        packed = key[item]
-    new = np.empty(n, dtype=bool)
-    new[:1] = True
-    np.not_equal(packed[1:], packed[:-1], out=new[1:])
-    starts = np.flatnonzero(new)
-    if numbered:
-        of_item = np.empty(n, dtype=np.int64)
-        of_item[item] = np.cumsum(new) - 1
-    added = np.add.reduceat(rows[item], starts) if n else np.empty(0, dtype=np.int64)
-    return item[starts], added, of_item
+        ordered = key[item]
+    new = _changes(ordered)
+    of_item = np.empty(n, dtype=np.int64)
+    of_item[item] = np.cumsum(new) - 1
+    distinct = ordered[new]
+    return distinct, item[new], sums(of_item, rows, len(distinct)), of_item
+
+
+def _gather_entries(
+    key: IntArray, width: int, old: Entries, n_values: int
+) -> tuple[IntArray, IntArray, IntArray, Entries]:
+    """Find one item of each distinct key, the sum of its rows, each item's number, new entries.
+
+    Every row of an item is in one of its entries, so entries and items are gathered in one go.
+    """
+    both = key[old.item] * n_values + old.value
+    distinct, chosen, rows, of_entry = _gather(both, width * n_values, old.rows)
+    of_key = distinct // n_values
+    new = _changes(of_key)
+    number = np.cumsum(new) - 1
+    firsts = old.item[chosen[new]]
+    of_item = number[of_entry[_changes(old.item)]]
+    entries = Entries(number, distinct - of_key * n_values, rows)
+    return firsts, sums(number, rows, len(firsts)), of_item, entries
+
+
+def _changes(values: IntArray) -> BoolArray:
+    """Tell where a value differs from the one before it; the first does.
+
+    >>> _changes(np.array([4, 4, 7])).tolist()
+    [True, False, True]
+    """
+    new = np.ones(len(values), dtype=bool)
+    np.not_equal(values[1:], values[:-1], out=new[1:])
+    return new
 
 
 def _add_up(
@@ -342,5 +415,5 @@ def _add_up(
 ) -> Entries:
     """Add up the rows that share item and value, in order of item, then value."""
     key = item * n_values + value
-    chosen, added, _ = _gather(key, n_items * n_values, rows, numbered=False)
+    _, chosen, added, _ = _gather(key, n_items * n_values, rows)
     return Entries(item[chosen], value[chosen], added)
