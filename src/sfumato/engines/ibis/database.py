@@ -13,7 +13,14 @@ import ibis
 import pyarrow as pa
 
 from sfumato.engines.ibis.address import Name, quoted, written
-from sfumato.errors import InputError, OutputError, some
+from sfumato.engines.ibis.appearing import (
+    appearing,
+    is_temporary,
+    leaving_nothing,
+    sweep,
+    unpublished,
+)
+from sfumato.errors import InputError, some
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table as Query
@@ -121,7 +128,6 @@ class Database(ABC):
     def require_free(self, name: Name, *, force: bool) -> None:
         """Refuse to publish over a table that is there, unless `force`, and over the source."""
 
-    @abstractmethod
     def create(
         self, query: "Query", columns: Sequence[str], name: Name, check: Check, *, force: bool
     ) -> None:
@@ -135,6 +141,22 @@ class Database(ABC):
             name: The table.
             check: Told how many rows it has, before anybody else can see it; may raise.
             force: Replace a table that is there.
+        """
+        with unpublished(written(name)):
+            if is_temporary(name):
+                with leaving_nothing(self, [name]):
+                    check(self.fill(query, columns, name))
+                return
+            sweep(self, name)
+            old = [name] if force and self.exists(name) else []
+            with appearing(self, old, [name]) as [unfinished]:
+                check(self.fill(query, columns, unfinished))
+
+    @abstractmethod
+    def fill(self, query: "Query", columns: Sequence[str], name: Name) -> int:
+        """Store the result of a query in a new table, in random order; count its rows.
+
+        If it fails, something of the table may be there.
         """
 
     @property
@@ -158,23 +180,17 @@ class Database(ABC):
         """Call a table by another name in the same schema."""
         self.ask(f"ALTER TABLE {self.quoted(name)} RENAME TO {self.quoted(to[-1:])}")
 
-    def put_in_place(self, unfinished: Name, name: Name, *, force: bool) -> None:
-        """Give a finished table its name; one that had the name goes only when that is done."""
-        replaced = (*name[:-1], fresh_name("replaced"))
-        there = force and self.exists(name)
-        try:
-            if there:
-                self.rename(name, replaced)
-            try:
-                self.rename(unfinished, name)
-            except BaseException:
-                if there:
-                    self.rename(replaced, name)
-                raise
-        except InputError as error:
-            raise OutputError(f"cannot publish into {written(name)}: {error}") from error
-        if there:
-            self.ask(f"DROP TABLE {self.quoted(replaced)}")
+    @property
+    @abstractmethod
+    def transactional(self) -> bool:
+        """Whether all that is done in the current `work` is undone if it fails."""
+
+    @abstractmethod
+    def tables_like(self, schema: Name, beginning: str) -> list[str]:
+        """Name the tables of a schema that begin like this: small letters, digits and _.
+
+        Where there are always transactions nothing is left behind, and nobody needs to look.
+        """
 
     @abstractmethod
     def require_writable(self, form: str, types: Sequence[pa.DataType]) -> None:

@@ -11,7 +11,6 @@ from pyarrow import types as t
 
 from sfumato.engines.ibis.address import Address, Name, quoted, written
 from sfumato.engines.ibis.database import (
-    Check,
     Database,
     Field,
     first_line,
@@ -32,13 +31,15 @@ _AS_TEXT = {"uuid", "enum", "interval", "bit", "time with time zone", "bignum", 
 class DuckDBDatabase(Database):
     """A relation of DuckDB: a table, a view or a query.
 
-    Everything is done through the relation, because it does not tell its connection.
+    Everything is done through the relation, because it does not tell its connection. Only the
+    connection can roll a failed transaction back, so without it there is none.
 
     Args:
         relation: The rows.
         where: What to call them in a message.
         table: The name of the table the rows are, if they are one.
-        reopen: Gives the relation with the right to create tables, if it has not got it.
+        connection: The connection of the relation, if it is known.
+        reopen: Gives both with the right to create tables, if they have not got it.
     """
 
     kind: ClassVar[str] = "duckdb"
@@ -50,9 +51,12 @@ class DuckDBDatabase(Database):
         where: str,
         *,
         table: Name | None = None,
-        reopen: Callable[[], Any] | None = None,
+        connection: Any = None,  # noqa: ANN401
+        reopen: Callable[[], tuple[Any, Any]] | None = None,
     ) -> None:
         self._relation = relation
+        self._connection = connection
+        self._transactional = False
         self.name = table
         self._reopen = reopen
         self._source = fresh_name("source")
@@ -66,7 +70,8 @@ class DuckDBDatabase(Database):
             )
 
     def _run(self, statement: str) -> Any:  # noqa: ANN401
-        return self._relation.query(self._source, statement)
+        with _interruptible():
+            return self._relation.query(self._source, statement)
 
     def _select(self, query: "Query") -> str:
         columns = ", ".join(
@@ -87,21 +92,51 @@ class DuckDBDatabase(Database):
 
     def upload(self, table: pa.Table) -> "Query":
         name = fresh_name("lookup")
+        self._temporary.append(name)
         with refusing(self.where):
             _store(self._relation, self._source, name, table)
-        self._temporary.append(name)
         return uploaded(name, table)
 
     @contextmanager
     def work(self) -> Iterator[None]:
+        # Whoever began a transaction decides what becomes of it.
+        ours = self._connection is not None and not self.transactional and not self.in_transaction
         try:
+            if ours:
+                self._begin()
             yield
+            if ours:
+                self._commit()
+        except BaseException:
+            if ours:
+                with suppress(duckdb.Error):
+                    self._connection.execute("ROLLBACK")
+            raise
         finally:
+            self._transactional = self._transactional and not ours
             # A connection that is lost has no temporary tables either.
             with suppress(duckdb.Error):
                 while self._temporary:
                     self._run(f"DROP TABLE IF EXISTS {self._temporary.pop()}")
                 self._run(f"DROP VIEW IF EXISTS {self._source}")
+
+    def _begin(self) -> None:
+        self._transactional = True
+        with refusing(self.where):
+            self._run("BEGIN TRANSACTION")
+
+    def _commit(self) -> None:
+        try:
+            self._run("COMMIT")
+        except duckdb.Error as error:
+            raise OutputError(
+                f"{self.where} cannot be published: {first_line(error)}. Nothing was left in the "
+                "database."
+            ) from error
+
+    @property
+    def transactional(self) -> bool:
+        return self._transactional
 
     @property
     def in_transaction(self) -> bool:
@@ -113,7 +148,9 @@ class DuckDBDatabase(Database):
     def require_free(self, name: Name, *, force: bool) -> None:
         if self._reopen is not None:
             with refusing(self.where):
-                self._relation, self._reopen = self._reopen(), None
+                (self._relation, self._connection), self._reopen = self._reopen(), None
+            if self.transactional:
+                self._begin()
         if self.name is not None and _same(self.name, name):
             raise OutputError(f"{written(name)} is the table that is to be published.")
         if not force and self.exists(name):
@@ -133,23 +170,27 @@ class DuckDBDatabase(Database):
             ) from error
         return True
 
-    def create(
-        self, query: "Query", columns: Sequence[str], name: Name, check: Check, *, force: bool
-    ) -> None:
-        unfinished = (*name[:-1], fresh_name("unfinished"))
+    def tables_like(self, schema: Name, beginning: str) -> list[str]:
+        found = self.ask(
+            "SELECT database_name, schema_name, table_name, current_database(), current_schema() "  # noqa: S608
+            f"FROM duckdb_tables() WHERE starts_with(table_name, '{beginning}')"
+        )
+        rows = zip(*found.to_pydict().values(), strict=True)
+        # One part before the name of a table can be a schema or a database.
+        return [
+            name for *there, name, database, current in rows
+            if (_same(schema, tuple(there)) if schema else there == [database, current])
+            or (len(schema) == 1 and schema[0].lower() == there[0].lower())
+        ]  # fmt: skip
+
+    def fill(self, query: "Query", columns: Sequence[str], name: Name) -> int:
         try:
-            self._run(f"CREATE TABLE {quoted(unfinished)} AS {self._named(query, columns)}")
-            check(self._rows(quoted(unfinished)))
-            self.put_in_place(unfinished, name, force=force)
-        except BaseException as error:
-            with suppress(duckdb.Error):
-                self._run(f"DROP TABLE IF EXISTS {quoted(unfinished)}")
-            if isinstance(error, duckdb.Error):
-                raise OutputError(
-                    f"cannot publish into {written(name)}: {first_line(error)}. Nothing was left "
-                    "there."
-                ) from error
-            raise
+            self._run(f"CREATE TABLE {quoted(name)} AS {self._named(query, columns)}")
+            return self._rows(quoted(name))
+        except duckdb.Error as error:
+            raise OutputError(
+                f"cannot publish into {written(name)}: {first_line(error)}. Nothing was left there."
+            ) from error
 
     @property
     def source(self) -> Name:
@@ -206,12 +247,12 @@ def open_file(address: Address) -> DuckDBDatabase:
         raise InputError(f"there is no file {path}.{hint}")
     held: list[Any] = []
 
-    def relation(*, read_only: bool) -> Any:  # noqa: ANN401
+    def relation(*, read_only: bool) -> tuple[Any, Any]:
         for connection in held:
             connection.close()
         held[:] = [duckdb.connect(str(path), read_only=read_only)]
         try:
-            return held[0].table(quoted(address.table))
+            return held[0].table(quoted(address.table)), held[0]
         except duckdb.Error:
             # Whoever holds the error must not hold the file.
             held[0].close()
@@ -219,13 +260,18 @@ def open_file(address: Address) -> DuckDBDatabase:
 
     with refusing(where):
         try:
-            opened = relation(read_only=True)
+            opened, connection = relation(read_only=True)
         except duckdb.ConnectionException:
             # This very process has it open for writing.
             held.clear()
-            return DuckDBDatabase(relation(read_only=False), where, table=address.table)
+            opened, connection = relation(read_only=False)
+            return DuckDBDatabase(opened, where, table=address.table, connection=connection)
         return DuckDBDatabase(
-            opened, where, table=address.table, reopen=lambda: relation(read_only=False)
+            opened,
+            where,
+            table=address.table,
+            connection=connection,
+            reopen=lambda: relation(read_only=False),
         )
 
 
@@ -233,14 +279,27 @@ def open_connected(connection: Any, table: Name) -> DuckDBDatabase:  # noqa: ANN
     """Open a table of a connection."""
     where = f"table {written(table)}"
     with refusing(where):
-        return DuckDBDatabase(connection.table(quoted(table)), where, table=table)
+        relation = connection.table(quoted(table))
+        return DuckDBDatabase(relation, where, table=table, connection=connection)
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let Ctrl-C be what it is everywhere else."""
+    try:
+        yield
+    except RuntimeError as error:
+        if str(error) == "Query interrupted":
+            raise KeyboardInterrupt from error
+        raise
 
 
 @contextmanager
 def refusing(where: str) -> Iterator[None]:
     """Say that a table cannot be read, instead of what DuckDB says."""
     try:
-        yield
+        with _interruptible():
+            yield
     except duckdb.Error as error:
         raise InputError(f"{where} cannot be read: {first_line(error)}.") from error
 

@@ -13,7 +13,6 @@ from pyarrow import types as t
 
 from sfumato.engines.ibis.address import Address, Name, quoted, written
 from sfumato.engines.ibis.database import (
-    Check,
     Database,
     Field,
     first_line,
@@ -107,16 +106,30 @@ class PostgresDatabase(Database):
     @contextmanager
     def work(self) -> Iterator[None]:
         outermost = self._connection.info.transaction_status == TransactionStatus.IDLE
+        done = False
         try:
             with self._connection.transaction():
                 if outermost:
                     self._connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
                 yield
+                done = True
         except psycopg.Error as error:
+            # When the answer to the last statement is lost, nobody can tell.
+            left = (
+                "Whether all of it or nothing is in the database cannot be told; look there."
+                if done and outermost and self._connection.broken
+                else "Nothing was left in the database."
+            )
             raise OutputError(
-                f"{self.where} cannot be published: {first_line(error)}. Nothing was left in the "
-                "database."
+                f"{self.where} cannot be published: {first_line(error)}. {left}"
             ) from error
+
+    @property
+    def transactional(self) -> bool:
+        return True
+
+    def tables_like(self, schema: Name, beginning: str) -> list[str]:
+        return []
 
     @property
     def in_transaction(self) -> bool:
@@ -133,13 +146,13 @@ class PostgresDatabase(Database):
 
     def _number(self, name: Name) -> int | None:
         """Ask which table a name means now."""
-        found = self._connection.execute("SELECT to_regclass(%s)::oid", [quoted(name)])
-        number: int | None = found.fetchone()[0]
+        with self._refusing():
+            found = self._connection.execute("SELECT to_regclass(%s)::oid", [quoted(name)])
+            number: int | None = found.fetchone()[0]
         return number
 
     def exists(self, name: Name) -> bool:
-        with self._refusing():
-            return self._number(name) is not None
+        return self._number(name) is not None
 
     @property
     def source(self) -> Name:
@@ -155,18 +168,14 @@ class PostgresDatabase(Database):
     def other(self, name: Name) -> "PostgresDatabase":
         return open_postgres((self._connection, name))
 
-    def create(
-        self, query: "Query", columns: Sequence[str], name: Name, check: Check, *, force: bool
-    ) -> None:
+    def fill(self, query: "Query", columns: Sequence[str], name: Name) -> int:
         cells = ", ".join(f"o{i} AS {quoted((column,))}" for i, column in enumerate(columns))
         recoded = f"({self._select(query)}) AS recoded"
         select = f"SELECT {cells} FROM {recoded} ORDER BY random()"  # noqa: S608 - names are quoted
-        if force:
-            self._connection.execute(f"DROP TABLE IF EXISTS {quoted(name)}")
         # Nobody sees it before the transaction ends, and nobody ever if it fails.
         self._connection.execute(f"CREATE TABLE {quoted(name)} AS {select}")
         counted = self._connection.execute(f"SELECT count(*) FROM {quoted(name)}")  # noqa: S608
-        check(int(counted.fetchone()[0]))
+        return int(counted.fetchone()[0])
 
     def require_writable(self, form: str, types: Sequence[pa.DataType]) -> NoReturn:
         raise OutputError(

@@ -2,15 +2,15 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from sfumato.engines.ibis.address import Name, name_of, written
-from sfumato.engines.ibis.database import fresh_name
-from sfumato.errors import InputError, OutputError, SfumatoError
+from sfumato.engines.ibis.appearing import appearing, sweep, unpublished
+from sfumato.errors import InputError, OutputError
 
 if TYPE_CHECKING:
     from sfumato.engines.ibis.database import Database
@@ -149,18 +149,13 @@ def releasing(
     """
     others = [*others, *([evidence_of(name)] if signed else [])]
     final, old = final_names(database, name, others, force=force)
-    unfinished = [(*each[:-1], fresh_name("unfinished")) for each in final]
-    with database.work(), unpublished(written(name)):
-        try:
-            manifest, table, *further = unfinished
-            evidence = further.pop() if signed else None
-            yield Unfinished(database, manifest, table, tuple(further), evidence)
-            appear(database, old, unfinished, final)
-        except BaseException:
-            for each in unfinished:
-                with suppress(SfumatoError):
-                    database.ask(f"DROP TABLE IF EXISTS {database.quoted(each)}")
-            raise
+    with (
+        unpublished(written(name)),
+        database.work(),
+        appearing(database, old, final) as (manifest, table, *further),
+    ):
+        evidence = further.pop() if signed else None
+        yield Unfinished(database, manifest, table, tuple(further), evidence)
 
 
 def final_names(
@@ -174,6 +169,7 @@ def final_names(
     _require_short(database, final)
     for each in final:
         database.require_free(each, force=True)
+    sweep(database, final[0])
     return final, _old_release(database, name, final, force=force)
 
 
@@ -221,37 +217,3 @@ def _further(name: Name, manifest: str) -> list[Name]:
 
 def _belongs(other: Name, name: Name) -> bool:
     return other[:-1] == name[:-1] and other[-1].startswith(f"{name[-1]}_")
-
-
-def appear(
-    database: "Database", old: list[Name], unfinished: list[Name], final: list[Name]
-) -> None:
-    """Give the tables their names, and those that had them others, until all of it is done.
-
-    Not every database can rename two tables in one transaction, so a failure is undone here. The
-    manifest comes first: nobody shall meet a release without one.
-    """
-    aside = [(*name[:-1], fresh_name("replaced")) for name in old]
-    done: list[tuple[Name, Name]] = []
-    try:
-        for before, after in [*zip(old, aside, strict=True), *zip(unfinished, final, strict=True)]:
-            database.rename(before, after)
-            done.append((before, after))
-    except BaseException:
-        for before, after in reversed(done):
-            with suppress(SfumatoError):
-                database.rename(after, before)
-        raise
-    for name in aside:
-        database.ask(f"DROP TABLE {database.quoted(name)}")
-
-
-@contextmanager
-def unpublished(where: str) -> Iterator[None]:
-    """Say of what a database refuses that nothing was published."""
-    try:
-        yield
-    except InputError as error:
-        raise OutputError(
-            f"cannot publish into {where}: {error} Nothing was left there."
-        ) from error

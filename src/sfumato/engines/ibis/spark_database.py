@@ -18,7 +18,6 @@ from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 from sfumato.engines.ibis.address import Address, Name, quoted, written
 from sfumato.engines.ibis.database import (
     ROWS,
-    Check,
     Database,
     Field,
     first_line,
@@ -138,20 +137,25 @@ class SparkDatabase(Database):
         # Spark takes a name without a schema for one in the schema that is current.
         self.ask(f"ALTER TABLE {self.quoted(name)} RENAME TO {self.quoted(to)}")
 
-    def create(
-        self, query: "Query", columns: Sequence[str], name: Name, check: Check, *, force: bool
-    ) -> None:
-        temporary = (*name[:-1], fresh_name("unfinished"))
-        unfinished = quoted(temporary, "`")
+    @property
+    def transactional(self) -> bool:
+        return False
+
+    def tables_like(self, schema: Name, beginning: str) -> list[str]:
+        where = f" IN {self.quoted(schema)}" if schema else ""
+        with _refusing(self.where):
+            found = self._session.sql(f"SHOW TABLES{where} LIKE '{beginning}*'").collect()
+        return [row["tableName"] for row in found if not row["isTemporary"]]
+
+    def fill(self, query: "Query", columns: Sequence[str], name: Name) -> int:
+        table = quoted(name, "`")
         with _unpublished(written(name)):
-            try:
-                self._published(query, columns).write.saveAsTable(unfinished)
-                check(self._session.table(unfinished).count())
-                self.put_in_place(temporary, name, force=force)
-            except BaseException:
-                with suppress(*_ERRORS):
-                    self._session.sql(f"DROP TABLE IF EXISTS {unfinished}")
-                raise
+            frame = self._published(query, columns)
+            # First a table and then its rows: then the files of a run that is killed are those
+            # of a table, and go with it.
+            self._session.catalog.createTable(table, schema=_with_gaps(frame.schema))
+            frame.write.insertInto(table)
+            return self._session.table(table).count()
 
     def require_writable(self, form: str, types: Sequence[pa.DataType]) -> None:
         require_plain_text(form, types, "Spark")
@@ -213,6 +217,11 @@ def _session(address: Address) -> SparkSession:
         builder = builder.master("local[*]")
     with _refusing("Spark"):
         return builder.getOrCreate()
+
+
+def _with_gaps(schema: st.StructType) -> st.StructType:
+    """Let any cell be missing, as in every table that is made of a DataFrame."""
+    return st.StructType([st.StructField(f.name, f.dataType) for f in schema.fields])
 
 
 @contextmanager
