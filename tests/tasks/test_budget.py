@@ -3,7 +3,6 @@
 import re
 import sys
 from collections import Counter
-from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -294,12 +293,6 @@ def test_a_local_method_says_what_it_would_take_and_what_else_there_is():
             method="top-down",
             memory="3B",
         )
-
-
-def test_rows_that_stay_in_a_database_have_no_budget_here():
-    elsewhere = SimpleNamespace(kind="duckdb")
-    with pytest.raises(ParameterError, match=r"memory must be left out, got '5B': .* duckdb table"):
-        count_within(Budget.of("5B"), elsewhere, policy_of(), ["age"], no_progress)
 
 
 def test_a_local_method_takes_a_budget_that_suffices():

@@ -11,10 +11,12 @@ import numpy as np
 from sfumato.counts import FrequencySet
 from sfumato.errors import OutputError, ParameterError, UnknownColumnError, some
 from sfumato.recoding import Recoding
-from sfumato.typing import IntArray, Value
+from sfumato.typing import CodeArray, IntArray, Value
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from sfumato.engines.arrow.survey import Survey
 
 Progress: TypeAlias = Callable[[int, int | None], None]
 """Called with the rows done so far and the rows there are, None while unknown."""
@@ -101,6 +103,50 @@ class Table(ABC):
 
         None, NaN and NaT are one value: missing. -0.0 is 0.0.
         """
+
+    @abstractmethod
+    def survey(
+        self,
+        columns: Sequence[str],
+        most: int,
+        *,
+        complete: Sequence[str] = (),
+        progress: Progress | None = None,
+    ) -> "FrequencySet | Survey":
+        """Count every distinct combination, or tell of the columns if there are too many.
+
+        Args:
+            columns: The columns to count, at least one.
+            most: How many combinations there may be.
+            complete: Where rows that miss one of these columns are not to be counted, when
+                values are counted column by column.
+            progress: Told how many rows were read.
+        """
+
+    @abstractmethod
+    def count_merged(
+        self,
+        found: "Survey",
+        merged: Sequence[CodeArray],
+        most: int,
+        rise: Callable[[CodeArray], Sequence[CodeArray]],
+        *,
+        progress: Progress | None = None,
+    ) -> tuple[CodeArray, IntArray]:
+        """Count combinations in which several values are taken for one.
+
+        Args:
+            found: What `survey` found: the columns with all values that occur.
+            merged: For each value of each column, which one it is taken for.
+            most: How many combinations there may be.
+            rise: Given combinations that are too many, says anew what each value is taken for;
+                what was taken for one stays so.
+            progress: Told how many rows were read.
+        """
+
+    @abstractmethod
+    def limit_rows(self, budget: int) -> None:
+        """Keep at most so many bytes of recoded rows in memory."""
 
     @abstractmethod
     def domains(

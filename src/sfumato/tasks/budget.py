@@ -134,22 +134,12 @@ def count_within(
 
     Args:
         budget: How much memory there is.
-        table: The table; one of the embedded engine.
+        table: The table. Of one in a database, only counts that fit are fetched.
         policy: What must hold.
         columns: The columns to count: the quasi-identifiers and what models look at.
         progress: Told how many rows were read.
         coarsens: Whether whoever decides can do so on coarser counts; else too many are refused.
     """
-    from sfumato.engines.arrow.table import ArrowTable
-
-    if not isinstance(table, ArrowTable):
-        raise ParameterError(
-            "memory",
-            budget.given,
-            "left out",
-            why=f"the rows of a {table.kind} table are counted where they are, and what that "
-            "takes is for that engine's own settings",
-        )
     table.limit_rows(budget.shuffled)
     most = budget.most(len(columns))
     complete = policy.quasi_identifiers if policy.missing is Missing.SUPPRESS else ()
@@ -171,7 +161,7 @@ def count_within(
 
     sizes = [len(column.values) for column in found.columns]
     combinations, rows = table.count_merged(
-        found.columns, levels.merged(sizes), most, rise, progress=progress
+        found, levels.merged(sizes), most, rise, progress=progress
     )
     frequencies = {name: found.frequencies[name] for name in policy.quasi_identifiers}
     counts = CoarseFrequencySet(found.columns, combinations, rows, frequencies)

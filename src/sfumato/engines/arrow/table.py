@@ -63,15 +63,6 @@ class ArrowTable(Table):
         complete: Sequence[str] = (),
         progress: Progress | None = None,
     ) -> FrequencySet | Survey:
-        """Count every distinct combination, or tell of the columns if there are too many.
-
-        Args:
-            columns: The columns to count, at least one.
-            most: How many combinations there may be.
-            complete: Where rows that miss one of these columns are not to be counted, when
-                values are counted column by column.
-            progress: Told how many rows were read.
-        """
         self.require(columns)
         books = [Codebook(name, self._source.schema.field(name).type) for name in columns]
         seen: Combinations | None = Combinations(len(books), most)
@@ -91,23 +82,14 @@ class ArrowTable(Table):
 
     def count_merged(
         self,
-        columns: Sequence[Column],
+        found: Survey,
         merged: Sequence[CodeArray],
         most: int,
         rise: Callable[[CodeArray], Sequence[CodeArray]],
         *,
         progress: Progress | None = None,
     ) -> tuple[CodeArray, IntArray]:
-        """Count combinations in which several values are taken for one.
-
-        Args:
-            columns: The columns with all values that occur.
-            merged: For each value of each column, which one it is taken for.
-            most: How many combinations there may be.
-            rise: Given combinations that are too many, says anew what each value is taken for;
-                what was taken for one stays so.
-            progress: Told how many rows were read.
-        """
+        columns = found.columns
         sizes = [len(column.values) for column in columns]
         readers = self._readers(columns, merged)
         seen = Combinations(len(columns), most)
@@ -121,7 +103,7 @@ class ArrowTable(Table):
         return seen.result()
 
     def limit_rows(self, budget: int) -> None:
-        """Keep so many bytes of recoded rows in memory while shuffling; more go to disk."""
+        # More go to disk while they are shuffled.
         self._budget = min(self._budget, budget)
 
     def domains(

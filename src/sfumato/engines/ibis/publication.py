@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import ibis
 
 from sfumato.engines.base import Suppression
+from sfumato.engines.ibis.coarse import CoarseCounted
 from sfumato.engines.ibis.counting import Counted
 from sfumato.engines.ibis.database import Database
 from sfumato.engines.ibis.full_domain import FullDomainRecoder
@@ -33,6 +34,7 @@ def publication(
     *,
     suppression: Suppression,
     as_text: bool,
+    coarse: bool = False,
 ) -> Publication:
     """Check the rows against a recoding and build what publishes them.
 
@@ -42,14 +44,19 @@ def publication(
         columns: What to publish, in order.
         suppression: What becomes of suppressed rows.
         as_text: Whether recoded columns must be text.
+        coarse: Whether to count no finer than a full-domain recoding tells values apart.
     """
     number = {field.name: i for i, field in enumerate(database.fields)}
-    counted = Counted(database, [number[name] for name in looked_at(recoding)])
+    positions = [number[name] for name in looked_at(recoding)]
     recoder: FullDomainRecoder | LocalRecoder
     if isinstance(recoding, LocalRecoding):
-        recoder = LocalRecoder(database, recoding, counted)
+        recoder = LocalRecoder(database, recoding, Counted(database, positions))
+    elif coarse:
+        recoder = FullDomainRecoder(
+            database, recoding, CoarseCounted(database, positions, recoding)
+        )
     else:
-        recoder = FullDomainRecoder(database, recoding, counted)
+        recoder = FullDomainRecoder(database, recoding, Counted(database, positions))
     star = suppression == "star"
     # A star is text, so a column that may get one must be text from its first row on.
     as_text = as_text or (star and recoder.suppresses)

@@ -1,6 +1,6 @@
 """The Ibis engine's table: counts and publishes where the rows are."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from sfumato.counts import FrequencySet
 from sfumato.derived import DerivedTable
 from sfumato.engines.arrow.build import from_numpy
 from sfumato.engines.arrow.codebook import MISSING
+from sfumato.engines.arrow.survey import Survey
 from sfumato.engines.arrow.values import python_values
 from sfumato.engines.base import (
     FORMATS,
@@ -26,6 +27,7 @@ from sfumato.engines.base import (
 )
 from sfumato.engines.derived import derived_table
 from sfumato.engines.ibis.address import Name, name_of, written
+from sfumato.engines.ibis.coarse import StoredSurvey, count_merged, survey
 from sfumato.engines.ibis.counting import Counted
 from sfumato.engines.ibis.database import Answer, Database, Field
 from sfumato.engines.ibis.derived import kinds_of, store_kinds
@@ -40,7 +42,7 @@ from sfumato.engines.ibis.releases import (
 from sfumato.engines.ibis.staging import Staging
 from sfumato.errors import InputError, OutputError, ParameterError
 from sfumato.recoding import Recoding
-from sfumato.typing import IntArray, Value
+from sfumato.typing import CodeArray, IntArray, Value
 
 
 class IbisTable(Table):
@@ -58,6 +60,8 @@ class IbisTable(Table):
         self.columns = tuple(field.name for field in database.fields)
         self.kind = database.kind
         self._database = database
+        self._coarse = False
+        """Whether there are too many combinations to fetch them all."""
 
     def count(self, columns: Sequence[str], *, progress: Progress | None = None) -> FrequencySet:
         self.require(columns)
@@ -67,6 +71,43 @@ class IbisTable(Table):
         if progress is not None:
             progress(counts.total, counts.total)
         return counts
+
+    def survey(
+        self,
+        columns: Sequence[str],
+        most: int,
+        *,
+        complete: Sequence[str] = (),
+        progress: Progress | None = None,
+    ) -> FrequencySet | StoredSurvey:
+        self.require(columns)
+        for name in columns:
+            self._require_key(name)
+        positions, whole = (
+            [self.columns.index(name) for name in names] for names in (columns, complete)
+        )
+        found = survey(self._database, positions, most, whole)
+        # From now on nothing that is published makes the database give more than that.
+        self._coarse = found is not None
+        return self.count(columns, progress=progress) if found is None else found
+
+    def count_merged(
+        self,
+        found: Survey,
+        merged: Sequence[CodeArray],
+        most: int,
+        rise: Callable[[CodeArray], Sequence[CodeArray]],
+        *,
+        progress: Progress | None = None,
+    ) -> tuple[CodeArray, IntArray]:
+        assert isinstance(found, StoredSurvey)  # noqa: S101 - that is what `survey` finds
+        combinations, rows = count_merged(self._database, found, merged, most, rise)
+        if progress is not None:
+            progress(int(rows.sum()), int(rows.sum()))
+        return combinations, rows
+
+    def limit_rows(self, budget: int) -> None:
+        """They stay where they are, so there is nothing to limit."""
 
     def domains(
         self, columns: Sequence[str], *, progress: Progress | None = None
@@ -100,7 +141,12 @@ class IbisTable(Table):
             raise OutputError(f"cannot write {target}: it exists. Nothing was changed.")
         with self._database.work():
             plan = publication(
-                self._database, recoding, columns, suppression=suppression, as_text=format == "csv"
+                self._database,
+                recoding,
+                columns,
+                suppression=suppression,
+                as_text=format == "csv",
+                coarse=self._coarse,
             )
             rows = self._database.write(plan.query, columns, target, format)
             _check(plan, rows, str(target))
@@ -124,7 +170,12 @@ class IbisTable(Table):
         with self._database.work():
             self._database.require_free(parts, force=force)
             plan = publication(
-                self._database, recoding, columns, suppression=suppression, as_text=False
+                self._database,
+                recoding,
+                columns,
+                suppression=suppression,
+                as_text=False,
+                coarse=self._coarse,
             )
             check = partial(_check, plan, where=written(parts))
             self._database.create(plan.query, columns, parts, check, force=force)

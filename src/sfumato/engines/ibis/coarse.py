@@ -1,0 +1,301 @@
+"""Counting in a database at coarser levels: values go there by number, and counts come back.
+
+Where there are too many combinations to fetch them all, columns are counted one by one. Then
+statements can speak of values by their numbers, and several values can have one.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import ibis
+import numpy as np
+import pyarrow as pa
+from pyarrow import types as t
+
+from sfumato.counts import Column, group, sums
+from sfumato.engines.arrow.build import from_numpy, to_numpy
+from sfumato.engines.arrow.codebook import MISSING, Codebook
+from sfumato.engines.arrow.source import changed
+from sfumato.engines.arrow.survey import SAMPLE, Survey
+from sfumato.engines.arrow.values import python_values
+from sfumato.engines.ibis.counting import TIMES, Counted
+from sfumato.engines.ibis.database import Database
+from sfumato.engines.ibis.keys import keyed
+from sfumato.errors import InputError
+from sfumato.recoding import FullDomainRecoding
+from sfumato.text import in_order
+from sfumato.typing import CodeArray, IntArray, Value
+
+if TYPE_CHECKING:
+    from ibis.expr.types import Table as Query
+
+_PRIME = 2**31 - 1
+"""Numbers below it can be multiplied in 64 bits."""
+
+_WHOLE = "sfumato_whole"
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """One column by itself: its values as the database gave them, and how often each occurs."""
+
+    position: int
+    """The column's number in the table."""
+
+    book: Codebook
+    """The known values; code 1 is the first, 0 is missing."""
+
+    rows: IntArray
+    """How many rows have each code of the book."""
+
+    whole: IntArray
+    """The same of the rows that miss nothing that must not be missed."""
+
+    @classmethod
+    def of(cls, database: Database, position: int, complete: Sequence[int] = ()) -> "Values":
+        """Count a column.
+
+        Args:
+            database: Where the table is.
+            position: The column's number.
+            complete: Columns that must not be missing in a row for it to be whole.
+        """
+        rows: Any = keyed(database, sorted({position, *complete}))
+        found = {TIMES: rows.count().cast("int64")}
+        if complete:
+            whole: Any = ibis.and_(*(rows[f"k{i}"].notnull() for i in complete))
+            found[_WHOLE] = whole.ifelse(1, 0).sum().cast("int64")
+        fetched = database.fetch(rows.group_by(f"k{position}").aggregate(**found))
+        field = database.fields[position]
+        column = fetched.column(f"k{position}")
+        # Where nothing is known, not even its type was fetched.
+        column = column.cast(field.key_type) if t.is_null(column.type) else column
+        book = Codebook(field.name, column.type)
+        codes = book.encode(column.combine_chunks()).astype(np.int64)
+        times, whole_times = (
+            sums(codes, _numbers(fetched.column(name)), len(book))
+            for name in (TIMES, _WHOLE if complete else TIMES)
+        )
+        return cls(position, book, times, whole_times)
+
+    @property
+    def misses(self) -> bool:
+        """Whether some row has no value."""
+        return bool(self.rows[MISSING])
+
+
+@dataclass(frozen=True, eq=False)
+class StoredSurvey(Survey):
+    """A survey of a table in a database, and what it takes to count it by number.
+
+    The sample is one of distinct combinations, and `rows` is how many of those there are.
+    """
+
+    lookups: tuple[Values, ...] = ()
+    numbers: tuple[IntArray, ...] = ()
+    """For each code of a column's book, the number of the value among all in order."""
+
+
+def survey(
+    database: Database, positions: Sequence[int], most: int, complete: Sequence[int]
+) -> StoredSurvey | None:
+    """Tell of the columns if there are more than `most` combinations; None if there are not.
+
+    What is drawn to estimate from are distinct combinations, the same ones every time.
+    """
+    n = _distinct(database, positions)
+    if n <= most:
+        return None
+    lookups = tuple(Values.of(database, i, complete) for i in positions)
+    columns, numbers, frequencies = [], [], {}
+    for values in lookups:
+        column, number = _numbered(values)
+        rows = np.zeros(len(column.values), dtype=np.int64)
+        there = np.flatnonzero(values.rows)
+        np.add.at(rows, number[there], values.whole[there])
+        columns.append(column)
+        numbers.append(number)
+        frequencies[column.name] = rows
+    with database.work():
+        query = by_number(database, lookups, numbers)
+        sample = _sample(database, query, len(positions), n)
+    return StoredSurvey(tuple(columns), frequencies, sample, n, lookups, tuple(numbers))
+
+
+def _numbered(values: Values) -> tuple[Column, IntArray]:
+    """Number the values of a column in the order that all counts have them in, missing last."""
+    name = values.book.column
+    known = python_values(values.book.values, name)
+    ordered: list[Value] = in_order(known)
+    place = {value: at for at, value in enumerate(ordered)}
+    number = np.array([len(ordered), *(place[value] for value in known)], dtype=np.int64)
+    if values.misses:
+        ordered.append(None)
+    return Column(name, tuple(ordered)), number
+
+
+def _distinct(database: Database, positions: Sequence[int]) -> int:
+    groups: Any = keyed(database, positions).distinct()
+    fetched = database.fetch(groups.aggregate(**{TIMES: groups.count().cast("int64")}))
+    n = int(fetched.column(TIMES)[0].as_py())
+    if not n:
+        raise InputError(f"{database.where} has no rows")
+    return n
+
+
+def _sample(database: Database, query: Any, columns: int, n: int) -> CodeArray:  # noqa: ANN401
+    """Fetch the numbers of some of `n` distinct combinations, of all if they are few."""
+    names = [f"r{i}" for i in range(columns)]
+    if n > SAMPLE:
+        # Always the same numbers: equal tables are to be treated alike.
+        drawn = np.random.default_rng(0).integers(1, _PRIME, columns).tolist()
+        place = sum((query[name] * by) % _PRIME for name, by in zip(names, drawn, strict=True))
+        query = query.filter(place % _PRIME < _PRIME * SAMPLE // n)
+    return _codes(database, database.fetch(query.select(*names).distinct()), names)
+
+
+def _codes(database: Database, fetched: pa.Table, names: Sequence[str]) -> CodeArray:
+    columns = [fetched.column(name) for name in names]
+    if any(column.null_count for column in columns):
+        raise changed(database.where, "a row has a value that was not there before")
+    codes: CodeArray = np.empty((len(names), fetched.num_rows), dtype=np.int32)
+    for i, column in enumerate(columns):
+        codes[i] = _numbers(column)
+    return codes
+
+
+def _numbers(column: pa.ChunkedArray) -> IntArray:
+    numbers: IntArray = to_numpy(column.cast(pa.int64()).combine_chunks())
+    return numbers
+
+
+def count_merged(
+    database: Database,
+    found: StoredSurvey,
+    merged: Sequence[CodeArray],
+    most: int,
+    rise: Callable[[CodeArray], Sequence[CodeArray]],
+) -> tuple[CodeArray, IntArray]:
+    """Count combinations in which several values are taken for one, in the database.
+
+    Args:
+        database: Where the table is.
+        found: What is known of its columns.
+        merged: For each value of each column, which one it is taken for.
+        most: How many combinations there may be.
+        rise: Given combinations of which there are too many, says anew what each value is taken
+            for; what was taken for one stays so.
+    """
+    while True:
+        alike = [_alike(of, number) for of, number in zip(merged, found.numbers, strict=True)]
+        codes, rows = counted_by_number(database, found.lookups, alike, limit=most + 1)
+        if len(rows) <= most:
+            return codes, rows
+        merged = rise(codes)
+
+
+def _alike(merged: CodeArray, number: IntArray) -> IntArray:
+    """Say which number each code of a book has; a code that no row has may have any."""
+    return merged[np.minimum(number, len(merged) - 1)].astype(np.int64)
+
+
+def counted_by_number(
+    database: Database,
+    lookups: Sequence[Values],
+    numbers: Sequence[IntArray],
+    *,
+    limit: int | None = None,
+) -> tuple[CodeArray, IntArray]:
+    """Count the combinations of the numbers that values have, `limit` of them at most."""
+    names = [f"r{i}" for i in range(len(lookups))]
+    with database.work():
+        query: Any = by_number(database, lookups, numbers)
+        counted = query.group_by(names).aggregate(**{TIMES: query.count().cast("int64")})
+        fetched = database.fetch(counted if limit is None else counted.limit(limit))
+    codes = _codes(database, fetched, names)
+    # A database gives its groups in any order, another one each time.
+    groups = group(list(codes), [int(column.max(initial=0)) + 1 for column in codes])
+    return codes[:, groups.first], _numbers(fetched.column(TIMES))[groups.first]
+
+
+class CoarseCounted(Counted):
+    """Columns counted no finer than a full-domain recoding tells their values apart.
+
+    Each value is known, and one value of each label stands for all in the combinations.
+
+    Args:
+        database: Where the table is.
+        positions: The columns of the recoding, by their number in the table.
+        recoding: What the values become.
+    """
+
+    def __init__(
+        self, database: Database, positions: Sequence[int], recoding: FullDomainRecoding
+    ) -> None:
+        lookups = [Values.of(database, i) for i in positions]
+        self.positions = tuple(positions)
+        self.names = tuple(database.fields[i].name for i in positions)
+        self.books = [values.book for values in lookups]
+        numbers = [
+            _first_alike(known, dict(zip(column.values, column.codes.tolist(), strict=True)))
+            for known, column in zip(self.values, recoding.columns, strict=True)
+        ]
+        self.codes, self.rows = counted_by_number(database, lookups, numbers)
+        self._missing = [values.misses for values in lookups]
+
+    def misses(self, column: int) -> bool:
+        return self._missing[column]
+
+
+def _first_alike(values: Sequence[Value], labels: dict[Value, int]) -> IntArray:
+    """Give for each value the place of the first one with its label; missing stays apart.
+
+    >>> _first_alike([None, 31, 38, 47], {31: 0, 38: 0, 47: 1}).tolist()
+    [0, 1, 1, 3]
+    """
+    first: dict[object, int] = {}
+    return np.array(
+        [
+            first.setdefault("missing" if value is None else labels.get(value, (at,)), at)
+            for at, value in enumerate(values)
+        ],
+        dtype=np.int64,
+    )
+
+
+def by_number(
+    database: Database,
+    lookups: Sequence[Values],
+    numbers: Sequence[IntArray],
+    plain: Sequence[int] = (),
+) -> "Query":
+    """Give rows with a number for the value of each column, `r0`, `r1` and so on.
+
+    Args:
+        database: Where the rows are; the lookups are uploaded until its work ends.
+        lookups: The columns.
+        numbers: For each code of each column's book the number to give.
+        plain: Columns that are needed as they are, by their number in the table.
+    """
+    query: Any = keyed(database, [values.position for values in lookups], plain)
+    for i, (values, number) in enumerate(zip(lookups, numbers, strict=True)):
+        if len(values.book.values):
+            lookup = {f"key{i}": values.book.values, f"number{i}": from_numpy(number[1:])}
+            uploaded = database.upload(pa.table(lookup))
+            query = query.left_join(uploaded, [(f"k{values.position}", f"key{i}")])
+    return query.mutate(
+        **{
+            f"r{i}": _number(query, i, values, int(number[MISSING]))
+            for i, (values, number) in enumerate(zip(lookups, numbers, strict=True))
+        }
+    )
+
+
+def _number(query: Any, i: int, values: Values, missing: int) -> Any:  # noqa: ANN401
+    instead = ibis.literal(missing, type="int64")
+    if not len(values.book.values):
+        return instead
+    if not values.misses:
+        return query[f"number{i}"]
+    return ibis.ifelse(query[f"k{values.position}"].isnull(), instead, query[f"number{i}"])
