@@ -166,7 +166,8 @@ def release(database, key, method=None):
 
 
 @pytest.mark.parametrize("method", [None, "break-merge"])
-def test_an_untouched_release_holds_and_says_who_signed(database, key, method):
+def test_an_untouched_release_holds_and_says_who_signed(quick_database, key, method):
+    database = quick_database
     where, made = release(database, key, method)
     name = where[1]
     assert f"{name}_evidence" in database.tables()
@@ -301,7 +302,8 @@ def test_a_release_is_signed_later_and_only_if_it_is_what_was_published(quick_da
             task((connection, "people"))
 
 
-def test_evidence_is_replaced_and_removed_with_its_release(database, key):
+def test_evidence_is_replaced_and_removed_with_its_release(quick_database, key):
+    database = quick_database
     where, _ = release(database, key)
     source = (where[0], "people")
     before = database.read("released_evidence").to_pydict()
@@ -312,7 +314,8 @@ def test_evidence_is_replaced_and_removed_with_its_release(database, key):
     assert database.tables() == {"people", "released", "released_manifest"}
 
 
-def test_a_release_that_cannot_be_signed_leaves_nothing(database, key, monkeypatch):
+def test_a_release_that_cannot_be_signed_leaves_nothing(quick_database, key, monkeypatch):
+    database = quick_database
     def broken(unfinished, text):
         raise InputError("the disk is full.")
 

@@ -19,7 +19,10 @@ from sfumato.cli.show import clean, say
 )
 def merge(
     release: Annotated[
-        Path, typer.Argument(metavar="RELEASE", help="The folder of a decoupled release.")
+        str,
+        typer.Argument(
+            metavar="RELEASE", help="The folder of a decoupled release, or the address of one."
+        ),
     ],
     output: Annotated[
         Path,

@@ -12,11 +12,12 @@ from sfumato.assessment import Assessment
 from sfumato.attacks import Target
 from sfumato.counts import FrequencySet
 from sfumato.decoupled import Decoupled
+from sfumato.engines import Table
 from sfumato.errors import InputError, ParameterError, PolicyError
 from sfumato.policy import Policy, RiskLevels
 from sfumato.release import MANIFEST, Release
 from sfumato.tasks.measure import counted
-from sfumato.tasks.stored import shown, stored_release
+from sfumato.tasks.stored import shown, stored_release, stored_tables
 from sfumato.tasks.subject import manifest_of, risk_levels_of
 from sfumato.tasks.target import target_of
 from sfumato.tasks.utility import utility
@@ -29,8 +30,8 @@ from sfumato.verifier import Verdict
 class Given:
     """A release, and what else is known of it. Everything is computed when it is asked for."""
 
-    release: Path | Release | Decoupled
-    """A folder; only releases in memory are anything else."""
+    release: Path | Release | Decoupled | Table
+    """A folder; only releases in memory or in a database are anything else."""
 
     data: object = None
     """The original table."""
@@ -147,12 +148,14 @@ def _shown(value: object) -> str:
     return str(value) if isinstance(value, str | PathLike) else f"a {type(value).__name__}"
 
 
-def _release(release: object) -> Path | Release | Decoupled:
+def _release(release: object) -> Path | Release | Decoupled | Table:
     if isinstance(release, Release | Decoupled):
         # What lies in the folder is what others get, whatever the object remembers.
         return release if release.folder is None else release.folder
     if (stored := stored_release(release)) is not None:
         return stored
+    if (several := stored_tables(release)) is not None:
+        return next(iter(several.tables.values()))
     if isinstance(release, str | PathLike):
         folder = Path(release).expanduser()
         if (folder / MANIFEST).is_file():

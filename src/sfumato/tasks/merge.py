@@ -15,6 +15,7 @@ from sfumato.engines import FORMATS, derived_table, write_derived
 from sfumato.errors import InputError, OutputError, ParameterError
 from sfumato.tasks.broken_tables import Opened, open_broken, opened
 from sfumato.tasks.promises import claims_in
+from sfumato.tasks.stored import stored_tables
 
 Progress: TypeAlias = Callable[[str, int, int | None], None]
 """Called with the stage, how much of it is done, and how much there is (None: unknown)."""
@@ -40,7 +41,7 @@ def merge(
     is to know; the numbers of a group add up to its size.
 
     Args:
-        release: A decoupled release, or its folder.
+        release: A decoupled release, its folder, or its address in a database.
         columns: The sensitive columns to join; None takes all. Combinations multiply, so take
             those that are needed.
         output: The file to write, part by part; None gives the table in memory.
@@ -50,7 +51,8 @@ def merge(
         progress: Told how far it is.
 
     Returns:
-        The table, of the kind the release has (Arrow for files), or the path that was written.
+        The table, of the kind the release has (Arrow for files and databases), or the path that
+        was written.
 
     Example:
         >>> import pyarrow as pa
@@ -98,6 +100,8 @@ def _open(release: object) -> Opened:
         if release.folder is None:
             return opened(release.tables or {}, claims_in(release.manifest))
         release = release.folder
+    if (stored := stored_tables(release)) is not None:
+        return opened(stored.tables, stored.claims)
     if not isinstance(release, str | PathLike):
         raise InputError(
             f"a {type(release).__name__} is not a decoupled release. Give what sf.decouple gave, "

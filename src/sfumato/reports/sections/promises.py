@@ -9,6 +9,7 @@ from sfumato.release import figures, promise_text
 from sfumato.reports.content import Badge, Cell, Figures, Heading, Part, Sentence, Table
 from sfumato.reports.given import Given, mapping, sequence
 from sfumato.reports.sections.base import Chapter, NotHereError
+from sfumato.tasks.stored_evidence import release_in_database
 from sfumato.verifier.verdict import in_words
 
 
@@ -58,6 +59,9 @@ def _files(given: Given) -> Table:
         ]
         for file in map(mapping, sequence(given.manifest.get("files")))
     ]
+    if (table := mapping(given.manifest.get("table"))) and not rows:
+        number = table["rows"] if isinstance(table.get("rows"), int) else None
+        rows = [[_text(table.get("name")), None, number, None, None]]
     if not rows:
         rows = [["in memory", None, None, None, None]]
     return Table.of(
@@ -96,6 +100,8 @@ def _made_with(given: Given) -> Figures:
 
 def _evidence(given: Given) -> list[Sentence]:
     folder = given.folder
+    if folder is None and (table := release_in_database(given.release)) is not None:
+        return [_in_database(signed=table.evidence() is not None)]
     if folder is None or not (folder / EVIDENCE).is_file():
         return [Sentence("There is no evidence file: the hashes above are all there is.")]
     if given.public:
@@ -114,6 +120,15 @@ def _evidence(given: Given) -> list[Sentence]:
             f"{signature.public_key.hex()}. Whether the signature is right: sfumato check-evidence."
         )
     ]
+
+
+def _in_database(*, signed: bool) -> Sentence:
+    if not signed:
+        return Sentence("There is no evidence beside the tables: anybody may have changed them.")
+    return Sentence(
+        "Evidence stands in a table beside the release and covers every row of it. Whether it is "
+        "right, and who signed it: sfumato check-evidence."
+    )
 
 
 PROMISES = Chapter(
