@@ -203,7 +203,7 @@ def stored_output(output: object, data: object) -> StoredOutput | None:
     if output.startswith(_TABLE):
         name = output.removeprefix(_TABLE)
     elif IbisEngine().owns(output):
-        name = _name_in_same_database(output, data)
+        name = _name_in_same_database(output, _origin(data))
     else:
         return None
     if not is_stored(data):
