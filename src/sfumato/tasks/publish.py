@@ -79,7 +79,7 @@ def publish(  # noqa: PLR0913 - all but two have a default and are named
         dry_run: Decide and report, and change nothing.
         format: csv, parquet or feather; None takes csv.
         wait: Seconds to wait for another publish on the same ledger.
-        key: The private key to sign the folder with, or its file; see `sf.keygen`.
+        key: The private key to sign the release with, or its file; see `sf.keygen`.
         seed: Fixes all that is random, for tests; not for publication.
 
     Example:
@@ -130,11 +130,11 @@ def _output(
     output: str | PathLike[str] | None, tables: GivenTables, form: str | None, key: Key | None
 ) -> IncrementOutput | None:
     """Say where the release goes; refuse what cannot be written, before any work is done."""
-    stored = output_of(output, tables.first, force=False, format=form, key=key)
+    stored = output_of(output, tables.first, force=False, format=form)
     signer = key_for(key, output)
     if stored is not None and tables.database is not None:
         tables.database.for_ledger("").require_unused(stored.names(["", "manifest"]))
-        return TablesOutput(tables.database, stored)
+        return TablesOutput(tables.database, stored, signer)
     return None if output is None else FolderOutput(Path(output), form or "csv", signer)
 
 

@@ -187,10 +187,7 @@ class Database(ABC):
 
     @abstractmethod
     def tables_like(self, schema: Name, beginning: str) -> list[str]:
-        """Name the tables of a schema that begin like this: small letters, digits and _.
-
-        Where there are always transactions nothing is left behind, and nobody needs to look.
-        """
+        """Name the tables of a schema that begin like this: small letters, digits and _."""
 
     @abstractmethod
     def require_writable(self, form: str, types: Sequence[pa.DataType]) -> None:

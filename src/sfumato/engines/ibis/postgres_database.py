@@ -129,7 +129,12 @@ class PostgresDatabase(Database):
         return True
 
     def tables_like(self, schema: Name, beginning: str) -> list[str]:
-        return []
+        literal = "'" + schema[-1].replace("'", "''") + "'" if schema else "current_schema()"
+        found = self.ask(
+            f"SELECT tablename FROM pg_tables WHERE schemaname = {literal} "  # noqa: S608 - quoted
+            f"AND starts_with(CAST(tablename AS text), '{beginning}')"
+        )
+        return [str(name) for [name] in found]
 
     @property
     def in_transaction(self) -> bool:

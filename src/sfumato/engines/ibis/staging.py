@@ -5,24 +5,21 @@ nobody looks for; then the ledger knows of them; and only then do they get their
 interrupts this, the ledger never forgets what was published, and the rest can be made up for.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from sfumato.engines.ibis.address import Name, name_of, written
+from sfumato.engines.ibis.appearing import appear, sweep, unpublished
 from sfumato.engines.ibis.releases import (
     Unfinished,
-    appear,
     evidence_of,
     final_names,
     manifest_of,
     read_manifest,
-    unpublished,
 )
 from sfumato.errors import OutputError, SfumatoError
 
@@ -49,7 +46,7 @@ class Staging:
 
     @contextmanager
     def staged(
-        self, name: str, others: Sequence[str], *, signed: bool = False
+        self, name: str, others: Sequence[str], *, signed: bool, keep: Sequence[str]
     ) -> Iterator[Unfinished]:
         """Let tables and their manifest be there after the block, under other names, or none.
 
@@ -57,6 +54,7 @@ class Staging:
             name: What the first table is to be called.
             others: What the further ones are to be called.
             signed: Whether their evidence is among them.
+            keep: First tables that wait still; whatever else was staged before is removed.
         """
         first, further = name_of(name), [name_of(other) for other in others]
         every = [*further, *([evidence_of(first)] if signed else [])]
@@ -67,6 +65,7 @@ class Staging:
                 f"cannot publish into {name}: the connection is in a transaction, and what a "
                 "ledger records is not undone with it. Commit it first, or give another connection."
             )
+        self._sweep(first, [name_of(each)[-1] for each in keep])
         base = (*first[:-1], f"{self._prefix}{token_hex(8)}")
         waiting = [(*base[:-1], f"{base[-1]}_{i}") for i in range(1, len(others) + 1)]
         evidence = evidence_of(base) if signed else None
@@ -78,7 +77,7 @@ class Staging:
                 raise
 
     def settle(self, staged: Sequence[str], final: Sequence[str], told: str) -> str:
-        """Give tables their names, as far as they have not got them; say what is in the way.
+        """Give tables their names, if they have not got them; say what is in the way.
 
         Args:
             staged: What they were staged as, the first table first; without the manifest.
@@ -87,6 +86,8 @@ class Staging:
         """
         try:
             before, after = map(_with_manifest, (staged, final))
+            self.database.require_free(after[0], force=True)
+            sweep(self.database, after[0])
             waits = [self.database.exists(name) for name in before]
             there = [self.database.exists(name) for name in after]
             text = read_manifest(self.database, before[1] if waits[0] else after[1])
@@ -96,27 +97,25 @@ class Staging:
                     f"{staged[0]} is not in this database, or was changed. Publish rows of the "
                     "database it is in; if it is gone, write it again from the ledger."
                 )
-            moves = [pair for *pair, wait in zip(before, after, waits, strict=True) if wait]
-            self.require_unused([written(name) for _, name in moves])
-            for _, name in moves:
-                self.database.require_free(name, force=True)
-            with self.database.work():
-                appear(self.database, [], [old for old, _ in moves], [new for _, new in moves])
+            if any(waits):
+                self.require_unused([written(name) for name in after])
+                with self.database.work():
+                    appear(self.database, [], before, after)
         except SfumatoError as error:
             return str(error)
         return ""
-
-    def sweep(self, near: str, *, keep: Collection[str]) -> None:
-        """Remove what an interrupted publish left; tables that begin with `keep` stay."""
-        kept = [name_of(each)[-1] for each in keep]
-        with suppress(SfumatoError):
-            found = self._owned(name_of(near))
-            self._drop([name for name in found if not name[-1].startswith(tuple(kept))])
 
     def drop(self, staged: Sequence[str]) -> None:
         """Remove tables that were staged and are not to be published."""
         first = name_of(staged[0])
         self._drop([manifest_of(first), *map(name_of, staged)])
+
+    def _sweep(self, near: Name, keep: Sequence[str]) -> None:
+        """Remove what an interrupted publish left; tables that begin with `keep` stay."""
+        with suppress(SfumatoError):
+            found = self.database.tables_like(near[:-1], self._prefix)
+            left = [name for name in found if not name.startswith(tuple(keep))]
+            self._drop([(*near[:-1], name) for name in left])
 
     def _drop(self, names: Sequence[Name]) -> None:
         for name in names:
@@ -127,23 +126,6 @@ class Staging:
     @property
     def _prefix(self) -> str:
         return f"sfumato_{self.owner}_"
-
-    def _owned(self, near: Name) -> list[Name]:
-        """List the tables that bear the owner's name; Spark's only in the schema of another."""
-        ask = self.database.ask
-        if self.database.kind == "spark":
-            schema = f" IN {self.database.quoted(near[:-1])}" if near[1:] else ""
-            answer = ask(f"SHOW TABLES{schema} LIKE '{self._prefix}*'")
-            assert isinstance(answer, pa.Table)  # noqa: S101 - Spark gives nothing else
-            return [(*near[:-1], str(name)) for name in answer.column("tableName").to_pylist()]
-        catalog = "table_catalog, " if self.database.kind == "duckdb" else ""
-        answer = ask(
-            f"SELECT {catalog}table_schema, table_name FROM information_schema.tables "  # noqa: S608
-            f"WHERE starts_with(CAST(table_name AS TEXT), '{self._prefix}')"
-        )
-        columns = answer.to_pydict().values() if isinstance(answer, pa.Table) else ()
-        rows = zip(*columns, strict=True) if isinstance(answer, pa.Table) else answer
-        return [tuple(map(str, row)) for row in rows]
 
 
 def manifest_hash(text: str) -> str:
