@@ -13,10 +13,11 @@ from sfumato.engines.arrow.tuples import Tuples
 from sfumato.engines.ibis.counting import Counted
 from sfumato.engines.ibis.database import Database
 from sfumato.engines.ibis.keys import kept, keyed
+from sfumato.engines.ibis.numbers import Numbers
 from sfumato.engines.ibis.recoded import SUPPRESSED, Constants, Recoded, texts
 from sfumato.errors import some
 from sfumato.recoding import DROP, ColumnRecoding, FullDomainRecoding
-from sfumato.typing import BoolArray, CodeArray
+from sfumato.typing import BoolArray, CodeArray, IntArray
 
 _UNKNOWN = -1
 
@@ -41,6 +42,7 @@ class FullDomainRecoder:
         ]
         """The label of each value of each column, by the value's code."""
 
+        self._numbers = Numbers([len(column.labels) for column in recoding.columns])
         self.rows = int(counted.rows.sum())
         self.suppressed_rows = int(counted.rows[self._inside()].sum())
         self.suppresses = len(recoding.suppressed) > 0 or any(
@@ -69,26 +71,24 @@ class FullDomainRecoder:
         """
         columns = self._recoding.columns
         constants = Constants(self._database)
-        wanted = [
-            i
-            for i, column in enumerate(columns)
-            if self.suppressed_rows or as_text or column.level > 0
-        ]
+        labelled = [i for i, column in enumerate(columns) if as_text or column.level > 0]
+        wanted = range(len(columns)) if self.suppressed_rows else labelled
         lookups = {i: self._lookup(i, constants) for i in wanted}
-        query: Any = keyed(self._database, self._counted.positions, plain)
+        positions = self._counted.positions
+        unchanged = [positions[i] for i in range(len(columns)) if i not in labelled]
+        # The fewer columns go through the joins, the shorter is the statement.
+        others = [i for i in plain if i not in positions]
+        query: Any = keyed(self._database, positions, [*others, *unchanged])
         query = constants.beside(query)
         for i, lookup in lookups.items():
-            query = query.left_join(lookup, [(f"k{self._counted.positions[i]}", f"key{i}")])
-        cells = {f"code_of{i}": self._cell(query, i, "code") for i in wanted}
-        for i, column in enumerate(columns):
+            query = query.left_join(lookup, [(f"k{positions[i]}", f"key{i}")])
+        cells = {f"c{i}": query[f"c{i}"] for i in others}
+        for i, position in enumerate(positions):
+            labels = i in labelled
             cells[f"label_of{i}"] = (
-                self._cell(query, i, "label")
-                if column.level > 0 or as_text
-                else kept(self._database, query, self._counted.positions[i])
+                self._label(query, i) if labels else kept(self._database, query, position)
             )
-        query = query.mutate(**cells)
-        if self.suppressed_rows:
-            query = self._marked(query)
+        query = self._marked(query, cells) if self.suppressed_rows else query.select(**cells)
         return Recoded(query, {c.column: f"label_of{i}" for i, c in enumerate(columns)})
 
     def _lookup(self, i: int, constants: Constants) -> Any:  # noqa: ANN401
@@ -96,32 +96,56 @@ class FullDomainRecoder:
         book, codes = self._counted.books[i], self._codes[i]
         # Of a dropped value no label is seen.
         labels = texts([self._recoding.columns[i].labels[max(code, 0)] for code in codes])
-        numbers = from_numpy(codes)
         if self._counted.misses(i):
-            constants.add(f"missing_code{i}", numbers[:1])
             constants.add(f"missing_label{i}", labels[:1])
+        parts = from_numpy(self._parts(i)[1:])
         return self._database.upload(
-            pa.table({f"key{i}": book.values, f"code{i}": numbers[1:], f"label{i}": labels[1:]})
+            pa.table({f"key{i}": book.values, f"part{i}": parts, f"label{i}": labels[1:]})
         )
 
-    def _cell(self, query: Any, i: int, what: str) -> Any:  # noqa: ANN401
-        found = query[f"{what}{i}"]
+    def _parts(self, i: int) -> IntArray:
+        """Give what the values of a column add to the number of a class; -1 for dropped ones."""
+        codes = self._codes[i]
+        return np.where(codes == DROP, -1, self._numbers.part(i, codes))
+
+    def _label(self, query: Any, i: int) -> Any:  # noqa: ANN401
+        found = query[f"label{i}"]
         if not self._counted.misses(i):
             return found
         missing = query[f"k{self._counted.positions[i]}"].isnull()
-        return ibis.ifelse(missing, query[f"missing_{what}{i}"], found)
+        return ibis.ifelse(missing, query[f"missing_label{i}"], found)
 
-    def _marked(self, query: Any) -> Any:  # noqa: ANN401
-        """Add a column that says whether a row is suppressed."""
-        numbers = range(len(self._recoding.columns))
-        drops = [query[f"code_of{i}"] == DROP for i in numbers]
-        suppressed = np.unique(self._recoding.suppressed, axis=0).astype(np.int32)
+    def _part(self, query: Any, i: int) -> Any:  # noqa: ANN401
+        found = query[f"part{i}"]
+        if not self._counted.misses(i):
+            return found
+        missing = query[f"k{self._counted.positions[i]}"].isnull()
+        return ibis.ifelse(missing, int(self._parts(i)[MISSING]), found)
+
+    def _drops(self, i: int) -> bool:
+        """Tell whether some row is suppressed for its value of a column."""
+        codes = self._codes[i] if self._counted.misses(i) else self._codes[i][1:]
+        return bool((codes == DROP).any())
+
+    def _marked(self, query: Any, cells: dict[str, Any]) -> Any:  # noqa: ANN401
+        """Select some cells, and a column that says whether a row is suppressed."""
+        parts = [self._part(query, i) for i in range(len(self._codes))]
+        drops = [part < 0 for i, part in enumerate(parts) if self._drops(i)]
+        suppressed = np.unique(self._recoding.suppressed, axis=0)
         if not len(suppressed):
-            return query.mutate(**{SUPPRESSED: ibis.or_(*drops)})
-        classes = {f"class{i}": from_numpy(column) for i, column in enumerate(suppressed.T)}
+            return query.select(**cells, **{SUPPRESSED: ibis.or_(*drops)})
+        sums = {f"number{g}": each for g, each in enumerate(self._numbers.sums(parts))}
+        classes = {
+            f"class{g}": from_numpy(each)
+            for g, each in enumerate(self._numbers.of(list(suppressed.T)))
+        }
         hits = self._database.upload(pa.table(classes))
-        query = query.left_join(hits, [(f"code_of{i}", f"class{i}") for i in numbers])
-        return query.mutate(**{SUPPRESSED: ibis.or_(query.class0.notnull(), *drops)})
+        pairs = [(f"number{g}", f"class{g}") for g in range(len(sums))]
+        # What is dropped is none of the classes, whatever its parts add up to.
+        dropped = {"dropped": ibis.or_(*drops)} if drops else {}
+        query = query.select(**cells, **sums, **dropped).view().left_join(hits, pairs)
+        hit = query.class0.notnull()
+        return query.mutate(**{SUPPRESSED: hit | query.dropped if drops else hit})
 
 
 def _codes(where: str, column: ColumnRecoding, counted: Counted, i: int) -> CodeArray:

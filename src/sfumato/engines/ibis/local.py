@@ -13,7 +13,8 @@ from sfumato.engines.arrow.tuples import Tuples
 from sfumato.engines.ibis.counting import Counted
 from sfumato.engines.ibis.database import Database
 from sfumato.engines.ibis.keys import keyed
-from sfumato.engines.ibis.recoded import SUPPRESSED, Constants, Recoded, texts
+from sfumato.engines.ibis.numbers import Numbers
+from sfumato.engines.ibis.recoded import SUPPRESSED, Recoded, texts
 from sfumato.errors import some
 from sfumato.recoding import SUPPRESSED as NO_CLASS
 from sfumato.recoding import LocalColumn, LocalRecoding
@@ -104,8 +105,10 @@ class LocalRecoder:
             plain: Columns that are needed as they are, by their number.
             as_text: Whether recoded columns must be text.
         """
-        query: Any = keyed(self._database, self._counted.positions, plain)
-        query = self._with_class(query)
+        positions = self._counted.positions
+        recoded = positions[: len(self._recoding.columns)]
+        others = [i for i in plain if i not in recoded]
+        query: Any = self._with_class(keyed(self._database, positions, others), others)
         labels = {
             f"label_of{i}": self._labels(i, as_text) for i in range(len(self._recoding.columns))
         }
@@ -123,7 +126,7 @@ class LocalRecoder:
         of_class = self._recoding.labels[i]
         if column.raw and not as_text:
             return self._originals(i, column).take(from_numpy(of_class.astype(np.int64)))
-        return texts([column.labels[code] for code in of_class])
+        return texts(list(column.labels)).take(from_numpy(of_class.astype(np.int64)))
 
     def _originals(self, i: int, column: LocalColumn) -> pa.Array:
         code: dict[Value, int] = {value: at for at, value in enumerate(self._counted.values[i])}
@@ -131,13 +134,13 @@ class LocalRecoder:
         codes = np.array([code.get(label, MISSING) for label in column.labels], dtype=np.int64)
         return self._counted.originals(i, codes)
 
-    def _with_class(self, query: Any) -> Any:  # noqa: ANN401
-        """Add the class of each row."""
+    def _with_class(self, query: Any, others: list[int]) -> Any:  # noqa: ANN401
+        """Give the class of each row, and some of its columns as they are."""
         starts, classes = self._recoding.starts, self._recoding.classes
         parts = np.diff(starts)[self._combination]
         several = parts > 1
         firsts = classes[starts[self._combination]]
-        query = self._joined(query, np.where(several, _SEVERAL, firsts))
+        query = self._joined(query, others, np.where(several, _SEVERAL, firsts))
         if not several.any():
             return query.rename(class_of="first_class")
         # Drawn before it is ordered by: DuckDB draws nothing within a window.
@@ -148,37 +151,40 @@ class LocalRecoder:
         shared = query.first_class == _SEVERAL
         return query.mutate(class_of=ibis.ifelse(shared, query.slot_class, query.first_class))
 
-    def _joined(self, query: Any, classes: IntArray) -> Any:  # noqa: ANN401
-        """Join the distinct combinations, a missing value to a missing value."""
+    def _joined(self, query: Any, others: list[int], classes: IntArray) -> Any:  # noqa: ANN401
+        """Join the distinct combinations, each by the numbers that its values add up to."""
         counted = self._counted
-        constants = Constants(self._database)
-        columns: dict[str, pa.Array] = {}
-        cells: dict[str, Any] = {}
-        pairs = []
-        fills = []
-        for i in range(len(counted.positions)):
-            codes = counted.codes[i].astype(np.int64)
-            if len(counted.books[i].values):
-                # Equality never holds for missing values, so some known one stands for them.
-                columns[f"key{i}"] = counted.originals(i, np.maximum(codes, 1))
-                pairs.append((f"filled{i}", f"key{i}"))
-                if counted.misses(i):
-                    constants.add(f"fill{i}", counted.books[i].values[:1])
-                    fills.append(i)
-            if counted.misses(i):
-                columns[f"missing{i}"] = _flags(codes == MISSING)
-                pairs.append((f"misses{i}", f"missing{i}"))
-        query = constants.beside(query)
-        for i, position in enumerate(counted.positions):
-            key = query[f"k{position}"]
-            if f"key{i}" in columns:
-                cells[f"filled{i}"] = ibis.coalesce(key, query[f"fill{i}"]) if i in fills else key
-            if f"missing{i}" in columns:
-                cells[f"misses{i}"] = key.isnull()
+        numbers = Numbers([len(book) for book in counted.books])
+        # A column without any value tells nothing apart.
+        known = [i for i, book in enumerate(counted.books) if len(book.values)]
+        for i in known:
+            pair = (f"k{counted.positions[i]}", f"key{i}")
+            query = query.left_join(self._parts(i, numbers), [pair])
+        parts: list[Any] = [ibis.literal(0, "int64")] * len(counted.books)
+        for i in known:
+            # Missing values have the code 0. A value that nobody counted finds nothing.
+            missing = query[f"k{counted.positions[i]}"].isnull()
+            part = query[f"part{i}"]
+            parts[i] = ibis.ifelse(missing, 0, part) if counted.misses(i) else part
+        sums = {f"number{g}": each for g, each in enumerate(numbers.sums(parts))}
+        columns = {
+            f"found{g}": from_numpy(each) for g, each in enumerate(numbers.of(list(counted.codes)))
+        }
         columns["combination"] = from_numpy(self._combination)
         columns["first_class"] = from_numpy(classes.astype(np.int64))
         table = self._database.upload(pa.table(columns))
-        return query.mutate(**cells).left_join(table, pairs)
+        pairs = [(f"number{g}", f"found{g}") for g in range(len(sums))]
+        # The fewer columns go through the joins, the shorter is the statement.
+        cells = {f"c{i}": query[f"c{i}"] for i in others}
+        return query.select(**cells, **sums).view().inner_join(table, pairs)
+
+    def _parts(self, i: int, numbers: Numbers) -> Any:  # noqa: ANN401
+        """Upload what each known value of a column adds to a number."""
+        values = self._counted.books[i].values
+        codes = np.arange(1, len(values) + 1)
+        return self._database.upload(
+            pa.table({f"key{i}": values, f"part{i}": from_numpy(numbers.part(i, codes))})
+        )
 
     def _slots(self) -> Any:  # noqa: ANN401
         """Give a class for each turn of the combinations whose rows go to different ones."""
@@ -198,7 +204,3 @@ class LocalRecoder:
         )
         places = ibis.range(table.low, table.high).unnest()
         return table.select("of", "slot_class", place=places)
-
-
-def _flags(values: np.ndarray) -> pa.Array:
-    return from_numpy(values.astype(np.int8)).cast(pa.bool_())
