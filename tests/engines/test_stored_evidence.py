@@ -316,6 +316,7 @@ def test_evidence_is_replaced_and_removed_with_its_release(quick_database, key):
 
 def test_a_release_that_cannot_be_signed_leaves_nothing(quick_database, key, monkeypatch):
     database = quick_database
+
     def broken(unfinished, text):
         raise InputError("the disk is full.")
 
@@ -343,3 +344,31 @@ def test_somebody_elses_table_is_not_taken_for_evidence(quick_database, key):
 def test_what_is_in_memory_is_not_signed(key):
     with pytest.raises(ParameterError, match="what is in memory cannot be signed"):
         sf.anonymize(PEOPLE, POLICY, key=key)
+
+
+def test_spark_signs_as_others_do(spark, key):
+    """One test for all of it: with Spark every statement is a job of its own."""
+    try:
+        where, made = release(spark, key)
+        assert spark.tables() == {"people", "released", "released_manifest", "released_evidence"}
+        assert hashed((spark.session, "people")).sha256 == textbook(
+            (spark.session, "people"), PEOPLE
+        )
+        assert sf.check_evidence(made, key.public).holds
+        spark.session.sql("INSERT INTO released SELECT * FROM released LIMIT 1")
+        assert found_in(where, key.public) == ["sha256"]
+        zone = spark.session.conf.get("spark.sql.session.timeZone")
+        found = []
+        for items, now in (("null", zone), ("null", "Asia/Tokyo"), ("0", zone)):
+            spark.session.conf.set("spark.sql.session.timeZone", now)
+            found.append(hashed(spark.session.sql(CELLS.replace("null", items))))
+        assert found[0] == found[1] != found[2]
+    finally:
+        spark.session.conf.set("spark.sql.session.timeZone", "UTC")
+        spark.clear()
+
+
+CELLS = (
+    "SELECT 1.5D AS f, X'FF' AS b, timestamp_micros(1600000000000000) AS t, DATE'2020-01-01' AS d, "
+    "array(1, null) AS l"
+)

@@ -124,22 +124,3 @@ def test_decoupled_tables_follow_from_counts_so_every_database_gives_files(
     expected = sf.decouple(PAID, output=tmp_path / "expected", **given)
     assert found.manifest == expected.manifest
     assert sf.verify(tmp_path / "out").verdict.holds
-
-
-def test_spark_mends_and_signs_as_others_do(spark):
-    pytest.importorskip("cryptography")
-    key = sf.SigningKey.generate()
-    try:
-        protected(spark, "decoupled")
-        where = (spark.session, "out")
-        assert sf.sign(where, key).holds
-        assert sf.check_evidence(where, key.public)["tables"].found == 3
-        spark.session.sql("INSERT INTO out_sensitive_work SELECT * FROM out_sensitive_work LIMIT 1")
-        found = sf.check_evidence(where, key.public)
-        assert [check.name for check in found.checks if check.status != "holds"] == ["sha256"]
-        release = sf.anonymize((spark.session, "people"), married_policy(), output="table:out",
-                               key=key, force=True)  # fmt: skip
-        assert sf.check_evidence(release, key.public).holds
-        assert spark.tables() == {"people", "out", "out_manifest", "out_evidence"}
-    finally:
-        spark.clear()

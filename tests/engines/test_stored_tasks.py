@@ -143,7 +143,6 @@ def of_decoupled(name):
         f"estimate {name}": lambda t: sf.estimate(what(t), {"ill": "flu", "age": 21}).to_dict(),
         f"utility {name}": lambda t: sf.utility(t.people, what(t), queries=20, **ONE).to_dict(),
         f"explain {name}": lambda t: sf.explain(what(t), {"sex": "f"}).to_dict(),
-        f"report {name}": lambda t: drawn(sf.report(what(t))),
     }
 
 
@@ -155,6 +154,7 @@ TASKS |= {
     "detect broken": lambda t: sf.detect(t.decoupled["broken"]).to_dict(),
     "breach broken": lambda t: sf.breach(t.decoupled["broken"], original=t.released).to_dict(),
     "merge broken": merged,
+    "report sliced": lambda t: drawn(sf.report(t.decoupled["sliced"])),
 }
 for each in METHODS:
     TASKS |= of_decoupled(each)

@@ -13,7 +13,6 @@ from sfumato.tasks.anonymize import Progress, decide, population_of, with_findin
 from sfumato.tasks.manifest import build_manifest
 from sfumato.tasks.problem import counted_columns
 from sfumato.tasks.recoded import recoded
-from sfumato.tasks.stored import shown
 from sfumato.verifier import Verdict
 
 if TYPE_CHECKING:
@@ -25,14 +24,12 @@ class Attempts:
 
     Args:
         table: The opened table.
-        data: What opened it.
         policy: What every attempt keeps.
         report: Told how far each stage is.
     """
 
-    def __init__(self, table: "IbisTable", data: object, policy: Policy, report: Progress) -> None:
+    def __init__(self, table: "IbisTable", policy: Policy, report: Progress) -> None:
         self._table = table
-        self._data = data
         self._policy = policy
         self._report = report
         self._roles = policy.check_against(table.columns)
@@ -57,5 +54,5 @@ class Attempts:
         manifest = build_manifest(asked, self._roles, decision, reproducible=False)
         # Suppressed rows are not among these counts, not even as stars.
         manifest["rows"]["suppression"] = "remove"
-        tried = TriedTable(self._table, published, self._data)
-        return Release(manifest, Verdict(()), place=shown(self._data), source=tried)
+        tried = TriedTable(self._table, published)
+        return Release(manifest, Verdict(()), place=self._table.name, source=tried)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sfumato.checks import require_int
 from sfumato.decoupled import Decoupled
@@ -18,6 +18,9 @@ from sfumato.tasks.attempts import Attempts
 from sfumato.tasks.decouple import decouple
 from sfumato.tasks.detect import detect
 from sfumato.tasks.stored import open_stored, output_of, refuse_files, refuse_memory
+
+if TYPE_CHECKING:
+    from sfumato.engines.ibis.table import IbisTable
 
 Progress: TypeAlias = Callable[[str, int, int | None], None]
 """Called with the stage, how much of it is done, and how much there is (None: unknown)."""
@@ -157,7 +160,10 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     policy = _with_method(policy, method)
     report = progress or (lambda stage, done, total: None)  # noqa: ARG005
     form = None if output is None or stored is not None else format or "parquet"
-    attempts = _in_database(data, policy, form, report)
+    table = open_stored(data)
+    attempts = None if table is None else _in_database(table, policy, form, report)
+    # One connection for all that follows: a file may not be open twice.
+    data = table or data
 
     def look(release: Release | Decoupled) -> Findings:
         return detect(release, alpha=alpha, support=support, progress=progress)
@@ -202,21 +208,18 @@ def _with_method(
 
 
 def _in_database(
-    data: object, policy: Policy, form: str | None, report: Progress
-) -> Attempts | None:
-    """Get ready to try releases of a table in a database; None for anything else.
+    table: "IbisTable", policy: Policy, form: str | None, report: Progress
+) -> Attempts:
+    """Get ready to try releases of a table in a database.
 
     Args:
-        data: What was given.
+        table: The table.
         policy: What every attempt keeps.
         form: The format of the files that are asked for, if any.
         report: Told how far each stage is.
     """
-    table = open_stored(data)
-    if table is None:
-        return None
     roles = policy.check_against(table.columns)
     if form is not None:
         # Not only if it is not decoupled in the end: nobody waits for that.
         refuse_files(table, form, [name for name, role in roles.items() if role in AS_THEY_ARE])
-    return Attempts(table, data, policy, report)
+    return Attempts(table, policy, report)

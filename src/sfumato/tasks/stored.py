@@ -221,9 +221,9 @@ def stored_output(output: object, data: object) -> StoredOutput | None:
 
 
 def _origin(data: object) -> object:
-    """Give what opens a table; one that is only tried knows what opened the table it is of."""
+    """Give what opened a table, which may be an address; one that was opened knows it."""
     source = data.source if isinstance(data, Release) else data
-    return getattr(source, "given", source)
+    return getattr(source, "given", None) or source
 
 
 def _name_in_same_database(output: str, data: object) -> str:

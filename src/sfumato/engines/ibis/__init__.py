@@ -36,7 +36,7 @@ class IbisEngine(Engine):
         database = open_database(source)
         from sfumato.engines.ibis.table import IbisTable
 
-        return IbisTable(database)
+        return IbisTable(database, source)
 
 
 _TABLES = {

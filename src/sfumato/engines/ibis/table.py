@@ -53,12 +53,14 @@ class IbisTable(Table):
 
     Args:
         database: Where the table is.
+        given: What opened it, such as an address; None if that is not known.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, given: object = None) -> None:
         database.check_fields()
         self.columns = tuple(field.name for field in database.fields)
         self.kind = database.kind
+        self.given = given
         self._database = database
         self._coarse = False
         """Whether there are too many combinations to fetch them all."""

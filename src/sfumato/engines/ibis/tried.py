@@ -20,15 +20,13 @@ class TriedTable(IbisTable):
     Args:
         table: The table that would be recoded.
         counts: What would be published of it.
-        given: What opened the table.
     """
 
-    def __init__(self, table: IbisTable, counts: FrequencySet, given: object) -> None:
-        super().__init__(table._database)  # noqa: SLF001 - of the same class
+    def __init__(self, table: IbisTable, counts: FrequencySet) -> None:
+        super().__init__(table._database, table.given)  # noqa: SLF001 - of the same class
         self._types = {column.name: _type_of(column, table) for column in counts.columns}
         self._counts = _as_typed(counts, self._types)
         self.columns = counts.names
-        self.given = given
 
     def count(self, columns: Sequence[str], *, progress: Progress | None = None) -> FrequencySet:
         self.require(columns)
