@@ -67,12 +67,15 @@ FIELDS: dict[str, str] = {
     "versions.python": "",
     "versions.numpy": "",
     "versions.pyarrow": "",
+    "table": "Releases of one table in a database only, in place of `files`.",
+    "table.name": "Its name there, with its schema if one was given.",
+    "table.rows": "Rows in it, starred ones included.",
     "files": "The data file, or every table of a decoupled release. Missing in a release of one "
-    "table in memory.",
-    "files[].name": "Its name in the folder.",
-    "files[].format": "`csv`, `parquet` or `feather`.",
+    "table in memory or in a database.",
+    "files[].name": "Its name in the folder, or in the database.",
+    "files[].format": "`csv`, `parquet` or `feather`. Not there in a database.",
     "files[].rows": "Rows in it, starred ones included.",
-    "files[].sha256": "Its SHA-256.",
+    "files[].sha256": "Its SHA-256. Not there in a database: see the evidence of a signed release.",
     "files[].table": "Decoupled releases only: `qi` (one row per person) or `sensitive`.",
     "files[].column": "Decoupled releases only: the sensitive column that the table counts.",
     "files[].delimiter": "What separates the cells of a CSV file; not there for other formats.",
@@ -86,8 +89,9 @@ def page() -> str:
     return joined(
         "# Manifest",
         "`manifest.json` lies in every release folder beside the data, and `release.manifest` is "
-        "the same in Python. It says what was done and what is promised, and everything in it may "
-        "be public. [Read a manifest](../how-to/read-a-manifest.md) goes through one.",
+        "the same in Python. Of a release in a database it is the one text in the table "
+        "`…_manifest` beside it. It says what was done and what is promised, and everything in it "
+        "may be public. [Read a manifest](../how-to/read-a-manifest.md) goes through one.",
         "`sfumato verify` believes nothing of what it claims: the figures are recomputed from the "
         "rows.",
         table(["key", "meaning"], rows),

@@ -24,6 +24,7 @@ from sfumato.models import MODELS
 from sfumato.partition import PARTITIONERS
 from sfumato.search import SEARCHES
 from tests.docs.pages import ROOT
+from tests.engines.databases import imported
 
 REFERENCE = ROOT / "docs" / "reference"
 
@@ -207,11 +208,25 @@ def manifests(tmp_path):
     for form, method in (("csv", "full-domain"), ("parquet", "mondrian")):
         sf.anonymize(people, policy, method=method, output=tmp_path / form, format=form)
         made.append(manifest_in(tmp_path / form))
-    return [*made, refined(), *decoupled(tmp_path)]
+    return [*made, refined(), *decoupled(tmp_path), *stored(people, policy)]
 
 
 def manifest_in(folder):
     return json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+
+
+def stored(people, policy) -> list[dict]:
+    """Make releases in a database, and read their manifests there."""
+    with imported("duckdb", "duckdb").connect() as connection:
+        connection.register("people", people)
+        connection.execute("CREATE TABLE source AS FROM people")
+        release = sf.anonymize((connection, "source"), policy, output="table:one")
+        sf.decouple(release, output="table:several")
+        texts = [
+            connection.execute(f"SELECT manifest FROM {name}_manifest").fetchall()[0][0]
+            for name in ("one", "several")
+        ]
+    return [json.loads(text) for text in texts]
 
 
 def refined() -> dict:

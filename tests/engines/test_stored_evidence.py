@@ -146,6 +146,24 @@ def test_settings_of_a_session_do_not_change_a_hash(quick_database):
             database.connection.execute(statement)
 
 
+def test_at_most_4096_hashes_leave_the_database_however_many_rows_there_are(duck, monkeypatch):
+    duck.connection.execute("CREATE TABLE many AS SELECT i, i // 2 AS j FROM range(40000) t(i)")
+    opened = open_table((duck.connection, "many"))
+    whole, fetched = type(opened).ask, []
+
+    def ask(self, statement):
+        answer = whole(self, statement)
+        fetched.append(len(answer))
+        return answer
+
+    monkeypatch.setattr(type(opened), "ask", ask)
+    try:
+        assert hashed(opened).rows == 40_000
+        assert fetched == [4096]
+    finally:
+        duck.clear()
+
+
 def test_nested_columns_are_hashed_too(duck):
     duck.connection.execute("CREATE TABLE one AS SELECT ['a', 'b'] AS l, {'x': 1} AS s")
     duck.connection.execute("CREATE TABLE two AS SELECT ['a, b'] AS l, {'x': 1} AS s")
