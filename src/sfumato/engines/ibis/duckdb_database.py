@@ -117,7 +117,8 @@ class DuckDBDatabase(Database):
             # A connection that is lost has no temporary tables either.
             with suppress(duckdb.Error):
                 while self._temporary:
-                    self._run(f"DROP TABLE IF EXISTS {self._temporary.pop()}")
+                    self._run(f"DROP TABLE IF EXISTS {self._temporary[-1]}")
+                    self._temporary.pop()
                 self._run(f"DROP VIEW IF EXISTS {self._source}")
 
     def _begin(self) -> None:

@@ -117,7 +117,7 @@ class PostgresDatabase(Database):
             # When the answer to the last statement is lost, nobody can tell.
             left = (
                 "Whether all of it or nothing is in the database cannot be told; look there."
-                if done and outermost and self._connection.broken
+                if done and outermost and error.sqlstate is None
                 else "Nothing was left in the database."
             )
             raise OutputError(
