@@ -6,6 +6,7 @@ import math
 import resource
 from collections import Counter
 from datetime import date
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.engines import FORMATS, open_table
-from sfumato.engines.arrow import shuffle, writers
+from sfumato.engines.arrow import counted, shuffle, writers
 from sfumato.engines.arrow.opening import open_source
 from sfumato.engines.arrow.table import ArrowTable
 from sfumato.engines.arrow.tuples import Tuples
@@ -112,9 +113,10 @@ def requests(draw, names):
     suppression=st.sampled_from(["remove", "star"]),
     form=st.sampled_from(["parquet", "feather", "memory"]),
     budget=st.sampled_from([0, 2**29]),
+    told=st.booleans(),
 )
 def test_rows_are_recoded_like_the_textbook_says(
-    kind, table, data, suppression, form, budget, tmp_path_factory
+    kind, table, data, suppression, form, budget, told, tmp_path_factory
 ):
     folder = tmp_path_factory.mktemp("release")
     opened = ArrowTable(open_source(as_source(table, kind, folder)), budget=budget)
@@ -131,13 +133,19 @@ def test_rows_are_recoded_like_the_textbook_says(
     ]
     recoding = recoding_of(opened, quasi, node, groups=groups, suppress=suppress)
     expected = textbook(literal_rows(table), table.column_names, columns, recoding, suppression)
+    if told:
+        # All that is published was counted: the rows are made of that, where it is exact.
+        opened.count(table.column_names)
+    worth_it = patch.object(counted, "_WORTH_IT", 1 if told else math.inf)
     if form == "memory":
-        result = opened.publish_table(recoding, columns, suppression=suppression, rng=rng())
+        with worth_it:
+            result = opened.publish_table(recoding, columns, suppression=suppression, rng=rng())
         names, rows = result.column_names, literal_rows(result)
     else:
-        written = opened.publish(
-            recoding, columns, folder / "out", format=form, suppression=suppression, rng=rng()
-        )
+        with worth_it:
+            written = opened.publish(
+                recoding, columns, folder / "out", format=form, suppression=suppression, rng=rng()
+            )
         names, rows = read_back(written.path, form)
         assert written.rows == len(rows)
         lost = len(table) - len(rows)
@@ -350,13 +358,13 @@ def test_a_file_that_changed_since_it_was_opened_is_refused(tmp_path):
 
 
 def test_a_query_that_gives_other_rows_the_second_time_is_refused():
-    frame = pl.DataFrame({"q": ["a"] * 50})
+    frame = pl.DataFrame({"q": ["a"] * 50, "w": ["b"] * 50})
     sizes = iter([20, 30])
     lazy = frame.lazy().map_batches(lambda rows: rows.head(next(sizes)) if rows.height else rows)
     table = open_table(lazy)
     recoding = recoding_of(table, ["q"], (1,))
     with pytest.raises(InputError, match=r"the LazyFrame had 20 rows and now has 30"):
-        table.publish_table(recoding, ["q"], suppression="remove", rng=rng())
+        table.publish_table(recoding, ["q", "w"], suppression="remove", rng=rng())
 
 
 def test_what_a_csv_cell_cannot_hold_is_refused_before_anything_is_read(tmp_path):
@@ -460,6 +468,64 @@ def test_every_order_is_equally_likely(folder, tmp_path, monkeypatch):
     # Chi-square with 5 degrees of freedom exceeds 25.7 once in ten thousand times.
     assert sum((times - 200) ** 2 / 200 for times in seen.values()) < 25.7
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("at_once", [1, 100])
+def test_every_order_of_dealt_numbers_is_equally_likely(at_once, monkeypatch):
+    monkeypatch.setattr(shuffle, "_AT_ONCE", at_once)
+    monkeypatch.setattr(shuffle, "SLICE", 2)
+    generator = np.random.default_rng(12)
+    seen = Counter()
+    for _ in range(1200):
+        out = list(shuffle.dealt(np.array([1, 0, 2, 1]), generator))
+        assert all(len(numbers) <= 2 for numbers in out)
+        seen[tuple(np.concatenate(out).tolist())] += 1
+    assert len(seen) == 12
+    # Chi-square with 11 degrees of freedom exceeds 37.4 once in ten thousand times.
+    assert sum((times - 100) ** 2 / 100 for times in seen.values()) < 37.4
+
+
+def test_rows_that_were_counted_are_not_read_again(tmp_path):
+    frame = pl.DataFrame({"q": ["a", "b", None] * 5, "s": [1, 2, 3] * 5, "x": [-0.0, 0.0, 1.0] * 5})
+    read = []
+    lazy = frame.lazy().map_batches(lambda rows: read.append(rows.height) or rows)
+    table = open_table(lazy)
+    recoding = recoding_of(table, ["q"], (0,), suppress=[("b",)])
+    table.count(["q", "s", "x"])
+    read.clear()
+    told = []
+    written = table.publish(
+        recoding,
+        ["s", "q"],
+        tmp_path / "o",
+        format="parquet",
+        suppression="remove",
+        rng=rng(),
+        progress=lambda done, total: told.append((done, total)),
+    )
+    assert read == []
+    assert (written.rows, written.suppressed_rows, told[-1]) == (10, 5, (10, 10))
+    assert Counter(literal_rows(pq.read_table(written.path))) == {("1", "a"): 5, ("3", None): 5}
+    # Counting takes -0.0 for 0.0, publishing must not: such a column is read.
+    again = table.publish_table(recoding, ["x", "q"], suppression="remove", rng=rng())
+    assert read == [15]
+    assert Counter(map(str, again["x"].to_pylist())) == {"-0.0": 5, "1.0": 5}
+
+
+def test_a_parquet_file_made_of_counts_has_only_dictionaries_of_what_is_in_it(tmp_path):
+    names = ["zoë", "adam", "eve", "bob", None, ""] * 5
+    source = pa.table({"q": names, "s": names})
+    table = open_table(source)
+    recoding = recoding_of(table, ["q"], (0,), suppress=[("eve",)])
+    table.count(["q", "s"])
+    target = tmp_path / "o"
+    table.publish(recoding, ["q", "s"], target, format="parquet", suppression="remove", rng=rng())
+    assert pq.read_schema(target).equals(source.schema, check_metadata=True)
+    with pq.ParquetFile(target, read_dictionary=["q", "s"]) as file:
+        for name in ("q", "s"):
+            [chunk] = file.read(columns=[name])[name].chunks
+            assert chunk.dictionary.to_pylist() == ["", "adam", "bob", "zoë"]
+            assert Counter(chunk.to_pylist()) == dict.fromkeys(set(names) - {"eve"}, 5)
 
 
 def test_rows_in_parts_keep_their_cells_together(monkeypatch):

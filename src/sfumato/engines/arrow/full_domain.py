@@ -26,6 +26,8 @@ class FullDomainRecoder(Recoder):
         [1, 0]
     """
 
+    of_combinations = True
+
     def __init__(self, recoding: FullDomainRecoding, source: Source) -> None:
         self._readers = {
             column.column: ColumnReader(column.column, column.values, column.codes, source)

@@ -31,6 +31,9 @@ class Recoder(ABC):
     suppresses: bool
     """Whether there may be suppressed rows."""
 
+    of_combinations: bool = False
+    """Whether rows that are alike become alike, so that one of them can be encoded for all."""
+
     @abstractmethod
     def encode(self, batch: pa.RecordBatch) -> Recoded:
         """Recode some rows, or refuse rows that the recoding does not know."""

@@ -17,6 +17,7 @@ from pyarrow import types as t
 
 from sfumato.engines.arrow.build import from_numpy
 from sfumato.engines.arrow.types import as_type, plain_type
+from sfumato.typing import CodeArray, IntArray
 
 BUDGET = 512 * 2**20
 """Bytes of recoded rows that are kept in memory."""
@@ -59,6 +60,27 @@ def shuffled(
             yield from _through_buckets(chain(_emptying(held), batches), rng, folder)
             return
     yield from _permuted(held, rng) if sum(map(len, held)) <= _AT_ONCE else _parted(held, rng)
+
+
+def dealt(rows: IntArray, rng: np.random.Generator) -> Iterator[CodeArray]:
+    """Give the number i as often as `rows[i]` says, in an order drawn from `rng`.
+
+    Every order is equally likely, as in `shuffled`: too many numbers at once are thrown into two
+    halves first, and how many of each number fall into one half is drawn without writing them out.
+
+    >>> [numbers] = dealt(np.array([3, 0, 2]), np.random.default_rng(1))
+    >>> sorted(numbers.tolist())
+    [0, 0, 0, 2, 2]
+    """
+    if rows.sum() > _AT_ONCE:
+        half = rng.binomial(rows, 0.5)
+        yield from dealt(half, rng)
+        yield from dealt(rows - half, rng)
+        return
+    numbers = np.repeat(np.arange(len(rows), dtype=np.int32), rows)
+    rng.shuffle(numbers)
+    if len(numbers):
+        yield from np.array_split(numbers, -(-len(numbers) // SLICE))
 
 
 def _parted(held: list[pa.RecordBatch], rng: np.random.Generator) -> Iterator[pa.RecordBatch]:

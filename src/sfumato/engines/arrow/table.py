@@ -1,6 +1,6 @@
 """The arrow engine's table: counts and publishes whatever a source streams."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
@@ -13,12 +13,13 @@ from sfumato.counts import Column, FrequencySet
 from sfumato.engines.arrow.build import from_numpy
 from sfumato.engines.arrow.codebook import MISSING, Codebook
 from sfumato.engines.arrow.combinations import Combinations
+from sfumato.engines.arrow.counted import Counted
 from sfumato.engines.arrow.full_domain import FullDomainRecoder
 from sfumato.engines.arrow.local import LocalRecoder
 from sfumato.engines.arrow.publication import Publication
 from sfumato.engines.arrow.reader import ColumnReader
 from sfumato.engines.arrow.recoder import Recoder
-from sfumato.engines.arrow.shuffle import BUDGET, shuffled
+from sfumato.engines.arrow.shuffle import BUDGET, dealt, shuffled
 from sfumato.engines.arrow.source import BATCH_ROWS, FileSource, Source
 from sfumato.engines.arrow.survey import Frequencies, Sample, Survey, surveyed
 from sfumato.engines.arrow.values import python_values
@@ -44,6 +45,8 @@ class ArrowTable(Table):
         self._source = source
         self._budget = budget
         self._rows = source.rows
+        self._counted: Counted | None = None
+        """What was counted last: rows that are all told by it need not be read again."""
 
     def count(self, columns: Sequence[str], *, progress: Progress | None = None) -> FrequencySet:
         self.require(columns)
@@ -53,7 +56,8 @@ class ArrowTable(Table):
         for batch in self._batches(columns or self.columns[:1], progress):
             codes = [book.indexed(batch.column(book.column)) for book in books]
             seen.add(codes, [len(book) for book in books], len(batch))
-        return _frequency_set(books, seen)
+        self._counted = _counted(books, seen)
+        return self._counted.counts
 
     def survey(
         self,
@@ -77,7 +81,8 @@ class ArrowTable(Table):
                 seen.add(codes, sizes)
                 seen = None if seen.too_many else seen
         if seen is not None and not seen.merge():
-            return _frequency_set(books, seen)
+            self._counted = _counted(books, seen)
+            return self._counted.counts
         return surveyed(books, alone, sample)
 
     def count_merged(
@@ -175,10 +180,9 @@ class ArrowTable(Table):
         progress: Progress | None = None,
     ) -> pa.Table:
         publication = self._publication(recoding, columns, suppression, rng, as_text=False)
-        coded = publication.coded(self._batches(publication.read, progress))
         finished = [
-            plain_batch(publication.finished(batch), publication.schema)
-            for batch in shuffled(coded, rng)
+            plain_batch(columns, publication.schema)
+            for columns in self._finished(publication, rng, None, progress)
         ]
         return pa.Table.from_batches(finished, publication.schema)
 
@@ -228,16 +232,14 @@ class ArrowTable(Table):
         rng: np.random.Generator,
         progress: Progress | None,
     ) -> int:
-        coded = publication.coded(self._batches(publication.read, progress))
-        writer = open_writer(target, publication.schema, form, delimiter)
+        tidy = self._telling(publication) is not None
+        writer = open_writer(target, publication.schema, form, delimiter, tidy=tidy)
         written = 0
         try:
-            with closing(
-                shuffled(coded, rng, folder=target.parent, budget=self._budget)
-            ) as batches:
-                for batch in batches:
-                    writer.write(publication.finished(batch))
-                    written += len(batch)
+            with closing(self._finished(publication, rng, target.parent, progress)) as finished:
+                for columns in finished:
+                    writer.write(columns)
+                    written += len(columns[0])
         except BaseException:
             # What went wrong first is what the user must hear of.
             with suppress(OSError, pa.ArrowException):
@@ -247,6 +249,30 @@ class ArrowTable(Table):
         if written != publication.rows:
             raise RuntimeError(f"wrote {written} of {publication.rows} rows to {target}")
         return written
+
+    def _telling(self, publication: Publication) -> Counted | None:
+        """Give what was counted, if that is all there is to know of the rows of a release."""
+        counted = self._counted
+        return counted if counted is not None and publication.told_by(counted) else None
+
+    def _finished(
+        self,
+        publication: Publication,
+        rng: np.random.Generator,
+        folder: Path | None,
+        progress: Progress | None,
+    ) -> Generator[list[pa.Array], None, None]:
+        """Give the rows of a release in random order, some at a time, column by column."""
+        counted = self._telling(publication)
+        if counted is not None:
+            if isinstance(self._source, FileSource):
+                self._source.check_unchanged()
+            yield from _dealt(publication, counted, rng, progress)
+            return
+        coded = publication.coded(self._batches(publication.read, progress))
+        with closing(shuffled(coded, rng, folder=folder, budget=self._budget)) as batches:
+            for batch in batches:
+                yield publication.finished(batch)
 
     def _batches(
         self, columns: Sequence[str], progress: Progress | None
@@ -277,10 +303,31 @@ def _looked_at(recoding: Recoding) -> list[str]:
     return [column.column for column in recoding.columns] + [column.name for column in others]
 
 
-def _frequency_set(books: Sequence[Codebook], seen: Combinations) -> FrequencySet:
+def _counted(books: Sequence[Codebook], seen: Combinations) -> Counted:
     combinations, rows = seen.result()
-    values = [_occurring(book, combinations[i]) for i, book in enumerate(books)]
-    return FrequencySet.from_codes([book.column for book in books], values, combinations, rows)
+    known, values = {}, []
+    for book, codes in zip(books, combinations, strict=True):
+        known[book.column], missing = _occurring(book, codes)
+        values.append(missing + python_values(known[book.column], book.column))
+    counts = FrequencySet.from_codes([b.column for b in books], values, combinations, rows)
+    return Counted(counts, known)
+
+
+def _dealt(
+    publication: Publication,
+    counted: Counted,
+    rng: np.random.Generator,
+    progress: Progress | None,
+) -> Iterator[list[pa.Array]]:
+    """Make the rows of a release from what was counted."""
+    distinct = publication.distinct(counted)
+    done = 0
+    for numbers in dealt(distinct.rows, rng):
+        rows = from_numpy(numbers)
+        yield [column.take(rows) for column in distinct.columns]
+        done += len(rows)
+        if progress is not None:
+            progress(done, publication.rows)
 
 
 def _lifted(
@@ -298,15 +345,14 @@ def _lifted(
     return merged, fewer
 
 
-def _occurring(book: Codebook, codes: CodeArray) -> list[Value]:
-    """Give the values that occur, and renumber the codes in place."""
+def _occurring(book: Codebook, codes: CodeArray) -> tuple[pa.Array, list[Value]]:
+    """Give the known values that occur, after the missing one if it does; renumber the codes."""
     used = np.flatnonzero(np.bincount(codes, minlength=len(book)))
     number = np.empty(len(book), dtype=np.int32)
     number[used] = np.arange(len(used))
     codes[:] = number[codes]
     known = used[used != MISSING]
-    missing: list[Value] = [None] if len(known) < len(used) else []
-    return missing + python_values(book.values.take(from_numpy(known - 1)), book.column)
+    return book.values.take(from_numpy(known - 1)), [None] if len(known) < len(used) else []
 
 
 def _domain(book: Codebook, rows: IntArray) -> Domain:

@@ -43,11 +43,18 @@ class ParquetWriter(Writer):
     spelt out. The file says nothing of it: whoever reads it finds plain text. Each dictionary is
     made for its row group, of the values that are in it. There are no statistics, because
     with rows in random order those of all row groups are alike.
+
+    Args:
+        target: The file.
+        schema: Its columns.
+        tidy: Whether dictionaries of text are written as they come: they hold only values of the
+            file, each once, in an order that tells nothing.
     """
 
-    def __init__(self, target: Path, schema: pa.Schema) -> None:
+    def __init__(self, target: Path, schema: pa.Schema, *, tidy: bool = False) -> None:
         self._target = target
         self._schema = schema
+        self._tidy = tidy
         self._file: pq.ParquetWriter | None = None
         self._types: list[pa.DataType] = []
 
@@ -55,7 +62,9 @@ class ParquetWriter(Writer):
         if self._file is None:
             self._file = self._open(columns)
         arrays = [
-            _own_dictionary(column, field.type) if t.is_dictionary(kind) else as_type(column, kind)
+            _own_dictionary(column, field.type)
+            if t.is_dictionary(kind) and not self._tidy
+            else as_type(column, kind)
             for column, field, kind in zip(columns, self._schema, self._types, strict=True)
         ]
         batch = pa.RecordBatch.from_arrays(arrays, schema=self._file.schema)
@@ -71,12 +80,12 @@ class ParquetWriter(Writer):
     def _open(self, columns: Sequence[pa.Array]) -> "pq.ParquetWriter":
         import pyarrow.parquet as pq
 
-        coded = [t.is_dictionary(column.type) for column in columns] or [False] * len(self._schema)
+        given = [column.type for column in columns] or self._schema.types
         self._types = [
-            pa.dictionary(pa.int32(), field.type)
-            if is_coded and is_text(field.type)
+            pa.dictionary(kind.index_type if self._tidy else pa.int32(), field.type)
+            if t.is_dictionary(kind) and is_text(field.type)
             else field.type
-            for field, is_coded in zip(self._schema, coded, strict=True)
+            for field, kind in zip(self._schema, given, strict=True)
         ]
         schema = pa.schema(list(zip(self._schema.names, self._types, strict=True)))
         return pq.ParquetWriter(self._target, schema, store_schema=False, write_statistics=False)
@@ -160,10 +169,12 @@ class CsvWriter(Writer):
         self._file.close()
 
 
-def open_writer(target: Path, schema: pa.Schema, form: str, delimiter: str) -> Writer:
-    """Create a file of a format."""
+def open_writer(
+    target: Path, schema: pa.Schema, form: str, delimiter: str, *, tidy: bool = False
+) -> Writer:
+    """Create a file of a format; `tidy` is as in `ParquetWriter`."""
     if form == "parquet":
-        return ParquetWriter(target, schema)
+        return ParquetWriter(target, schema, tidy=tidy)
     if form == "feather":
         return FeatherWriter(target, schema)
     return CsvWriter(target, schema, delimiter)
