@@ -76,14 +76,9 @@ class Groups:
         hierarchies: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     ) -> "Groups":
         """Form the groups of a table counted over its quasi-identifiers, then the others."""
-        sizes, values = _sums(counted, len(quasi_identifiers), sensitive)
-        return cls.broken(
-            sizes,
-            values,
-            quasi_identifiers,
-            any_=any_,
-            population=population,
-            hierarchies=hierarchies,
+        tallies = _tallies(counted, len(quasi_identifiers), sensitive)
+        return cls._of(
+            tallies, sensitive, quasi_identifiers, population, hierarchies or {}, any_=any_
         )
 
     @classmethod
@@ -103,21 +98,36 @@ class Groups:
         >>> groups.groups[0].values, groups.reference
         ({'ill': {'flu': 2}}, {'ill': {'flu': 2}})
         """
-        people = _people(sizes, population, any_=any_)
-        if any_:
-            tallies = {key: _Tally(rows, _of(key, values)) for key, rows in sizes.items()}
-            groups = tuple(
-                Group(key, sizes[key], tally.rows, tally.values, people.get(key))
-                for key, tally in _compatible(tallies, tallies, list(values)).items()
-            )
-        else:
-            groups = tuple(
-                Group(key, rows, rows, _of(key, values), people.get(key))
-                for key, rows in sizes.items()
-            )
-        reference = {name: _added(of_column.values()) for name, of_column in values.items()}
-        rows = sum(sizes.values())
-        return cls(quasi_identifiers, groups, rows, reference, hierarchies or {})
+        tallies = {
+            key: _Tally(rows, {name: of_column[key] for name, of_column in values.items()})
+            for key, rows in sizes.items()
+        }
+        return cls._of(
+            tallies, list(values), quasi_identifiers, population, hierarchies or {}, any_=any_
+        )
+
+    @classmethod
+    def _of(
+        cls,
+        tallies: "Mapping[Key, _Tally]",
+        columns: Sequence[str],
+        quasi_identifiers: Sequence[str],
+        population: Population | None,
+        hierarchies: Mapping[str, Mapping[str, Sequence[str]]],
+        *,
+        any_: bool,
+    ) -> "Groups":
+        people = _people(tallies, population, any_=any_)
+        groups_of = _compatible(tallies, tallies, columns) if any_ else tallies
+        groups = tuple(
+            Group(key, tallies[key].rows, tally.rows, tally.values, people.get(key))
+            for key, tally in groups_of.items()
+        )
+        reference = {
+            name: _added(tally.values[name] for tally in tallies.values()) for name in columns
+        }
+        rows = sum(tally.rows for tally in tallies.values())
+        return cls(quasi_identifiers, groups, rows, reference, hierarchies)
 
     def reference_of(self, column: str) -> Mapping[object, int]:
         """Give the whole table's counts of a sensitive column."""
@@ -151,25 +161,19 @@ class _Tally:
                 mine[value] = mine.get(value, 0) + rows
 
 
-def _sums(
-    counted: Counted, width: int, columns: Sequence[str]
-) -> tuple[dict[Key, int], Mapping[str, Values]]:
+def _tallies(counted: Counted, width: int, columns: Sequence[str]) -> "dict[Key, _Tally]":
     """Add up the rows of each key, and for each column the rows of each of its values."""
-    sizes: dict[Key, int] = {}
-    values: dict[str, Values] = {name: {} for name in columns}
+    tallies: dict[Key, _Tally] = {}
     for combination, rows in counted.combinations.items():
         key = combination[:width]
-        sizes[key] = sizes.get(key, 0) + rows
-        for of_column, value in zip(values.values(), combination[width:], strict=True):
-            counts = of_column.get(key)
-            if counts is None:
-                counts = of_column[key] = {}
+        # Hashing a key takes longest, so it is looked up once.
+        tally = tallies.get(key)
+        if tally is None:
+            tally = tallies[key] = _Tally.none(columns)
+        tally.rows += rows
+        for counts, value in zip(tally.values.values(), combination[width:], strict=True):
             counts[value] = counts.get(value, 0) + rows
-    return sizes, values
-
-
-def _of(key: Key, values: Mapping[str, Values]) -> dict[str, dict[object, int]]:
-    return {name: of_column[key] for name, of_column in values.items()}
+    return tallies
 
 
 def _added(several: Iterable[Mapping[object, int]]) -> dict[object, int]:

@@ -169,9 +169,14 @@ def _open_parquet(path: Path) -> Source:
 
     def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         with readable(path.name), pq.ParquetFile(path, read_dictionary=text) as file:
-            yield from file.iter_batches(
-                batch_size=_BATCH_ROWS, columns=list(columns), use_threads=False
-            )
+            # Not all at once: a batch would end at both ends of each row group.
+            for group in range(file.num_row_groups):
+                yield from file.iter_batches(
+                    batch_size=_BATCH_ROWS,
+                    row_groups=[group],
+                    columns=list(columns),
+                    use_threads=False,
+                )
 
     return Source(tuple(schema.names), batches, _metadata(schema))
 

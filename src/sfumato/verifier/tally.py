@@ -18,6 +18,9 @@ Combination = tuple[object, ...]
 _BITS = 62
 """Bits of a number that stands for a combination."""
 
+_UNCOUNTED = 1 << 21
+"""Rows that are counted at a time: the more, the fewer combinations are met several times."""
+
 _PENDING = 1 << 20
 """Counts that may pile up before equal ones are added up."""
 
@@ -36,6 +39,8 @@ class Tally:
     def __init__(self, columns: int) -> None:
         self._books = [_Book() for _ in range(columns)]
         self._sums: dict[Combination, int] = {}
+        self._numbers: list[pa.Array] = []
+        self._uncounted = 0
         self._keys: list[pa.Array] = []
         self._rows: list[pa.Array] = []
 
@@ -52,7 +57,16 @@ class Tally:
         if sum(book.bits for book in self._books) > _BITS:
             self._take(distinct([normalised(column) for column in columns]))
             return
-        counted = pc.value_counts(self._numbers(coded))
+        self._numbers.append(self._numbered(coded))
+        self._uncounted += len(self._numbers[-1])
+        if self._uncounted >= _UNCOUNTED:
+            self._count()
+
+    def _count(self) -> None:
+        if not self._numbers:
+            return
+        counted = pc.value_counts(pa.chunked_array(self._numbers))
+        self._numbers, self._uncounted = [], 0
         self._keys.append(counted.field(0))
         self._rows.append(counted.field(1))
         if sum(len(keys) for keys in self._keys) > _PENDING:
@@ -62,12 +76,10 @@ class Tally:
 
     def sums(self) -> dict[Combination, int]:
         """Give every combination with its number of rows."""
-        if len(self._keys) > 1:
-            self._add_up()
         self._spell_out()
         return self._sums
 
-    def _numbers(self, coded: "Sequence[_Coded]") -> pa.Array:
+    def _numbered(self, coded: "Sequence[_Coded]") -> pa.Array:
         whole: pa.Array | None = None
         shift = 0
         for book, (values, indices) in zip(self._books, coded, strict=True):
@@ -87,6 +99,9 @@ class Tally:
         self._keys, self._rows = [runs.values], [pc.subtract(last, first)]
 
     def _spell_out(self) -> None:
+        self._count()
+        if len(self._keys) > 1:
+            self._add_up()
         for keys, rows in zip(self._keys, self._rows, strict=True):
             columns = []
             shift = 0
@@ -95,7 +110,12 @@ class Tally:
                 codes = pc.bit_wise_and(pc.shift_right(keys, _whole([shift])[0]), mask)
                 columns.append([book.values[code] for code in codes.to_pylist()])
                 shift += book.bits
-            self._take(zip(zip(*columns, strict=True), rows.to_pylist(), strict=True))
+            counted = zip(zip(*columns, strict=True), rows.to_pylist(), strict=True)
+            if self._sums:
+                self._take(counted)
+            else:
+                # Numbers that differ are combinations that differ: there is nothing to add up.
+                self._sums.update(counted)
         self._keys, self._rows = [], []
 
     def _take(self, counted: Iterable[tuple[Combination, int]]) -> None:
