@@ -20,12 +20,11 @@ from sfumato.engines.ibis.database import (
     uploaded,
     with_rows,
 )
+from sfumato.engines.ibis.postgres_copy import fetched, read_rows, write_rows
 from sfumato.errors import InputError, OutputError
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table as Query
-
-_CHUNK = 10_000
 
 
 class PostgresDatabase(Database):
@@ -74,14 +73,12 @@ class PostgresDatabase(Database):
         return with_rows(rows, self.statement(query))
 
     def fetch(self, query: "Query") -> pa.Table:
-        names = query.columns
-        types = [self._fetched_type(name) for name in names]
-        with self._refusing(), self._connection.cursor(fresh_name("cursor")) as cursor:
-            cursor.execute(self._select(query))
-            batches = [_batch(names, types, [])]
-            while rows := cursor.fetchmany(_CHUNK):
-                batches.append(_batch(names, types, rows))
-        return pa.concat_tables(batches, promote_options="permissive")
+        columns = [fetched(name, self._fetched_type(name)) for name in query.columns]
+        cells = ", ".join(column.sql for column in columns)
+        select = f"SELECT {cells} FROM ({self._select(query)}) AS fetched"  # noqa: S608 - quoted
+        copying = f"COPY ({select}) TO STDOUT (FORMAT csv, ENCODING 'UTF8')"
+        with self._refusing(), self._connection.cursor() as cursor, cursor.copy(copying) as copy:
+            return read_rows(copy, columns)
 
     def _fetched_type(self, name: str) -> pa.DataType | None:
         """Say what a key is fetched as; None for numbers of any length."""
@@ -95,10 +92,9 @@ class PostgresDatabase(Database):
         columns = ", ".join(f"{field.name} {_declared(field.type)}" for field in table.schema)
         with self._refusing(), self._connection.cursor() as cursor:
             cursor.execute(f"CREATE TEMP TABLE {name} ({columns}) ON COMMIT DROP")
-            with cursor.copy(f"COPY {name} FROM STDIN") as copy:
-                for batch in table.to_batches(_CHUNK):
-                    for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                        copy.write_row(row)
+            with cursor.copy(f"COPY {name} FROM STDIN (FORMAT csv, ENCODING 'UTF8')") as copy:
+                for piece in write_rows(table):
+                    copy.write(piece)
             # Without its size the planner would not choose to hash it.
             cursor.execute(f"ANALYZE {name}")
         return uploaded(name, table)
@@ -281,14 +277,6 @@ def _field(column: Any, kind: str, category: str) -> Field:  # noqa: ANN401
             column.name, pa.string(), kind, f'CAST({name} AS text) COLLATE "C"', pa.string()
         )
     return Field(column.name, pa.string(), kind, None, pa.string())
-
-
-def _batch(names: Sequence[str], types: Sequence[pa.DataType | None], rows: list[Any]) -> pa.Table:
-    columns = zip(*rows, strict=True) if rows else [()] * len(names)
-    return pa.table(
-        [pa.array(column, kind) for column, kind in zip(columns, types, strict=True)],
-        names=list(names),
-    )
 
 
 def _declared(kind: pa.DataType) -> str:
