@@ -6,6 +6,7 @@ import pytest
 
 from tests.cli.conftest import everything_in
 from tests.cli.test_mistakes import refused
+from tests.engines.databases import imported
 
 POLICY = """\
 columns:
@@ -117,3 +118,68 @@ def test_mistakes_are_answered_and_change_nothing(clinic, run):
 def test_quiet_says_nothing(clinic, run):
     done = run("publish", "new.csv", "-l", "x.ledger", "-q")
     assert (done.exit_code, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.fixture
+def database(folder, run):
+    """The same clinic in a file of DuckDB, with a ledger started from a release there."""
+    imported("ibis", "duckdb")
+    duckdb = imported("duckdb", "duckdb")
+    (folder / "policy.yaml").write_text(POLICY)
+    (folder / "patients.csv").write_text(PATIENTS)
+    (folder / "new.csv").write_text(NEW)
+    with duckdb.connect("clinic.db") as connection:
+        for name in ("patients", "new"):
+            connection.execute(f"CREATE TABLE {name} AS FROM read_csv('{name}.csv')")
+        connection.execute("CREATE TABLE gone AS FROM patients WHERE age < 30")
+    run("anonymize", at("patients"), "-p", "policy.yaml", "-o", "table:released")
+    assert run("decouple", at("released"), "-o", "table:march").exit_code == 0
+    return folder
+
+
+def at(table):
+    return f"duckdb:///clinic.db?table={table}"
+
+
+def tables():
+    import duckdb
+
+    with duckdb.connect("clinic.db", read_only=True) as connection:
+        return {name for (name,) in connection.execute("SHOW TABLES").fetchall()}
+
+
+def test_a_ledger_on_a_database(database, run):
+    more = ("-l", "x.ledger", "-p", "policy.yaml")
+    started = run("publish", at("march"), *more, "--alpha", "0.5", "--source", at("patients"))
+    assert "ledger started with 8 rows, alpha 0.5" in started.stdout
+    done = run("publish", at("new"), "-l", "x.ledger", "-o", "table:april")
+    assert done.exit_code == 0, done.stderr
+    assert "2 rows admitted, 1 refused, 1 held back; 1 wait in the ledger" in done.stdout
+    assert "Written: duckdb:///clinic.db?table=april" in done.stderr
+    assert run("verify", at("april")).exit_code == 0
+    both = ("publish", at("new"), "-l", "x.ledger", "--delete", at("gone"), "--again", "--json")
+    plain = json.loads(run(*both, "-o", at("may")).stdout)
+    assert (plain["left"], plain["place"]) == (4, at("may"))
+    earlier = ("--earlier", at("march"), "--attack", "composition")
+    compared = run("verify", at("may"), *earlier)
+    assert compared.exit_code == 0, compared.stderr
+    assert "composition" in compared.stdout
+
+
+def test_mistakes_with_a_database_change_nothing(database, run):
+    start = ("publish", at("march"), "-l", "x.ledger")
+    assert run(*start, "--alpha", "0.5", "-p", "policy.yaml").exit_code == 0
+    before = tables()
+    publish = ("publish", at("new"), "-l", "x.ledger")
+    refused(database, run, *publish, "-o", "table:march", words=["there is a table march"])
+    other = "duckdb:///other.db?table=april"
+    refused(database, run, *publish, "-o", other, words=["another database", "table:april"])
+    refused(database, run, "publish", at("no"), "-l", "x.ledger", words=["no does not exist"])
+    refused(database, run, "publish", at("march"), "-l", "x.ledger", words=["is a release"])
+    start = ("publish", at("new"), "-l", "y.ledger", "--alpha", "0.5")
+    refused(database, run, *start, words=["starts from a decoupled release", "decouple it first"])
+    into_table = ("-o", "table:april", "--format", "csv")
+    refused(database, run, *publish, *into_table, words=["left out when the output is a table"])
+    rows = ("publish", "new.csv", "-l", "x.ledger", "-o", "table:april")
+    refused(database, run, *rows, words=["in no database"])
+    assert tables() == before

@@ -12,6 +12,7 @@ from pyarrow import parquet
 
 import sfumato as sf
 from sfumato.engines import open_table
+from sfumato.engines.ibis.releases import Unfinished
 from sfumato.engines.ibis.staging import Staging
 from sfumato.errors import InputError, OutputError, ParameterError, VerificationError
 from sfumato.ledger import chain
@@ -395,3 +396,58 @@ def test_what_cannot_be_published_is_refused_before_anything_is_done(pair):
     with pytest.raises(InputError, match="table people is none"):
         sf.publish((new[0], "people"), pair.folder / "other.ledger", alpha=0.5)
     assert not (pair.folder / "other.ledger").exists()
+
+
+def cut(postgres):
+    postgres.connection.execute(
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+        "WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
+    )
+
+
+@pytest.mark.parametrize("moment", [(Unfinished, "keep"), (Staging, "settle")])
+def test_a_connection_that_is_cut(postgres, tmp_path, release, monkeypatch, moment):
+    where, name = moment
+    does = getattr(where, name)
+
+    def cut_first(*arguments):
+        cut(postgres)
+        return does(*arguments)
+
+    try:
+        pair = Pair(postgres, tmp_path).start(release, 0.6)
+        postgres.stored(people(30, 1), "new")
+        before = postgres.tables()
+        more = {"output": "table:april", "seed": 1}
+        with monkeypatch.context() as patch:
+            patch.setattr(where, name, cut_first)
+            with pytest.raises(OutputError) as refused:
+                sf.publish(postgres.address("new"), pair.stored, **more)
+        recorded = name == "settle"
+        assert ("is in the ledger" in str(refused.value)) == recorded
+        assert "s3cret" not in str(refused.value)
+        assert len(log(pair.stored)) == 1 + recorded
+        assert "april" not in postgres.tables()
+        assert (postgres.tables() == before) != recorded
+        again = sf.publish(postgres.address("new"), pair.stored, dry_run=recorded, again=True, **(
+            {} if recorded else more))  # fmt: skip
+        assert again.warnings == ()
+        assert sf.verify((postgres.connection, "april")).verdict.holds
+        assert not staged_in(postgres)
+    finally:
+        postgres.clear()
+
+
+def test_who_may_not_create_tables_publishes_nothing(postgres, tmp_path, release):
+    pair = Pair(postgres, tmp_path).start(release, 0.6)
+    postgres.stored(people(30, 1), "new")
+    try:
+        postgres.connection.execute("CREATE ROLE reader LOGIN PASSWORD 's3cret@:/?'")
+        postgres.connection.execute("GRANT SELECT ON new TO reader")
+        with pytest.raises(OutputError, match="permission denied"):
+            sf.publish(postgres.address("new", user="reader"), pair.stored, output="table:april")
+        assert postgres.tables() == {"new"}
+        assert len(log(pair.stored)) == 1
+    finally:
+        postgres.clear()
+        postgres.connection.execute("DROP ROLE reader")

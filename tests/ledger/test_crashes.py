@@ -14,6 +14,7 @@ from sfumato.errors import OutputError
 from sfumato.ledger import pending
 from sfumato.ledger.store import writing
 from sfumato.tasks.ledger import contents, log, verify_ledger
+from tests.engines.databases import imported
 from tests.ledger.releases import START, broken_of, counted, table_of
 
 ROOT = Path(__file__).parents[2]
@@ -27,16 +28,29 @@ def ledger(tmp_path):
     return path
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
-def test_a_publish_that_is_killed_at_any_moment(tmp_path):
-    command = [sys.executable, str(ROOT / "tests/ledger/crashing.py"), str(tmp_path), "200", "7"]
+def crashed(script, *arguments):
+    """Run a script that publishes and is killed, and get what it tells."""
+    command = [sys.executable, str(ROOT / "tests/ledger" / script), *map(str, arguments)]
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
+    return json.loads(done.stdout)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
+def test_a_publish_that_is_killed_at_any_moment(tmp_path):
+    told = crashed("crashing.py", tmp_path, "200", "7")
     assert told["rounds"] == 200
     # Kills came before the commit, and after it.
     assert 0 < told["after"] < 200
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
+def test_a_publish_into_a_database_that_is_killed_at_any_statement(tmp_path):
+    imported("ibis", "duckdb")
+    told = crashed("crashing_tables.py", tmp_path, "8")
+    assert told["rounds"] == 8
+    assert 0 < told["after"] < 8
 
 
 def test_who_comes_second_waits_or_is_told(ledger):

@@ -69,7 +69,7 @@ def verify(  # noqa: PLR0917 - options of a command line
         typer.Option(metavar="FILE", help="A list of people to link with it."),
     ] = None,
     earlier: Annotated[
-        Path | None,
+        str | None,
         typer.Option(metavar="RELEASE", help="The release before, to compare the two."),
     ] = None,
     form: Annotated[
