@@ -2,6 +2,7 @@
 
 import json
 import math
+from functools import cached_property
 
 import pyarrow as pa
 import pytest
@@ -65,12 +66,16 @@ class Stored:
         self.people = database.stored(PEOPLE, "people")
         connection = self.people[0]
         sf.anonymize(self.people, POLICY, output="table:released")
-        sf.anonymize(self.people, OTHER, output="table:local")
-        self.released, self.local = (connection, "released"), (connection, "local")
+        self.released = (connection, "released")
         self.decoupled = {}
         for name, (method, given) in METHODS.items():
             sf.decouple(self.released, method, seed=1, output=f"table:{name}", **given)
             self.decoupled[name] = (connection, name)
+
+    @cached_property
+    def local(self):
+        sf.anonymize(self.people, OTHER, output="table:local")
+        return (self.people[0], "local")
 
 
 def assessed(found):
@@ -171,6 +176,10 @@ def alike(one, other):
     return one == other or str(one) == str(other) == "nan"
 
 
+ASK_WHAT_OTHERS_ASK = {"diff", "compare_utility", "verify locally", "report sliced"}
+"""Not run with Spark, where every statement takes its time."""
+
+
 @pytest.fixture(scope="module")
 def expected():
     embedded = Embedded()
@@ -179,6 +188,7 @@ def expected():
 
 def test_every_task_finds_what_it_finds_in_memory(database, expected):
     stored = Stored(database)
-    found = {name: task(stored) for name, task in TASKS.items()}
-    assert [name for name in TASKS if not alike(found[name], expected[name])] == []
+    left_out = ASK_WHAT_OTHERS_ASK if database.name == "spark" else set()
+    found = {name: task(stored) for name, task in TASKS.items() if name not in left_out}
+    assert [name for name in found if not alike(found[name], expected[name])] == []
     assert not {name for name in database.tables() if name.startswith("sfumato")}
