@@ -291,6 +291,23 @@ def test_evidence_is_that_of_one_table_only(quick_database, key):
         sf.verify((connection, "stolen"))
 
 
+def test_evidence_of_a_folder_is_none_of_tables_and_the_other_way_round(duck, key, tmp_path):
+    try:
+        where, _ = release(duck, key)
+        folder = tmp_path / "release"
+        sf.anonymize(PEOPLE, POLICY, output=folder, key=key)
+        [of_tables] = duck.read("released_evidence").column(0).to_pylist()
+        of_folder = (folder / "evidence.json").read_text()
+        duck.connection.execute("UPDATE released_evidence SET evidence = ?", [of_folder])
+        (folder / "evidence.json").write_text(of_tables)
+        for what, text in ((where, "evidence of a folder"), (folder, "of tables in a database")):
+            found = sf.check_evidence(what, key.public)
+            assert [check.status for check in found.checks] == ["broken"]
+            assert text in found["evidence"].detail
+    finally:
+        duck.clear()
+
+
 def test_a_release_is_signed_later_and_only_if_it_is_what_was_published(quick_database, key):
     database = quick_database
     where, _ = release(database, None)
