@@ -291,6 +291,22 @@ def test_evidence_is_that_of_one_table_only(quick_database, key):
         sf.verify((connection, "stolen"))
 
 
+def test_a_copy_in_another_schema_is_looked_at_there(quick_database, key):
+    database = quick_database
+    connection = release(database, key, "break-merge")[0][0]
+    execute = database.connection.execute
+    execute("CREATE SCHEMA ward")
+    try:
+        for part in ("", "_sensitive_ill", "_manifest", "_evidence"):
+            execute(f"CREATE TABLE ward.broken{part} AS SELECT * FROM broken{part}")
+        assert found_in((connection, "ward.broken"), key.public) == []
+        execute("UPDATE ward.broken_sensitive_ill SET ill = 'x' WHERE ill = 'flu'")
+        assert found_in((connection, "ward.broken"), key.public) == ["sha256"]
+        assert found_in((connection, "broken"), key.public) == []
+    finally:
+        execute("DROP SCHEMA ward CASCADE")
+
+
 def test_evidence_of_a_folder_is_none_of_tables_and_the_other_way_round(duck, key, tmp_path):
     try:
         where, _ = release(duck, key)

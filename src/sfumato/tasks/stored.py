@@ -100,7 +100,7 @@ def stored_tables(what: object) -> StoredTables | None:
     # Otherwise another release would be looked at than the one that was named.
     if not table.is_called(claims.files[0].name):
         raise another_manifest(table, claims.files[0].name)
-    tables = {file.name: table.other(file.name) for file in claims.files}
+    tables = {file.name: table.beside(file.name) for file in claims.files}
     return StoredTables(claims, json.loads(text), tables)
 
 

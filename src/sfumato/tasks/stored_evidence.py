@@ -119,7 +119,7 @@ def _opener(table: "IbisTable", evidence: str | None) -> Callable[[str], StoredT
 
     def opened(name: str) -> StoredTable:
         if name != first:
-            return _hashable(table.other(name))
+            return _hashable(table.beside(name))
         if not table.is_called(name):
             raise InputError(f"the evidence is that of another table than {table.name}")
         return _hashable(table)

@@ -240,6 +240,12 @@ class IbisTable(Table):
         """Open another table of the same database."""
         return IbisTable(self._database.other(name_of(name)))
 
+    def beside(self, name: str) -> "IbisTable":
+        """Open another table, in the schema of this one unless its name says where it is."""
+        mine, parts = self._database.name or (), name_of(name)
+        missing = max(0, len(mine) - len(parts))
+        return IbisTable(self._database.other((*mine[:missing], *parts)))
+
     @contextmanager
     def releasing(
         self, name: str, others: Sequence[str] = (), *, force: bool, signed: bool = False
