@@ -18,6 +18,9 @@ from sfumato.typing import BoolArray, CodeArray, IntArray, Value
 _WIDEST_KEY = 2**62
 """Packed keys stay below this, so that no product of dictionary sizes overflows."""
 
+_SMALL = 1024
+"""A table of so many keys is made even for a few items."""
+
 
 @dataclass(frozen=True, eq=False)
 class Column:
@@ -84,8 +87,43 @@ def group(codes: Sequence[np.ndarray], sizes: Sequence[int], *, n: int | None = 
             width = len(distinct)
         key = key * size + column
         width *= max(size, 1)
+    return _grouped(key, width)
+
+
+def _grouped(key: IntArray, width: int) -> Groups:
+    """Number the distinct keys in order, in the fastest way there is.
+
+    >>> groups = _grouped(np.array([7, 3, 7]), 2**40)
+    >>> groups.of_item.tolist(), groups.first.tolist()
+    ([1, 0, 1], [1, 0])
+    """
+    n = len(key)
+    bits = n.bit_length()
+    if n and width < _WIDEST_KEY >> bits and key.min() >= 0 and key.max() < width:
+        if width <= max(n, _SMALL):
+            return _by_table(key, width)
+        # Sorting numbers is several times faster than sorting positions by them.
+        ordered = (key << bits) | np.arange(n)
+        ordered.sort()
+        item = ordered & ((1 << bits) - 1)
+        ordered >>= bits
+        new = np.ones(n, dtype=bool)
+        np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+        of_item = np.empty(n, dtype=np.int64)
+        of_item[item] = np.cumsum(new) - 1
+        return Groups(of_item, item[new])
     _, first, of_item = np.unique(key, return_index=True, return_inverse=True)
     return Groups(of_item, first)
+
+
+def _by_table(key: IntArray, width: int) -> Groups:
+    first = np.full(width, -1, dtype=np.int64)
+    # Of several items the one that is written last stays, which is the first of them.
+    first[key[::-1]] = np.arange(len(key) - 1, -1, -1)
+    met = np.flatnonzero(first >= 0)
+    number = np.empty(width, dtype=np.int64)
+    number[met] = np.arange(len(met))
+    return Groups(number[key], first[met])
 
 
 @dataclass(frozen=True, eq=False)

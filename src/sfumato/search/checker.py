@@ -196,27 +196,25 @@ class Checker:
             left = classes.kept(keep, own_reference=self.own_reference)
         if not self.matches_any:
             return left
-        codes, missing = self._labels(part)
-        return overlapping(codes[:, keep], missing[:, keep], left, own_reference=self.own_reference)
+        codes, missing = self._labels(part, keep)
+        return overlapping(codes, missing, left, own_reference=self.own_reference)
 
     def left(self, outcome: Outcome) -> EquivalenceClasses:
         """Show what a valid node would publish, as the models judge it."""
         part = self.grouping.partition(outcome.node)
         return self._left(part, self.grouping.classes(part), _keep_of(outcome))
 
-    def _labels(self, part: Partition) -> tuple[IntArray, BoolArray]:
-        """Give each class's published labels, and which of them are missing values."""
+    def _labels(self, part: Partition, chosen: BoolArray) -> tuple[IntArray, BoolArray]:
+        """Give the published labels of some classes, and which of them are missing values."""
         first = part.first if part.population is None else part.first[part.rows > 0]
-        codes, missing = [], []
-        for ladder, level, raw in zip(
-            self.grouping.ladders, part.node, self.grouping.codes[:, first], strict=True
-        ):
-            labels = ladder.codes[level][raw].astype(np.int64)
+        first = first[chosen]
+        shape = (len(self.grouping.ladders), len(first))
+        codes, missing = np.empty(shape, dtype=np.int64), np.empty(shape, dtype=bool)
+        for i, (ladder, level) in enumerate(zip(self.grouping.ladders, part.node, strict=True)):
+            codes[i] = ladder.codes[level][self.grouping.codes[i][first]]
             is_missing = np.array([label is None for label in ladder.labels[level]], dtype=bool)
-            codes.append(labels)
-            missing.append(is_missing[labels])
-        shape = (len(codes), len(first))
-        return np.array(codes).reshape(shape), np.array(missing, dtype=bool).reshape(shape)
+            missing[i] = is_missing[codes[i]]
+        return codes, missing
 
     def _judged(
         self, node: Node, part: Partition, classes: EquivalenceClasses, keep: BoolArray
@@ -252,8 +250,8 @@ class Checker:
 
     def suppressed_classes(self, outcome: Outcome) -> IntArray:
         """Give the label codes of the classes that are left out: one row each."""
-        codes, _ = self._labels(self.grouping.partition(outcome.node))
-        return codes[:, ~_keep_of(outcome)].T
+        codes, _ = self._labels(self.grouping.partition(outcome.node), ~_keep_of(outcome))
+        return codes.T
 
 
 def _some_missing(grouping: Grouping) -> bool:

@@ -71,10 +71,12 @@ def prepare(
     }
     if population is not None:
         counts, population = aligned(counts, population, names)
-    ladders = [ladder_of(policy, counts, name) for name in names]
+    frequencies = {name: counts.value_counts(name) for name in names}
     attributes = tuple(
-        Attribute(ladder, counts.value_counts(ladder.column), policy.columns[ladder.column].weight)
-        for ladder in ladders
+        Attribute(
+            ladder_of(policy, counts, name, frequency), frequency, policy.columns[name].weight
+        )
+        for name, frequency in frequencies.items()
     )
     return Prepared(counts, items, limit, attributes, sensitive, population)
 
@@ -144,10 +146,13 @@ def without_missing(counts: FrequencySet, names: tuple[str, ...]) -> tuple[Frequ
     return replace(left, columns=tuple(columns)), np.flatnonzero(~lacking)
 
 
-def ladder_of(policy: Policy, counts: FrequencySet, name: str) -> Ladder:
-    """Build a quasi-identifier's hierarchy for the values it has."""
+def ladder_of(
+    policy: Policy, counts: FrequencySet, name: str, frequency: IntArray | None = None
+) -> Ladder:
+    """Build a quasi-identifier's hierarchy for the values it has; give their counts if known."""
     builder = policy.columns[name].hierarchy or Suppress()
-    return builder.ladder(name, counts.column(name).values, counts.value_counts(name).tolist())
+    rows = counts.value_counts(name) if frequency is None else frequency
+    return builder.ladder(name, counts.column(name).values, rows.tolist())
 
 
 def _distance_ladder(policy: Policy, column: Column) -> Ladder | None:
