@@ -1,7 +1,9 @@
 """Releases that are tables of a database, wherever a folder could be."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
+from itertools import chain, count
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -154,13 +156,22 @@ class StoredOutput(NamedTuple):
     def names(self, parts: Sequence[str]) -> list[str]:
         """Name the tables of several parts: the first one as was asked, and the others after it.
 
-        >>> StoredOutput("ward.out", "table:ward.out", None).names(["qi", "sensitive_ill"])
-        ['ward.out', 'ward.out_sensitive_ill']
+        Spark allows nothing in a name but letters without accents, digits and _.
+
+        >>> StoredOutput("ward.out", "table:ward.out", None).names(["qi", "is_ill", "is ill"])
+        ['ward.out', 'ward.out_is_ill', 'ward.out_is_ill_2']
         """
         from sfumato.engines.ibis.address import name_of, written
 
         *schema, name = name_of(self.name)
-        return [self.name, *(written((*schema, f"{name}_{part}")) for part in parts[1:])]
+        found: dict[str, str] = {}
+        for part in parts[1:]:
+            plain = f"{name}_{re.sub('[^A-Za-z0-9_]', '_', part)}"
+            tries = chain([plain], (f"{plain}_{n}" for n in count(2)))
+            # Letters' case means nothing to most databases.
+            free = next(each for each in tries if each.lower() not in found)
+            found[free.lower()] = free
+        return [self.name, *(written((*schema, each)) for each in found.values())]
 
     def opens(self, name: str, table: "IbisTable") -> object:
         """Give what opens a table of the release again: an address does not hold a connection."""

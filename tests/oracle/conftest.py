@@ -1,0 +1,5 @@
+"""Databases that the figures are found in again."""
+
+from tests.engines.conftest import duck, postgres, spark
+
+__all__ = ["duck", "postgres", "spark"]
