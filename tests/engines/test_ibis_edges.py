@@ -428,20 +428,16 @@ def crosses(database, opened, boundary):
     assert 0 < boundary.rows < 60
 
 
-def test_rows_do_not_pass_through_python_with_duckdb(duck, monkeypatch):
-    opened = open_table(duck.load(many_rows()))
+def duckdb_boundary(opened, monkeypatch):
     relation = type(opened._database._relation)
-    names = ["to_arrow_table", "to_arrow_reader", "fetchall", "df"]
-    boundary = Boundary(monkeypatch, (relation, names))
-    crosses(duck, opened, boundary)
-    monkeypatch.undo()
-    duck.clear()
+    return Boundary(
+        monkeypatch, (relation, ["to_arrow_table", "to_arrow_reader", "fetchall", "df"])
+    )
 
 
-def test_rows_do_not_pass_through_python_with_postgres(postgres, monkeypatch):
+def postgres_boundary(monkeypatch):
     import psycopg
 
-    source = postgres.load(many_rows())
     names = ["fetchone", "fetchmany", "fetchall"]
     boundary = Boundary(monkeypatch, (psycopg.Cursor, names), (psycopg.ServerCursor, names))
     read = psycopg.Copy.read
@@ -453,7 +449,19 @@ def test_rows_do_not_pass_through_python_with_postgres(postgres, monkeypatch):
         return piece
 
     monkeypatch.setattr(psycopg.Copy, "read", counting)
-    crosses(postgres, open_table(source), boundary)
+    return boundary
+
+
+def test_rows_do_not_pass_through_python_with_duckdb(duck, monkeypatch):
+    opened = open_table(duck.load(many_rows()))
+    crosses(duck, opened, duckdb_boundary(opened, monkeypatch))
+    monkeypatch.undo()
+    duck.clear()
+
+
+def test_rows_do_not_pass_through_python_with_postgres(postgres, monkeypatch):
+    source = postgres.load(many_rows())
+    crosses(postgres, open_table(source), postgres_boundary(monkeypatch))
     monkeypatch.undo()
     postgres.clear()
 

@@ -14,7 +14,7 @@ from sfumato.engines.base import (
     Table,
     Written,
 )
-from sfumato.engines.derived import derived_table, write_derived
+from sfumato.engines.derived import derived_table, in_types_of, write_derived
 from sfumato.engines.ibis import IbisEngine
 from sfumato.errors import InputError
 from sfumato.registry import Registry
@@ -32,6 +32,7 @@ __all__ = [
     "Table",
     "Written",
     "derived_table",
+    "in_types_of",
     "open_table",
     "write_derived",
 ]

@@ -1,6 +1,7 @@
 """Tables that follow from counts, as files and in memory; Arrow is imported when it is needed."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,6 +63,27 @@ def derived_table(derived: DerivedTable, likes: Mapping[str, Table]) -> "pa.Tabl
     from sfumato.engines.arrow import derived as arrow
 
     return arrow.derived_table(derived, _types(likes))
+
+
+def in_types_of(
+    derived: DerivedTable, table: Table, columns: Iterable[str]
+) -> tuple[DerivedTable, dict[str, Table]]:
+    """Give the values of some columns in the types that a table has for them.
+
+    Also tells which columns that are, as `likes` for `write_derived`. Where the type would change
+    a value, or the table has no such column, all stays as it is.
+    """
+    from sfumato.engines.arrow.restoring import restored
+
+    found = {}
+    known = set(columns) & set(table.columns)
+    for column in derived.columns:
+        if column.values is not None and column.name in known:
+            values = restored(column.values, table.type_of(column.name))
+            if values is not None:
+                found[column.name] = replace(column, values=tuple(values))
+    every = tuple(found.get(column.name, column) for column in derived.columns)
+    return replace(derived, columns=every), dict.fromkeys(found, table)
 
 
 def _types(likes: Mapping[str, Table]) -> dict[str, "pa.DataType"]:

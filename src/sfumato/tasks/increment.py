@@ -47,6 +47,14 @@ class Increment:
         return publish(self.broken, self.rng)
 
     @property
+    def raw(self) -> tuple[str, ...]:
+        """The columns whose values are published as they were given."""
+        names, levels = self.settings.quasi_identifiers, self.settings.levels
+        if self.settings.policy:
+            names = tuple(name for name, level in zip(names, levels, strict=True) if level == 0)
+        return (*names, *self.settings.sensitive)
+
+    @property
     def owner(self) -> str:
         """What tells the ledger's unfinished work from that of others."""
         return owner_of(self.settings)

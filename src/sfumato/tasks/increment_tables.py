@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sfumato.engines import in_types_of
 from sfumato.evidence import SigningKey
 from sfumato.ledger import pending
 from sfumato.ledger.meta import Settings
@@ -58,7 +59,9 @@ class TablesOutput:
         with staging.staged(names[0], names[1:], signed=signed, keep=keep) as unfinished:
             made = {}
             for part, name, now in zip(parts, names, unfinished.names, strict=True):
-                self.database.store(part.content, now, {})
+                # Of the types that the first release has: readers put the tables together.
+                content, likes = in_types_of(part.content, self.database, increment.raw)
+                self.database.store(content, now, likes)
                 made[name] = self.database.other(now)
             unfinished.keep(text)
             verdict = _verified(manifest, made)
