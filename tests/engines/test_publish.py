@@ -579,14 +579,21 @@ def test_buckets_are_private_and_go_when_the_rows_are_not_wanted_any_more(tmp_pa
     assert list(tmp_path.iterdir()) == []
 
 
-def test_progress_tells_the_rows_that_were_read():
-    table = open_table(pa.table({"q": ["a", "b", "a"]}))
-    recoding = recoding_of(table, ["q"], (0,))
+def test_progress_tells_half_of_the_rows_when_they_are_read_and_all_when_they_are_written(
+    monkeypatch,
+):
+    monkeypatch.setattr(shuffle, "SLICE", 4)
+    table = open_table(pa.table({"q": ["a", "b"] * 5, "w": range(10)}))
+    recoding = recoding_of(table, ["q"], (0,), suppress=[("b",)])
     calls = []
     table.publish_table(
-        recoding, ["q"], suppression="remove", rng=rng(), progress=lambda *call: calls.append(call)
+        recoding,
+        ["q", "w"],
+        suppression="remove",
+        rng=rng(),
+        progress=lambda *call: calls.append(call),
     )
-    assert calls == [(3, 3)]
+    assert calls == [(5, 10), (10, 10), (10, 10)]
 
 
 @given(data=st.data(), columns=st.integers(0, 12), size=st.sampled_from([2, 2**6, 2**16, 2**31]))

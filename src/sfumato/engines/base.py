@@ -187,7 +187,7 @@ class Table(ABC):
                 their recoded columns and nothing in the others.
             rng: Where the order of the rows comes from and, if rows that are alike become
                 different, which of them become what.
-            progress: Told how many rows were read.
+            progress: Told how far it is, in rows.
         """
 
     @abstractmethod

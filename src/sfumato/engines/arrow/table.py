@@ -269,10 +269,16 @@ class ArrowTable(Table):
                 self._source.check_unchanged()
             yield from _dealt(publication, counted, rng, progress)
             return
-        coded = publication.coded(self._batches(publication.read, progress))
+        # Writing takes about as long as reading does: each is half of the way.
+        read = None if progress is None else lambda done, total: progress(done // 2, total)
+        coded = publication.coded(self._batches(publication.read, read))
+        written = 0
         with closing(shuffled(coded, rng, folder=folder, budget=self._budget)) as batches:
             for batch in batches:
                 yield publication.finished(batch)
+                written += len(batch)
+                if progress is not None and self._rows is not None:
+                    progress(self._rows - (publication.rows - written) // 2, self._rows)
 
     def _batches(
         self, columns: Sequence[str], progress: Progress | None
