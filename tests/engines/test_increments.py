@@ -200,7 +200,7 @@ def test_increments_are_decided_as_embedded(
         pair.publish(table_of(rows), again=True)
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(data=st.data())
 def test_odd_tables_grow_as_embedded_and_keep_their_types(quick_database, tmp_path_factory, data):
     database, folder = quick_database, tmp_path_factory.mktemp("odd")
