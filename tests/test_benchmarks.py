@@ -122,10 +122,15 @@ def test_timings_are_of_every_repeat_and_the_least_is_not_above_the_median():
     assert 0 <= timing.least <= timing.median
 
 
-@pytest.mark.parametrize("name", ["models", "search-adult", "check-table", "local", "scale"])
+@pytest.mark.parametrize(
+    "name",
+    ["models", "search-adult", "check-table", "local", "scale", "engines", "engines-million"],
+)
 def test_a_quick_run_gives_figures_and_keeps_nothing(name, capsys):
     if name != "models":
         adult_folder()
+    if name.startswith("engines"):
+        pytest.importorskip("duckdb")
     kept = results.RESULTS.read_text(), results.README.read_text()
     (figures,) = main(["--quick", name]).values()
     said = capsys.readouterr().out
