@@ -70,7 +70,7 @@ class DuckDBDatabase(Database):
             )
 
     def _run(self, statement: str) -> Any:  # noqa: ANN401
-        with _interruptible():
+        with _plainly():
             return self._relation.query(self._source, statement)
 
     def _select(self, query: "Query") -> str:
@@ -130,10 +130,11 @@ class DuckDBDatabase(Database):
         try:
             self._run("COMMIT")
         except duckdb.Error as error:
-            raise OutputError(
-                f"{self.where} cannot be published: {first_line(error)}. Nothing was left in the "
-                "database."
-            ) from error
+            raise OutputError(self._unpublished(error)) from error
+
+    def _unpublished(self, error: duckdb.Error) -> str:
+        reason = first_line(error)
+        return f"{self.where} cannot be published: {reason}. Nothing was left in the database."
 
     @property
     def transactional(self) -> bool:
@@ -189,9 +190,7 @@ class DuckDBDatabase(Database):
             self._run(f"CREATE TABLE {quoted(name)} AS {self._named(query, columns)}")
             return self._rows(quoted(name))
         except duckdb.Error as error:
-            raise OutputError(
-                f"cannot publish into {written(name)}: {first_line(error)}. Nothing was left there."
-            ) from error
+            raise OutputError(self._unpublished(error)) from error
 
     @property
     def source(self) -> Name:
@@ -285,10 +284,15 @@ def open_connected(connection: Any, table: Name) -> DuckDBDatabase:  # noqa: ANN
 
 
 @contextmanager
-def _interruptible() -> Iterator[None]:
-    """Let Ctrl-C be what it is everywhere else."""
+def _plainly() -> Iterator[None]:
+    """Let errors be what they are: Ctrl-C an interruption, and a failure itself."""
     try:
         yield
+    except duckdb.TransactionException as error:
+        # Of a statement that failed in a transaction, only what failed after it is told.
+        if isinstance(error.__context__, duckdb.Error):
+            raise error.__context__ from None
+        raise
     except RuntimeError as error:
         if str(error) == "Query interrupted":
             raise KeyboardInterrupt from error
@@ -299,7 +303,7 @@ def _interruptible() -> Iterator[None]:
 def refusing(where: str) -> Iterator[None]:
     """Say that a table cannot be read, instead of what DuckDB says."""
     try:
-        with _interruptible():
+        with _plainly():
             yield
     except duckdb.Error as error:
         raise InputError(f"{where} cannot be read: {first_line(error)}.") from error

@@ -1,14 +1,18 @@
 """Tables in Spark."""
 
+import logging
 import shutil
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JNetworkError
 from pyarrow import types as t
+from pyspark import inheritable_thread_target
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - what everybody calls it
@@ -20,7 +24,6 @@ from sfumato.engines.ibis.database import (
     ROWS,
     Database,
     Field,
-    first_line,
     fresh_name,
     uploaded,
 )
@@ -33,7 +36,12 @@ if TYPE_CHECKING:
 _BROADCAST = 64 * 2**20
 """Lookups of at most this many bytes are sent to every worker instead of being shuffled."""
 
-_ERRORS = (PySparkException, Py4JError)
+_LOST = (Py4JNetworkError, ConnectionError, EOFError)
+_ERRORS = (PySparkException, Py4JError, *_LOST)
+
+
+# What Py4J logs as a fault of the program, tracebacks and all, becomes one line for the user.
+logging.getLogger().addFilter(lambda record: record.module != "java_gateway")
 
 
 class SparkDatabase(Database):
@@ -70,8 +78,8 @@ class SparkDatabase(Database):
     def _frame(self, query: "Query") -> DataFrame:
         """Turn a query into a DataFrame; the view it is written on is gone afterwards."""
         view = fresh_name("rows")
-        self._rows.createOrReplaceTempView(view)
         try:
+            self._rows.createOrReplaceTempView(view)
             return self._session.sql(self.statement(query).replace(ROWS, view))
         finally:
             self._session.catalog.dropTempView(view)
@@ -82,12 +90,12 @@ class SparkDatabase(Database):
 
     def upload(self, table: pa.Table) -> "Query":
         name = fresh_name("lookup")
+        self._views.append(name)
         schema = st.StructType([st.StructField(f.name, _spark_type(f.type)) for f in table.schema])
         with _refusing(self.where):
             frame = self._session.createDataFrame(table, schema)
             small = table.nbytes <= _BROADCAST
             (F.broadcast(frame) if small else frame).createOrReplaceTempView(name)
-        self._views.append(name)
         return uploaded(name, table)
 
     @contextmanager
@@ -98,7 +106,8 @@ class SparkDatabase(Database):
             # A session that was stopped has no views either.
             with suppress(*_ERRORS):
                 while self._views:
-                    self._session.catalog.dropTempView(self._views.pop())
+                    self._session.catalog.dropTempView(self._views[-1])
+                    self._views.pop()
 
     def require_free(self, name: Name, *, force: bool) -> None:
         if self.name is not None and _same(self.name, name):
@@ -110,11 +119,29 @@ class SparkDatabase(Database):
             )
 
     def exists(self, name: Name) -> bool:
-        with _unpublished(written(name)):
+        with _unpublished(self.where):
             return bool(self._session.catalog.tableExists(quoted(name, "`")))
 
     def _published(self, query: "Query", columns: Sequence[str]) -> DataFrame:
-        return self._frame(query).orderBy(F.rand()).toDF(*columns)
+        self._require_different(columns)
+        # Thrown into parts at random, and sorted at random in each, rows stand in any order with
+        # the same probability. To order all of them, Spark would compute the rows twice.
+        frame = self._frame(query).repartition(F.rand()).sortWithinPartitions(F.rand())
+        return frame.toDF(*columns)
+
+    def _require_different(self, columns: Sequence[str]) -> None:
+        """Refuse columns that the session would take for one."""
+        if self._session.conf.get("spark.sql.caseSensitive") == "true":
+            return
+        seen: dict[str, str] = {}
+        for name in columns:
+            other = seen.setdefault(name.lower(), name)
+            if other != name:
+                raise OutputError(
+                    f"the columns {other!r} and {name!r} differ only in their letters' case, and "
+                    "this Spark session takes them for one. Set spark.sql.caseSensitive to true, "
+                    "or give one of them another name."
+                )
 
     @property
     def source(self) -> Name:
@@ -149,12 +176,12 @@ class SparkDatabase(Database):
 
     def fill(self, query: "Query", columns: Sequence[str], name: Name) -> int:
         table = quoted(name, "`")
-        with _unpublished(written(name)):
+        with _unpublished(self.where):
             frame = self._published(query, columns)
             # First a table and then its rows: then the files of a run that is killed are those
             # of a table, and go with it.
             self._session.catalog.createTable(table, schema=_with_gaps(frame.schema))
-            frame.write.insertInto(table)
+            _wait_for(lambda: frame.write.insertInto(table))
             return self._session.table(table).count()
 
     def require_writable(self, form: str, types: Sequence[pa.DataType]) -> None:
@@ -164,9 +191,10 @@ class SparkDatabase(Database):
         folder = target.with_name(f".{fresh_name('unfinished')}")
         options = {} if form == "parquet" else _CSV
         try:
-            with _unpublished(str(target)):
+            with _unpublished(self.where):
                 frame = self._published(query, columns).coalesce(1)
-                frame.write.format(form).options(**options).save(folder.absolute().as_uri())
+                writer = frame.write.format(form).options(**options)
+                _wait_for(lambda: writer.save(folder.absolute().as_uri()))
                 [part] = folder.glob(f"part-*.{form}")
                 rows = self._written(part, form)
                 part.rename(target)
@@ -210,12 +238,12 @@ def _session(address: Address) -> SparkSession:
             "a spark address has a host, a port and a table only: spark://host:7077?table=people, "
             "or spark:///?table=people for the session that runs"
         )
-    builder = SparkSession.builder
-    if address.host:
-        builder = builder.master(f"spark://{address.host}:{address.port or 7077}")
-    elif SparkSession.getActiveSession() is None:
-        builder = builder.master("local[*]")
     with _refusing("Spark"):
+        builder = SparkSession.builder
+        if address.host:
+            builder = builder.master(f"spark://{address.host}:{address.port or 7077}")
+        elif SparkSession.getActiveSession() is None:
+            builder = builder.master("local[*]")
         return builder.getOrCreate()
 
 
@@ -224,22 +252,53 @@ def _with_gaps(schema: st.StructType) -> st.StructType:
     return st.StructType([st.StructField(f.name, f.dataType) for f in schema.fields])
 
 
+def _wait_for(job: Callable[[], None]) -> None:
+    """Run something that takes long, and if it is interrupted, wait until it has stopped.
+
+    Ctrl-C cancels what Spark is doing, but not from within the call that waits for it, and what
+    goes on behind our back leaves files.
+    """
+    with warnings.catch_warnings():
+        # It would like to be told the session, in a way that older versions do not know.
+        warnings.simplefilter("ignore", UserWarning)
+        run = inheritable_thread_target(job)
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(run).result()
+
+
 @contextmanager
 def _refusing(where: str) -> Iterator[None]:
     try:
         yield
+    except _LOST as error:
+        raise InputError(f"{where} cannot be read: the connection to Spark is lost.") from error
     except _ERRORS as error:
-        raise InputError(f"{where} cannot be read: {first_line(error)}.") from error
+        raise InputError(f"{where} cannot be read: {_gist(error)}.") from error
 
 
 @contextmanager
 def _unpublished(where: str) -> Iterator[None]:
     try:
         yield
+    except _LOST as error:
+        raise OutputError(
+            f"{where} cannot be published: the connection to Spark is lost. What was begun there "
+            "is removed by the next run for the same table."
+        ) from error
     except _ERRORS as error:
         raise OutputError(
-            f"cannot publish into {where}: {first_line(error)}. Nothing was left there."
+            f"{where} cannot be published: {_gist(error)}. Nothing was left there."
         ) from error
+
+
+def _gist(error: BaseException) -> str:
+    """Give what Spark says first, and what it says was the cause of all."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if len(lines) > 1 and lines[0].startswith("An error occurred while calling"):
+        del lines[0]
+    first = lines[0].lstrip(": ").rstrip(".") if lines else type(error).__name__
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    return f"{first} ({causes[-1].rstrip('.')})" if causes else first
 
 
 def _same(one: Name, other: Name) -> bool:
