@@ -1,6 +1,7 @@
 """Real databases for the engine suite: one small class for each, all with the same few methods."""
 
 import contextlib
+import math
 import os
 import pwd
 import shutil
@@ -287,7 +288,12 @@ def quoted(name: str, mark: str = '"') -> str:
 
 @st.composite
 def tables_for(draw, database, *, min_columns=1, max_columns=4):
-    """Draw a table that a database can hold, with names that ask for trouble."""
+    """Draw a table that a database can hold, with names that ask for trouble.
+
+    Spark takes seconds for the smallest table, so it gets few, with everything in them.
+    """
+    if database.name == "spark":
+        return draw(tables_of_everything(database))
     key = str.lower if database.name == "duckdb" else str
     names = draw(
         st.lists(st.sampled_from(NAMES), min_size=min_columns, max_size=max_columns, unique_by=key)
@@ -301,3 +307,23 @@ def tables_for(draw, database, *, min_columns=1, max_columns=4):
         picked = draw(st.lists(st.sampled_from(pool), min_size=rows, max_size=rows))
         columns[name] = pa.array(picked, kind)
     return pa.table(columns)
+
+
+@st.composite
+def tables_of_everything(draw, database):
+    """Draw a table with every name there is, every type, and every value that is special."""
+    kinds = draw(st.permutations(database.types))
+    columns = {}
+    for i, name in enumerate(NAMES):
+        kind = kinds[i % len(kinds)]
+        pool = [None, *SPECIAL.get(kind, ()), *draw(st.lists(CELLS[kind], min_size=2, max_size=4))]
+        columns[name] = pa.array(draw(st.permutations([*pool, *pool, *pool]))[:9], kind)
+    return pa.table(columns)
+
+
+SPECIAL = {
+    pa.string(): ["", "è 名 🙂", "x" * 3000, "NULL", "a\\'b\"c"],
+    pa.float64(): [math.nan, -0.0, 0.0, math.inf],
+    pa.float32(): [math.nan, -0.0, 0.0],
+}
+"""What is easily taken for something else."""

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from sfumato.engines import open_table
@@ -35,7 +35,10 @@ def trying(test):
 def examples(test, database, most):
     """Try a property on some tables."""
 
-    @settings(max_examples=most)
+    # With Spark, to make an example smaller would take minutes.
+    phases = [Phase.generate] if database.name == "spark" else list(Phase)
+
+    @settings(max_examples=most, phases=phases)
     @given(data=st.data())
     def example(data):
         test(database, data)

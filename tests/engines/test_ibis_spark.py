@@ -3,11 +3,13 @@
 import gc
 from collections import Counter
 
+import pyarrow as pa
 import pytest
 
+import sfumato as sf
 from sfumato.engines import open_table
 from sfumato.errors import InputError, OutputError
-from tests.engines.databases import LEAVES_SOCKETS_OPEN
+from tests.engines.databases import EVIL, LEAVES_SOCKETS_OPEN
 from tests.engines.tables import literal_rows
 from tests.engines.test_ibis import PROPERTIES, examples
 from tests.engines.test_ibis_edges import PEOPLE, Boundary, crosses, many_rows, nothing_left
@@ -19,7 +21,7 @@ def test_spark_does_what_the_other_databases_do(spark, monkeypatch, tmp_path):
     import ibis
 
     for test in PROPERTIES:
-        examples(test, spark, 3)
+        examples(test, spark, 2)
     source = many_rows()
     spark.stored(PEOPLE, "people")
     for opened in (
@@ -53,6 +55,8 @@ def test_spark_does_what_the_other_databases_do(spark, monkeypatch, tmp_path):
         )
         assert Counter(read_back(out, form)[1]) == Counter(literal_rows(expected))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["o'; csv", "o'; parquet"]
+    folders(spark, tmp_path)
+    cases(spark)
     nested = open_table(
         spark.session.sql("SELECT 1 AS a, array(1) AS l, 'x' COLLATE UNICODE_CI AS c")
     )
@@ -62,3 +66,40 @@ def test_spark_does_what_the_other_databases_do(spark, monkeypatch, tmp_path):
     assert nothing_left(spark)
     spark.clear()
     gc.collect()
+
+
+def folders(spark, folder):
+    """Publish to folders of both formats what is hard to write, and verify it."""
+    hard = ['say "hi"', "two\nlines", "", "è 名", EVIL, " x ", "a\\", "'", None, ","]
+    table = pa.table({"q": hard * 2, "age": list(range(20)), "free": hard[::-1] * 2})
+    policy = sf.Policy(
+        columns={
+            "q": "quasi-identifier",
+            "age": {"role": "quasi-identifier", "hierarchy": {"kind": "intervals", "widths": [20]}},
+        },
+        models=[sf.models.KAnonymity(2)],
+    )
+    expected = sf.anonymize(table, policy)
+    for form in ("csv", "parquet"):
+        target = folder / form
+        release = sf.anonymize(spark.load(table), policy, output=target, format=form)
+        assert release.levels == expected.levels == {"q": 0, "age": 1}
+        assert sf.verify(target, attacks=False).holds
+        names, rows = read_back(target / f"data.{form}", form)
+        assert names == expected.table.column_names
+        assert Counter(rows) == Counter(literal_rows(expected.table))
+
+
+def cases(spark):
+    """Refuse columns that a session takes for one, and say what to do."""
+    table = open_table(spark.load(pa.table({"a": ["x"], "A": ["y"]})))
+    recoding = recoding_of(table, ["a", "A"], (0, 0))
+    spark.session.conf.set("spark.sql.caseSensitive", "false")
+    try:
+        assert table.count(["a", "A"]).total == 1
+        with pytest.raises(OutputError, match=r"'a' and 'A' differ only.*spark.sql.caseSensitive"):
+            table.publish_into(recoding, ["a", "A"], "both", suppression="remove")
+        table.publish_into(recoding, ["A"], "both", suppression="remove")
+        assert spark.read("both").to_pydict() == {"A": ["y"]}
+    finally:
+        spark.session.conf.set("spark.sql.caseSensitive", "true")
