@@ -1,6 +1,7 @@
 """One piece of work in a process of its own, for memory: prints what it cost as JSON."""
 
 import json
+import os
 import re
 import resource
 import sys
@@ -74,6 +75,36 @@ def group_by(file: str, policy: str) -> dict[str, float]:
     return {"distinct": distinct}
 
 
+def local_in_spark(file: str, policy: str, memory: str) -> dict[str, float]:
+    """Recode locally in Spark, here or, if more than `memory` would be needed, in fragments."""
+    # Workers are to be what this process is.
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    from pyspark.sql import SparkSession
+
+    session = (
+        SparkSession.builder.master("local[*]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.memory", "4g")
+        .config("spark.sql.warehouse.dir", str(Path(file).parent / "warehouse"))
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("OFF")
+    begin = time.perf_counter()
+    release = anonymize(
+        session.read.parquet(file),
+        policy,
+        output="table:released",
+        memory=None if memory == "none" else memory,
+        force=True,
+    )
+    said = re.search(r"(\d+) fragments", " ".join(release.manifest.get("notes", ())))
+    return {
+        "wall": time.perf_counter() - begin,
+        "fragments": int(said[1]) if said else 1,
+        "loss": release.manifest["losses"]["normalized-loss"],
+    }
+
+
 PIECES: dict[str, Callable[..., dict[str, float]]] = {
     "start": start,
     "count": count,
@@ -81,6 +112,7 @@ PIECES: dict[str, Callable[..., dict[str, float]]] = {
     "anonymize": publish,
     "break-merge": break_merge,
     "group-by": group_by,
+    "local-in-spark": local_in_spark,
 }
 
 

@@ -1,6 +1,6 @@
 """What becomes of each value: the only thing an engine needs to write a release."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -158,5 +158,29 @@ class LocalRecoding:
         return int(self.rows.sum())
 
 
-Recoding: TypeAlias = FullDomainRecoding | LocalRecoding
+@dataclass(frozen=True, eq=False)
+class SolvedRecoding:
+    """What is left to do where rows were recoded already: choosing types, and starring rows.
+
+    Example:
+        >>> SolvedRecoding(("age",), {"age": "age_raw"}, "note", rows=9, suppressed=1).columns
+        ('age',)
+    """
+
+    columns: tuple[str, ...]
+    """The quasi-identifiers; they hold labels, as text."""
+
+    raw: Mapping[str, str]
+    """Of those in which every label is the row's own value, the column that has it as it is."""
+
+    note: str
+    """The column that is missing in a row that is published, and not in one that is starred."""
+
+    rows: int
+    """How many rows there are with the suppressed ones."""
+
+    suppressed: int
+
+
+Recoding: TypeAlias = FullDomainRecoding | LocalRecoding | SolvedRecoding
 """Everything an engine can publish."""

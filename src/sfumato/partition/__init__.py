@@ -5,6 +5,7 @@ Every partitioner is one file and one class; `PARTITIONERS` finds them by name.
 
 from sfumato.partition.base import Partitioner
 from sfumato.partition.bottomup import BottomUp
+from sfumato.partition.fragmenting import Fragments, fragmented
 from sfumato.partition.mondrian import Mondrian
 from sfumato.partition.parted import Parted
 from sfumato.partition.problem import Problem
@@ -15,12 +16,14 @@ from sfumato.registry import Registry
 __all__ = [
     "PARTITIONERS",
     "BottomUp",
+    "Fragments",
     "Mondrian",
     "Parted",
     "Partitioner",
     "Problem",
     "Settled",
     "TopDown",
+    "fragmented",
     "settle",
 ]
 

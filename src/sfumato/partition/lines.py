@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 
+from sfumato.counts import sums
 from sfumato.partition.problem import Problem
 from sfumato.text import date_of, number_of
 from sfumato.typing import FloatArray, IntArray, Value
@@ -33,6 +34,11 @@ class Boxes:
     def starts(self) -> IntArray:
         """Where the portions of each box begin."""
         return np.flatnonzero(np.diff(self.box, prepend=-1))
+
+    @property
+    def sizes(self) -> IntArray:
+        """How many rows each box has."""
+        return sums(self.box, self.rows, self.n)
 
     def portions(self, boxes: np.ndarray) -> tuple[IntArray, IntArray, IntArray]:
         """Give items, rows and renumbered boxes of some boxes."""

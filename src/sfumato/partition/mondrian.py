@@ -69,7 +69,8 @@ class Mondrian(Partitioner):
         done: list[tuple[IntArray, IntArray, IntArray]] = []
         classes = settled = 0
         while boxes.n:
-            cut = self._cut(problem, lines, boxes)
+            big = boxes.sizes >= 2 * problem.judge.least
+            cut = cut_boxes(problem, lines, boxes, big, relaxed=self.relaxed)
             item, rows, box = boxes.portions(~cut.done)
             done.append((item, rows, box + classes))
             classes += boxes.n - int(np.count_nonzero(cut.done))
@@ -79,37 +80,52 @@ class Mondrian(Partitioner):
             boxes = cut.halves()
         return Parted.gathered(done)
 
-    def _cut(self, problem: Problem, lines: Sequence[Line], boxes: Boxes) -> "_Cut":
-        """Cut every box that can be cut, on the widest attribute on which it can."""
-        cut = _Cut(boxes)
-        big = sums(boxes.box, boxes.rows, boxes.n) >= 2 * problem.judge.least
-        if not big.any():
-            return cut
-        seen = [line.look(boxes) for line in lines]
-        widths = np.array([view.widths for view in seen])
-        widths[:, ~big] = 0
-        every = np.arange(boxes.n)
-        for split in (rows_above_middle, rows_above_median)[: 1 + self.relaxed]:
-            left = np.where(cut.done, 0, widths)
-            for _ in lines:
-                widest = np.argmax(left, axis=0)
-                wide = left[widest, every] > 0
-                if not wide.any():
-                    break
-                for attribute, view in enumerate(seen):
-                    chosen = wide & (widest == attribute)
-                    if chosen.any():
-                        _try(problem, view, chosen, cut, split)
-                left[widest, every] = 0
-                left[:, cut.done] = 0
-        return cut
-
     @classmethod
     def example(cls) -> Self:
         return cls()
 
 
-def _try(problem: Problem, view: View, chosen: BoolArray, cut: "_Cut", split: Halving) -> None:
+def cut_boxes(
+    problem: Problem,
+    lines: Sequence[Line],
+    boxes: Boxes,
+    big: BoolArray,
+    *,
+    relaxed: bool = False,
+) -> "Cut":
+    """Cut every big box that can be cut, on the widest attribute on which it can.
+
+    Args:
+        problem: What both halves must keep.
+        lines: The attributes to cut on.
+        boxes: Where the rows are.
+        big: Which boxes are to be cut.
+        relaxed: Whether rows with the same value may go to both halves.
+    """
+    cut = Cut(boxes)
+    if not big.any():
+        return cut
+    seen = [line.look(boxes) for line in lines]
+    widths = np.array([view.widths for view in seen])
+    widths[:, ~big] = 0
+    every = np.arange(boxes.n)
+    for split in (rows_above_middle, rows_above_median)[: 1 + relaxed]:
+        left = np.where(cut.done, 0, widths)
+        for _ in lines:
+            widest = np.argmax(left, axis=0)
+            wide = left[widest, every] > 0
+            if not wide.any():
+                break
+            for attribute, view in enumerate(seen):
+                chosen = wide & (widest == attribute)
+                if chosen.any():
+                    _try(problem, view, chosen, cut, split)
+            left[widest, every] = 0
+            left[:, cut.done] = 0
+    return cut
+
+
+def _try(problem: Problem, view: View, chosen: BoolArray, cut: "Cut", split: Halving) -> None:
     """Cut the chosen boxes where both halves keep the models."""
     boxes = cut.boxes
     at = np.flatnonzero(chosen[boxes.box])
@@ -132,7 +148,7 @@ def _try(problem: Problem, view: View, chosen: BoolArray, cut: "_Cut", split: Ha
     cut.above[at[keep]] = above[keep]
 
 
-class _Cut:
+class Cut:
     """Which boxes are cut, and how many rows of each portion go to the upper half."""
 
     def __init__(self, boxes: Boxes) -> None:

@@ -120,7 +120,8 @@ def _view(problem: Problem, parted: Parted, labels: Sequence[Labels]) -> Equival
     """Show the models what a reader of the release sees."""
     sizes = parted.sizes
     classes = problem.judge.classes(parted.classes, parted.item, parted.rows, sizes)
-    classes = classes.kept(np.ones(len(sizes), dtype=bool), own_reference=True)
+    own = problem.whole is None
+    classes = classes.kept(np.ones(len(sizes), dtype=bool), own_reference=own)
     if not problem.matches_any:
         return classes
     missing = [np.array([name is None for name in one.names] or [False]) for one in labels]
@@ -128,7 +129,7 @@ def _view(problem: Problem, parted: Parted, labels: Sequence[Labels]) -> Equival
     lacking: BoolArray = np.array(
         [lack[one.of_class] for lack, one in zip(missing, labels, strict=True)], dtype=bool
     )
-    return overlapping(codes, lacking, classes, own_reference=True)
+    return overlapping(codes, lacking, classes, own_reference=own)
 
 
 def _judge(

@@ -1,7 +1,9 @@
 """Anonymise: from a table and a policy to a verified release."""
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -92,9 +94,11 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
         format: csv, parquet or feather; None takes the input's.
         force: Replace a release that is already in `output`.
         key: The private key to sign it with, or its file; see `sf.keygen`.
-        memory: How much memory it may take, such as `2GB`, for files. If the table has more
-            combinations than fit, full-domain starts from coarser levels and the release says
-            from which; other methods refuse. None: as much as the combinations take.
+        memory: How much memory it may take here, such as `2GB`; what a database takes is for its
+            own settings. If the table has more combinations than fit, full-domain starts from
+            coarser levels and the release says from which. A local method divides a table of
+            Spark into fragments, which its workers solve with as much memory each, and refuses
+            other tables. None: as much as the combinations take.
         seed: Fixes the random order of the rows, for tests and experiments. Such a release
             is marked as reproducible: it is not for publication.
         progress: Told how far each stage is.
@@ -130,30 +134,61 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     if output is not None and stored is None:
         refuse_files(table, chosen, [name for name, role in roles.items() if role in AS_THEY_ARE])
     asked = policy if refine is None else with_findings(policy, refine)
-    counts, fitting, notes = _counted(
-        table, asked, budget, report, coarsens=partitioner is None and asked is policy
-    )
-    if counts.total == 0:
-        raise InputError("the table has no rows: there is nobody to protect and nothing to publish")
-    if asked is policy:
-        decision = decide(fitting, fitting, counts, population_of(policy, report), report)
-    else:
-        decision = decide(policy, asked, counts, None, report)
-    policy = asked
-    manifest = build_manifest(policy, roles, decision, reproducible=seed is not None)
-    manifest |= {"notes": list(notes)} if notes else {}
-    rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
     columns = [name for name, role in roles.items() if role in PUBLISHED]
-    job = _Job(policy, roles, table, decision.recoding, columns, manifest, rng, report)
-    if stored is not None:
-        return job.to_table(stored, signer, force=force)
-    if output is None:
-        return job.in_memory()
-    return job.to_folder(Path(output), chosen, signer, force=force)
+    rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
+    fitted = _counted(table, asked, partitioner, budget, report, coarsens=asked is policy)
+    if fitted.counts.total == 0:
+        raise InputError("the table has no rows: there is nobody to protect and nothing to publish")
+    with _decided(policy, asked, fitted, budget, table, columns, stored, report) as decided:
+        decision, notes, rows = decided
+        manifest = build_manifest(asked, roles, decision, reproducible=seed is not None)
+        manifest |= {"notes": list(notes)} if notes else {}
+        job = _Job(asked, roles, table, rows, decision.recoding, columns, manifest, rng, report)
+        if stored is not None:
+            return job.to_table(stored, signer, force=force)
+        if output is None:
+            return job.in_memory()
+        return job.to_folder(Path(output), chosen, signer, force=force)
+
+
+@contextmanager
+def _decided(
+    policy: Policy,
+    asked: Policy,
+    fitted: Fitted,
+    budget: Budget | None,
+    table: Table,
+    columns: list[str],
+    stored: StoredOutput | None,
+    report: Progress,
+) -> Iterator[tuple[Decision, Sequence[str], Table]]:
+    """Decide, and say where the rows to publish are: workers may have recoded them already."""
+    partitioner = policy.make_method(PARTITIONERS)
+    counts = fitted.counts
+    if asked is not policy:
+        yield decide(policy, asked, counts, None, report), fitted.notes, table
+    elif budget is None or partitioner is None or not fitted.notes:
+        within = fitted.policy
+        decision = decide(within, within, counts, population_of(policy, report), report)
+        yield decision, fitted.notes, table
+    else:
+        from sfumato.tasks.fragments import decided_in_fragments
+
+        report("partition", 0, counts.total)
+        place = None if stored is None else stored.name
+        with decided_in_fragments(policy, fitted, budget, table, columns, place) as solved:
+            report("partition", counts.total, counts.total)
+            yield solved.decision, [solved.note], solved.rows
 
 
 def _counted(
-    table: Table, policy: Policy, budget: Budget | None, report: Progress, *, coarsens: bool
+    table: Table,
+    policy: Policy,
+    partitioner: Partitioner | None,
+    budget: Budget | None,
+    report: Progress,
+    *,
+    coarsens: bool,
 ) -> Fitted:
     """Count what a decision needs, within the budget if there is one."""
     columns = counted_columns(policy)
@@ -163,8 +198,10 @@ def _counted(
 
     if budget is None:
         return Fitted(table.count(columns, progress=told), policy, ())
-    # A population would have to be counted at the same levels.
-    coarsens = coarsens and policy.population is None
+    # A population would have to be counted at the same levels; only Spark has workers that can
+    # go on from coarse counts row by row.
+    able = partitioner is None or table.kind == "spark"
+    coarsens = coarsens and policy.population is None and able
     return count_within(budget, table, policy, columns, told, coarsens=coarsens)
 
 
@@ -205,56 +242,49 @@ def decide(
     )
 
 
+@dataclass(frozen=True, eq=False)
 class _Job:
     """A decided release that is to be published and verified."""
 
-    def __init__(
-        self,
-        policy: Policy,
-        roles: Mapping[str, Role],
-        table: Table,
-        recoding: Recoding,
-        columns: list[str],
-        manifest: dict[str, Any],
-        rng: np.random.Generator,
-        report: Progress,
-    ) -> None:
-        self._policy = policy
-        self._roles = roles
-        self._table = table
-        self._recoding = recoding
-        self._columns = columns
-        self._manifest = manifest
-        self._rng = rng
-        self._report = report
+    policy: Policy
+    roles: Mapping[str, Role]
+    table: Table
+    rows: Table
+    """Where the rows to publish are: in the table, unless they were recoded elsewhere."""
+
+    recoding: Recoding
+    columns: list[str]
+    manifest: dict[str, Any]
+    rng: np.random.Generator
+    report: Progress
 
     def in_memory(self) -> Release:
         """Publish to a table of the kind that was given."""
-        published = self._table.publish_table(
-            self._recoding,
-            self._columns,
-            suppression=self._policy.suppression.rows,
-            rng=self._rng,
-            progress=lambda done, total: self._report("publish", done, total),
+        published = self.table.publish_table(
+            self.recoding,
+            self.columns,
+            suppression=self.policy.suppression.rows,
+            rng=self.rng,
+            progress=lambda done, total: self.report("publish", done, total),
         )
-        self._report("verify", 0, None)
-        promises = promises_of(self._policy, self._roles, self._manifest, self._recoding)
+        self.report("verify", 0, None)
+        promises = promises_of(self.policy, self.roles, self.manifest, self.recoding)
         verdict = _require(verify_file(published, promises))
-        return Release(self._manifest, verdict, table=self._table.native(published))
+        return Release(self.manifest, verdict, table=self.table.native(published))
 
     def to_folder(
         self, target: Path, chosen: str, key: SigningKey | None, *, force: bool
     ) -> Release:
         """Publish to a folder that appears only when it is complete and verified."""
         with staged_folder(target, force=force) as stage:
-            written = self._table.publish(
-                self._recoding,
-                self._columns,
+            written = self.rows.publish(
+                self.recoding,
+                self.columns,
                 stage / f"data.{chosen}",
                 format=chosen,
-                suppression=self._policy.suppression.rows,
-                rng=self._rng,
-                progress=lambda done, total: self._report("publish", done, total),
+                suppression=self.policy.suppression.rows,
+                rng=self.rng,
+                progress=lambda done, total: self.report("publish", done, total),
             )
             file = {
                 "name": written.path.name,
@@ -264,30 +294,30 @@ class _Job:
             }
             if written.delimiter is not None:
                 file["delimiter"] = written.delimiter
-            manifest = {**self._manifest, "files": [file]}
+            manifest = {**self.manifest, "files": [file]}
             write_manifest(stage, manifest)
-            self._report("verify", 0, None)
-            verdict = _require(verify_release_folder(stage, self._policy, self._recoding))
+            self.report("verify", 0, None)
+            verdict = _require(verify_release_folder(stage, self.policy, self.recoding))
             write_evidence(stage, verdict, key)
         return Release(manifest, verdict, folder=target)
 
     def to_table(self, output: StoredOutput, key: SigningKey | None, *, force: bool) -> Release:
         """Publish to a table of the same database that appears only when it is verified."""
-        table = open_stored(self._table)
+        table = open_stored(self.table)
         assert table is not None  # noqa: S101 - nothing else has such an output
         signed = key is not None
         with table.releasing(output.name, force=force, signed=signed) as unfinished:
-            stored = table.publish_into(
-                self._recoding,
-                self._columns,
+            stored = self.rows.publish_into(
+                self.recoding,
+                self.columns,
                 unfinished.name,
-                suppression=self._policy.suppression.rows,
-                progress=lambda done, total: self._report("publish", done, total),
+                suppression=self.policy.suppression.rows,
+                progress=lambda done, total: self.report("publish", done, total),
             )
-            manifest = {**self._manifest, "table": {"name": output.name, "rows": stored.rows}}
+            manifest = {**self.manifest, "table": {"name": output.name, "rows": stored.rows}}
             text = manifest_text(manifest)
             unfinished.keep(text)
-            self._report("verify", 0, None)
+            self.report("verify", 0, None)
             made = table.other(unfinished.name)
             verdict = _require(verify_stored(relation_of(made), text, **self._population()))
             if key is not None:
@@ -297,11 +327,11 @@ class _Job:
 
     def _population(self) -> dict[str, Any]:
         """Say whom the verifier compares with, where models do."""
-        recoding = self._recoding
-        if self._policy.population is None or not isinstance(recoding, FullDomainRecoding):
+        recoding = self.recoding
+        if self.policy.population is None or not isinstance(recoding, FullDomainRecoding):
             return {}
         return {
-            "population": for_verifier(self._policy.population),
+            "population": for_verifier(self.policy.population),
             "generalization": generalization_of(recoding),
         }
 

@@ -117,6 +117,12 @@ class Fitted(NamedTuple):
     notes: tuple[str, ...]
     """What was done to make it fit."""
 
+    found: Survey | None = None
+    """What is known of the columns, if the table was counted at coarser levels."""
+
+    merged: tuple[CodeArray, ...] = ()
+    """For each value of each column, which one it was taken for then."""
+
 
 def count_within(
     budget: Budget,
@@ -165,7 +171,8 @@ def count_within(
     )
     frequencies = {name: found.frequencies[name] for name in policy.quasi_identifiers}
     counts = CoarseFrequencySet(found.columns, combinations, rows, frequencies)
-    return Fitted(counts, *_raised(budget, policy, found, levels))
+    merged = tuple(levels.merged(sizes))
+    return Fitted(counts, *_raised(budget, policy, found, levels), found, merged)
 
 
 def _coarsening(policy: Policy, found: Survey) -> Coarsening:

@@ -26,7 +26,7 @@ from sfumato.engines.arrow.values import python_values
 from sfumato.engines.arrow.writers import open_writer, plain_batch
 from sfumato.engines.base import FORMATS, Domain, Progress, Suppression, Table, Written
 from sfumato.errors import InputError, OutputError, ParameterError, SfumatoError
-from sfumato.recoding import LocalRecoding, Recoding
+from sfumato.recoding import FullDomainRecoding, LocalRecoding, Recoding, SolvedRecoding
 from sfumato.typing import CodeArray, IntArray, Value
 
 
@@ -209,6 +209,8 @@ class ArrowTable(Table):
         as_text: bool,
     ) -> Publication:
         self.require(columns)
+        # Rows are recoded already only where there are workers to do it.
+        assert not isinstance(recoding, SolvedRecoding)  # noqa: S101
         self.require(_looked_at(recoding))
         if not columns:
             raise ParameterError("columns", list(columns), "at least one column to publish")
@@ -304,7 +306,7 @@ class ArrowTable(Table):
         self._rows = done
 
 
-def _looked_at(recoding: Recoding) -> list[str]:
+def _looked_at(recoding: FullDomainRecoding | LocalRecoding) -> list[str]:
     others = recoding.others if isinstance(recoding, LocalRecoding) else ()
     return [column.column for column in recoding.columns] + [column.name for column in others]
 

@@ -4,7 +4,7 @@ Where there are too many combinations to fetch them all, columns are counted one
 statements can speak of values by their numbers, and several values can have one.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -118,7 +118,7 @@ def survey(
         numbers.append(number)
         frequencies[column.name] = rows
     with database.work():
-        query = by_number(database, lookups, numbers)
+        query = by_number(database, lookups, {"r": numbers})
         sample = _sample(database, query, len(positions), n)
     return StoredSurvey(tuple(columns), frequencies, sample, n, lookups, tuple(numbers))
 
@@ -188,14 +188,14 @@ def count_merged(
             for; what was taken for one stays so.
     """
     while True:
-        alike = [_alike(of, number) for of, number in zip(merged, found.numbers, strict=True)]
+        alike = [of_codes(of, number) for of, number in zip(merged, found.numbers, strict=True)]
         codes, rows = counted_by_number(database, found.lookups, alike, limit=most + 1)
         if len(rows) <= most:
             return codes, rows
         merged = rise(codes)
 
 
-def _alike(merged: CodeArray, number: IntArray) -> IntArray:
+def of_codes(merged: CodeArray, number: IntArray) -> IntArray:
     """Say which number each code of a book has; a code that no row has may have any."""
     return merged[np.minimum(number, len(merged) - 1)].astype(np.int64)
 
@@ -210,7 +210,7 @@ def counted_by_number(
     """Count the combinations of the numbers that values have, `limit` of them at most."""
     names = [f"r{i}" for i in range(len(lookups))]
     with database.work():
-        query: Any = by_number(database, lookups, numbers)
+        query: Any = by_number(database, lookups, {"r": numbers})
         counted = query.group_by(names).aggregate(**{TIMES: query.count().cast("int64")})
         fetched = database.fetch(counted if limit is None else counted.limit(limit))
     codes = _codes(database, fetched, names)
@@ -267,35 +267,38 @@ def _first_alike(values: Sequence[Value], labels: dict[Value, int]) -> IntArray:
 def by_number(
     database: Database,
     lookups: Sequence[Values],
-    numbers: Sequence[IntArray],
+    numbers: Mapping[str, Sequence[IntArray]],
     plain: Sequence[int] = (),
 ) -> "Query":
-    """Give rows with a number for the value of each column, `r0`, `r1` and so on.
+    """Give rows with a number for the value of each column.
 
     Args:
         database: Where the rows are; the lookups are uploaded until its work ends.
         lookups: The columns.
-        numbers: For each code of each column's book the number to give.
+        numbers: For each code of each column's book the number to give. What is called `r` comes
+            as the columns `r0`, `r1` and so on; there may be several.
         plain: Columns that are needed as they are, by their number in the table.
     """
     query: Any = keyed(database, [values.position for values in lookups], plain)
-    for i, (values, number) in enumerate(zip(lookups, numbers, strict=True)):
+    for i, values in enumerate(lookups):
         if len(values.book.values):
-            lookup = {f"key{i}": values.book.values, f"number{i}": from_numpy(number[1:])}
+            lookup = {f"key{i}": values.book.values}
+            lookup |= {f"{kind}_of{i}": from_numpy(of[i][1:]) for kind, of in numbers.items()}
             uploaded = database.upload(pa.table(lookup))
             query = query.left_join(uploaded, [(f"k{values.position}", f"key{i}")])
     return query.mutate(
         **{
-            f"r{i}": _number(query, i, values, int(number[MISSING]))
-            for i, (values, number) in enumerate(zip(lookups, numbers, strict=True))
+            f"{kind}{i}": _number(query, f"{kind}_of{i}", values, int(of[i][MISSING]))
+            for kind, of in numbers.items()
+            for i, values in enumerate(lookups)
         }
     )
 
 
-def _number(query: Any, i: int, values: Values, missing: int) -> Any:  # noqa: ANN401
+def _number(query: Any, found: str, values: Values, missing: int) -> Any:  # noqa: ANN401
     instead = ibis.literal(missing, type="int64")
     if not len(values.book.values):
         return instead
     if not values.misses:
-        return query[f"number{i}"]
-    return ibis.ifelse(query[f"k{values.position}"].isnull(), instead, query[f"number{i}"])
+        return query[found]
+    return ibis.ifelse(query[f"k{values.position}"].isnull(), instead, query[found])

@@ -12,7 +12,8 @@ from sfumato.engines.ibis.database import Database
 from sfumato.engines.ibis.full_domain import FullDomainRecoder
 from sfumato.engines.ibis.local import LocalRecoder
 from sfumato.engines.ibis.recoded import SUPPRESSED
-from sfumato.recoding import LocalRecoding, Recoding
+from sfumato.engines.ibis.solved import SolvedRecoder
+from sfumato.recoding import LocalRecoding, Recoding, SolvedRecoding
 from sfumato.text import STAR
 
 if TYPE_CHECKING:
@@ -48,9 +49,11 @@ def publication(
     """
     number = {field.name: i for i, field in enumerate(database.fields)}
     positions = [number[name] for name in looked_at(recoding)]
-    recoder: FullDomainRecoder | LocalRecoder
+    recoder: FullDomainRecoder | LocalRecoder | SolvedRecoder
     if isinstance(recoding, LocalRecoding):
         recoder = LocalRecoder(database, recoding, Counted(database, positions))
+    elif isinstance(recoding, SolvedRecoding):
+        recoder = SolvedRecoder(database, recoding)
     elif coarse:
         recoder = FullDomainRecoder(
             database, recoding, CoarseCounted(database, positions, recoding)
@@ -75,6 +78,8 @@ def publication(
 
 def looked_at(recoding: Recoding) -> list[str]:
     """Name the columns a recoding must know of a row."""
+    if isinstance(recoding, SolvedRecoding):
+        return list(recoding.columns)
     others = recoding.others if isinstance(recoding, LocalRecoding) else ()
     return [column.column for column in recoding.columns] + [column.name for column in others]
 

@@ -165,6 +165,15 @@ class SparkDatabase(Database):
         self.ask(f"ALTER TABLE {self.quoted(name)} RENAME TO {self.quoted(to)}")
 
     @property
+    def session(self) -> SparkSession:
+        """What runs its statements."""
+        return self._session
+
+    def frame(self, query: "Query") -> DataFrame:
+        """Give a query as a DataFrame."""
+        return self._frame(query)
+
+    @property
     def transactional(self) -> bool:
         return False
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -43,6 +43,9 @@ from sfumato.engines.ibis.staging import Staging
 from sfumato.errors import InputError, OutputError, ParameterError
 from sfumato.recoding import Recoding
 from sfumato.typing import CodeArray, IntArray, Value
+
+if TYPE_CHECKING:
+    from sfumato.engines.ibis.spark_fragments import Division, Solve
 
 
 class IbisTable(Table):
@@ -267,6 +270,27 @@ class IbisTable(Table):
         """Give where the tables of a ledger wait for their names, in the same database."""
         return Staging(self._database, owner)
 
+    @contextmanager
+    def solving(
+        self,
+        division: "Division",
+        solve: "Solve",
+        columns: Mapping[str, str | None],
+        output: str | None,
+    ) -> Iterator["Solved"]:
+        """Let Spark's workers recode the rows, fragment by fragment; see `solved_in_fragments`.
+
+        What they made is there until the block ends.
+        """
+        from sfumato.engines.ibis.spark_database import SparkDatabase
+        from sfumato.engines.ibis.spark_fragments import solved_in_fragments
+
+        assert isinstance(self._database, SparkDatabase)  # noqa: S101 - the others have no workers
+        name = None if output is None else name_of(output)
+        with solved_in_fragments(self._database, division, solve, columns, name) as solved:
+            tables = IbisTable(solved.published), IbisTable(solved.every)
+            yield Solved(*tables, solved.note, solved.notes)
+
     def store(self, derived: DerivedTable, name: str, likes: Mapping[str, Table]) -> None:
         """Create a table that follows from counts; its rows are made in the database."""
         kinds, times = kinds_of(derived)
@@ -313,6 +337,22 @@ class IbisTable(Table):
             raise ParameterError("columns", list(columns), "at least one column to publish")
         if suppression not in ("remove", "star"):
             raise ParameterError("suppression", suppression, "'remove' or 'star'")
+
+
+class Solved(NamedTuple):
+    """What workers made of the rows of a table."""
+
+    published: IbisTable
+    """The rows that are published."""
+
+    every: IbisTable
+    """The same and the starred ones, with a column of notes."""
+
+    note: str
+    """What that column is called: it is missing in rows that are published."""
+
+    notes: list[str]
+    """What the workers said of their fragments."""
 
 
 def _check(plan: Publication, rows: int, where: str) -> None:
