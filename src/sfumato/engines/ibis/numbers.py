@@ -33,7 +33,7 @@ class Numbers:
 
         width = _WIDEST
         for column, size in enumerate(sizes):
-            if width * size >= _WIDEST:
+            if width * max(size, 1) >= _WIDEST:
                 width = 1
                 self.groups.append([])
             self.groups[-1].append(column)
