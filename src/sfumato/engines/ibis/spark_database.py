@@ -186,12 +186,16 @@ class SparkDatabase(Database):
     def fill(self, query: "Query", columns: Sequence[str], name: Name) -> int:
         table = quoted(name, "`")
         with _unpublished(self.where):
-            frame = self._published(query, columns)
-            # First a table and then its rows: then the files of a run that is killed are those
-            # of a table, and go with it.
-            self._session.catalog.createTable(table, schema=_with_gaps(frame.schema))
-            _wait_for(lambda: frame.write.insertInto(table))
+            self.insert(self._published(query, columns), name)
             return self._session.table(table).count()
+
+    def insert(self, frame: DataFrame, name: Name) -> None:
+        """Store rows in a new table; if that fails, something of it may be there."""
+        table = quoted(name, "`")
+        # First a table and then its rows: then the files of a run that is killed are those of a
+        # table, and go with it.
+        self._session.catalog.createTable(table, schema=_with_gaps(frame.schema))
+        _wait_for(lambda: frame.write.insertInto(table))
 
     def require_writable(self, form: str, types: Sequence[pa.DataType]) -> None:
         require_plain_text(form, types, "Spark")

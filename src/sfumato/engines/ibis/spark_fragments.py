@@ -5,7 +5,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, TypeAlias
 
 import pyarrow as pa
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812 - what everybody calls it
 from pyspark.sql import types as st
@@ -26,8 +26,8 @@ Solve: TypeAlias = Callable[[pa.Table], pa.Table]
 FRAGMENT = "fragment"
 """The column that says which fragment a row is in."""
 
-STARRED = ""
-"""The note of a row that is suppressed and starred; one that is published has none."""
+_LOST = (Py4JNetworkError, ConnectionError, EOFError)
+_ERRORS = (PySparkException, Py4JError, *_LOST)
 
 
 class Division(NamedTuple):
@@ -59,7 +59,10 @@ class SolvedFragments(NamedTuple):
     """What the column of notes is called."""
 
     notes: list[str]
-    """What the workers said of their fragments, each once."""
+    """What the workers said of their fragments, each once.
+
+    They are rows of the table, too. A starred row has an empty note, one that is published none.
+    """
 
 
 @contextmanager
@@ -103,12 +106,7 @@ def solved_in_fragments(
             lambda rows: solve(rows).cast(arrow), st.StructType(made)
         )
         try:
-            names = [*columns, note]
-            fields = [st.StructField(n, f.dataType) for n, f in zip(names, made, strict=True)]
-            # First a table and then its rows, so that whatever is left of a run that is killed
-            # goes with the table.
-            session.catalog.createTable(table, schema=st.StructType(fields))
-            solved.toDF(*names).write.insertInto(table)
+            database.insert(solved.toDF(*columns, note), name)
             every = session.table(table)
             notes = every.filter(F.length(note) > 0).select(note).toArrow().column(0).to_pylist()
             kept = every.filter(F.isnull(note) | (F.length(note) == 0))
@@ -119,7 +117,7 @@ def solved_in_fragments(
                 notes,
             )
         finally:
-            with suppress(PySparkException, Py4JError):
+            with suppress(*_ERRORS):
                 session.sql(f"DROP TABLE IF EXISTS {table}")
 
 
@@ -149,7 +147,12 @@ def _sweep(database: SparkDatabase, name: Name) -> None:
 def _failing() -> Iterator[None]:
     try:
         yield
-    except (PySparkException, Py4JError) as error:
+    except _LOST as error:
+        raise OutputError(
+            "the connection to Spark is lost. What was begun there is removed by the next run for "
+            "the same table."
+        ) from error
+    except _ERRORS as error:
         raise OutputError(f"{_why(error)} Nothing was left there.") from error
 
 
