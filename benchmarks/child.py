@@ -85,7 +85,7 @@ def local_in_spark(file: str, policy: str, memory: str) -> dict[str, float]:
         SparkSession.builder.master("local[*]")
         .config("spark.ui.enabled", "false")
         .config("spark.driver.memory", "4g")
-        .config("spark.sql.warehouse.dir", str(Path(file).parent / "warehouse"))
+        .config("spark.sql.warehouse.dir", str(Path(file).parent / f"warehouse-{os.getpid()}"))
         .getOrCreate()
     )
     session.sparkContext.setLogLevel("OFF")
