@@ -78,7 +78,7 @@ def test_a_run_that_fails_is_undone_at_once_or_by_the_next_one(session, monkeypa
     assert (session.tables(), version_of(session)) == (after, 1)
 
 
-def test_a_disk_that_fills_leaves_neither_table_nor_folder(session, tmp_path):
+def test_a_disk_that_fills_leaves_neither_table_nor_folder(session, tmp_path, monkeypatch):
     rows = session.load(WIDE)
     process = session.session.sparkContext._gateway.proc.pid
     for output in ("table:released", tmp_path / "release"):
@@ -89,9 +89,18 @@ def test_a_disk_that_fills_leaves_neither_table_nor_folder(session, tmp_path):
             sf.anonymize(rows, WIDE_POLICY, output=output)
     assert list(tmp_path.iterdir()) == []
     assert session.tables() == set()
+    repeated = [True, False]
+    kind = sys.modules["sfumato.engines.ibis.spark_database"]
+    # Parts that were lost are computed again, with all the others.
+    monkeypatch.setattr(kind, "_stages_repeated", lambda *_: repeated and repeated.pop(0))
     sf.anonymize(rows, WIDE_POLICY, output="table:released")
+    assert repeated == []
     expected = sf.anonymize(WIDE, WIDE_POLICY)
     assert counted(session.read("released")) == counted(expected.table)
+    monkeypatch.setattr(kind, "_stages_repeated", lambda *_: True)
+    with pytest.raises(OutputError, match=r"Spark lost parts of it 3 times. Nothing was left"):
+        sf.anonymize(rows, WIDE_POLICY, output="table:more")
+    assert session.tables() == {"released", "released_manifest"}
 
 
 def test_processes_that_are_killed_change_nothing_or_leave_nothing(tmp_path):

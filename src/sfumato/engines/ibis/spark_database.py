@@ -2,7 +2,6 @@
 
 import logging
 import shutil
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
 _BROADCAST = 64 * 2**20
 """Lookups of at most this many bytes are sent to every worker instead of being shuffled."""
 
+_TRIES = 3
 _LOST = (Py4JNetworkError, ConnectionError, EOFError)
 _ERRORS = (PySparkException, Py4JError, *_LOST)
 
@@ -195,7 +195,21 @@ class SparkDatabase(Database):
         # First a table and then its rows: then the files of a run that is killed are those of a
         # table, and go with it.
         self._session.catalog.createTable(table, schema=_with_gaps(frame.schema))
-        _wait_for(lambda: frame.write.insertInto(table))
+        self._write(lambda: frame.write.insertInto(table, overwrite=True))
+
+    def _write(self, write: Callable[[], None]) -> None:
+        """Write until Spark has computed every part only once.
+
+        Rows are dealt at random. Should it lose some parts when others are written already, and
+        compute them again, then rows may be missing, and others be there twice.
+        """
+        for _ in range(_TRIES):
+            if not _stages_repeated(self._session, _done(self._session, write)):
+                return
+        raise OutputError(
+            f"{self.where} cannot be published: Spark lost parts of it {_TRIES} times. Nothing was "
+            "left there."
+        )
 
     def require_writable(self, form: str, types: Sequence[pa.DataType]) -> None:
         require_plain_text(form, types, "Spark")
@@ -206,8 +220,8 @@ class SparkDatabase(Database):
         try:
             with _unpublished(self.where):
                 frame = self._published(query, columns).coalesce(1)
-                writer = frame.write.format(form).options(**options)
-                _wait_for(lambda: writer.save(folder.absolute().as_uri()))
+                writer = frame.write.format(form).options(**options).mode("overwrite")
+                self._write(lambda: writer.save(folder.absolute().as_uri()))
                 [part] = folder.glob(f"part-*.{form}")
                 rows = self._written(part, form)
                 part.rename(target)
@@ -265,18 +279,34 @@ def _with_gaps(schema: st.StructType) -> st.StructType:
     return st.StructType([st.StructField(f.name, f.dataType) for f in schema.fields])
 
 
-def _wait_for(job: Callable[[], None]) -> None:
-    """Run something that takes long, and if it is interrupted, wait until it has stopped.
+def _done(session: SparkSession, job: Callable[[], None]) -> str:
+    """Run something that takes long; give the name by which Spark knows it.
 
-    Ctrl-C cancels what Spark is doing, but not from within the call that waits for it, and what
-    goes on behind our back leaves files.
+    If it is interrupted, it is cancelled and waited for: what goes on behind our back would
+    leave files. That is not possible from within the call that waits for it.
     """
-    with warnings.catch_warnings():
-        # It would like to be told the session, in a way that older versions do not know.
-        warnings.simplefilter("ignore", UserWarning)
-        run = inheritable_thread_target(job)
+    group, context = fresh_name("job"), session.sparkContext
+
+    def run() -> None:
+        context.setJobGroup(group, "Sfumato writes a release")
+        job()
+
     with ThreadPoolExecutor(1) as pool:
-        pool.submit(run).result()
+        running = pool.submit(inheritable_thread_target(session)(run))
+        try:
+            running.result()
+        except KeyboardInterrupt:
+            context.cancelJobGroup(group)
+            raise
+    return group
+
+
+def _stages_repeated(session: SparkSession, group: str) -> bool:
+    """Tell whether parts of a job were lost after others had begun to use them."""
+    told = session.sparkContext.statusTracker()
+    jobs = [told.getJobInfo(job) for job in told.getJobIdsForGroup(group)]
+    stages = [told.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
+    return any(stage.currentAttemptId > 0 for stage in stages if stage)
 
 
 @contextmanager
