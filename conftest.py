@@ -2,6 +2,7 @@
 
 import os
 from importlib.util import find_spec
+from pathlib import PurePath
 
 import numpy as np
 import pytest
@@ -26,6 +27,37 @@ collect_ignore_glob = (
     if find_spec("ibis") is not None
     else [f"{_IBIS}[a-z]*.py"]
 )
+
+
+_UNTRACED = (
+    "tests/attacks/test_class_contract.py",
+    "tests/attacks/test_contract.py",
+    "tests/bayes/test_structure_weka.py",
+    "tests/losses/test_local.py",
+    "tests/models/test_contract.py",
+    "tests/oracle/",
+    "tests/partition/test_laws.py",
+    "tests/search/test_contract.py",
+)
+"""Suites that run the same lines over and over, at twice the time if coverage watches them.
+
+Other tests must reach these lines, too, or coverage is too low.
+"""
+
+
+def pytest_collection_modifyitems(items):
+    """Watch no line for the thousandth time, and let one worker do everything with Spark."""
+    for item in items:
+        if item.nodeid.startswith(_UNTRACED):
+            item.add_marker(pytest.mark.no_cover)
+        if _needs_spark(item):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+
+
+def _needs_spark(item):
+    chosen = getattr(getattr(item, "callspec", None), "params", {}).values()
+    named = "spark" in item.path.stem or "spark" in getattr(item, "fixturenames", ())
+    return named or any("spark" in str(v) for v in chosen if isinstance(v, (str, PurePath)))
 
 
 @pytest.fixture(autouse=True)
