@@ -76,6 +76,7 @@ def folders(spark, folder):
         columns={
             "q": "quasi-identifier",
             "age": {"role": "quasi-identifier", "hierarchy": {"kind": "intervals", "widths": [20]}},
+            "free": "plain",
         },
         models=[sf.models.KAnonymity(2)],
     )
@@ -87,7 +88,10 @@ def folders(spark, folder):
         assert sf.verify(target, attacks=False).holds
         names, rows = read_back(target / f"data.{form}", form)
         assert names == expected.table.column_names
-        assert Counter(rows) == Counter(literal_rows(expected.table))
+        there = literal_rows(expected.table)
+        if form == "csv":  # where Python's reader takes nothing and an empty text for one
+            there = [tuple(cell or None for cell in row) for row in there]
+        assert Counter(rows) == Counter(there)
 
 
 def cases(spark):

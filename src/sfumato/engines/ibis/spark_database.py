@@ -27,6 +27,7 @@ from sfumato.engines.ibis.database import (
     uploaded,
 )
 from sfumato.engines.ibis.files import require_plain_text
+from sfumato.engines.ibis.parquet_notes import without_notes
 from sfumato.errors import InputError, OutputError
 
 if TYPE_CHECKING:
@@ -224,6 +225,8 @@ class SparkDatabase(Database):
                 self._write(lambda: writer.save(folder.absolute().as_uri()))
                 [part] = folder.glob(f"part-*.{form}")
                 rows = self._written(part, form)
+                if form == "parquet":
+                    without_notes(part)
                 part.rename(target)
         except OSError as error:
             raise OutputError(
