@@ -79,7 +79,7 @@ def _decided(bench: Bench, file: Path) -> Path:
 
 
 def _overhead(bench: Bench, kind: str, rows: int, file: Path, decided: Path) -> Iterator[Figure]:
-    repeats = 1 if bench.quick else 5
+    repeats = bench.few
     found = _piece(bench, "overhead", kind, file, decided, repeats)
     for what in ("count", "full-domain", "local"):
         named = f"{_CALLED[kind]}, {_rows(rows)}: {_DONE[what]}"

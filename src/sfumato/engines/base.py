@@ -70,7 +70,7 @@ class Domain:
 
     missing: int
     take: Callable[[IntArray], list[Value]]
-    """Gives the values at some positions of `rows`."""
+    """Gives the values at some positions of `rows`, or a few of many where these stay elsewhere."""
 
     @property
     def total(self) -> int:

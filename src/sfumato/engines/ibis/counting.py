@@ -32,10 +32,13 @@ class Counted:
     Args:
         database: Where the table is.
         positions: The columns, by their number in the table.
+        most: How many combinations to fetch; None for all.
     """
 
-    def __init__(self, database: Database, positions: Sequence[int]) -> None:
-        fetched = database.fetch(_grouped(database, positions))
+    def __init__(
+        self, database: Database, positions: Sequence[int], *, most: int | None = None
+    ) -> None:
+        fetched = database.fetch(grouped(database, positions).limit(most))
         self.positions = tuple(positions)
         self.names = tuple(database.fields[i].name for i in positions)
         self.rows: IntArray = to_numpy(fetched.column(TIMES).cast(pa.int64()).combine_chunks())
@@ -117,7 +120,8 @@ def _ranks(column: Column, known: Sequence[Value]) -> CodeArray:
     return np.array([rank.get(value, 0) for value in known], dtype=np.int32)
 
 
-def _grouped(database: Database, positions: Sequence[int]) -> "Query":
+def grouped(database: Database, positions: Sequence[int]) -> "Query":
+    """Count the distinct combinations of some columns (`ki`), as a statement."""
     rows = keyed(database, positions)
     times = {TIMES: rows.count()}
     if not positions:

@@ -8,14 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from sfumato.counts import FrequencySet
 from sfumato.derived import DerivedTable
-from sfumato.engines.arrow.build import from_numpy
-from sfumato.engines.arrow.codebook import MISSING
 from sfumato.engines.arrow.survey import Survey
-from sfumato.engines.arrow.values import python_values
 from sfumato.engines.base import (
     FORMATS,
     Domain,
@@ -31,6 +27,7 @@ from sfumato.engines.ibis.coarse import StoredSurvey, count_merged, survey
 from sfumato.engines.ibis.counting import Counted
 from sfumato.engines.ibis.database import Answer, Database, Field
 from sfumato.engines.ibis.derived import kinds_of, store_kinds
+from sfumato.engines.ibis.domains import domain
 from sfumato.engines.ibis.publication import Publication, looked_at, publication
 from sfumato.engines.ibis.releases import (
     Unfinished,
@@ -42,7 +39,7 @@ from sfumato.engines.ibis.releases import (
 from sfumato.engines.ibis.staging import Staging
 from sfumato.errors import InputError, OutputError, ParameterError
 from sfumato.recoding import Recoding
-from sfumato.typing import CodeArray, IntArray, Value
+from sfumato.typing import CodeArray, IntArray
 
 if TYPE_CHECKING:
     from sfumato.engines.ibis.spark_fragments import Division, Solve
@@ -121,7 +118,7 @@ class IbisTable(Table):
         found = {}
         for name in columns:
             if self._field(name).key is not None:
-                found[name] = _domain(self._counted([name]))
+                found[name] = domain(self._database, self.columns.index(name))
                 if progress is not None:
                     progress(found[name].total, found[name].total)
         return found
@@ -362,18 +359,3 @@ def _check(plan: Publication, rows: int, where: str) -> None:
             f"{where} got {rows} rows and not {plan.rows}: the table changed while it was being "
             "published. Nothing was left there. Start again with a table nobody writes to."
         )
-
-
-def _domain(counted: Counted) -> Domain:
-    book, codes = counted.books[0], counted.codes[0]
-    rows = np.zeros(len(book), dtype=np.int64)
-    np.add.at(rows, codes, counted.rows)
-    # A database gives its groups in any order, another one each time.
-    order = np.asarray(pc.sort_indices(book.values), dtype=np.int64)
-    values = book.values.take(from_numpy(order))
-    take = partial(_values, values, book.column)
-    return Domain(book.column, rows[1:][order], int(rows[MISSING]), take)
-
-
-def _values(values: pa.Array, column: str, positions: IntArray) -> list[Value]:
-    return python_values(values.take(from_numpy(positions)), column)
