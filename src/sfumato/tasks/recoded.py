@@ -7,7 +7,14 @@ import pyarrow as pa
 
 from sfumato.counts import Column, FrequencySet, group
 from sfumato.engines.arrow.portions import Portions
-from sfumato.recoding import DROP, SUPPRESSED, ColumnRecoding, FullDomainRecoding, Recoding
+from sfumato.recoding import (
+    DROP,
+    SUPPRESSED,
+    ColumnRecoding,
+    FullDomainRecoding,
+    LocalRecoding,
+    Recoding,
+)
 from sfumato.text import text_of
 from sfumato.typing import BoolArray, CodeArray, IntArray, Value
 
@@ -37,6 +44,7 @@ def recoded(
         every, stay = _by_column(counts, recoding)
         labels = {name: (values, codes[stay]) for name, (values, codes) in every.items()}
         return _joined(labels, counts, np.flatnonzero(stay), counts.rows[stay])
+    assert isinstance(recoding, LocalRecoding)  # noqa: S101 - no other is decided on counts
     item, of_class, rows = _handed_out(counts, recoding.starts, recoding.rows, decided, rng)
     classes = recoding.classes[of_class]
     stay = classes != SUPPRESSED
