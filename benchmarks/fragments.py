@@ -20,7 +20,7 @@ from sfumato.hierarchy import Intervals, Masking
 from sfumato.models import DistinctLDiversity, KAnonymity
 from sfumato.policy import Policy
 
-_SIZES = (100_000, 400_000, 1_600_000, 6_400_000)
+_SIZES = (100_000, 400_000, 1_600_000)
 _MEMORY = "500MB"
 """What is given to those who divide: the least of the sizes fits, the others do not."""
 
