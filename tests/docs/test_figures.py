@@ -167,3 +167,36 @@ def test_the_page_on_detection_has_the_figures_that_were_measured(row):
 
 def test_the_page_on_detection_has_all_its_rows():
     assert len(RECOVERED) == 6
+
+
+SIZES = {"1 million": "995 346", "10 million": "10 013 784", "100 million": "100 137 840"}
+
+
+def test_the_sizing_table_is_what_was_measured():
+    kept = {
+        figure["what"]: figure["value"]
+        for name, figures in load()["benchmarks"].items()
+        if name.startswith(("scale", "engines-"))
+        for figure in figures
+    }
+    table = text("docs/how-to/larger-than-memory.md").partition("| rows | distinct")[2]
+    size = ""
+    rows = [line.strip("|").split("|") for line in table.splitlines() if line.startswith("|")][1:]
+    assert len(rows) == 8
+    for row in rows:
+        size, distinct, engine, *cells = (
+            cell.strip() for cell in [row[0].strip() or size, *row[1:]]
+        )
+        of_files = engine == "files"
+        at = f"{SIZES[size]} rows" if of_files else f"{engine}, {SIZES[size]} rows"
+        whole = "published and verified" if of_files else "into a table, verified"
+        whole = f"whole anonymize{',' if of_files else ''} {whole}"
+        broken = "the release, published and verified" if of_files else "that release, verified"
+        peak = "peak memory" if of_files else "peak memory until then"
+        names = ["count", whole, f"{whole}, {peak}", f"Break-Merge of {broken}"]
+        for name, cell in zip(names, cells, strict=True):
+            number, unit = cell.split()
+            shown = float(number) * (1000 if unit == "GB" else 1)
+            assert shown == pytest.approx(kept[f"{at}: {name}"], rel=0.05), (at, name)
+        if distinct:
+            assert int(distinct.replace(" ", "")) == kept[f"{at}: distinct combinations"]
