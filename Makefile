@@ -23,7 +23,7 @@ demo: $(STAMP)  ## Anonymise, detect, decouple, verify and publish the bundled s
 	$(BIN)/sfumato demo
 
 test: $(STAMP)  ## Run the tests and the examples in the docs, with branch coverage
-	$(BIN)/python -m pytest -q -n 2 --dist loadgroup --cov --cov-report=
+	$(BIN)/python -m pytest -q -n 2 --cov --cov-report=
 	$(BIN)/coverage report --fail-under=97
 
 lint: $(STAMP)  ## Check formatting and style

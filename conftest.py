@@ -2,7 +2,6 @@
 
 import os
 from importlib.util import find_spec
-from pathlib import PurePath
 
 import numpy as np
 import pytest
@@ -46,18 +45,10 @@ Other tests must reach these lines, too, or coverage is too low.
 
 
 def pytest_collection_modifyitems(items):
-    """Watch no line for the thousandth time, and let one worker do everything with Spark."""
+    """Watch no line for the thousandth time."""
     for item in items:
         if item.nodeid.startswith(_UNTRACED):
             item.add_marker(pytest.mark.no_cover)
-        if _needs_spark(item):
-            item.add_marker(pytest.mark.xdist_group("spark"))
-
-
-def _needs_spark(item):
-    chosen = getattr(getattr(item, "callspec", None), "params", {}).values()
-    named = "spark" in item.path.stem or "spark" in getattr(item, "fixturenames", ())
-    return named or any("spark" in str(v) for v in chosen if isinstance(v, (str, PurePath)))
 
 
 @pytest.fixture(autouse=True)
