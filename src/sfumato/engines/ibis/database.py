@@ -230,4 +230,4 @@ def fresh_name(purpose: str) -> str:
 def first_line(error: BaseException) -> str:
     """Give the gist of a driver's message."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return (lines[0] if lines else type(error).__name__).rstrip(".")
+    return (lines[0] if lines else type(error).__name__).rstrip(".!")
