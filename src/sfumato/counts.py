@@ -12,7 +12,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from sfumato.errors import UnknownColumnError
-from sfumato.text import in_order, is_missing, text_of
+from sfumato.text import in_order, is_missing, text_or_none
 from sfumato.typing import BoolArray, CodeArray, IntArray, Value
 
 _WIDEST_KEY = 2**62
@@ -279,22 +279,20 @@ def aligned(
     both = []
     unions: dict[str, tuple[Column, dict[str | None, int]]] = {}
     for name in names:
-        values = {_text(v): v for v in other.column(name).values}
-        values |= {_text(v): v for v in table.column(name).values}
+        values = {text_or_none(v): v for v in other.column(name).values}
+        values |= {text_or_none(v): v for v in table.column(name).values}
         ordered = in_order(values.values())
         column = Column(name, tuple(ordered))
-        unions[name] = column, {_text(v): i for i, v in enumerate(ordered)}
+        unions[name] = column, {text_or_none(v): i for i, v in enumerate(ordered)}
     for counts in (table, other):
         columns = list(counts.columns)
         codes = counts.codes.copy()
         for name, (column, rank) in unions.items():
             position = counts.index(name)
-            lookup = np.array([rank[_text(v)] for v in columns[position].values], dtype=np.int32)
+            lookup = np.array(
+                [rank[text_or_none(v)] for v in columns[position].values], dtype=np.int32
+            )
             codes[position] = lookup[codes[position]] if len(lookup) else 0
             columns[position] = column
         both.append(FrequencySet(tuple(columns), codes, counts.rows))
     return both[0], both[1]
-
-
-def _text(value: Value) -> str | None:
-    return None if value is None else text_of(value)

@@ -59,6 +59,15 @@ def text_of(value: Value) -> str:  # noqa: PLR0911 - one line per type
     return str(value)
 
 
+def text_or_none(value: Value) -> str | None:
+    """Return the text of a value, or None for a missing one.
+
+    >>> [text_or_none(v) for v in (39.0, None)]
+    ['39', None]
+    """
+    return None if value is None else text_of(value)
+
+
 def percent_of(share: float) -> str:
     """Write a share in whole percents, never rounded down to none or up to all.
 

@@ -1,5 +1,6 @@
 """Aliases used across the package."""
 
+from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
@@ -19,3 +20,10 @@ Value: TypeAlias = object
 
 Node: TypeAlias = tuple[int, ...]
 """One level per quasi-identifier, in the order of the policy."""
+
+Progress: TypeAlias = Callable[[str, int, int | None], None]
+"""Called with the stage, how much of it is done, and how much there is (None: unknown)."""
+
+
+def silent(stage: str, done: int, total: int | None) -> None:
+    """Report nothing: the progress callback of callers that gave none."""

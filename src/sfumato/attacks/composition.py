@@ -14,8 +14,8 @@ from sfumato.attacks.target import Target
 from sfumato.broken import Broken
 from sfumato.checks import require_int, require_number
 from sfumato.errors import ParameterError
-from sfumato.text import text_of
-from sfumato.typing import IntArray, Value
+from sfumato.text import text_or_none
+from sfumato.typing import IntArray
 
 Labels = tuple[str | None, ...]
 
@@ -277,10 +277,10 @@ def _seen(old: _Group, new: _Group) -> _Group:
 
 
 def _groups(broken: Broken) -> dict[Labels, _Group]:
-    texts = [[_text(value) for value in c.values] for c in broken.quasi_identifiers]
+    texts = [[text_or_none(value) for value in c.values] for c in broken.quasi_identifiers]
     tables = []
     for table in broken.sensitive:
-        values = [_text(value) for value in table.column.values]
+        values = [text_or_none(value) for value in table.column.values]
         starts = np.searchsorted(table.group, np.arange(len(broken) + 1))
         tables.append((values, starts, table))
     found = {}
@@ -303,7 +303,3 @@ def _names(broken: Broken, kind: str) -> list[str]:
     if kind == "sensitive":
         return list(broken.names)
     return [column.name for column in broken.quasi_identifiers]
-
-
-def _text(value: Value) -> str | None:
-    return None if value is None else text_of(value)

@@ -9,8 +9,8 @@ import numpy as np
 from sfumato.attacks.matching import groups_of, require_tables
 from sfumato.counts import Column, FrequencySet
 from sfumato.hierarchy import Ladder
-from sfumato.text import text_of
-from sfumato.typing import BoolArray, CodeArray, IntArray, Value
+from sfumato.text import text_or_none
+from sfumato.typing import BoolArray, CodeArray, IntArray
 
 Covers = Mapping[str | None, Collection[str | None]]
 """Per label, the raw texts it stands for."""
@@ -130,22 +130,18 @@ def covers_of(ladder: Ladder) -> Covers:
     {'a': ['a'], 'b': ['b'], '*': ['a', 'b']}
     """
     found: dict[str | None, set[str | None]] = {}
-    texts = [_text(value) for value in ladder.values]
+    texts = [text_or_none(value) for value in ladder.values]
     for codes, labels in zip(ladder.codes, ladder.labels, strict=True):
         for text, code in zip(texts, codes.tolist(), strict=True):
-            found.setdefault(_text(labels[code]), set()).add(text)
+            found.setdefault(text_or_none(labels[code]), set()).add(text)
     return found
 
 
 def _covers(raw: Column, published: Column, covers: Covers) -> BoolArray:
-    at = {_text(value): code for code, value in enumerate(raw.values)}
+    at = {text_or_none(value): code for code, value in enumerate(raw.values)}
     found = np.zeros((len(raw.values), len(published.values)), dtype=np.bool_)
     for label, value in enumerate(published.values):
-        text = _text(value)
+        text = text_or_none(value)
         under = covers.get(text, [text])
         found[[at[each] for each in under if each in at], label] = True
     return found
-
-
-def _text(value: Value) -> str | None:
-    return None if value is None else text_of(value)

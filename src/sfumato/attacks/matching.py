@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.counts import Column, FrequencySet, group
 from sfumato.errors import ParameterError
-from sfumato.text import text_of
+from sfumato.text import text_or_none
 from sfumato.typing import CodeArray, IntArray, Value
 
 Labels = Mapping[str, Mapping[str | None, Value]]
@@ -162,7 +162,7 @@ def groups_of(tables: Sequence[FrequencySet], name: str | None) -> list[IntArray
     found = []
     for table in tables:
         values = table.column(name).values
-        ids = [numbers.setdefault(_text(value), len(numbers)) for value in values]
+        ids = [numbers.setdefault(text_or_none(value), len(numbers)) for value in values]
         found.append(np.array(ids, dtype=np.int64)[table.codes_of(name)])
     return found
 
@@ -191,11 +191,11 @@ def _piece(
 
 def _lookup(raw: Column, published: Column, labels: Labels) -> CodeArray:
     """Give the published code of each raw value; -1 if nobody's value became that."""
-    codes = {_text(value): code for code, value in enumerate(published.values)}
-    texts = [_text(value) for value in raw.values]
+    codes = {text_or_none(value): code for code, value in enumerate(published.values)}
+    texts = [text_or_none(value) for value in raw.values]
     became = {text: text for text in texts}
     if raw.name in labels:
-        became = {text: _text(label) for text, label in labels[raw.name].items()}
+        became = {text: text_or_none(label) for text, label in labels[raw.name].items()}
     found = [codes.get(became[text], -1) if text in became else -1 for text in texts]
     return np.array(found, dtype=np.int32)
 
@@ -217,7 +217,3 @@ def _batches(width: IntArray) -> list[slice]:
 def _among(key: IntArray, asked: IntArray) -> np.ndarray:
     at = np.minimum(np.searchsorted(key, asked), max(len(key) - 1, 0))
     return key[at] == asked if len(key) else np.zeros(len(asked), dtype=bool)
-
-
-def _text(value: Value) -> str | None:
-    return None if value is None else text_of(value)

@@ -1,13 +1,11 @@
 """A bar on stderr while a task works, if there is a terminal to see it."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TypeAlias
 
 from sfumato.cli.show import console
-
-Progress: TypeAlias = Callable[[str, int, int | None], None]
+from sfumato.typing import Progress
 
 _STAGES = {
     "look": "Looking at the columns",

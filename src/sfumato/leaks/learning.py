@@ -1,16 +1,14 @@
 """Learning networks on a published table: which columns are fit for it, and which networks."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
 from sfumato.bayes import Constraints, Learner, Network
 from sfumato.counts import FrequencySet
-
-Progress: TypeAlias = Callable[[str, int, int | None], None]
-"""Called with the stage, how much of it is done, and how much there is (None: unknown)."""
+from sfumato.typing import Progress, silent
 
 KNOWN, TOLD, ALL = "quasi-identifiers", "sensitive", "all"
 """The networks: over what others may know, over what nobody should learn, over both."""
@@ -82,7 +80,7 @@ def learn_networks(
         TOLD: (fit.sensitive, Constraints()),
         ALL: (sum(tiers, ()), Constraints(tiers=tiers) if constrained else Constraints()),
     }
-    told = report or (lambda stage, done, total: None)  # noqa: ARG005
+    told = report or silent
     return {
         name: learner.learn(
             counts.project(columns), constraints, partial(told, f"learn {name}")

@@ -10,8 +10,8 @@ from sfumato.broken import Broken
 from sfumato.counts import Column, FrequencySet, group, sums
 from sfumato.errors import InputError
 from sfumato.policy.levels import RiskLevels
-from sfumato.text import text_of
-from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
+from sfumato.text import text_or_none
+from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray
 
 
 def by_level(levels: RiskLevels, probabilities: FloatArray, people: FloatArray) -> dict[str, float]:
@@ -127,12 +127,8 @@ def _groups(table: FrequencySet, broken: Broken) -> IntArray:
 
 def _recoded(table: FrequencySet, column: Column) -> CodeArray:
     """Give a column's codes in another dictionary, matched as written; unknown values come last."""
-    places = {_text(value): i for i, value in enumerate(column.values)}
+    places = {text_or_none(value): i for i, value in enumerate(column.values)}
     mine = table.column(column.name).values
-    lookup = np.array([places.get(_text(v), len(places)) for v in mine], dtype=np.int32)
+    lookup = np.array([places.get(text_or_none(v), len(places)) for v in mine], dtype=np.int32)
     codes = table.codes_of(column.name)
     return lookup[codes] if len(lookup) else codes
-
-
-def _text(value: Value) -> str | None:
-    return None if value is None else text_of(value)

@@ -25,7 +25,7 @@ from sfumato.ledger.chain import rows_digest, shift
 from sfumato.ledger.meta import Settings
 from sfumato.ledger.written import key_of, keys_of
 from sfumato.policy import Policy
-from sfumato.text import STAR, date_of, text_of
+from sfumato.text import STAR, date_of, text_or_none
 from sfumato.typing import Value
 
 _FEW = 256
@@ -104,7 +104,9 @@ def _climbs(
     if rule is None or rule.hierarchy is None:
         star = (Rung(STAR, 1, 1.0),) if rule is not None else ()
         return Climbs(
-            column, tuple(values), tuple((Rung(_text(value), 0, 0.0), *star) for value in values)
+            column,
+            tuple(values),
+            tuple((Rung(text_or_none(value), 0, 0.0), *star) for value in values),
         )
     recorded = {
         value: json.loads(path)
@@ -122,7 +124,7 @@ def _climbs(
         tuple(
             tuple(Rung(*rung) for rung in recorded[key_of(value)])
             if key_of(value) in recorded
-            else (Rung(_text(value), 0, 0.0),)
+            else (Rung(text_or_none(value), 0, 0.0),)
             for value in values
         ),
     )
@@ -188,7 +190,7 @@ def ways_up(ladder: Ladder) -> _Ways:
     for i, value in enumerate(ladder.values):
         found[key_of(value)] = [
             (
-                _text(ladder.labels[level][code]),
+                text_or_none(ladder.labels[level][code]),
                 level,
                 (float(ladder.leaves[level][code]) - 1) / most,
             )
@@ -226,10 +228,6 @@ def _record(db: sqlite3.Connection, ways: Iterable[tuple[int, str, object]]) -> 
 
 def _names(path: Sequence[Sequence[object]]) -> list[object]:
     return [rung[0] for rung in path]
-
-
-def _text(value: Value) -> str | None:
-    return None if value is None else text_of(value)
 
 
 def _existing(db: sqlite3.Connection, climbs: Climbs) -> dict[Value, list[Rung]]:

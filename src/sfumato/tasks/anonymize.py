@@ -1,12 +1,12 @@
 """Anonymise: from a table and a policy to a verified release."""
 
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -44,13 +44,11 @@ from sfumato.tasks.stored import (
     relation_of,
 )
 from sfumato.tasks.stored_evidence import attestation
+from sfumato.typing import Progress, silent
 from sfumato.verifier import Verdict, verify_file, verify_stored
 
 if TYPE_CHECKING:
     from sfumato.leaks import Findings
-
-Progress: TypeAlias = Callable[[str, int, int | None], None]
-"""Called with the stage, how much of it is done, and how much there is (None: unknown)."""
 
 AS_THEY_ARE = (Role.SENSITIVE, Role.PLAIN)
 """The roles of columns that no recoding spells anew."""
@@ -115,7 +113,7 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
         >>> release.levels, sorted(release.table["age"].to_pylist())
         ({'age': 1}, ['*', '*', '*'])
     """
-    report = progress or (lambda stage, done, total: None)  # noqa: ARG005
+    report = progress or silent
     if seed is not None:
         require_int("seed", seed, at_least=0)
     if output is None:

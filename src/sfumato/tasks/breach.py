@@ -1,8 +1,7 @@
 """Breach: what somebody who joins the parts of a broken table again can guess."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from os import PathLike
-from typing import TypeAlias
 
 import numpy as np
 
@@ -16,10 +15,7 @@ from sfumato.release import Release
 from sfumato.tasks.broken_tables import parts_of, release_folder
 from sfumato.tasks.known import known_values
 from sfumato.tasks.subject import risk_levels_of, subject_of
-from sfumato.typing import Value
-
-Progress: TypeAlias = Callable[[str, int, int | None], None]
-"""Called with the stage, how much of it is done, and how much there is (None: unknown)."""
+from sfumato.typing import Progress, Value, silent
 
 
 def breach(
@@ -59,7 +55,7 @@ def breach(
         age=30-50: 5 people, work=state known
           marital: single 40%, divorced 20%, married 20%, separated 20%
     """
-    report = progress or (lambda stage, done, total: None)  # noqa: ARG005
+    report = progress or silent
 
     def count(table: object, names: Sequence[str]) -> FrequencySet:
         return open_table(table).count(

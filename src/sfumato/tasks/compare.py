@@ -1,7 +1,6 @@
 """Compare: what policies, methods and parameters cost, and what they leave at risk."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
 
 from sfumato.checks import require_int, require_number
 from sfumato.counts import FrequencySet
@@ -17,9 +16,7 @@ from sfumato.tasks.problem import counted_columns
 from sfumato.tasks.trial import Table
 from sfumato.tasks.variations import Given, varied
 from sfumato.tasks.workers import try_all
-
-Progress: TypeAlias = Callable[[str, int, int | None], None]
-"""Called with the stage, how much of it is done, and how much there is (None: unknown)."""
+from sfumato.typing import Progress, silent
 
 
 def compare(  # noqa: PLR0913 - all but two have a default and are named
@@ -85,7 +82,7 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
         >>> found["k=9"].possible, found["k=3"].policy.models
         (False, (KAnonymity(k=3),))
     """
-    report = progress or (lambda stage, done, total: None)  # noqa: ARG005
+    report = progress or silent
     require_int("seed", seed, at_least=0)
     if parallel is not None:
         require_int("parallel", parallel, at_least=1)

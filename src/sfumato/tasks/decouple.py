@@ -1,11 +1,11 @@
 """Decouple: from an anonymised table to several tables with weak links, verified."""
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -31,11 +31,9 @@ from sfumato.tasks.stored import StoredOutput, open_stored, output_of, relation_
 from sfumato.tasks.stored_evidence import attestation
 from sfumato.tasks.subject import Subject, subject_of
 from sfumato.text import text_of
+from sfumato.typing import Progress, silent
 from sfumato.verifier import Verdict, verify_folder, verify_tables
 from sfumato.verifier.folder import promises_in
-
-Progress: TypeAlias = Callable[[str, int, int | None], None]
-"""Called with the stage, how much of it is done, and how much there is (None: unknown)."""
 
 
 def decouple(  # noqa: PLR0913 - all but two have a default and are named
@@ -91,7 +89,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
         >>> broken.warnings
         ("2 people are in groups where everybody has the same 'pay': who knows the group knows it",)
     """
-    report = progress or (lambda stage, done, total: None)  # noqa: ARG005
+    report = progress or silent
     if seed is not None:
         require_int("seed", seed, at_least=0)
     stored = output_of(output, data, force=force, format=format)

@@ -17,6 +17,7 @@ from sfumato.leaks.learning import Progress, fit_columns, learn_networks
 from sfumato.policy import Policy
 from sfumato.tasks.broken_tables import parts_of
 from sfumato.tasks.subject import Subject, risk_levels_of, subject_of
+from sfumato.typing import silent
 
 DEFAULT_SUPPORT = 5
 """Fewest rows behind a rule where no k is promised."""
@@ -69,7 +70,7 @@ def detect(  # noqa: PLR0913 - all but one have a default and are named
         >>> print(findings.leaks[0])
         age → marital: up to 100% (very high), 10 people
     """
-    report = progress or (lambda stage, done, total: None)  # noqa: ARG005
+    report = progress or silent
     require_number("alpha", alpha, above=0)
     if alpha >= 1:
         raise ParameterError("alpha", alpha, "below 1", why="no probability exceeds 1")

@@ -14,6 +14,7 @@ from sfumato.policy import ColumnRule, Policy, SearchRule
 from sfumato.schema import Role
 from sfumato.tasks.drafting import DraftedColumn, policy_text
 from sfumato.tasks.guess import Guess, guess
+from sfumato.typing import silent
 
 if TYPE_CHECKING:
     from sfumato.tasks.anonymize import Progress
@@ -91,7 +92,7 @@ def draft(data: object, *, progress: "Progress | None" = None) -> Draft:
         >>> drafted.reasons["sex"]
         'different in every row, looks like sex or gender by its name: others may know it'
     """
-    report = progress or (lambda stage, done, total: None)  # noqa: ARG005
+    report = progress or silent
     table = open_table(data)
     domains = table.domains(table.columns, progress=lambda done, total: report("look", done, total))
     if not domains:

@@ -13,8 +13,8 @@ from sfumato.policy import Policy
 from sfumato.tasks.ladders import ladders_of
 from sfumato.tasks.measure import counted
 from sfumato.tasks.published import Counted, Published, published
-from sfumato.text import in_order, text_of
-from sfumato.typing import IntArray, Value
+from sfumato.text import in_order, text_or_none
+from sfumato.typing import IntArray
 from sfumato.usefulness import Alone, Condition, Estimate, Query
 from sfumato.usefulness.bounds import Part, bounds
 from sfumato.usefulness.entries import people_of
@@ -76,11 +76,13 @@ def estimate(
     shown = {name: _shown(tables, name) for name in wanted}
     readings = _readings(found, shown, wanted, original, policy)
     said = {
-        name: {_text(label): readings[name].of(label) for label in column.values}
+        name: {text_or_none(label): readings[name].of(label) for label in column.values}
         for name, column in shown.items()
     }
     conditions = [
-        Condition(column, np.array([said[name][_text(label)].share for label in column.values]))
+        Condition(
+            column, np.array([said[name][text_or_none(label)].share for label in column.values])
+        )
         for name, column in shown.items()
     ]
     estimator = found.read(tuple(shown.values()), {})
@@ -94,7 +96,7 @@ def estimate(
 def _shown(tables: Counted, name: str) -> Column:
     """Put the labels together that a column has in all tables it stands in."""
     holding = [table.column(name) for table in tables.tables if name in table.names]
-    labels = {_text(value): value for column in holding for value in column.values}
+    labels = {text_or_none(value): value for column in holding for value in column.values}
     return Column(name, tuple(in_order(labels.values())))
 
 
@@ -162,12 +164,8 @@ def _part(
     people = people_of(table, str(tables.count)) if counts else table.rows.astype(np.float64)
     certain, possible = {}, {}
     for name in tables.names(table):
-        each = [said[name][_text(label)] for label in table.column(name).values]
+        each = [said[name][text_or_none(label)] for label in table.column(name).values]
         codes = table.codes_of(name)
         certain[name] = np.array([one.certain for one in each], dtype=bool)[codes]
         possible[name] = np.array([one.possible for one in each], dtype=bool)[codes]
     return Part(group, people, certain, possible)
-
-
-def _text(value: Value) -> str | None:
-    return None if value is None else text_of(value)

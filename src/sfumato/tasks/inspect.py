@@ -38,6 +38,7 @@ from sfumato.tasks.inspection import (
 from sfumato.tasks.measure import classes_with, measure
 from sfumato.tasks.subsets import telling_subsets
 from sfumato.text import number_of
+from sfumato.typing import silent
 
 if TYPE_CHECKING:
     from sfumato.tasks.anonymize import Progress
@@ -84,7 +85,7 @@ def inspect(
         >>> found.risk.average, found.sensitive[0].largest_share
         (0.6666666666666666, 1.0)
     """
-    report = progress or (lambda stage, done, total: None)  # noqa: ARG005
+    report = progress or silent
     require_int("subsets", subsets, at_least=0)
     table = open_table(data)
     roles = _roles(table, quasi_identifiers, sensitive, policy, report)

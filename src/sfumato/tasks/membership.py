@@ -1,9 +1,9 @@
 """Membership: can others tell from what is published who is in the data at all?"""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, TypeAlias, overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -17,13 +17,10 @@ from sfumato.policy import Policy
 from sfumato.tasks.ladders import ladders_of
 from sfumato.tasks.measure import counted
 from sfumato.tasks.published import Published, published, require_alike
-from sfumato.text import text_of
-from sfumato.typing import Value
+from sfumato.text import text_or_none
+from sfumato.typing import Progress, Value
 from sfumato.usefulness.covering import Covering
 from sfumato.usefulness.results import tabulated
-
-Progress: TypeAlias = Callable[[str, int, int | None], None]
-"""Called with the stage, how much of it is done, and how much there is (None: unknown)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,9 +208,9 @@ def matcher(people: FrequencySet, release: Published, ladders: Mapping[str, Ladd
     covers: dict[str, dict[str | None, list[str | None]]] = {}
     for column in people.columns:
         covering = Covering(column, ladders.get(column.name), release.levels.get(column.name))
-        texts = [_text(value) for value in column.values]
+        texts = [text_or_none(value) for value in column.values]
         covers[column.name] = {
-            _text(label): [texts[code] for code in covering.of(label)]
+            text_or_none(label): [texts[code] for code in covering.of(label)]
             for table in tables
             if column.name in table.names
             for label in table.column(column.name).values
@@ -233,7 +230,3 @@ def _turned(
         text: label for label, under in covers.items() for text in under
     }
     return became if len(became) == sum(map(len, covers.values())) else None
-
-
-def _text(value: Value) -> str | None:
-    return None if value is None else text_of(value)

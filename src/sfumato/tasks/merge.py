@@ -2,11 +2,11 @@
 
 import os
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from sfumato.checks import require_int
 from sfumato.decoupled import Decoupled
@@ -16,9 +16,7 @@ from sfumato.errors import InputError, OutputError, ParameterError
 from sfumato.tasks.broken_tables import Opened, open_broken, opened
 from sfumato.tasks.promises import claims_in
 from sfumato.tasks.stored import stored_tables
-
-Progress: TypeAlias = Callable[[str, int, int | None], None]
-"""Called with the stage, how much of it is done, and how much there is (None: unknown)."""
+from sfumato.typing import Progress, silent
 
 MOST_ROWS = 10_000_000
 """Rows a join may have unless more are allowed."""
@@ -78,7 +76,7 @@ def merge(
     if target is None:
         people = next(found.tables[f.name] for f in found.manifest.files if f.table == "qi")
         return people.native(derived_table(derived, found.likes))
-    report = progress or (lambda stage, done, total: None)  # noqa: ARG005
+    report = progress or silent
     unfinished = target.with_name(f".{target.name}.{secrets.token_hex(4)}.unfinished")
     try:
         write_derived(

@@ -1,9 +1,9 @@
 """Protect: anonymise, detect, refine or decouple, detect again, in one call."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from sfumato.checks import require_int
 from sfumato.decoupled import Decoupled
@@ -18,12 +18,10 @@ from sfumato.tasks.attempts import Attempts
 from sfumato.tasks.decouple import decouple
 from sfumato.tasks.detect import detect
 from sfumato.tasks.stored import open_stored, output_of, refuse_files, refuse_memory
+from sfumato.typing import Progress, silent
 
 if TYPE_CHECKING:
     from sfumato.engines.ibis.table import IbisTable
-
-Progress: TypeAlias = Callable[[str, int, int | None], None]
-"""Called with the stage, how much of it is done, and how much there is (None: unknown)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +156,7 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
         refuse_memory(data)
     stored = output_of(output, data, force=force, format=format)
     policy = _with_method(policy, method)
-    report = progress or (lambda stage, done, total: None)  # noqa: ARG005
+    report = progress or silent
     form = None if output is None or stored is not None else format or "parquet"
     table = open_stored(data)
     attempts = None if table is None else _in_database(table, policy, form, report)

@@ -15,7 +15,7 @@ from sfumato.recoding import (
     LocalRecoding,
     Recoding,
 )
-from sfumato.text import text_of
+from sfumato.text import text_or_none
 from sfumato.typing import BoolArray, CodeArray, IntArray, Value
 
 
@@ -82,8 +82,8 @@ def _lookup(counted: Column, recoding: ColumnRecoding) -> CodeArray:
     """Give the label of each value as it was counted; the recoding may know others too."""
     if counted.values == recoding.values:
         return recoding.codes
-    at = {_text(value): i for i, value in enumerate(recoding.values)}
-    return recoding.codes[[at[_text(value)] for value in counted.values]]
+    at = {text_or_none(value): i for i, value in enumerate(recoding.values)}
+    return recoding.codes[[at[text_or_none(value)] for value in counted.values]]
 
 
 def _handed_out(
@@ -140,8 +140,4 @@ def _array(column: Column) -> pa.Array:
         return pa.array(column.values)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         # Values of several types are one only as text.
-        return pa.array([_text(value) for value in column.values])
-
-
-def _text(value: Value) -> str | None:
-    return None if value is None else text_of(value)
+        return pa.array([text_or_none(value) for value in column.values])

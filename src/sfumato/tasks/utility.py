@@ -1,8 +1,7 @@
 """Utility: how much can still be learnt from what is published, for those who may."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import TypeAlias
 
 from sfumato.checks import require_int
 from sfumato.counts import FrequencySet
@@ -11,10 +10,8 @@ from sfumato.policy import Policy
 from sfumato.tasks.ladders import ladders_of
 from sfumato.tasks.measure import counted
 from sfumato.tasks.published import published, require_alike
+from sfumato.typing import Progress
 from sfumato.usefulness import Classification, Exam, Utilities, Utility, Workload
-
-Progress: TypeAlias = Callable[[str, int, int | None], None]
-"""Called with the stage, how much of it is done, and how much there is (None: unknown)."""
 
 
 def utility(

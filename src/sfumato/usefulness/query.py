@@ -7,7 +7,7 @@ import numpy as np
 
 from sfumato.counts import Column
 from sfumato.errors import ParameterError, UnknownNameError, some
-from sfumato.text import text_of
+from sfumato.text import text_of, text_or_none
 from sfumato.typing import BoolArray, FloatArray, Value
 from sfumato.usefulness.line import reader_of
 
@@ -95,15 +95,11 @@ def among(column: Column, values: Iterable[Value]) -> Condition:
     >>> among(Column("ill", ("flu", "gout", None)), ["flu", None]).allowed.tolist()
     [True, False, True]
     """
-    position = {_text(value): i for i, value in enumerate(column.values)}
+    position = {text_or_none(value): i for i, value in enumerate(column.values)}
     allowed = np.zeros(len(column.values), dtype=bool)
     for value in values:
-        if _text(value) not in position:
+        if text_or_none(value) not in position:
             known = [text_of(each) for each in column.known]
             raise UnknownNameError("value", some([value]), known, where=repr(column.name))
-        allowed[position[_text(value)]] = True
+        allowed[position[text_or_none(value)]] = True
     return Condition(column, allowed)
-
-
-def _text(value: Value) -> str | None:
-    return None if value is None else text_of(value)
