@@ -17,8 +17,13 @@ settings.register_profile("long", parent=settings.get_profile("default"), max_ex
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
-_IBIS = "src/sfumato/engines/ibis/"
-_NEEDS = {"duckdb_database": "duckdb", "postgres_database": "psycopg", "spark_database": "pyspark"}
+_IBIS = "src/sfumato/tables/sql/"
+_NEEDS = {
+    "duckdb": "duckdb",
+    "postgres": "psycopg",
+    "spark": "pyspark",
+    "spark_fragments": "pyspark",
+}
 
 # The examples of databases that are not installed cannot run.
 collect_ignore_glob = (

@@ -11,8 +11,8 @@ from benchmarks.measure import cpu
 from benchmarks.results import Figure
 from benchmarks.structure_recovery import alarm_sized
 from benchmarks.workloads import MILLION, jittered
-from sfumato.bayes import AgrumPc, InductiveCausation, tables_of
 from sfumato.counts import FrequencySet
+from sfumato.networks import AgrumPc, InductiveCausation, tables_of
 
 _COLUMNS = {
     4: "sex age race marital-status",

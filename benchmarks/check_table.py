@@ -16,7 +16,7 @@ from sfumato.models import (
     RecursiveCLDiversity,
     TCloseness,
 )
-from sfumato.tasks.measure import measure
+from sfumato.releases.opening import measure
 
 SENSITIVE = "occupation"
 MODELS = [

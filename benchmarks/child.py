@@ -9,12 +9,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from sfumato.engines import open_table
 from sfumato.policy import Policy
+from sfumato.recode.problem import counted_columns, make_checker
 from sfumato.search import BestFirst
+from sfumato.tables import open_table
 from sfumato.tasks.anonymize import anonymize
 from sfumato.tasks.decouple import decouple
-from sfumato.tasks.problem import counted_columns, make_checker
 
 
 def start(file: str, policy: str) -> dict[str, float]:

@@ -13,13 +13,13 @@ from typing import Any
 
 from benchmarks.by_hand import DuckDBByHand, Lookups, SparkByHand
 from benchmarks.child import peak
-from sfumato.engines import open_table
-from sfumato.engines.ibis.counting import grouped
-from sfumato.engines.ibis.table import IbisTable
 from sfumato.policy import Policy
+from sfumato.recode.problem import counted_columns
+from sfumato.tables import open_table
+from sfumato.tables.sql.counting import grouped
+from sfumato.tables.sql.table import IbisTable
 from sfumato.tasks.anonymize import anonymize
 from sfumato.tasks.decouple import decouple
-from sfumato.tasks.problem import counted_columns
 
 _DUCKDB_MEMORY = "1GB"
 """What DuckDB may keep before it writes to disk; its own choice would be most of the machine's."""

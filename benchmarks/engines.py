@@ -13,11 +13,11 @@ from benchmarks.measure import child
 from benchmarks.results import Figure
 from benchmarks.scale import scale_policy
 from benchmarks.workloads import ADULT_ROWS, FEW, MILLION, TEN_MILLION
-from sfumato.engines import open_table
 from sfumato.partition import Mondrian
-from sfumato.tasks.full_domain import decide_full_domain
-from sfumato.tasks.local import decide_locally
-from sfumato.tasks.problem import counted_columns
+from sfumato.recode.full_domain import decide_full_domain
+from sfumato.recode.local import decide_locally
+from sfumato.recode.problem import counted_columns
+from sfumato.tables import open_table
 
 _HUNDRED_MILLION = 3320 * ADULT_ROWS
 _LIMITS = {"duckdb": DuckDBByHand.limit, "spark": SparkByHand.limit}

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from benchmarks.bench import Bench
 from benchmarks.results import Figure
 from benchmarks.workloads import adult, adult_policy
-from sfumato.engines import open_table
 from sfumato.losses import Entropy
+from sfumato.recode.problem import make_checker
 from sfumato.search import BestFirst, Descent
-from sfumato.tasks.problem import make_checker
+from sfumato.tables import open_table
 
 # The true optimum, and where three heuristics of another tool end.
 _CASES = {

@@ -11,8 +11,8 @@ from benchmarks.bench import Bench
 from benchmarks.measure import cpu
 from benchmarks.results import Figure
 from benchmarks.workloads import FEW
-from sfumato.broken import Broken
 from sfumato.counts import FrequencySet
+from sfumato.decouplings.base import Broken
 from sfumato.tasks.publish import publish
 
 SIZE = 50

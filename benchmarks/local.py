@@ -21,13 +21,13 @@ from benchmarks.workloads import (
     with_conditions,
 )
 from sfumato.counts import FrequencySet
-from sfumato.engines import open_table
 from sfumato.losses import DistortionRatio, NormalizedLoss
 from sfumato.partition import BottomUp, Mondrian, Partitioner, Settled, TopDown, settle
 from sfumato.policy import Policy
+from sfumato.recode.problem import counted_columns, make_checker, make_problem, prepare
 from sfumato.search import BestFirst, Found
+from sfumato.tables import open_table
 from sfumato.tasks.anonymize import anonymize
-from sfumato.tasks.problem import counted_columns, make_checker, make_problem, prepare
 
 METHODS: Mapping[str, Partitioner] = {
     "top-down": TopDown(),

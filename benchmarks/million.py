@@ -14,11 +14,11 @@ from benchmarks.measure import Timing, cpu
 from benchmarks.results import Figure
 from benchmarks.workloads import ADULT_ROWS, MILLION, adult_policy, read_csv
 from sfumato.counts import FrequencySet
-from sfumato.engines import open_table
 from sfumato.policy import Policy
+from sfumato.recode.problem import make_checker
 from sfumato.search import BestFirst, Found
+from sfumato.tables import open_table
 from sfumato.tasks.anonymize import anonymize
-from sfumato.tasks.problem import make_checker
 
 Timer: TypeAlias = Callable[[Callable[[], object]], Timing]
 

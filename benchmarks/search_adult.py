@@ -10,10 +10,10 @@ from benchmarks.measure import cpu
 from benchmarks.results import Figure
 from benchmarks.workloads import adult, adult_policy
 from sfumato.counts import FrequencySet
-from sfumato.engines import open_table
 from sfumato.policy import Policy
+from sfumato.recode.problem import make_checker
 from sfumato.search import BestFirst, Exhaustive, Found, Incognito, Search
-from sfumato.tasks.problem import make_checker
+from sfumato.tables import open_table
 
 # Checks, seconds warm, seconds cold that ARX takes, and what we want to stay within.
 _CASES = {

@@ -17,9 +17,9 @@ from benchmarks.literal_slicing import LiteralSlicing
 from benchmarks.measure import cpu
 from benchmarks.results import Figure
 from benchmarks.workloads import FEW, MILLION
-from sfumato.decoupled import Decoupled
 from sfumato.decouplings import Slicing
-from sfumato.engines import open_table
+from sfumato.releases.release import Decoupled
+from sfumato.tables import open_table
 from sfumato.tasks.decouple import decouple
 
 SENSITIVE = "occupation"

@@ -14,8 +14,8 @@ import numpy as np
 
 from benchmarks.bench import Bench
 from benchmarks.results import Figure
-from sfumato.bayes import LEARNERS, Learner, Network
 from sfumato.counts import FrequencySet
+from sfumato.networks import LEARNERS, Learner, Network
 
 LEARNER_NAMES = ("ic", "pyagrum-pc", "pyagrum-miic")
 SAMPLES = (1_000, 3_000, 10_000, 100_000)

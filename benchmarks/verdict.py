@@ -13,9 +13,9 @@ from benchmarks.measure import Timing, child, cpu
 from benchmarks.results import Figure
 from benchmarks.workloads import FEW, MILLION, adult_policy
 from sfumato.decouplings import Anatomy, Slicing
-from sfumato.engines import open_table
 from sfumato.partition import TopDown
 from sfumato.policy import Policy
+from sfumato.tables import open_table
 from sfumato.tasks.anonymize import anonymize
 from sfumato.tasks.decouple import decouple
 from sfumato.tasks.verify import verify

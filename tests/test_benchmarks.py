@@ -16,9 +16,9 @@ from benchmarks.__main__ import BENCHMARKS, main
 from benchmarks.measure import ROOT, cpu
 from benchmarks.results import Figure, Timing
 from sfumato import samples
-from sfumato.engines import open_table
 from sfumato.losses import DistortionRatio, NormalizedLoss
-from sfumato.tasks.problem import counted_columns
+from sfumato.recode.problem import counted_columns
+from sfumato.tables import open_table
 from tests.adult import adult_folder
 
 

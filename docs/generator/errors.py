@@ -5,7 +5,7 @@ import inspect
 from docs.generator.docstrings import doc_of
 from docs.generator.markdown import code, joined, prose, table
 from sfumato import errors
-from sfumato.cli.endings import BROKEN, FAULT, WRONG
+from sfumato.cli.command import BROKEN, FAULT, WRONG
 
 
 def classes() -> list[type[errors.SfumatoError]]:

@@ -4,11 +4,11 @@ from docs.generator.docstrings import doc_of
 from docs.generator.markdown import code, joined, prose, table
 from docs.generator.members import Kind, overview, own, python, sections
 from sfumato.attacks import ATTACKS
-from sfumato.bayes import LEARNERS
 from sfumato.decouplings import DECOUPLINGS
 from sfumato.hierarchy import BUILDERS, EXAMPLE_FOLDER
 from sfumato.losses import AGGREGATES, LOSSES
 from sfumato.models import MODELS
+from sfumato.networks import LEARNERS
 from sfumato.partition import PARTITIONERS
 from sfumato.policy.family import parameters, written
 from sfumato.search import SEARCHES

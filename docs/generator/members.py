@@ -6,8 +6,7 @@ from typing import Any
 from docs.generator.docstrings import doc_of
 from docs.generator.markdown import anchor, block, code, joined, prose, table
 from sfumato.policy.family import default, descriptions, parameters, required
-from sfumato.policy.values import expected
-from sfumato.policy.writer import plain, to_text
+from sfumato.policy.values import expected, plain, to_text
 
 Kind = Any
 """A member of a family: a class with the members that its family's base promises."""

@@ -7,11 +7,9 @@ from docs.generator.markdown import block, code, joined, prose, table
 from sfumato.decouplings import DECOUPLINGS
 from sfumato.partition import PARTITIONERS
 from sfumato.policy import ColumnRule, Missing, Policy, Suppression
-from sfumato.policy.levels import RiskLevels
-from sfumato.policy.part import Part
+from sfumato.policy.columns import RiskLevels, Tolerance
 from sfumato.policy.schema import policy_schema
-from sfumato.policy.tolerance import Tolerance
-from sfumato.policy.writer import plain
+from sfumato.policy.values import Part, plain
 from sfumato.schema import Role
 from sfumato.search import SEARCHES
 

@@ -9,6 +9,7 @@ import sfumato
 from docs.generator.docstrings import doc_of, member_docs, signature
 from docs.generator.markdown import block, code, joined, prose, table
 from sfumato.attacks import Finding
+from sfumato.drafting.inspection import Inspection
 from sfumato.leaks import (
     Advice,
     Breach,
@@ -21,12 +22,11 @@ from sfumato.leaks import (
     Vulnerable,
     Wanted,
 )
-from sfumato.policy.part import Part
+from sfumato.policy.values import Part
+from sfumato.publishing.start import Publication
 from sfumato.tasks.draft import Draft
 from sfumato.tasks.headroom import Headroom, Room
-from sfumato.tasks.inspection import Inspection
 from sfumato.tasks.protect import Protected, Step
-from sfumato.tasks.publication import Publication
 from sfumato.verifier import Check, Verdict
 
 _MORE = {

@@ -5,9 +5,9 @@ from typing import Any
 from docs.papers.setting import LOCAL, Setting, policy
 from docs.papers.similarity import ATTACK
 from sfumato.counts import FrequencySet
-from sfumato.tasks.decision import Decision
-from sfumato.tasks.full_domain import decide_full_domain
-from sfumato.tasks.local import decide_locally
+from sfumato.recode.full_domain import decide_full_domain
+from sfumato.recode.local import decide_locally
+from sfumato.recode.problem import Decision
 
 GLOBAL = "full-domain"
 """One level per column, proven optimal."""

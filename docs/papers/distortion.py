@@ -6,8 +6,8 @@ from docs.papers.data import people
 from docs.papers.deciding import METHODS, decide, figures
 from docs.papers.setting import Setting, policy, settings
 from docs.papers.similarity import PARAMETERS
-from sfumato.engines import open_table
-from sfumato.tasks.problem import counted_columns
+from sfumato.recode.problem import counted_columns
+from sfumato.tables import open_table
 
 KS = (3, 4)
 PS = (2, 3, 4)

@@ -8,9 +8,9 @@ from docs.papers.data import CATEGORIES, ILLNESS, ILLNESSES, people
 from docs.papers.setting import Setting, policy, settings
 from sfumato.attacks import Similarity
 from sfumato.counts import FrequencySet
-from sfumato.engines import open_table
+from sfumato.recode.problem import counted_columns, make_checker
 from sfumato.search import Incognito
-from sfumato.tasks.problem import counted_columns, make_checker
+from sfumato.tables import open_table
 from sfumato.typing import IntArray
 
 PARAMETERS = {"k": 4, "p": 2, "alpha": 2}

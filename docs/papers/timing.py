@@ -8,8 +8,8 @@ from benchmarks.measure import cpu
 from docs.papers.data import COLUMNS, people
 from docs.papers.deciding import GLOBAL, Rounds, decide
 from docs.papers.setting import LOCAL, policy, settings
-from sfumato.engines import open_table
-from sfumato.tasks.problem import counted_columns
+from sfumato.recode.problem import counted_columns
+from sfumato.tables import open_table
 
 PARAMETERS = {"k": 4, "p": 4, "alpha": 2.0}
 """As in the thesis's Figure 5.4: here p is 4."""

@@ -21,7 +21,7 @@ it alone, `sf.correlations` tells which columns belong together.
 
 Everything a policy can name is in `sf.models`, `sf.hierarchy`, `sf.losses`, `sf.search`,
 `sf.partition` and `sf.decouplings`; the attacks are in `sf.attacks`, the learners of networks in
-`sf.bayes`.
+`sf.networks`.
 """
 
 from importlib import import_module
@@ -32,41 +32,37 @@ from sfumato._version import __version__
 if TYPE_CHECKING:
     from sfumato import (
         attacks,
-        bayes,
         decouplings,
         hierarchy,
         leaks,
         losses,
         models,
+        networks,
         partition,
         samples,
         search,
     )
-    from sfumato.decoupled import Decoupled
+    from sfumato.comparison.compare import compare
+    from sfumato.comparison.diff import diff
     from sfumato.errors import SfumatoError
     from sfumato.evidence import SigningKey
     from sfumato.policy import Policy
-    from sfumato.release import Release
-    from sfumato.reports.build import report
+    from sfumato.releases.release import Decoupled, Release
+    from sfumato.reports.report import report
     from sfumato.tasks.anonymize import anonymize
     from sfumato.tasks.attack import attack
     from sfumato.tasks.breach import breach
-    from sfumato.tasks.compare import compare
-    from sfumato.tasks.correlations import correlations
-    from sfumato.tasks.decouple import decouple
+    from sfumato.tasks.decouple import decouple, merge
     from sfumato.tasks.detect import detect
-    from sfumato.tasks.diff import diff
-    from sfumato.tasks.draft import draft
+    from sfumato.tasks.draft import draft, inspect
     from sfumato.tasks.estimate import estimate
     from sfumato.tasks.evidence import check_evidence, keygen, sign
     from sfumato.tasks.explain import explain
     from sfumato.tasks.headroom import headroom
-    from sfumato.tasks.inspect import inspect
     from sfumato.tasks.membership import membership
-    from sfumato.tasks.merge import merge
     from sfumato.tasks.protect import protect
     from sfumato.tasks.publish import publish
-    from sfumato.tasks.utility import compare_utility, utility
+    from sfumato.tasks.utility import compare_utility, correlations, utility
     from sfumato.tasks.verify import verify
 
 __all__ = [
@@ -79,7 +75,6 @@ __all__ = [
     "anonymize",
     "attack",
     "attacks",
-    "bayes",
     "breach",
     "check_evidence",
     "compare",
@@ -101,6 +96,7 @@ __all__ = [
     "membership",
     "merge",
     "models",
+    "networks",
     "partition",
     "protect",
     "publish",
@@ -113,33 +109,33 @@ __all__ = [
 ]
 
 _WHERE = {
-    "Decoupled": "sfumato.decoupled",
+    "Decoupled": "sfumato.releases.release",
     "Policy": "sfumato.policy",
-    "Release": "sfumato.release",
+    "Release": "sfumato.releases.release",
     "SfumatoError": "sfumato.errors",
     "SigningKey": "sfumato.evidence",
     "anonymize": "sfumato.tasks.anonymize",
     "attack": "sfumato.tasks.attack",
     "breach": "sfumato.tasks.breach",
     "check_evidence": "sfumato.tasks.evidence",
-    "compare": "sfumato.tasks.compare",
+    "compare": "sfumato.comparison.compare",
     "compare_utility": "sfumato.tasks.utility",
-    "correlations": "sfumato.tasks.correlations",
+    "correlations": "sfumato.tasks.utility",
     "decouple": "sfumato.tasks.decouple",
     "detect": "sfumato.tasks.detect",
-    "diff": "sfumato.tasks.diff",
+    "diff": "sfumato.comparison.diff",
     "draft": "sfumato.tasks.draft",
     "estimate": "sfumato.tasks.estimate",
     "explain": "sfumato.tasks.explain",
     "headroom": "sfumato.tasks.headroom",
-    "inspect": "sfumato.tasks.inspect",
+    "inspect": "sfumato.tasks.draft",
     "membership": "sfumato.tasks.membership",
     "keygen": "sfumato.tasks.evidence",
-    "merge": "sfumato.tasks.merge",
+    "merge": "sfumato.tasks.decouple",
     "publish": "sfumato.tasks.publish",
     "protect": "sfumato.tasks.protect",
     "sign": "sfumato.tasks.evidence",
-    "report": "sfumato.reports.build",
+    "report": "sfumato.reports.report",
     "utility": "sfumato.tasks.utility",
     "verify": "sfumato.tasks.verify",
 }

@@ -151,3 +151,17 @@ def _place(value: Value) -> tuple[bool, float, str]:
     number = number_of(value)
     # Two spellings of one number ("07" and "7") still need a fixed order.
     return (number is None, 0.0 if number is None else number, text_of(value))
+
+
+# Shares for people to read.
+
+
+def percent(share: float) -> str:
+    """Write a share, never rounded up to all or down to none.
+
+    >>> percent(0.998), percent(0.99999), percent(0.00001), percent(1), percent(0)
+    ('99.8 %', '99.9 %', '0.1 %', '100 %', '0 %')
+    """
+    if share in (0, 1):
+        return f"{100 * share:.0f} %"
+    return f"{100 * min(max(share, 0.001), 0.999):.1f} %"

@@ -16,8 +16,8 @@ from sfumato.attacks import (
     Skewness,
     Target,
 )
-from sfumato.broken import Broken
 from sfumato.counts import FrequencySet
+from sfumato.decouplings.base import Broken
 from sfumato.leaks import View
 from tests.attacks import brute
 from tests.attacks.tables import values_by_class

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.attacks import ATTACKS, Groups, Outside, Target, at_risk
-from sfumato.broken import Broken
 from sfumato.counts import FrequencySet
+from sfumato.decouplings.base import Broken
 from sfumato.errors import SfumatoError, UnknownNameError
 from sfumato.hierarchy.base import Hierarchy
 

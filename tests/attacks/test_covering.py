@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.attacks import Covered, Groups, Membership, covering, covers_of
+from sfumato.attacks import Covered, Groups, Membership, covers_of
+from sfumato.attacks import matching as covering
 from sfumato.counts import FrequencySet
 from sfumato.errors import ParameterError
 from sfumato.hierarchy import Hierarchy

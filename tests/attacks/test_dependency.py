@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.attacks import Dependency, Target
-from sfumato.broken import Broken
 from sfumato.counts import FrequencySet
+from sfumato.decouplings.base import Broken
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, UnknownNameError
 from tests.adult import adult_folder
 

@@ -3,8 +3,8 @@
 import pytest
 
 from sfumato.attacks import KnowledgeBreach, Target
-from sfumato.broken import Broken
 from sfumato.counts import FrequencySet
+from sfumato.decouplings.base import Broken
 from sfumato.errors import InputError, UnknownColumnError
 
 ROWS = [

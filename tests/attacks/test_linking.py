@@ -14,9 +14,9 @@ from sfumato.attacks import ATTACKS, Linking, Outside, Target
 from sfumato.attacks import outside as joining
 from sfumato.classes import EquivalenceClasses
 from sfumato.counts import FrequencySet
-from sfumato.engines import open_table
 from sfumato.errors import ParameterError
 from sfumato.hierarchy import Intervals
+from sfumato.tables import open_table
 
 RAW = [("20", "11"), ("20", "12"), ("25", "11"), ("31", "12")]
 AGES = {"20-29": {"20", "25"}, "2*": {"20", "25"}, "31": {"31"}, "20": {"20"}}

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.attacks import Groups, Membership, Target, matching
 from sfumato.counts import FrequencySet
-from sfumato.engines import open_table
 from sfumato.errors import ParameterError
+from sfumato.tables import open_table
 from tests.verifier.anatomy_releases import NAMES, PRINTED_PEOPLE
 
 RNG = np.random.default_rng(7)

@@ -15,8 +15,8 @@ from sfumato.attacks import (
     Skewness,
     Target,
 )
-from sfumato.broken import Broken
 from sfumato.counts import FrequencySet
+from sfumato.decouplings.base import Broken
 from sfumato.hierarchy import Taxonomy
 from tests.decouple.tables import CENSUS, CENSUS_SENSITIVE, FIRST, SECOND
 

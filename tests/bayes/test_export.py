@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.bayes import Network, export, tables_of, to_bif, to_dot, to_graphml
-from sfumato.bayes.agrum import load_pyagrum
-from sfumato.bayes.export import from_bif, to_bif_name, to_bif_value
 from sfumato.counts import FrequencySet
 from sfumato.errors import InputError, ParameterError
+from sfumato.networks import Network, export, tables_of, to_bif, to_dot, to_graphml
+from sfumato.networks.agrum import load_pyagrum
+from sfumato.networks.export import from_bif, to_bif_name, to_bif_value
 from tests.drawing.reading import NASTY, survives
 
 GRAPHML = "{http://graphml.graphdrawing.org/xmlns}"

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.bayes import (
+from sfumato.counts import FrequencySet
+from sfumato.errors import InputError, ParameterError, UnknownColumnError, UnknownNameError
+from sfumato.networks import (
     Network,
     conditional_table,
     empirical,
@@ -16,10 +18,8 @@ from sfumato.bayes import (
     probability_of,
     tables_of,
 )
-from sfumato.bayes.agrum import load_pyagrum
-from sfumato.bayes.factors import Piece
-from sfumato.counts import FrequencySet
-from sfumato.errors import InputError, ParameterError, UnknownColumnError, UnknownNameError
+from sfumato.networks.agrum import load_pyagrum
+from sfumato.networks.inference import Piece
 from tests.bayes.worked import COLUMNS, FIRST, QUASI, ROWS, SECOND, SENSITIVE, TABLE, WHOLE
 
 

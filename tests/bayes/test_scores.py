@@ -6,13 +6,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from sfumato.bayes.chi_square import log_tail
-from sfumato.bayes.counter import Counter
-from sfumato.bayes.independence import G2Test, ScoreTest, g2
-from sfumato.bayes.log_gamma import log_gamma_of_halves
-from sfumato.bayes.scores import FamilyScores, family_score
 from sfumato.counts import FrequencySet
 from sfumato.errors import ParameterError, UnknownColumnError
+from sfumato.networks.independence import (
+    Counter,
+    FamilyScores,
+    G2Test,
+    ScoreTest,
+    family_score,
+    g2,
+    log_gamma_of_halves,
+    log_tail,
+)
 from tests.bayes.literal_structure import score
 
 NAMES = "abcd"
@@ -91,7 +96,7 @@ def test_many_cells_are_summarised_and_many_columns_do_not_overflow():
 
 
 def test_forgetting_what_was_kept_changes_nothing(monkeypatch):
-    monkeypatch.setattr("sfumato.bayes.counter._KEPT", 5)
+    monkeypatch.setattr("sfumato.networks.independence._KEPT", 5)
     counts = FrequencySet.from_rows(NAMES, [(i % 2, i % 3, i % 4, 0) for i in range(24)])
     counter = Counter(counts)
     first = [counter.cells(c).counts.tolist() for c in ([0], [0, 1], [1, 2], [0], [0, 1])]

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.bayes import LEARNERS, Constraints, InductiveCausation, Network, WekaIcs
-from sfumato.bayes.learner import Learner
-from sfumato.bayes.orientation import Pattern, close, compelled, unshielded
 from sfumato.counts import FrequencySet
 from sfumato.errors import ParameterError, UnknownColumnError
+from sfumato.networks import LEARNERS, Constraints, InductiveCausation, Network, WekaIcs
+from sfumato.networks.ic import Pattern, close, compelled, unshielded
+from sfumato.networks.network import Learner
 from tests.bayes import literal_structure as literal
 from tests.bayes.worked import COLUMNS, QUASI, SENSITIVE, TABLE
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sfumato.bayes import LEARNERS, AgrumGreedy, AgrumLearner, AgrumMiic, AgrumPc, Constraints
 from sfumato.counts import FrequencySet
 from sfumato.errors import MissingExtraError, ParameterError
+from sfumato.networks import LEARNERS, AgrumGreedy, AgrumLearner, AgrumMiic, AgrumPc, Constraints
 from tests.bayes.test_structure import counted, random_table
 
 EVERY = [AgrumGreedy(), AgrumMiic(), AgrumPc()]
@@ -62,7 +62,7 @@ def test_a_successful_run_leaves_nothing(tmp_path, monkeypatch):
 
 
 def test_it_loads_where_warnings_are_errors():
-    code = "from sfumato.bayes import agrum; agrum.load_pyagrum()"
+    code = "from sfumato.networks import agrum; agrum.load_pyagrum()"
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
 
 

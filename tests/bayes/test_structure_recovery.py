@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.structure_recovery import alarm_sized, asia, average, colliders, held_out, skeleton
-from sfumato.bayes import AgrumMiic, AgrumPc, InductiveCausation, Network
+from sfumato.networks import AgrumMiic, AgrumPc, InductiveCausation, Network
 
 
 def test_asia_draws_what_was_published():

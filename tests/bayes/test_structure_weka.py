@@ -5,8 +5,8 @@ import csv
 import numpy as np
 import pytest
 
-from sfumato.bayes import WekaIcs, independence
 from sfumato.counts import FrequencySet
+from sfumato.networks import WekaIcs, independence
 from tests.adult import adult_folder
 from tests.bayes.test_structure import random_table
 from tests.bayes.weka import need_weka, parents_by_weka

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.bayes import Network, conditional_table, tables_of
-from sfumato.bayes.values import code_of
 from sfumato.counts import Column, FrequencySet
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, UnknownNameError
+from sfumato.networks import Network, conditional_table, tables_of
+from sfumato.networks.tables import code_of
 from tests.bayes.worked import FIRST, QUASI, ROWS, SECOND, SENSITIVE, TABLE, WHOLE
 
 NAMES = ("a", "b", "c", "d")

@@ -1,7 +1,7 @@
 """The published ten-row table, 5-anonymous, and the structure that goes with it."""
 
-from sfumato.bayes import Network
 from sfumato.counts import FrequencySet
+from sfumato.networks import Network
 
 COLUMNS = ("Age", "Gender", "Zipcode", "Government", "Marital-Status", "Salary")
 FIRST = ("[30-50]", "F", "[13000-23000]")

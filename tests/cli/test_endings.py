@@ -40,7 +40,7 @@ def test_an_interrupt_in_any_stage_leaves_nothing(patients, run, monkeypatch, st
 # The writer tells that it is in the middle of its work, and waits to be stopped there.
 STOPPED_WHILE_WRITING = """
 import sys, time
-from sfumato.engines.arrow import writers
+from sfumato.tables.arrow import writing as writers
 
 def wait(*_):
     print("writing", flush=True)

@@ -107,7 +107,7 @@ def test_a_passphrase_comes_from_the_environment(patients, run, monkeypatch):
 
 
 def test_whoever_sits_there_is_asked_for_the_passphrase(patients, run, monkeypatch):
-    from sfumato.cli import passphrase
+    from sfumato.cli import options as passphrase
 
     asked = []
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from typer.main import get_command
 
 from sfumato.cli.app import app
-from sfumato.cli.show import show
+from sfumato.cli.command import show
 from sfumato.cli.views import release_view
 from sfumato.partition import PARTITIONERS
-from sfumato.release import Release, level_text, percentage
+from sfumato.releases.release import Release, level_text, percentage
 from sfumato.tasks import anonymize
 from sfumato.verifier import Verdict
 

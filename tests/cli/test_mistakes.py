@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.engines.arrow import writers
+from sfumato.tables.arrow import writing as writers
 from tests.cli.conftest import PATIENTS, POLICY, everything_in
 from tests.unprivileged import unprivileged
 

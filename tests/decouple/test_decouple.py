@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.broken import Broken
 from sfumato.counts import FrequencySet
 from sfumato.decouplings import DECOUPLINGS
-from sfumato.engines import open_table
+from sfumato.decouplings.base import Broken
 from sfumato.errors import InfeasibleError, InputError, OutputError, ParameterError
-from sfumato.tasks.broken_tables import open_broken
+from sfumato.releases.opening import open_broken
+from sfumato.tables import open_table
 from sfumato.tasks.decouple import _as_text
 from tests.decouple import literal
 from tests.decouple.tables import NAMES, QI, ROWS, SENSITIVE, table

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.broken import Broken
 from sfumato.counts import FrequencySet
 from sfumato.decouplings import Merged
+from sfumato.decouplings.base import Broken
 from sfumato.errors import InputError, OutputError, ParameterError, UnknownColumnError
 from tests.decouple import literal
 from tests.decouple.tables import NAMES, ODD, QI, ROWS, SENSITIVE, table
@@ -68,7 +68,7 @@ def test_a_file_is_written_with_the_same_rows(tmp_path, form):
     target = sf.merge(tmp_path / "broken", output=tmp_path / f"merged.{form}")
     assert target == tmp_path / f"merged.{form}"
     assert {p.name for p in tmp_path.iterdir()} == {"broken", f"merged.{form}"}
-    from sfumato.engines import open_table
+    from sfumato.tables import open_table
 
     counts = open_table(target).count([*NAMES, "expected"])
     assert counts.total == 9

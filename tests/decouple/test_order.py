@@ -11,7 +11,7 @@ from scipy.stats import chisquare
 
 from sfumato.counts import FrequencySet
 from sfumato.decouplings import BreakMerge, random_labels
-from sfumato.derived import in_random_order
+from sfumato.tables.base import in_random_order
 
 UNLIKELY = 1e-6
 """A fair draw looks this uneven once in a million times; the seeds here are fixed."""

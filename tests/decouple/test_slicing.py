@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.counts import FrequencySet
 from sfumato.decouplings import Slicing
-from sfumato.engines import open_table
 from sfumato.errors import InfeasibleError, InputError, ParameterError, UnknownColumnError
 from sfumato.slicing import Columns, Laid, beliefs, bucketed, exposed
+from sfumato.tables import open_table
 from tests.adult import LEVELS, adult_folder
 from tests.decouple.tables import table
 from tests.slicing import literal

@@ -8,11 +8,11 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.broken import Broken
-from sfumato.derived import Batch, DerivedColumn, DerivedTable
-from sfumato.engines import derived_table, open_table, write_derived
+from sfumato.decouplings.base import Broken
 from sfumato.errors import OutputError, ParameterError
-from sfumato.tasks.broken_tables import open_broken
+from sfumato.releases.opening import open_broken
+from sfumato.tables import derived_table, open_table, write_derived
+from sfumato.tables.base import Batch, DerivedColumn, DerivedTable
 from sfumato.text import text_of
 
 NOON = datetime(2020, 5, 17, 12, 0, 1)

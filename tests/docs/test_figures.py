@@ -9,13 +9,14 @@ import pytest
 import sfumato as sf
 from benchmarks.results import load
 from sfumato.attacks import ATTACKS
-from sfumato.bayes import LEARNERS
 from sfumato.decouplings import DECOUPLINGS
 from sfumato.hierarchy import BUILDERS
 from sfumato.losses import AGGREGATES, LOSSES
 from sfumato.models import MODELS
+from sfumato.networks import LEARNERS
 from sfumato.partition import PARTITIONERS
-from sfumato.search import SEARCHES, best_first, descent
+from sfumato.search import SEARCHES, best_first
+from sfumato.search import best_first as descent
 from tests.adult import adult_folder
 from tests.docs.pages import ROOT
 

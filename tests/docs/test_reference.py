@@ -15,12 +15,12 @@ from docs.generator import docstrings, markdown
 from docs.generator.manifest import FIELDS
 from sfumato import errors
 from sfumato.attacks import ATTACKS
-from sfumato.bayes import LEARNERS
 from sfumato.cli.app import app
 from sfumato.decouplings import DECOUPLINGS
 from sfumato.hierarchy import BUILDERS
 from sfumato.losses import AGGREGATES, LOSSES
 from sfumato.models import MODELS
+from sfumato.networks import LEARNERS
 from sfumato.partition import PARTITIONERS
 from sfumato.search import SEARCHES
 from tests.docs.pages import ROOT

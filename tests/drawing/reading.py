@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 from hypothesis import strategies as st
 
-from sfumato.drawing.words import width_of
+from sfumato.drawing.svg import width_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 

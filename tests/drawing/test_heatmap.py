@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.drawing import heatmap_svg
-from sfumato.drawing.cells import MOST_COLUMNS, MOST_ROWS
+from sfumato.drawing.heatmap import MOST_COLUMNS, MOST_ROWS
 from sfumato.errors import ParameterError
 from tests.drawing.reading import NASTY, SVG, check_drawing, children, survives, texts, tooltip
 

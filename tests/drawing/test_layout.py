@@ -5,10 +5,7 @@ from itertools import combinations, pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.drawing.layers import flow, layered
-from sfumato.drawing.layout import HEIGHT, laid_out
-from sfumato.drawing.ordering import crossings, ordered
-from sfumato.drawing.placing import spread
+from sfumato.drawing.layout import HEIGHT, crossings, flow, laid_out, layered, ordered, spread
 
 
 @st.composite

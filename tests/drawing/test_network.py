@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.bayes.network import Network
 from sfumato.drawing import network_svg
 from sfumato.errors import ParameterError, SfumatoError
+from sfumato.networks.network import Network
 from tests.drawing.reading import NASTY, SVG, check_drawing, children, survives, texts, tooltip
 
 CENSUS = Network.of(

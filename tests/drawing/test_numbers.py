@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.drawing.histogram import histogram_svg
-from sfumato.drawing.shares import shares_svg
+from sfumato.drawing.charts import histogram_svg, shares_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 

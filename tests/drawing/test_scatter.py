@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.drawing.scatter import MOST_LABELS, Spot, scatter_svg
+from sfumato.drawing.charts import MOST_LABELS, Spot, scale_of, scatter_svg
 from sfumato.drawing.svg import Box
-from sfumato.drawing.ticks import scale_of
 from sfumato.errors import ParameterError
 from tests.drawing.reading import NASTY, SVG, check_drawing, children, texts
 

@@ -1,8 +1,18 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.drawing.svg import Box, document, element, group, label, number
-from sfumato.drawing.words import lines_of, percent, shorten, width_of
+from sfumato.drawing.svg import (
+    Box,
+    document,
+    element,
+    group,
+    label,
+    lines_of,
+    number,
+    percent,
+    shorten,
+    width_of,
+)
 from tests.drawing.reading import NASTY, SVG, check_drawing, parse, survives, tooltip
 
 

@@ -251,7 +251,7 @@ class Spark:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def load(self, table: pa.Table):
-        from sfumato.engines.ibis.spark_database import _spark_type
+        from sfumato.tables.sql.spark import _spark_type
 
         types = self.session.createDataFrame([], "a int").schema.__class__()
         for field in table.schema:

@@ -7,7 +7,7 @@ import resource
 import pyarrow as pa
 
 import sfumato as sf
-from sfumato.engines.ibis.releases import releasing
+from sfumato.tables.sql.releases import releasing
 
 
 class Fault:

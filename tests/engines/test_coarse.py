@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.engines import open_table
-from sfumato.engines.arrow.survey import Survey
-from sfumato.engines.ibis import coarse
 from sfumato.errors import InfeasibleError, InputError, ParameterError
 from sfumato.hierarchy import Intervals, Masking
-from sfumato.tasks import budget
+from sfumato.recode import budget
+from sfumato.tables import open_table
+from sfumato.tables.arrow.counting import Survey
+from sfumato.tables.sql import counting as coarse
 from tests.engines.databases import LEAVES_SOCKETS_OPEN
 from tests.tasks.test_budget import TABLES, policy_of
 

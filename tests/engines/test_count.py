@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.counts import FrequencySet
-from sfumato.engines import open_table
-from sfumato.engines.arrow import combinations
-from sfumato.engines.arrow.combinations import Combinations
 from sfumato.errors import InputError, ParameterError, UnknownColumnError
+from sfumato.tables import open_table
+from sfumato.tables.arrow import counting as combinations
+from sfumato.tables.arrow.counting import Combinations
 from tests.adult import adult_folder
 from tests.engines.tables import (
     KINDS,

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.engines import open_table
 from sfumato.errors import UnknownColumnError
+from sfumato.tables import open_table
 
 CELLS = st.one_of(st.none(), st.sampled_from(["a", "b", "", "é"]), st.text(max_size=3))
 

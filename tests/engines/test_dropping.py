@@ -4,10 +4,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.engines import open_table
 from sfumato.errors import InputError
 from sfumato.hierarchy import Suppress
 from sfumato.recoding import FullDomainRecoding
+from sfumato.tables import open_table
 
 TABLE = pa.table({"age": [30, None, 41], "ill": ["flu", "gout", "hiv"]})
 

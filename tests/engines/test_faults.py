@@ -16,11 +16,10 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.engines import open_table
-from sfumato.engines.ibis import duckdb_database
-from sfumato.engines.ibis.appearing import appearing, sweep
-from sfumato.engines.ibis.database import Database
 from sfumato.errors import OutputError, SfumatoError
+from sfumato.tables import open_table
+from sfumato.tables.sql import duckdb as duckdb_database
+from sfumato.tables.sql.database import Database, appearing, sweep
 from tests.engines import databases
 from tests.engines.faults import (
     WIDE,
@@ -185,7 +184,7 @@ class Image:
 PROCESS = """
 import os, signal
 import sfumato as sf
-from sfumato.engines.ibis.duckdb_database import DuckDBDatabase as Database
+from sfumato.tables.sql.duckdb import DuckDBDatabase as Database
 from tests.engines.test_releases import POLICY
 
 run = Database._run

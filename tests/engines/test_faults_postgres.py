@@ -11,10 +11,10 @@ from typer.testing import CliRunner
 
 import sfumato as sf
 from sfumato.cli.app import app
-from sfumato.engines import open_table
-from sfumato.engines.ibis.database import Database
-from sfumato.engines.ibis.releases import Unfinished
 from sfumato.errors import OutputError, SfumatoError
+from sfumato.tables import open_table
+from sfumato.tables.sql.database import Database
+from sfumato.tables.sql.releases import Unfinished
 from tests.engines.faults import Fault, counted, release, version_of
 from tests.engines.test_releases import PEOPLE, POLICY
 

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.engines import open_table
-from sfumato.engines.ibis.database import Database
 from sfumato.errors import InputError, OutputError
+from sfumato.tables import open_table
+from sfumato.tables.sql.database import Database
 from tests.engines import databases
 from tests.engines.faults import (
     WIDE,
@@ -90,7 +90,7 @@ def test_a_disk_that_fills_leaves_neither_table_nor_folder(session, tmp_path, mo
     assert list(tmp_path.iterdir()) == []
     assert session.tables() == set()
     repeated = [True, False]
-    kind = sys.modules["sfumato.engines.ibis.spark_database"]
+    kind = sys.modules["sfumato.tables.sql.spark"]
     # Parts that were lost are computed again, with all the others.
     monkeypatch.setattr(kind, "_stages_repeated", lambda *_: repeated and repeated.pop(0))
     sf.anonymize(rows, WIDE_POLICY, output="table:released")

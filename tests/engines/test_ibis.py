@@ -7,8 +7,8 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from sfumato.engines import open_table
 from sfumato.recoding import SUPPRESSED
+from sfumato.tables import open_table
 from tests.engines.databases import tables_for
 from tests.engines.tables import cell, literal_rows
 from tests.engines.test_count import tuples

@@ -5,8 +5,8 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.engines import open_table
-from sfumato.engines.ibis import domains
+from sfumato.tables import open_table
+from sfumato.tables.sql import table as domains
 from tests.engines.databases import LEAVES_SOCKETS_OPEN
 
 

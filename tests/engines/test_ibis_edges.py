@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.engines import IbisEngine, open_table
 from sfumato.errors import InputError, OutputError, ParameterError
 from sfumato.recoding import SUPPRESSED
+from sfumato.tables import IbisEngine, open_table
 from tests.engines.databases import EVIL, NAMES, quoted
 from tests.engines.tables import literal_rows
 from tests.engines.test_publish import read_back, recoding_of, rng
@@ -46,7 +46,7 @@ def test_what_is_opened_where():
 
 def test_files_and_tables_in_memory_load_no_database():
     code = (
-        "import sys, pyarrow as pa; from sfumato.engines import open_table;"
+        "import sys, pyarrow as pa; from sfumato.tables import open_table;"
         "open_table(pa.table({'a': [1]})).count(['a']);"
         "print([m for m in ('ibis', 'duckdb', 'psycopg', 'pyspark') if m in sys.modules])"
     )
@@ -142,7 +142,7 @@ def test_passwords_are_never_told(postgres):
 
 @pytest.mark.parametrize("name", ["", ".", "a.", "a.b.c.d", '"open', "nul\0"])
 def test_a_name_that_is_none_is_refused(name):
-    from sfumato.engines.ibis.address import name_of
+    from sfumato.tables.sql.database import name_of
 
     with pytest.raises(ParameterError, match="a name such as people"):
         name_of(name)
@@ -283,8 +283,8 @@ def test_a_failure_leaves_nothing_and_what_was_there_stays(quick_database, monke
     recoding = recoding_of(table, ["sex"], (1,))
     with pytest.raises(OutputError, match="nowhere"):
         table.publish_into(recoding, ["sex"], "nowhere.out", suppression="remove")
-    from sfumato.engines.ibis import database as base
-    from sfumato.engines.ibis import table as ibis_table
+    from sfumato.tables.sql import database as base
+    from sfumato.tables.sql import table as ibis_table
 
     def wrong(plan, rows, where):
         return real(plan._replace(rows=plan.rows + 1), rows, where)

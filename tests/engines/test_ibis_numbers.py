@@ -5,8 +5,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.engines import open_table
-from sfumato.engines.ibis.numbers import Numbers
+from sfumato.tables import open_table
+from sfumato.tables.sql.counting import Numbers
 from tests.engines.test_ibis_edges import published
 from tests.engines.test_publish import recoding_of
 from tests.engines.test_publish_local import by_label

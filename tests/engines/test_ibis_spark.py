@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.engines import open_table
 from sfumato.errors import InputError, OutputError
+from sfumato.tables import open_table
 from tests.engines.databases import EVIL, LEAVES_SOCKETS_OPEN
 from tests.engines.tables import literal_rows
 from tests.engines.test_ibis import PROPERTIES, examples

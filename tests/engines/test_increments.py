@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 import sfumato as sf
-from sfumato.engines import open_table
-from sfumato.engines.ibis.releases import Unfinished
-from sfumato.engines.ibis.staging import Staging
 from sfumato.errors import InputError, OutputError, ParameterError, VerificationError
-from sfumato.ledger import chain
-from sfumato.tasks import increment_tables
-from sfumato.tasks.ledger import contents, log, verify_ledger
+from sfumato.ledger import store as chain
+from sfumato.publishing import outputs as increment_tables
+from sfumato.tables import open_table
+from sfumato.tables.sql.releases import Staging, Unfinished
+from sfumato.tasks.headroom import contents, log, verify_ledger
 from tests.engines import databases
 from tests.engines.test_ibis_edges import duckdb_boundary, postgres_boundary
 from tests.ledger.releases import counted

@@ -11,8 +11,8 @@ import pytest
 
 SCRIPT = """
 import sys, pathlib, re, numpy as np
-from sfumato.engines.arrow.opening import open_source
-from sfumato.engines.arrow.table import ArrowTable
+from sfumato.tables.arrow.sources import open_source
+from sfumato.tables.arrow.table import ArrowTable
 from sfumato.hierarchy import Hierarchy
 from sfumato.recoding import FullDomainRecoding, LocalColumn, LocalRecoding
 

@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 import sfumato as sf
-from sfumato.engines import open_table
 from sfumato.errors import InputError
+from sfumato.tables import open_table
 
 
 def test_values_of_several_types_are_read_as_they_are_written():

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato.engines import ENGINES, ArrowEngine, open_table
-from sfumato.engines.arrow import csv_file
 from sfumato.errors import InputError
+from sfumato.tables import ENGINES, ArrowEngine, open_table
+from sfumato.tables.arrow import sources as csv_file
 from tests.engines.tables import KINDS, as_source, write_csv
 from tests.unprivileged import unprivileged
 
@@ -265,7 +265,7 @@ def test_counting_and_publishing_files_imports_neither_pandas_nor_polars(tmp_pat
     pq.write_table(pa.table({"q": ["a", "b"], "s": [1.5, None]}), tmp_path / "t.parquet")
     script = """
 import sys, pathlib, numpy as np
-from sfumato.engines import open_table
+from sfumato.tables import open_table
 assert "pyarrow" not in sys.modules
 from sfumato.hierarchy import Hierarchy
 from sfumato.recoding import FullDomainRecoding

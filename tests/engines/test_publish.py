@@ -18,14 +18,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.engines import FORMATS, open_table
-from sfumato.engines.arrow import counted, shuffle, writers
-from sfumato.engines.arrow.opening import open_source
-from sfumato.engines.arrow.table import ArrowTable
-from sfumato.engines.arrow.tuples import Tuples
 from sfumato.errors import InputError, OutputError, ParameterError, UnknownColumnError
 from sfumato.hierarchy import Hierarchy
 from sfumato.recoding import FullDomainRecoding
+from sfumato.tables import FORMATS, open_table
+from sfumato.tables.arrow import publishing as counted
+from sfumato.tables.arrow import publishing as shuffle
+from sfumato.tables.arrow import writing as writers
+from sfumato.tables.arrow.recoding import Tuples
+from sfumato.tables.arrow.sources import open_source
+from sfumato.tables.arrow.table import ArrowTable
 from sfumato.text import is_missing
 from tests.engines.tables import (
     KINDS,

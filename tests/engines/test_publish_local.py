@@ -15,13 +15,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.engines import FORMATS, open_table
-from sfumato.engines.arrow import table as arrow_table
-from sfumato.engines.arrow.opening import open_source
-from sfumato.engines.arrow.portions import Portions, UsedUpError
-from sfumato.engines.arrow.table import ArrowTable
 from sfumato.errors import InputError, ParameterError, UnknownColumnError
 from sfumato.recoding import SUPPRESSED, LocalColumn, LocalRecoding
+from sfumato.tables import FORMATS, open_table
+from sfumato.tables.arrow import table as arrow_table
+from sfumato.tables.arrow.recoding import Portions, UsedUpError
+from sfumato.tables.arrow.sources import open_source
+from sfumato.tables.arrow.table import ArrowTable
 from tests.engines.tables import (
     KINDS,
     TEXTS,

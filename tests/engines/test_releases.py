@@ -145,7 +145,7 @@ def test_nothing_is_left_if_its_manifest_cannot_be_stored(quick_database, monkey
     def broken(unfinished, text):
         raise InputError("the disk is full.")
 
-    monkeypatch.setattr("sfumato.engines.ibis.releases.Unfinished.keep", broken)
+    monkeypatch.setattr("sfumato.tables.sql.releases.Unfinished.keep", broken)
     with pytest.raises(OutputError, match="Nothing was left"):
         sf.anonymize(source, POLICY, output="table:released")
     assert database.tables() == {"people"}
@@ -237,7 +237,7 @@ def test_who_may_not_create_tables_is_told_so(postgres):
 def test_a_connection_that_is_cut_leaves_nothing_and_it_can_be_done_again(
     postgres, monkeypatch, moment
 ):
-    from sfumato.engines.ibis.releases import Unfinished
+    from sfumato.tables.sql.releases import Unfinished
 
     postgres.stored(PEOPLE, "people")
     keep, verify = Unfinished.keep, task.verify_stored

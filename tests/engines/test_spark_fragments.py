@@ -10,10 +10,11 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.engines.ibis import coarse
 from sfumato.errors import OutputError
 from sfumato.hierarchy import Intervals, Masking
-from sfumato.tasks import budget, solver
+from sfumato.recode import budget
+from sfumato.recode import fragments as solver
+from sfumato.tables.sql import counting as coarse
 from tests.engines.databases import LEAVES_SOCKETS_OPEN
 from tests.engines.test_ibis_edges import nothing_left
 
@@ -133,7 +134,7 @@ def test_workers_recode_fragments_and_no_row_comes_here(spark, monkeypatch):
 
 def test_a_worker_without_the_library_is_told_of():
     pytest.importorskip("pyspark")
-    from sfumato.engines.ibis.spark_fragments import _why
+    from sfumato.tables.sql.spark_fragments import _why
 
     trace = "An exception was thrown\nTraceback:\n  File x\nModuleNotFoundError: No module named "
     assert "pip install" in _why(ValueError(trace + "'sfumato'"))

@@ -156,7 +156,7 @@ def test_names_that_need_quoting_are_just_names(people, patients, run):  # noqa:
 
 
 def test_a_connection_that_is_lost_is_said(people, patients, run, monkeypatch):  # noqa: F811
-    from sfumato.engines.ibis.table import IbisTable
+    from sfumato.tables.sql.table import IbisTable
 
     (patients / "policy.yaml").write_text(POLICY + "other: dropped\n")
     whole = IbisTable.count

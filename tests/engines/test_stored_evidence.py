@@ -10,11 +10,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.engines import open_table
 from sfumato.errors import InputError, OutputError, ParameterError, VerificationError
-from sfumato.evidence.canonical import canonical
-from sfumato.evidence.tables import hash_table
-from sfumato.tasks.stored_evidence import _hashable
+from sfumato.evidence.document import canonical, hash_table
+from sfumato.releases.evidence import _hashable
+from sfumato.tables import open_table
 from tests.engines import databases
 from tests.engines.tables import TEXTS
 from tests.engines.test_releases import PEOPLE, POLICY
@@ -372,7 +371,7 @@ def test_a_release_that_cannot_be_signed_leaves_nothing(quick_database, key, mon
         raise InputError("the disk is full.")
 
     source = database.stored(PEOPLE, "people")
-    monkeypatch.setattr("sfumato.engines.ibis.releases.Unfinished.attest", broken)
+    monkeypatch.setattr("sfumato.tables.sql.releases.Unfinished.attest", broken)
     with pytest.raises(OutputError, match="Nothing was left"):
         sf.anonymize(source, POLICY, output="table:released", key=key)
     assert database.tables() == {"people"}

@@ -4,8 +4,8 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.engines.ibis import IbisEngine
 from sfumato.errors import InputError, OutputError, ParameterError
+from sfumato.tables.sql import IbisEngine
 from tests.engines import databases
 from tests.tasks.test_detect import leaky
 from tests.tasks.test_detect import policy as leaky_policy

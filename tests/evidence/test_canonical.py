@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.errors import InputError
-from sfumato.evidence.canonical import LARGEST, canonical, read_canonical, read_object
+from sfumato.evidence.document import LARGEST, canonical, read_canonical, read_object
 
 # RFC 8785, appendix B: bits of a number, and how it is written.
 PRINTED = {

@@ -6,7 +6,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import OutputError, ParameterError, VerificationError
-from sfumato.tasks.enclose import enclose
+from sfumato.tasks.evidence import enclose
 from tests.evidence.conftest import POLICY, TABLE
 
 

@@ -11,7 +11,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import InputError
 from sfumato.evidence import parse_evidence
-from sfumato.evidence.canonical import canonical
+from sfumato.evidence.document import canonical
 from tests.evidence import literal
 
 
@@ -158,7 +158,7 @@ def test_a_link_to_the_very_same_bytes_is_not_followed(anonymized, tmp_path, key
 def test_a_link_that_comes_after_the_folder_was_listed_is_not_followed(
     anonymized, tmp_path, monkeypatch
 ):
-    from sfumato.evidence import checking
+    from sfumato.evidence import folder as checking
 
     listed = checking.files_in(anonymized)
     (anonymized / "data.csv").rename(tmp_path / "elsewhere")
@@ -171,7 +171,7 @@ def test_a_link_that_comes_after_the_folder_was_listed_is_not_followed(
 
 
 def test_a_file_of_another_size_is_not_even_read(anonymized, monkeypatch):
-    from sfumato.evidence import hashes
+    from sfumato.evidence import document as hashes
 
     with (anonymized / "data.csv").open("r+b") as file:
         file.truncate(10**12)  # sparse: reading it would take minutes

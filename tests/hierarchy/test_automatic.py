@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from sfumato.errors import ParameterError
 from sfumato.hierarchy import Automatic, Intervals, Taxonomy
-from sfumato.hierarchy.frequency import frequency_tree
-from sfumato.hierarchy.quantiles import nested_cuts, roundest
+from sfumato.hierarchy.by_counts import frequency_tree, nested_cuts, roundest
 from sfumato.text import text_of
 from tests.adult import adult_folder
 from tests.hierarchy.literal import assert_nested, groups_of, labels_of

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.broken import Broken
 from sfumato.counts import FrequencySet
+from sfumato.decouplings.base import Broken
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, UnknownNameError
 from sfumato.leaks import (
     ABOVE,

@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.broken import Broken
 from sfumato.counts import FrequencySet
-from sfumato.leaks.consistent import random_table
+from sfumato.decouplings.base import Broken
+from sfumato.leaks.exposure import random_table
 
 NAMES = ("q", "s", "t")
 ROWS = st.lists(

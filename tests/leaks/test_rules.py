@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.bayes import Network
 from sfumato.counts import FrequencySet
 from sfumato.errors import PolicyError
 from sfumato.leaks import RiskLevels, ranked, rules_of
+from sfumato.networks import Network
 from tests.bayes.worked import COLUMNS as CENSUS
 from tests.bayes.worked import ROWS
 

@@ -23,7 +23,7 @@ import pyarrow as pa
 import sfumato.tasks.publish as task
 from sfumato.ledger.pending import staged
 from sfumato.ledger.store import reading
-from sfumato.tasks.ledger import contents, log, verify_ledger
+from sfumato.tasks.headroom import contents, log, verify_ledger
 from tests.ledger.releases import START, broken_of, counted
 
 NEW = [

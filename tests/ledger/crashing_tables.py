@@ -18,11 +18,11 @@ import duckdb
 import pyarrow as pa
 
 import sfumato as sf
-import sfumato.tasks.ledger
+import sfumato.tasks.headroom
 import sfumato.tasks.publish
 import sfumato.tasks.verify
-from sfumato.engines.ibis.duckdb_database import DuckDBDatabase
-from sfumato.engines.ibis.table import IbisTable
+from sfumato.tables.sql.duckdb import DuckDBDatabase
+from sfumato.tables.sql.table import IbisTable
 from tests.ledger.crashing import NAMES, NEW
 from tests.ledger.releases import START, broken_of
 
@@ -82,8 +82,8 @@ class Clinic:
 
     def check(self, output: str, before: int) -> None:
         """Look at what a kill left, and again after somebody else looked into the ledger."""
-        log = sfumato.tasks.ledger.log(self.ledger)
-        assert sfumato.tasks.ledger.verify_ledger(self.ledger) == [], "the chain is broken"
+        log = sfumato.tasks.headroom.log(self.ledger)
+        assert sfumato.tasks.headroom.verify_ledger(self.ledger) == [], "the chain is broken"
         recorded = len(log) - before
         assert recorded in (0, 1)
         found = {name for name in self.tables() if name.startswith(output)}
@@ -106,13 +106,13 @@ def main(folder: Path, rounds: int) -> None:
     total = int((folder / "count").read_text())
     survived = 0
     for i in range(rounds):
-        before = len(sfumato.tasks.ledger.log(clinic.ledger))
+        before = len(sfumato.tasks.headroom.log(clinic.ledger))
         # Most of what can go wrong goes wrong towards the end.
         output, die_at = f"r{i}x", max(1, int(total * sqrt((i + 1) / (rounds + 1))))
         ended = forked(lambda: clinic.publish(output, die_at))  # noqa: B023 - at once
         assert ended == signal.SIGKILL, "it was not killed"
         forked(lambda: clinic.check(output, before))  # noqa: B023 - at once
-        survived += len(sfumato.tasks.ledger.log(clinic.ledger)) - before
+        survived += len(sfumato.tasks.headroom.log(clinic.ledger)) - before
     forked(lambda: clinic.publish("last"))
 
     def left() -> None:

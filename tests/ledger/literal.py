@@ -6,7 +6,7 @@ from math import prod
 
 import numpy as np
 
-from sfumato.ledger.limit import Tally
+from sfumato.ledger.store import Tally
 
 
 def tally_of(rows, widths) -> Tally:

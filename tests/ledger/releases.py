@@ -2,8 +2,8 @@
 
 import pyarrow as pa
 
-from sfumato.broken import Broken
 from sfumato.counts import FrequencySet
+from sfumato.decouplings.base import Broken
 
 QI = ("age",)
 SENSITIVE = ("ill", "pay")

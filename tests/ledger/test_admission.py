@@ -7,8 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.ledger.admission import Offers, admit, thinned
-from sfumato.ledger.limit import Tally, breach, exact
+from sfumato.ledger.store import Offers, Tally, admit, breach, exact, thinned
 from tests.ledger.literal import breaches, may_follow, tally_of
 from tests.ledger.test_limit import ALPHAS
 

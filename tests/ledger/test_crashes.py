@@ -13,7 +13,7 @@ import sfumato as sf
 from sfumato.errors import OutputError
 from sfumato.ledger import pending
 from sfumato.ledger.store import writing
-from sfumato.tasks.ledger import contents, log, verify_ledger
+from sfumato.tasks.headroom import contents, log, verify_ledger
 from tests.engines.databases import imported
 from tests.ledger.releases import START, broken_of, counted, table_of
 
@@ -110,7 +110,7 @@ def test_a_folder_that_vanished_meanwhile_is_reported(ledger, monkeypatch):
 
 
 def test_a_write_that_fails_changes_nothing(ledger, monkeypatch):
-    from sfumato.tasks import increment_folder
+    from sfumato.publishing import outputs as increment_folder
 
     def full(*args, **settings):
         raise OSError(28, "No space left on device")
@@ -123,7 +123,7 @@ def test_a_write_that_fails_changes_nothing(ledger, monkeypatch):
 
 
 def test_a_start_that_fails_leaves_no_ledger(tmp_path, monkeypatch):
-    from sfumato.tasks import start_ledger
+    from sfumato.publishing import start as start_ledger
 
     def fail(*args):
         raise RuntimeError("no")

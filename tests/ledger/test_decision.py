@@ -6,9 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.ledger.admission import Offers
-from sfumato.ledger.decision import Correction, Rules, Wishes, decide
-from sfumato.ledger.limit import exact
+from sfumato.ledger.increment import Correction, Rules, Wishes, decide
+from sfumato.ledger.store import Offers, exact
 from tests.ledger.literal import breaches, may_follow, tally_of
 from tests.ledger.test_limit import ALPHAS
 

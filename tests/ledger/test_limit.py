@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.errors import ParameterError
-from sfumato.ledger.limit import Tally, breach, exact, fits, permitted
+from sfumato.ledger.store import Tally, breach, exact, fits, permitted
 from tests.ledger.literal import breaches, may_follow, tally_of
 
 ALPHAS = st.sampled_from([0.1, 0.25, 0.3, 0.32, 0.4, 0.5, 0.6, 0.7, 0.9, 1.0])

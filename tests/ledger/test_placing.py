@@ -8,10 +8,8 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import InputError
-from sfumato.ledger.meta import Settings
 from sfumato.ledger.placing import ends_of, places_of
-from sfumato.ledger.store import writing
-from sfumato.ledger.written import keys_of
+from sfumato.ledger.store import Settings, keys_of, writing
 from tests.ledger.releases import broken_of
 
 TREE = {"north": {"coast": ["Kiel", "Emden"], "inland": ["Celle"]}, "south": ["Ulm", "Passau"]}

@@ -5,7 +5,7 @@ import sqlite3
 import pytest
 
 import sfumato as sf
-from sfumato.tasks.ledger import verify_ledger
+from sfumato.tasks.headroom import verify_ledger
 from tests.ledger.releases import START, broken_of, table_of
 
 STATEMENTS = [

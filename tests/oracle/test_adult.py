@@ -12,8 +12,8 @@ from sfumato.hierarchy import CsvHierarchy
 from sfumato.losses import LOSSES
 from sfumato.models import MODELS
 from sfumato.policy import Policy
+from sfumato.recode.problem import counted_columns, make_checker
 from sfumato.search import BestFirst
-from sfumato.tasks.problem import counted_columns, make_checker
 from tests.adult import LEVELS, adult_folder
 
 FIGURES = json.loads((Path(__file__).parent / "adult.json").read_text())

@@ -13,9 +13,9 @@ import pyarrow.csv as pa_csv
 import pytest
 
 import sfumato as sf
-from sfumato.engines import open_table
 from sfumato.hierarchy import CsvHierarchy
 from sfumato.models import DistinctLDiversity, KAnonymity
+from sfumato.tables import open_table
 from tests.adult import LEVELS, adult_folder
 from tests.engines.databases import LEAVES_SOCKETS_OPEN
 from tests.oracle.test_adult import FIGURES, check_nodes, check_optimum, checker, table

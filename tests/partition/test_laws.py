@@ -15,8 +15,8 @@ from sfumato.losses import DistortionRatio
 from sfumato.models import EnhancedPAlphaSensitiveKAnonymity, KAnonymity
 from sfumato.partition import TopDown, settle
 from sfumato.policy import Policy
+from sfumato.recode.problem import checker_of, counted_columns, make_problem, prepare
 from sfumato.search import Exhaustive
-from sfumato.tasks.problem import checker_of, counted_columns, make_problem, prepare
 from tests.partition.tables import KINDS, METHODS, Case, cases, text
 
 every_method = pytest.mark.parametrize("method", METHODS, ids=str)

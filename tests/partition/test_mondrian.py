@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from sfumato.counts import FrequencySet
 from sfumato.models import KAnonymity
 from sfumato.partition import Mondrian
-from sfumato.partition.labels import labels_of
+from sfumato.partition.settling import labels_of
 from sfumato.policy import Policy
-from sfumato.tasks.problem import make_problem, prepare
+from sfumato.recode.problem import make_problem, prepare
 
 NUMBERS = st.sampled_from([-7, 0, 1, 2, 5, 8, 13, 40])
 TABLES = st.integers(1, 3).flatmap(

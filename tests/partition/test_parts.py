@@ -22,12 +22,12 @@ from sfumato.models import (
     SampleUniqueness,
     TableModel,
 )
-from sfumato.partition import Parted, judging, settle
-from sfumato.partition.judging import Judge, _least_rows, numbered
-from sfumato.partition.labels import is_ordered, labels_of
-from sfumato.partition.lines import places
+from sfumato.partition import Parted, settle
+from sfumato.partition import base as judging
+from sfumato.partition.base import Judge, _least_rows, numbered
 from sfumato.partition.mondrian import rows_above_median, rows_above_middle
-from sfumato.partition.takeback import _handed_out
+from sfumato.partition.settling import is_ordered, labels_of, places
+from sfumato.partition.topdown import _handed_out
 from sfumato.policy import Policy
 from tests.partition.tables import AS_INTERVALS, SINGLES, Case, cases, text
 from tests.partition.test_contract import interval

@@ -18,9 +18,9 @@ from sfumato.models import (
     PSensitiveKAnonymity,
 )
 from sfumato.partition import TopDown
-from sfumato.partition.labels import labels_of
+from sfumato.partition.settling import labels_of
 from sfumato.policy import Policy
-from sfumato.tasks.problem import counted_columns, make_problem, prepare
+from sfumato.recode.problem import counted_columns, make_problem, prepare
 from tests.partition.tables import KINDS, Case, cases
 
 CATEGORIES = (("cancer", "hiv"), ("gout",), ("flu",))

@@ -14,8 +14,7 @@ import yaml
 from sfumato.policy.document import Plain, parse
 from sfumato.policy.family import choose, written
 from sfumato.policy.schema import family_schema, type_schema
-from sfumato.policy.values import Fault, cell, read, resolve
-from sfumato.policy.writer import to_text
+from sfumato.policy.values import Fault, cell, read, resolve, to_text
 
 
 class Colour(Enum):

@@ -5,8 +5,16 @@ import json
 import pytest
 
 import sfumato as sf
-from sfumato.reports.content import Beside, Drawing, Figures, Heading, Section, Sentence, Table
-from sfumato.reports.words import shown
+from sfumato.reports.content import (
+    Beside,
+    Drawing,
+    Figures,
+    Heading,
+    Section,
+    Sentence,
+    Table,
+    shown,
+)
 from tests.reports.conftest import read_html
 
 

@@ -15,8 +15,7 @@ from sfumato.reports.sections import CHAPTERS
 from sfumato.reports.sections.breaches import before_breaking
 from sfumato.reports.sections.levels import steps_from
 from sfumato.reports.sections.people import bins
-from sfumato.reports.sections.ranges import Ranges
-from sfumato.reports.sections.shift import worst_class
+from sfumato.reports.sections.shift import Ranges, worst_class
 from tests.builders import classes_of
 from tests.reports.conftest import figure, part_of
 
@@ -225,7 +224,7 @@ def test_the_table_before_breaking_is_that_of_the_release(house):
     what = known(house.broken, data=house.people, policy=house.policy)
     found = before_breaking(what, what.target.broken)
     exposure = sf.breach(house.broken, original=house.release)
-    from sfumato.leaks.comparison import compare
+    from sfumato.leaks.exposure import compare
 
     ours = compare(found, what.target.broken, levels=what.levels)
     assert ours.to_dict() == exposure.comparison.to_dict()

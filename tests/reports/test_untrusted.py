@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 
 import sfumato as sf
 from sfumato.drawing import bars_svg
-from sfumato.fragment import brief, fragment, visible
+from sfumato.html import brief, fragment, visible
 from sfumato.reports import Report
 from sfumato.reports.content import (
     Badge,

@@ -21,8 +21,8 @@ from sfumato.models import (
     TCloseness,
 )
 from sfumato.policy import Policy
+from sfumato.recode.problem import make_checker
 from sfumato.search import Checker
-from sfumato.tasks.problem import make_checker
 
 TREES = {
     "letter": {"ab": ["a", "b"], "cd": ["c", "d"]},

@@ -6,8 +6,8 @@ from sfumato.counts import FrequencySet
 from sfumato.hierarchy import Masking, Suppress, Taxonomy
 from sfumato.models import KAnonymity
 from sfumato.policy import Policy
+from sfumato.recode.problem import make_checker
 from sfumato.search import BestFirst, Exhaustive, Incognito
-from sfumato.tasks.problem import make_checker
 
 ROWS = [
     ("22030", "Married", "Female"),

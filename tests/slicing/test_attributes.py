@@ -18,8 +18,10 @@ from sfumato.slicing import (
     Recursive,
     correlated_columns,
     crowds,
-    medoids,
     require_diverse,
+)
+from sfumato.slicing import (
+    attributes as medoids,
 )
 from tests.slicing.tables import FORMS, NAMES, ROWS
 

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pyarrow as pa
 
-from sfumato.decoupled import Decoupled
+from sfumato.releases.release import Decoupled
 from sfumato.verifier.manifest import ANATOMY, SLICING
 
 

@@ -8,9 +8,9 @@ import pyarrow.csv as pc
 import pytest
 
 import sfumato as sf
-from sfumato.assessment import Assessment
 from sfumato.attacks import Outcome
 from sfumato.errors import ParameterError, UnknownColumnError, UnknownNameError
+from sfumato.tasks.verify import Assessment
 from sfumato.verifier import Check, Verdict
 from tests.verdicts.tables import ROLES, leaky, policy, safe
 

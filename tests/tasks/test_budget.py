@@ -14,16 +14,15 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.cli import main
 from sfumato.counts import CoarseFrequencySet
-from sfumato.engines import open_table
-from sfumato.engines.arrow.survey import Sample
 from sfumato.errors import InfeasibleError, ParameterError
 from sfumato.hierarchy import Automatic, Intervals, Masking
 from sfumato.losses import LOSSES
 from sfumato.policy import Policy
-from sfumato.tasks import budget
-from sfumato.tasks.budget import Budget, count_within
-from sfumato.tasks.coarsening import Coarsening, estimated
-from sfumato.tasks.problem import counted_columns
+from sfumato.recode import budget
+from sfumato.recode.budget import Budget, Coarsening, count_within, estimated
+from sfumato.recode.problem import counted_columns
+from sfumato.tables import open_table
+from sfumato.tables.arrow.counting import Sample
 
 AGES = st.one_of(st.none(), st.integers(0, 99))
 ZIPS = st.one_of(st.none(), st.sampled_from(["1000", "1001", "1010", "1234", "2000", "2345"]))

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.attacks import ATTACKS, ClassAttack
+from sfumato.comparison import trial as workers
+from sfumato.comparison.variations import varied
 from sfumato.counts import FrequencySet
 from sfumato.errors import (
     InfeasibleError,
@@ -18,9 +20,7 @@ from sfumato.errors import (
     PolicyError,
     UnknownNameError,
 )
-from sfumato.tasks import workers
-from sfumato.tasks.recoded import rows_of
-from sfumato.tasks.variations import varied
+from sfumato.recode.recoded import rows_of
 from sfumato.text import STAR
 
 METHODS = ("full-domain", "mondrian", "top-down", "bottom-up")

@@ -290,7 +290,7 @@ def test_somebody_elses_table_may_be_called_like_a_manifest(file):
 
 
 def test_only_counts_are_fetched(file, monkeypatch):
-    duckdb_database = pytest.importorskip("sfumato.engines.ibis.duckdb_database")
+    duckdb_database = pytest.importorskip("sfumato.tables.sql.duckdb")
     fetched = []
     for name in ("ask", "fetch"):
         whole = getattr(duckdb_database.DuckDBDatabase, name)

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.engines import open_table
 from sfumato.errors import InfeasibleError
 from sfumato.models import DeltaPresence, KAnonymity, KMap
 from sfumato.policy import Suppression
+from sfumato.tables import open_table
 from tests.search.problems import COLUMNS, ROW, Problem, problems
 
 

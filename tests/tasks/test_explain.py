@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.broken import Broken
 from sfumato.counts import FrequencySet
+from sfumato.decouplings.base import Broken
 from sfumato.errors import InputError, ParameterError, UnknownColumnError
+from sfumato.releases.opening import Counted, Published
 from sfumato.tasks import explain as task
-from sfumato.tasks.published import Counted, Published
 from tests.verifier.anatomy_releases import write_anatomy
 
 AGES = {"20-29": {20, 25}, "[20, 31)": {20, 25}, "2*": {20, 25}, "31": {31}, "*": {20, 25, 31}}

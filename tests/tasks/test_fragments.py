@@ -15,25 +15,25 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.engines import open_table
 from sfumato.errors import InfeasibleError, ParameterError, PolicyError, SfumatoError
 from sfumato.hierarchy import Intervals, Masking
 from sfumato.models import KAnonymity
 from sfumato.models.base import NEITHER
 from sfumato.partition import PARTITIONERS, fragmented
 from sfumato.policy import Policy
-from sfumato.tasks import budget, fragments, solver
-from sfumato.tasks.budget import Budget, count_within
-from sfumato.tasks.local import decide_locally
-from sfumato.tasks.manifest import build_manifest
-from sfumato.tasks.problem import counted_columns, make_problem, prepare
-from sfumato.tasks.promises import promises_of
+from sfumato.recode import budget, fragments
+from sfumato.recode import fragments as solver
+from sfumato.recode.budget import Budget, count_within
+from sfumato.recode.local import decide_locally
+from sfumato.recode.problem import counted_columns, make_problem, prepare
+from sfumato.releases.manifest import build_manifest, promises_of
+from sfumato.tables import open_table
 from sfumato.verifier import verify_file
 
 pytest.importorskip("ibis")
 pytest.importorskip("pyspark")
-from sfumato.engines.ibis.coarse import StoredSurvey
-from sfumato.engines.ibis.table import Solved
+from sfumato.tables.sql.counting import StoredSurvey
+from sfumato.tables.sql.table import Solved
 
 
 @pytest.fixture(autouse=True)

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato.comparison.frontier import Comparison, undominated
+from sfumato.comparison.trial import RISKS, Measured, Point
 from sfumato.errors import OutputError, ParameterError, UnknownNameError
-from sfumato.tasks.frontier import Comparison, undominated
-from sfumato.tasks.point import RISKS, Measured, Point
 from tests.drawing.reading import NASTY, check_drawing, children, tooltip
 
 POLICY = sf.Policy(

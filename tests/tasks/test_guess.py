@@ -6,10 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.engines import open_table
+from sfumato.drafting.guess import guess, meaning_of, words
 from sfumato.schema import Role
-from sfumato.tasks.guess import guess
-from sfumato.tasks.vocabulary import meaning_of, words
+from sfumato.tables import open_table
 
 RNG = np.random.default_rng(4)
 FEW = ["a", "b", "b", "c"] * 25

@@ -11,9 +11,8 @@ from sfumato.errors import InfeasibleError, InputError, PolicyError
 from sfumato.models import MODELS, AverageRisk, KAnonymity, KMap, ProbabilisticLDiversity
 from sfumato.partition import PARTITIONERS, settle
 from sfumato.policy import Missing, Policy
+from sfumato.recode.problem import make_problem, prepare, refuse_impossible
 from sfumato.search import BestFirst, Exhaustive
-from sfumato.tasks.impossible import refuse_impossible
-from sfumato.tasks.problem import make_problem, prepare
 from tests.partition.tables import METHODS
 from tests.search.problems import COLUMNS, Problem, problems
 

@@ -19,7 +19,7 @@ from sfumato.models import (
     SampleUniqueness,
     TCloseness,
 )
-from sfumato.tasks.measure import measure
+from sfumato.releases.opening import measure
 from tests.adult import adult_folder
 
 ROWS = st.lists(

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.broken import Broken
 from sfumato.counts import FrequencySet
+from sfumato.decouplings.base import Broken
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, UnknownNameError
 from tests.tasks.by_hand import anatomised, sliced, table_of
 

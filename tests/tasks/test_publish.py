@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import InputError, OutputError, ParameterError, SfumatoError, UnknownColumnError
-from sfumato.tasks.ledger import compare, contents, log, verify_ledger
+from sfumato.tasks.headroom import compare, contents, log, verify_ledger
 from tests.ledger.releases import START, broken_of, counted, table_of
 
 

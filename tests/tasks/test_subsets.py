@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.counts import Column, FrequencySet
-from sfumato.tasks.subsets import telling_subsets
+from sfumato.drafting.inspection import telling_subsets
 
 NAMES = ("a", "b", "c", "d")
 CELL = st.sampled_from(["x", "y", None]) | st.integers(0, 9)

@@ -11,10 +11,10 @@ import pyarrow.csv as pc
 import pytest
 
 import sfumato as sf
+from sfumato.adversary.target import target_of
 from sfumato.attacks import BackgroundKnowledge
 from sfumato.errors import ParameterError, SfumatoError
 from sfumato.policy import Suppression
-from sfumato.tasks.target import target_of
 
 ROLES = {"quasi_identifiers": ["age"], "sensitive": ["ill"]}
 STARRED = {

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.broken import Broken
+from sfumato.decouplings.base import Broken
 from sfumato.errors import MissingExtraError, ParameterError, UnknownColumnError
 from sfumato.usefulness import BrokenTable, Classification, Generalised, Original
 from tests.decouple.literal import joined

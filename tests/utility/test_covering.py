@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from sfumato.counts import Column
 from sfumato.errors import InputError
 from sfumato.hierarchy import BUILDERS, Hierarchy, Intervals
+from sfumato.hierarchy.labels import Covering
 from sfumato.text import in_order, text_of
-from sfumato.usefulness.covering import Covering
 
 
 @pytest.mark.parametrize("name", sorted(BUILDERS))

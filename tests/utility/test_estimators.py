@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.broken import Broken
 from sfumato.counts import FrequencySet
-from sfumato.decouplings.merging import Merged
+from sfumato.decouplings.base import Broken
+from sfumato.decouplings.break_merge import Merged
 from sfumato.errors import InputError, ParameterError, UnknownColumnError
 from sfumato.usefulness import (
     Anatomised,

@@ -3,8 +3,8 @@
 import pyarrow as pa
 
 import sfumato as sf
-from sfumato.assessment import Assessment
 from sfumato.attacks import Case, Outcome
+from sfumato.tasks.verify import Assessment
 from sfumato.verifier import Check, Verdict
 
 ROLES = {"quasi_identifiers": ["age"], "sensitive": ["ill"]}

@@ -6,8 +6,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import sfumato as sf
-from sfumato.assessment import Assessment
 from sfumato.errors import UnknownNameError
+from sfumato.tasks.verify import Assessment
 from sfumato.verdicts import FORMATS, written
 from sfumato.verifier import Check, Verdict
 from tests.verdicts.tables import ROLES, leaky, odd_assessment, policy, safe

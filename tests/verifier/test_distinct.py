@@ -6,7 +6,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.verifier.distinct import distinct
+from sfumato.verifier.counting import distinct
 
 ROWS = st.lists(
     st.tuples(

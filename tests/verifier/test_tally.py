@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.errors import InputError
-from sfumato.verifier import tally
-from sfumato.verifier.counting import count
+from sfumato.verifier import counting as tally
+from sfumato.verifier.counting import Tally, count
 from sfumato.verifier.reading import open_source
-from sfumato.verifier.tally import Tally
 
 ROWS = st.lists(
     st.tuples(

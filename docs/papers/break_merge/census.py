@@ -9,10 +9,10 @@ from docs.papers.break_merge import printed
 from docs.papers.break_merge.printed import CONDITIONALS, QUASI_IDENTIFIERS, SENSITIVE
 from docs.papers.results import Record
 from sfumato import samples
-from sfumato.bayes import conditional_table
-from sfumato.broken import Broken
 from sfumato.counts import FrequencySet
+from sfumato.decouplings.base import Broken
 from sfumato.leaks import Breach, Change, Exposure, Findings
+from sfumato.networks import conditional_table
 
 LEARNERS = ("ic", "weka-ics")
 PRIORS = (0.0, 0.5)

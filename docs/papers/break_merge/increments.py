@@ -22,7 +22,7 @@ from docs.papers.break_merge.printed import (
 )
 from docs.papers.results import Record
 from sfumato import samples
-from sfumato.broken import Broken
+from sfumato.decouplings.base import Broken
 from sfumato.leaks import increment_ratio, likelihood, permitted_each
 
 PEOPLE = 5

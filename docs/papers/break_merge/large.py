@@ -18,13 +18,13 @@ from docs.papers.break_merge.people import (
     people,
 )
 from docs.papers.results import Record
-from sfumato.bayes import LEARNERS, Network, tables_of
-from sfumato.broken import Broken
 from sfumato.counts import FrequencySet
-from sfumato.engines import open_table
+from sfumato.decouplings.base import Broken
 from sfumato.hierarchy import CsvHierarchy
 from sfumato.hierarchy.base import Ladder
 from sfumato.leaks import Exposure, hide
+from sfumato.networks import LEARNERS, Network, tables_of
+from sfumato.tables import open_table
 
 ROWS = tuple(range(MOST // 5, MOST + 1, MOST // 5))
 WAYS = ("ic", "weka-ics")

@@ -18,7 +18,7 @@ from docs.papers.slicing.releases import (
     policy,
     releases,
 )
-from sfumato.decoupled import Decoupled
+from sfumato.releases.release import Decoupled
 from sfumato.usefulness import Utility
 
 QUERIES = 1000

@@ -5,16 +5,14 @@ than classes: `Composition` two releases, `Membership` who is in the data, `Link
 """
 
 from sfumato.attacks.background import BackgroundKnowledge
-from sfumato.attacks.base import Attack, ClassAttack, Finding
+from sfumato.attacks.base import Attack, Case, ClassAttack, Finding, Outcome, at_risk
 from sfumato.attacks.composition import Compared, Composition
-from sfumato.attacks.covering import Covered, covers_of
 from sfumato.attacks.dependency import Dependency
 from sfumato.attacks.homogeneity import Homogeneity
 from sfumato.attacks.knowledge_breach import KnowledgeBreach
 from sfumato.attacks.linking import Linking
-from sfumato.attacks.matching import Groups, Matcher
+from sfumato.attacks.matching import Covered, Groups, Matcher, covers_of
 from sfumato.attacks.membership import Membership, Presence
-from sfumato.attacks.outcome import Case, Outcome, at_risk
 from sfumato.attacks.outside import Outside
 from sfumato.attacks.probabilistic import ProbabilisticInference
 from sfumato.attacks.similarity import Similarity

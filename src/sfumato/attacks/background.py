@@ -6,9 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sfumato.attacks.base import ClassAttack, Finding
-from sfumato.attacks.outcome import Outcome
-from sfumato.attacks.shares import Guesses, priors
+from sfumato.attacks.base import ClassAttack, Finding, Guesses, Outcome, priors
 from sfumato.attacks.target import Target
 from sfumato.checks import require_int, require_number, require_text
 from sfumato.classes import EquivalenceClasses, SensitiveColumn, ValueCounts
@@ -20,10 +18,10 @@ from sfumato.errors import (
     UnknownColumnError,
     UnknownNameError,
 )
+from sfumato.hierarchy.labels import Covering
 from sfumato.models.rounding import at_least
 from sfumato.text import is_missing, text_of
 from sfumato.typing import BoolArray, FloatArray, Value
-from sfumato.usefulness.covering import Covering
 
 Rate = tuple[str, Value, Value, float]
 """A quasi-identifier, a value of it, a sensitive value, and its share among such people."""

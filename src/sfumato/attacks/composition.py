@@ -8,11 +8,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sfumato.attacks.base import Attack
-from sfumato.attacks.outcome import MOST_CASES, Case, Outcome, at_risk
+from sfumato.attacks.base import MOST_CASES, Attack, Case, Outcome, at_risk
 from sfumato.attacks.target import Target
-from sfumato.broken import Broken
 from sfumato.checks import require_int, require_number
+from sfumato.decouplings.base import Broken
 from sfumato.errors import ParameterError
 from sfumato.text import text_or_none
 from sfumato.typing import IntArray

@@ -6,16 +6,14 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from sfumato.attacks.base import Attack
-from sfumato.attacks.outcome import MOST_CASES, Case, Outcome, at_risk
-from sfumato.attacks.shares import priors
+from sfumato.attacks.base import MOST_CASES, Attack, Case, Outcome, at_risk, priors
 from sfumato.attacks.target import Target
-from sfumato.bayes import LEARNERS, Network
 from sfumato.checks import require_int, require_text
 from sfumato.counts import FrequencySet, group
 from sfumato.errors import InputError, UnknownColumnError
-from sfumato.leaks.learning import ALL, TOLD, fit_columns, learn_networks
+from sfumato.leaks.findings import ALL, TOLD, fit_columns, learn_networks
 from sfumato.leaks.rules import Rule, merged, rules_of
+from sfumato.networks import LEARNERS, Network
 from sfumato.text import text_of
 from sfumato.typing import BoolArray, CodeArray, FloatArray
 
@@ -44,7 +42,7 @@ class Dependency(Attack):
     Args:
         column: The sensitive column.
         support: Fewest rows with the known values; 1 or more.
-        learner: How the networks are learned; see `sf.bayes.LEARNERS`.
+        learner: How the networks are learned; see `sf.networks.LEARNERS`.
 
     Example:
         >>> rows = [("3*", "state", "single"), ("3*", "private", "married")] * 10

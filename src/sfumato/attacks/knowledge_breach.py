@@ -5,14 +5,12 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from sfumato.attacks.base import Attack, Beliefs
-from sfumato.attacks.outcome import Outcome, at_risk
-from sfumato.attacks.shares import likeliest, priors
+from sfumato.attacks.base import Attack, Beliefs, Outcome, at_risk, likeliest, priors
 from sfumato.attacks.target import Target
 from sfumato.checks import require_text
 from sfumato.counts import FrequencySet, group, sums
 from sfumato.errors import InputError, UnknownColumnError
-from sfumato.leaks.combinations import listing
+from sfumato.leaks.breach import listing
 from sfumato.typing import FloatArray, Value
 
 
@@ -37,7 +35,7 @@ class KnowledgeBreach(Attack):
         known: The sensitive column whose value is known; None if only the group is.
 
     Example:
-        >>> from sfumato.broken import Broken
+        >>> from sfumato.decouplings.base import Broken
         >>> rows = [("3*", "state", "single", "low")] * 2
         >>> rows += [("3*", "federal", "married", "low"), ("3*", "private", "divorced", "low")]
         >>> rows += [("3*", "local", "separated", "high"), ("4*", "state", "married", "high")]

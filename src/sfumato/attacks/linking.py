@@ -5,8 +5,7 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from sfumato.attacks.base import Attack
-from sfumato.attacks.outcome import MOST_CASES, Case, Outcome, at_risk
+from sfumato.attacks.base import MOST_CASES, Attack, Case, Outcome, at_risk
 from sfumato.attacks.target import Target
 from sfumato.errors import ParameterError, suggest
 from sfumato.typing import BoolArray, FloatArray, IntArray

@@ -7,14 +7,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sfumato.attacks.base import Attack
+from sfumato.attacks.base import Attack, Case, Outcome, at_risk
 from sfumato.attacks.matching import Matcher
-from sfumato.attacks.outcome import Case, Outcome, at_risk
 from sfumato.attacks.target import Target
 from sfumato.checks import require_int, require_number
 from sfumato.counts import FrequencySet, group
 from sfumato.errors import ParameterError
-from sfumato.fragment import fragment
+from sfumato.html import fragment
 from sfumato.typing import BoolArray, CodeArray, FloatArray
 
 

@@ -6,11 +6,11 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from sfumato.attacks.reading import codes_read
 from sfumato.attacks.target import Target
 from sfumato.counts import FrequencySet, group, sums
 from sfumato.errors import ParameterError
 from sfumato.hierarchy import Ladder
+from sfumato.hierarchy.labels import codes_read
 from sfumato.text import text_of
 from sfumato.typing import BoolArray, IntArray
 

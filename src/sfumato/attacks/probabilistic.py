@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from sfumato.attacks.base import ClassAttack, Finding
-from sfumato.attacks.shares import likeliest
+from sfumato.attacks.base import ClassAttack, Finding, likeliest
 from sfumato.attacks.target import Target
 from sfumato.checks import require_number, require_text
 from sfumato.classes import EquivalenceClasses

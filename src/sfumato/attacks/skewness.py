@@ -5,8 +5,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from sfumato.attacks.base import ClassAttack, Finding
-from sfumato.attacks.shares import Guesses, priors
+from sfumato.attacks.base import ClassAttack, Finding, Guesses, priors
 from sfumato.attacks.target import Target
 from sfumato.checks import require_number, require_text
 from sfumato.classes import EquivalenceClasses, ValueCounts

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy as np
 
 from sfumato.attacks.matching import Matcher
-from sfumato.broken import Broken
 from sfumato.classes import (
     MISSING,
     EquivalenceClasses,
@@ -19,6 +18,7 @@ from sfumato.classes import (
     sensitive_column,
 )
 from sfumato.counts import Column, FrequencySet, group
+from sfumato.decouplings.base import Broken
 from sfumato.hierarchy import Ladder
 from sfumato.text import STAR, text_of
 from sfumato.typing import BoolArray, CodeArray, IntArray, Value

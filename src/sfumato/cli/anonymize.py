@@ -1,22 +1,29 @@
 """`sfumato anonymize`: from a table and a policy to a verified release."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from sfumato.cli.command import command
+from sfumato.cli.command import clean, command, progress_bar, say, show, write_json
 from sfumato.cli.options import (
     DataArgument,
+    ForceOption,
     FormatOption,
     JsonOption,
     KeyOption,
+    PublishedArgument,
+    QiOption,
     QuietOption,
     ReplaceOption,
+    SensitiveOption,
+    SupportOption,
+    listed,
+    settings,
+    signing_key,
 )
-from sfumato.cli.passphrase import signing_key
-from sfumato.cli.progress import progress_bar
-from sfumato.cli.show import clean, say, show, write_json
+from sfumato.errors import ParameterError
 
 
 @command(
@@ -106,3 +113,238 @@ def anonymize(
     say(f"\nThe release is in {clean(place)}; all {len(release.verdict.checks)} checks hold.")
     for warning in release.warnings:
         say(f"Warning: {clean(warning)}")
+
+
+# `sfumato protect`: anonymise, detect, mend, and detect again.
+
+
+@command(
+    examples="sfumato protect patients.csv -p policy.yaml -o release/\n"
+    "sfumato protect patients.csv -p policy.yaml -o release/ --alpha 0.75 --method bottom-up",
+    python='done = sf.protect("patients.csv", "policy.yaml", output="release")\nprint(done)',
+)
+def protect(  # noqa: PLR0917 - options of a command line
+    data: DataArgument,
+    policy: Annotated[
+        Path,
+        typer.Option("--policy", "-p", metavar="FILE", help="What must hold."),
+    ],
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FOLDER|table:NAME",
+            help="The release folder to write, or a table of the database that the data is in.",
+        ),
+    ],
+    alpha: Annotated[
+        float, typer.Option(metavar="SHARE", help="Mend what is surer than this.")
+    ] = 0.5,
+    support: SupportOption = None,
+    method: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="How rows are recoded; if not the policy's."),
+    ] = None,
+    rounds: Annotated[
+        int, typer.Option(metavar="N", help="Most times classes are generalised further.")
+    ] = 3,
+    keep_together: Annotated[
+        bool, typer.Option("--keep-together", help="Never decouple: write one table, and warn.")
+    ] = False,
+    form: FormatOption = None,
+    force: ReplaceOption = False,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Make a release, look for what still leaks, and mend it.
+
+    Classes in which quasi-identifiers tell a sensitive value are generalised further. Where
+    sensitive columns tell about each other, they are published in tables of their own.
+    """
+    from sfumato.tasks.protect import protect as task
+
+    with progress_bar(quiet=quiet or json) as progress:
+        done = task(
+            data,
+            policy,
+            method=method,
+            alpha=alpha,
+            support=support,
+            rounds=rounds,
+            decouple_with=None if keep_together else "break-merge",
+            output=output,
+            format=form,
+            force=force,
+            progress=progress,
+        )
+    if json:
+        write_json(done.to_dict())
+        return
+    if quiet:
+        return
+    from sfumato.cli.views import steps_view
+
+    show(*steps_view(done))
+    place = done.release.folder if done.release.place is None else done.release.place
+    say(f"\nThe release is in {clean(place)}; all {len(done.release.verdict.checks)} checks hold.")
+    for warning in done.warnings:
+        say(f"Warning: {clean(warning)}")
+
+
+# `sfumato decouple`: from a release to several tables with weak links.
+
+
+@command(
+    examples="sfumato decouple release/ -o broken/\n"
+    "sfumato decouple published.csv -o broken/ --qi age,zip --sensitive illness,salary\n"
+    "sfumato decouple people.csv -o slices/ -p policy.yaml\n"
+    "sfumato decouple people.csv -o buckets/ --method anatomy --option l=3 --qi age,zip "
+    "--sensitive illness",
+    python='broken = sf.decouple("release", "break-merge", output="broken")',
+)
+def decouple(  # noqa: PLR0917 - options of a command line
+    what: PublishedArgument,
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FOLDER|table:NAME",
+            help="The folder to write, or tables of the database that the data is in.",
+        ),
+    ],
+    method: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="How to decouple; else as the policy says, or break-merge."
+        ),
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="A setting of --method, a list as [A, B]; may be repeated.",
+        ),
+    ] = None,
+    policy: Annotated[
+        Path | None,
+        typer.Option(
+            "--policy", "-p", metavar="FILE", help="Take roles, models and method from a policy."
+        ),
+    ] = None,
+    qi: QiOption = None,
+    sensitive: SensitiveOption = None,
+    form: FormatOption = None,
+    force: ReplaceOption = False,
+    key: KeyOption = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Fix all that is random, for experiments. Such a release is not for publication.",
+        ),
+    ] = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Publish quasi-identifiers and sensitive columns apart.
+
+    With break-merge one table has a row per person with what others may know and a group, and one
+    table per sensitive column counts the values of each group; anatomy and slicing part rows into
+    buckets. The tables are verified before they appear. If anything fails, nothing is written.
+    """
+    from sfumato.tasks.decouple import decouple as task
+
+    with progress_bar(quiet=quiet or json) as progress:
+        release = task(
+            what,
+            _chosen(method, option or ()),
+            output=output,
+            quasi_identifiers=None if qi is None else listed(qi),
+            sensitive=None if sensitive is None else listed(sensitive),
+            policy=policy,
+            format=form,
+            force=force,
+            key=signing_key(key),
+            seed=seed,
+            progress=progress,
+        )
+    if json:
+        write_json(release.to_dict())
+        return
+    if quiet:
+        return
+    from sfumato.cli.views import decoupled_view
+
+    show(*decoupled_view(release))
+    place = release.folder if release.place is None else release.place
+    say(f"\nThe tables are in {clean(place)}; all {len(release.verdict.checks)} checks hold.")
+    for warning in release.warnings:
+        say(f"Warning: {clean(warning)}")
+
+
+def _chosen(method: str | None, options: Sequence[str]) -> dict[str, object] | None:
+    """Give the method with its settings; None leaves both to the policy."""
+    if method is not None:
+        return {"method": method, **settings(options)}
+    if options:
+        why = "a policy says the settings of its own method"
+        raise ParameterError("option", options[0], "given together with --method", why=why)
+    return None
+
+
+# `sfumato merge`: join the tables of a decoupled release again.
+
+
+@command(
+    examples="sfumato merge broken/ -o merged.csv\n"
+    "sfumato merge broken/ -o merged.parquet --columns illness,salary",
+    python='sf.merge("broken", output="merged.csv")\nprint(sf.merge("broken"))',
+)
+def merge(
+    release: Annotated[
+        str,
+        typer.Argument(
+            metavar="RELEASE", help="The folder of a decoupled release, or the address of one."
+        ),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="The file to write: .csv .parquet .feather"
+        ),
+    ],
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMNS", help="The sensitive columns to join; else all of them."),
+    ] = None,
+    most: Annotated[
+        int, typer.Option(metavar="ROWS", help="Refuse to make more rows than this.")
+    ] = 10_000_000,
+    form: Annotated[
+        str | None,
+        typer.Option("--format", metavar="csv|parquet|feather", help="If not by the ending."),
+    ] = None,
+    force: ForceOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Join decoupled tables on the group, as an analyst or an adversary would.
+
+    Every combination of the values of a group is a row, with the number of people who would have
+    it if the columns had nothing to do with each other.
+    """
+    from sfumato.tasks.decouple import merge as task
+
+    with progress_bar(quiet=quiet) as progress:
+        task(
+            release,
+            columns=None if columns is None else listed(columns),
+            output=output,
+            format=form,
+            most=most,
+            force=force,
+            progress=progress,
+        )
+    if not quiet:
+        say(f"Written: {clean(output)}")

@@ -5,31 +5,14 @@ from typing import Annotated
 import typer
 
 from sfumato._version import __version__
-from sfumato.cli.anonymize import anonymize
-from sfumato.cli.breach import breach
-from sfumato.cli.check_evidence import check_evidence
-from sfumato.cli.compare import compare
-from sfumato.cli.correlations import correlations
-from sfumato.cli.decouple import decouple
+from sfumato.cli.anonymize import anonymize, decouple, merge, protect
 from sfumato.cli.demo import demo
-from sfumato.cli.detect import detect
-from sfumato.cli.diff import diff
-from sfumato.cli.estimate import estimate
-from sfumato.cli.explain import explain
-from sfumato.cli.headroom import headroom
-from sfumato.cli.init import init
-from sfumato.cli.inspect import inspect
-from sfumato.cli.keygen import keygen
-from sfumato.cli.ledger import ledger
-from sfumato.cli.membership import membership
-from sfumato.cli.merge import merge
-from sfumato.cli.protect import protect
-from sfumato.cli.publish import publish
-from sfumato.cli.report import report
-from sfumato.cli.schema import schema
-from sfumato.cli.sign import sign
-from sfumato.cli.utility import utility
-from sfumato.cli.verify import verify
+from sfumato.cli.evidence import check_evidence, keygen, sign
+from sfumato.cli.prepare import compare, init, inspect, schema
+from sfumato.cli.publish import headroom, ledger, publish
+from sfumato.cli.report import diff, report
+from sfumato.cli.risk import breach, detect, explain, membership, verify
+from sfumato.cli.use import correlations, estimate, utility
 
 app = typer.Typer(
     name="sfumato",

@@ -3,13 +3,16 @@
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.command import command
-from sfumato.cli.endings import BROKEN
-from sfumato.cli.show import clean, say
+from sfumato.cli.command import BROKEN, cell, clean, command, progress_bar, say, show
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from sfumato.releases.release import Release
 
 
 @command(
@@ -44,8 +47,7 @@ def demo(
     Hospital patients are invented, their risk is shown, they are anonymised, what still leaks is
     detected, the release is decoupled and verified, and more people are published on a ledger.
     """
-    from sfumato.cli.demo_steps import Chain
-    from sfumato.release import refuse_what_is_there
+    from sfumato.releases.release import refuse_what_is_there
 
     refuse_what_is_there(output, force=True)
     with tempfile.TemporaryDirectory(prefix="sfumato-demo-") as temporary:
@@ -63,3 +65,139 @@ def demo(
             say(f"The invented data, the policy and the ledger are in {clean(kept)}.")
     if not holds:
         raise typer.Exit(BROKEN)
+
+
+# The steps of the demo: each does one thing a user would do, and shows what came of it.
+
+
+_SEED = 1
+"""The invented people are always the same; the order of the release is not."""
+
+_ALPHA = 0.5
+_MOST_RULES = 5
+
+
+class Chain:
+    """The way from raw data to releases that grow.
+
+    Args:
+        private: A folder for what must not be published.
+        output: The folder of the release.
+        rows: How many people to invent; a tenth as many come later.
+    """
+
+    def __init__(self, private: Path, output: Path, rows: int) -> None:
+        self._people = private / "people.csv"
+        self._later = private / "later.csv"
+        self._policy = private / "policy.yaml"
+        self._ledger = private / "demo.ledger"
+        self._whole = private / "anonymised"
+        self._output = output
+        self._rows = rows
+        self._step = 0
+
+    @property
+    def private(self) -> tuple[Path, ...]:
+        """What somebody might want to keep, and nobody should publish."""
+        return self._people, self._later, self._policy, self._ledger
+
+    def run(self) -> bool:
+        """Go all the way, and say whether the promises hold."""
+        self._invent()
+        release = self._anonymize()
+        self._detect(release)
+        self._decouple(release)
+        holds = self._verify()
+        self._publish()
+        return holds
+
+    def _show(self, title: str, *parts: "RenderableType") -> None:
+        self._step += 1
+        gap = [""] if self._step > 1 else []
+        show(*gap, cell(f"{self._step}. {title}", "bold"), *parts)
+
+    def _invent(self) -> None:
+        """Write the invented people and their policy, as a user would have them."""
+        import shutil
+
+        from pyarrow import csv
+
+        from sfumato import samples
+
+        table = samples.synthetic(self._rows, seed=_SEED)
+        csv.write_csv(table, self._people)
+        later = max(self._rows // 10, 1)
+        csv.write_csv(samples.synthetic(later, seed=_SEED + 1), self._later)
+        shutil.copyfile(samples.synthetic_policy(), self._policy)
+        columns = f"{table.num_columns} columns: {', '.join(table.column_names)}"
+        self._show(f"{self._rows} invented patients", cell(columns))
+
+    def _anonymize(self) -> "Release":
+        from sfumato.cli.views import exposure_view, release_view, sizes_view
+        from sfumato.tasks.anonymize import anonymize
+        from sfumato.tasks.draft import inspect
+
+        with progress_bar() as progress:
+            before = inspect(self._people, policy=self._policy, progress=progress)
+        self._show("What the data gives away as it is", *exposure_view(before))
+        with progress_bar() as progress:
+            release = anonymize(self._people, self._policy, output=self._whole, progress=progress)
+        after = inspect(self._whole / release.manifest["files"][0]["name"], policy=self._policy)
+        self._show(
+            "Anonymised, with as little loss as possible",
+            *release_view(release),
+            cell("How many people share their class, before and after:"),
+            sizes_view(before, after),
+        )
+        return release
+
+    def _detect(self, release: "Release") -> None:
+        from sfumato.cli.views import rules_view
+        from sfumato.tasks.detect import detect
+
+        with progress_bar() as progress:
+            findings = detect(release, progress=progress)
+        rules = [rules_view(findings.leaks[:_MOST_RULES])] if findings.leaks else []
+        advice = cell(str(findings.advice()), keep="\n")
+        self._show(
+            "What the release still tells", cell(str(findings).splitlines()[0]), *rules, advice
+        )
+
+    def _decouple(self, release: "Release") -> None:
+        from sfumato.cli.views import decoupled_view
+        from sfumato.tasks.breach import breach
+        from sfumato.tasks.decouple import decouple
+
+        with progress_bar() as progress:
+            tables = decouple(release, output=self._output, force=True, progress=progress)
+        left = "\n".join(f"  {view}" for view in breach(tables).views)
+        self._show(
+            "Decoupled: what is sensitive in tables of its own",
+            *decoupled_view(tables),
+            cell(f"What is left to guess, by what somebody knows:\n{left}", keep="\n"),
+        )
+
+    def _verify(self) -> bool:
+        from sfumato.cli.views import assessment_view
+        from sfumato.tasks.verify import verify
+
+        found = verify(self._output, self._policy)
+        self._show("Verified and attacked, from the written tables alone", *assessment_view(found))
+        return found.holds
+
+    def _publish(self) -> None:
+        from sfumato.tasks.publish import publish
+
+        started = publish(
+            self._output,
+            self._ledger,
+            alpha=_ALPHA,
+            policy=self._policy,
+            source=self._people,
+        )
+        done = publish(self._later, self._ledger)
+        text = (
+            f"{started}\n{done}\nWho waits is published when enough others join their group.\n"
+            f"Compared with the last release: {done.composition}"
+        )
+        self._show(f"{done.given} more patients, published on a ledger", cell(text, keep="\n"))

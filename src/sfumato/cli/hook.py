@@ -7,8 +7,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from sfumato.cli.endings import BROKEN, WRONG
-from sfumato.cli.show import clean, say
+from sfumato.cli.command import BROKEN, WRONG, clean, say
 
 
 def releases_of(files: Iterable[str]) -> list[Path]:

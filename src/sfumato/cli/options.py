@@ -1,9 +1,21 @@
 """Options that several commands have."""
 
+import csv
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
+
+from sfumato.cli.command import clean, say
+from sfumato.errors import InputError, OutputError, ParameterError
+
+if TYPE_CHECKING:
+    from sfumato.evidence import SigningKey
 
 DataArgument: TypeAlias = Annotated[
     str,
@@ -94,3 +106,163 @@ ForceOption: TypeAlias = Annotated[
 QuietOption: TypeAlias = Annotated[
     bool, typer.Option("--quiet", "-q", help="Say nothing unless something is wrong.")
 ]
+
+# Lists of column names on the command line.
+
+
+def listed(texts: Iterable[str]) -> list[str]:
+    """Split at commas; a name that holds one stands in double quotes.
+
+    >>> listed(["age, sex", '"pay, net"'])
+    ['age', 'sex', 'pay, net']
+    """
+    return [
+        name.strip() for row in csv.reader(texts, skipinitialspace=True) for name in row if name
+    ]
+
+
+# Settings that are given as `--option NAME=VALUE`.
+
+
+def settings(given: Iterable[str]) -> dict[str, object]:
+    """Read settings as a policy file would: numbers as numbers, and text in brackets as a list.
+
+    >>> from sfumato.policy.values import resolve
+    >>> resolve(settings(["l=3", "columns=[age, zip]", "label=a=b"]))
+    {'l': 3, 'columns': ('age', 'zip'), 'label': 'a=b'}
+    """
+    found: dict[str, object] = {}
+    for each in given:
+        name, equals, value = (part.strip() for part in each.partition("="))
+        if not name or not equals:
+            raise ParameterError("option", each, "NAME=VALUE", why="for example l=3")
+        if name in found or name == "method":
+            raise ParameterError("option", each, "a setting of the method, each once")
+        found[name] = _value(value)
+    return found
+
+
+def _value(text: str) -> object:
+    from sfumato.policy.document import Plain
+
+    if text.startswith("[") and text.endswith("]"):
+        return [_value(item.strip()) for item in text[1:-1].split(",") if item.strip()]
+    return Plain(text)
+
+
+# Conditions on the command line: `column=value`, `column=a,b` or `column=low..high`.
+
+
+def conditions(given: Iterable[str]) -> dict[str, object]:
+    """Read what is asked of each column, as `sfumato.estimate` takes it.
+
+    A value that holds a comma or two dots stands in double quotes; nothing is a missing value.
+
+    >>> conditions(["age=30..45", "sex=f,m", "ill=flu", "pay=..900", "zip=", 'job="cook, baker"'])
+    {'age': ('30', '45'), 'sex': ['f', 'm'], 'ill': ['flu'], 'pay': (None, '900'), 'zip': [None],
+     'job': ['cook, baker']}
+    """
+    found: dict[str, object] = {}
+    for each in given:
+        name, equals, text = (part.strip() for part in each.partition("="))
+        if not name or not equals:
+            raise ParameterError(
+                "where", each, "COLUMN=VALUE", why="for example age=30..45, sex=f,m or ill=flu"
+            )
+        if name in found:
+            raise ParameterError(
+                "where", each, "one condition on each column", why="write several values as a,b"
+            )
+        found[name] = _wanted(text)
+    return found
+
+
+def _wanted(text: str) -> object:
+    low, dots, high = text.partition("..")
+    if dots and '"' not in text:
+        return low.strip() or None, high.strip() or None
+    return listed([text]) or [None]
+
+
+# Writing a text file: whole or not at all, and never over something without being told.
+
+
+def refuse_existing(path: Path, *, force: bool) -> None:
+    """Refuse to write where something is, before any work is done."""
+    if path.is_dir():
+        raise OutputError(f"{str(path)!r} is a folder. Give the name of a file.")
+    if os.path.lexists(path) and not force:
+        raise OutputError(f"{str(path)!r} exists. Choose another name, or replace it with --force.")
+
+
+def write_text(path: Path, text: str, *, force: bool) -> None:
+    """Write a file in UTF-8."""
+    refuse_existing(path, force=force)
+    temporary = None
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        # A temporary file is private; a policy is as readable as the user's other files.
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(temporary).chmod(0o666 & ~mask)
+        Path(temporary).replace(path)
+    except OSError as error:
+        raise OutputError(
+            f"cannot write {str(path)!r}: {error.strerror or error}. Nothing was left behind."
+        ) from None
+    finally:
+        if temporary is not None:
+            with suppress(OSError):
+                Path(temporary).unlink()
+
+
+# Keys for commands: a passphrase comes from the environment or from whoever sits there.
+
+
+VARIABLE = "SFUMATO_PASSPHRASE"
+
+
+def signing_key(path: Path | None) -> "SigningKey | None":
+    """Read a private key; ask for its passphrase if it has one."""
+    if path is None:
+        return None
+    from sfumato.evidence import SigningKey
+    from sfumato.evidence.keys import is_locked, is_open
+
+    locked = is_locked(path)
+    if not locked and is_open(path):
+        say(f"Warning: others on this machine can read {clean(path)}, and sign in your name")
+    return SigningKey.load(path, passphrase() if locked else None)
+
+
+def passphrase(*, new: bool = False) -> str:
+    """Get a passphrase without it being seen; never as an argument, which others can read."""
+    given = os.environ.get(VARIABLE)
+    if given:
+        return given
+    if not sys.stdin.isatty():
+        raise InputError(f"there is nobody to ask for the passphrase. Put it into {VARIABLE}.")
+    return str(typer.prompt("Passphrase", hide_input=True, confirmation_prompt=new, err=True))
+
+
+# Several releases on the command line, each under a name.
+
+
+def named(releases: Sequence[str]) -> dict[str, object]:
+    """Call each release by its folder or file, and by its whole path where that is not enough.
+
+    >>> named(["out/k5/", "broken"])
+    {'k5': 'out/k5/', 'broken': 'broken'}
+    >>> list(named(["a/release", "b/release"]))
+    ['a/release', 'b/release']
+    """
+    from sfumato.releases.stored import is_stored, shown
+
+    whole = [shown(each) if is_stored(each) else str(Path(each)) for each in releases]
+    short = [Path(name).name or name for name in whole]
+    names = short if len(set(short)) == len(short) else whole
+    if len(set(names)) < len(names):
+        raise ParameterError("releases", list(releases), "different releases")
+    return dict(zip(names, releases, strict=True))

@@ -1,14 +1,22 @@
 """`sfumato publish`: start a ledger, and publish new rows on it."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from sfumato.cli.command import command
-from sfumato.cli.options import JsonOption, KeyOption, QuietOption
-from sfumato.cli.passphrase import signing_key
-from sfumato.cli.show import clean, say, show, write_json
+from sfumato.cli.command import BROKEN, cell, clean, command, say, show, write_json
+from sfumato.cli.options import (
+    ForceOption,
+    JsonOption,
+    KeyOption,
+    QuietOption,
+    listed,
+    signing_key,
+    write_text,
+)
+from sfumato.errors import InputError
 
 LedgerOption = Annotated[
     Path, typer.Option("--ledger", "-l", metavar="FILE", help="The ledger; private, keep it so.")
@@ -129,7 +137,7 @@ def publish(  # noqa: PLR0917 - options of a command line
         say(f"Warning: {clean(warning)}")
     if quiet:
         return
-    from sfumato.cli.ledger_views import publication_view
+    from sfumato.cli.views import publication_view
 
     show(*publication_view(done))
     place = done.folder if done.place is None else done.place
@@ -137,3 +145,123 @@ def publish(  # noqa: PLR0917 - options of a command line
         say(f"Written: {clean(place)}")
     if done.head:
         say(f"Entry {done.sequence}, hash {done.head}: keep it, ledger verify can check it.")
+
+
+# `sfumato headroom`: how many more rows the groups of a ledger take.
+
+
+@command(
+    examples="sfumato headroom clinic.ledger\n"
+    "sfumato headroom clinic.ledger --group age=30-39 --values illness=flu,pay=low\n"
+    "sfumato headroom clinic.ledger --draw headroom.svg",
+    python='print(sf.headroom("clinic.ledger", [{"illness": "flu"}]))',
+)
+def headroom(
+    ledger: Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger.")],
+    values: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN=VALUE,…", help="A combination to look at in every group."),
+    ] = None,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN=LABEL", help="Only groups with this label."),
+    ] = None,
+    most: Annotated[
+        int | None, typer.Option(metavar="N", help="Show only so many, the closest to the limit.")
+    ] = 20,
+    draw: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a drawing as SVG there.")
+    ] = None,
+    force: ForceOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Show how close each published group is to alpha.
+
+    For the likeliest combination of every group, for those asked for and those rows wait for:
+    what it tells, by how much the last release raised that, and how many more rows may have it.
+    """
+    from sfumato.tasks.headroom import headroom as task
+
+    asked = [_named(listed([text])) for text in values or ()]
+    found = task(ledger, asked, group=_named(group or []), most=most)
+    if draw is not None:
+        write_text(draw, found.svg(), force=force)
+        say(f"Written: {clean(draw)}")
+    if json:
+        write_json(found.to_dict())
+        return
+    from sfumato.cli.views import headroom_view
+
+    show(*headroom_view(found))
+
+
+def _named(texts: list[str]) -> dict[str, str | None]:
+    """Read `column=value`; with nothing after the sign it is a missing value."""
+    found: dict[str, str | None] = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign or not name:
+            raise InputError(f"{text!r} does not say which column. Write it as column=value.")
+        found[name] = value or None
+    return found
+
+
+# `sfumato ledger`: look into a ledger, and check that nobody edited it.
+
+
+class Action(StrEnum):
+    """What to do with a ledger."""
+
+    LOG = "log"
+    SHOW = "show"
+    VERIFY = "verify"
+
+
+@command(
+    examples="sfumato ledger log clinic.ledger\n"
+    "sfumato ledger show clinic.ledger --release 2\n"
+    "sfumato ledger verify clinic.ledger --head 3f5a…",
+    python='print(sf.headroom("clinic.ledger"))',
+)
+def ledger(
+    action: Annotated[
+        Action,
+        typer.Argument(
+            metavar="ACTION",
+            help="log: all releases. show: what it is, and its groups. verify: was it edited?",
+        ),
+    ],
+    file: Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger.")],
+    release: Annotated[
+        int | None, typer.Option(metavar="N", help="With show: the groups after that release.")
+    ] = None,
+    head: Annotated[
+        str | None,
+        typer.Option(metavar="HASH", help="With verify: the last hash as it was kept elsewhere."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """List the releases of a ledger, show its groups, or recompute its chain of hashes.
+
+    The exit code of verify is 1 if something is not as it was written.
+    """
+    from sfumato.cli.views import contents_view, log_view
+    from sfumato.tasks.headroom import contents, log, verify_ledger
+
+    if action is Action.LOG:
+        entries = log(file)
+        write_json(entries) if json else show(log_view(entries))
+        return
+    if action is Action.SHOW:
+        found = contents(file, release)
+        write_json(found.to_dict()) if json else show(*contents_view(found))
+        return
+    faults = verify_ledger(file, head)
+    if json:
+        write_json({"holds": not faults, "faults": faults})
+    elif faults:
+        show(*(cell(fault) for fault in faults), cell("the ledger was edited", "bold red"))
+    else:
+        show(cell("the ledger is as it was written", "green"))
+    if faults:
+        raise typer.Exit(BROKEN)

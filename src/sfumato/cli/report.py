@@ -5,12 +5,19 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.command import command
-from sfumato.cli.endings import BROKEN
-from sfumato.cli.files import refuse_existing, write_text
-from sfumato.cli.options import ForceOption, QuietOption
-from sfumato.cli.passphrase import signing_key
-from sfumato.cli.show import clean, say
+from sfumato.cli.command import BROKEN, cell, clean, command, say, show, table, write_json
+from sfumato.cli.options import (
+    ForceOption,
+    JsonOption,
+    QiOption,
+    QuietOption,
+    RolesOption,
+    SensitiveOption,
+    listed,
+    refuse_existing,
+    signing_key,
+    write_text,
+)
 from sfumato.errors import ParameterError
 
 
@@ -78,10 +85,10 @@ def report(  # noqa: PLR0917 - options of a command line
     may be published and 1 if not; the report is written in any case. With --public it may
     be written into the release, as report.html; the evidence then names it, too.
     """
-    from sfumato.reports.build import report as task
-    from sfumato.reports.result import form_of
-    from sfumato.tasks.enclose import enclose, is_inside, require_place
-    from sfumato.tasks.stored import is_stored
+    from sfumato.releases.stored import is_stored
+    from sfumato.reports.report import form_of
+    from sfumato.reports.report import report as task
+    from sfumato.tasks.evidence import enclose, is_inside, require_place
 
     signer = signing_key(key)
     folder = None if is_stored(release) else Path(release)
@@ -104,3 +111,62 @@ def report(  # noqa: PLR0917 - options of a command line
         say(f"May it be published? {found.answer.capitalize()}. Written: {clean(output)}")
     if found.answer == "no":
         raise typer.Exit(BROKEN)
+
+
+# `sfumato diff`: what changed between two releases.
+
+
+@command(
+    examples="sfumato diff old/ new/\n"
+    "sfumato diff old/ new/ --data patients.csv -p policy.yaml\n"
+    "sfumato diff before.csv after.csv --qi age,zip --sensitive illness",
+    python='print(sf.diff("old", "new"))',
+)
+def diff(
+    old: Annotated[
+        str, typer.Argument(metavar="OLD", help="The release before: its folder, or a file.")
+    ],
+    new: Annotated[
+        str, typer.Argument(metavar="NEW", help="The release after: its folder, or a file.")
+    ],
+    policy: RolesOption = None,
+    qi: QiOption = None,
+    sensitive: SensitiveOption = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The table both were made of, to compare answers."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Say what changed in risk and usefulness between two releases, and why.
+
+    Both are verified and attacked by the same rules; what was done differently is read from their
+    manifests. The exit code is 0 whatever is found: `sfumato verify` judges a release.
+    """
+    from sfumato.comparison.diff import diff as task
+
+    found = task(
+        old,
+        new,
+        policy=policy,
+        quasi_identifiers=None if qi is None else listed(qi),
+        sensitive=None if sensitive is None else listed(sensitive),
+        data=data,
+    )
+    if json:
+        write_json(found.to_dict())
+        return
+    from sfumato.comparison.changes import shown
+
+    headline, *_ = str(found).splitlines()
+    sections = (
+        ("Risk", found.risk),
+        ("Usefulness", found.utility),
+        ("What was done differently", found.causes),
+    )
+    for title, changes in sections:
+        rows = [(each.name, shown(each.old), shown(each.new), each.meaning) for each in changes]
+        if rows:
+            show(table((title, "before", "now", ""), rows, right=("before", "now")))
+            show(cell(""))
+    show(cell(headline))

@@ -5,11 +5,15 @@ Every method is one file and one frozen dataclass; `DECOUPLINGS` finds them by n
 
 from sfumato.decouplings.anatomy import Anatomy
 from sfumato.decouplings.base import Decoupling, Part, Parts
-from sfumato.decouplings.break_merge import BreakMerge, publish, random_labels
-from sfumato.decouplings.merging import Merged
-from sfumato.decouplings.readme import readme
+from sfumato.decouplings.break_merge import (
+    BreakMerge,
+    Merged,
+    publish,
+    random_labels,
+    readme,
+    schema_sql,
+)
 from sfumato.decouplings.slicing import Slicing
-from sfumato.decouplings.sql import schema_sql
 from sfumato.registry import Registry
 
 __all__ = [

@@ -1,18 +1,176 @@
 """Break-Merge: the quasi-identifiers in one table, each sensitive column in another."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, datetime
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sfumato.broken import Broken, SensitiveTable
 from sfumato.counts import FrequencySet
-from sfumato.decouplings.base import Decoupling, Part, Parts, file_names, unused
-from sfumato.decouplings.readme import readme
-from sfumato.decouplings.sql import schema_sql
-from sfumato.derived import DerivedColumn, DerivedTable
-from sfumato.typing import IntArray
+from sfumato.decouplings.base import (
+    Broken,
+    Decoupling,
+    Part,
+    Parts,
+    SensitiveTable,
+    file_names,
+    unused,
+)
+from sfumato.tables.base import SLICE, Batch, DerivedColumn, DerivedTable
+from sfumato.typing import IntArray, Value
+
+# What a reader of a decoupled release should know, beside its files.
+
+
+_TEXT = """\
+# A release in several tables
+
+{rows} people in {groups} groups. People of one group look alike in everything that others may
+know of them. What is sensitive stands in tables of its own, one for each column, which say how
+many people of a group have a value; not who, nor which values of two columns belong together.
+
+| file | what is in it | rows |
+|---|---|---|
+{files}
+
+- The column {group} links the tables. Its numbers are drawn at random and mean nothing.
+- The column {count} says how many people of the group have the value. In each table these
+  numbers add up to the size of the group.
+- The order of the rows is random.
+- Sensitive values are exact. An empty cell is a missing value.
+
+`schema.sql` defines the tables and joins them. `manifest.json` says what is promised; whoever
+has Sfumato checks it with `sfumato verify` and this folder.
+"""
+
+
+def readme(manifest: Mapping[str, Any]) -> str:
+    """Describe the files of a decoupled release."""
+    return _TEXT.format(
+        rows=manifest["rows"]["published"],
+        groups=manifest["classes"]["count"],
+        files="\n".join(map(_line, manifest["files"])),
+        group=code(manifest["group"]),
+        count=code(manifest["count"]),
+    )
+
+
+def _line(file: Mapping[str, Any]) -> str:
+    what = "one row per person: what others may know, generalised"
+    if file["table"] == "sensitive":
+        what = f"how many people of each group have which {code(file['column'])}"
+    return f"| `{file['name']}` | {what} | {file['rows']} |"
+
+
+def code(name: str) -> str:
+    r"""Show a name as it is, whatever it holds, in a cell of a table.
+
+    >>> print(code("a|b"), code("pay `net`"))
+    `a\|b` ``` pay `net` ```
+    """
+    text = " ".join(name.split()).replace("|", "\\|")
+    fence, space = _fence(text.split("`")), " " if "`" in text else ""
+    return f"{fence}{space}{text}{space}{fence}"
+
+
+def _fence(parts: Sequence[str]) -> str:
+    """Give a fence longer than any run of ticks."""
+    return "`" * (1 if len(parts) == 1 else len(parts))
+
+
+# The tables of a decoupled release in SQL: what they hold, and how they are joined.
+
+
+_TABLES = "-- The tables of this release. Load each file into the table of its name."
+_MERGED = """\
+-- What the tables say together: every combination of values a group has, and how many of its
+-- people have it if the columns have nothing to do with each other. It grows with the
+-- product of the values: leave out the columns you do not need."""
+
+
+def schema_sql(parts: Parts) -> str:
+    """Write the definitions of the tables, and the join an analyst would make, as a view.
+
+    The names of columns may hold anything, so they are always quoted, and stand in no comment.
+    """
+    return "\n\n".join([definitions(parts), _MERGED, _merged(parts)]) + "\n"
+
+
+def definitions(parts: Parts) -> str:
+    """Write the definitions of the tables."""
+    return "\n\n".join([_TABLES, *(_definition(part, parts) for part in parts.tables)])
+
+
+def quoted(name: str) -> str:
+    """Quote a name for SQL.
+
+    >>> print(quoted('the "net" pay'))
+    "the ""net"" pay"
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _definition(part: Part, parts: Parts) -> str:
+    numbers = (parts.group, parts.count)
+    lines = [
+        f"    {quoted(column.name)} "
+        + ("BIGINT NOT NULL" if column.name in numbers else sql_type(column.values or ()))
+        for column in part.content.columns
+    ]
+    return f"CREATE TABLE {quoted(part.name)} (\n" + ",\n".join(lines) + "\n);"
+
+
+def sql_type(values: Iterable[Value]) -> str:
+    """Say what a column of such values is in SQL.
+
+    >>> sql_type([1, None]), sql_type([1, 2.5]), sql_type(["1"]), sql_type([True])
+    ('BIGINT', 'DOUBLE PRECISION', 'TEXT', 'BOOLEAN')
+    """
+    kinds = {type(value) for value in values if value is not None}
+    for allowed, name in (
+        ({bool}, "BOOLEAN"),
+        ({int}, "BIGINT"),
+        ({int, float}, "DOUBLE PRECISION"),
+        ({date}, "DATE"),
+        ({datetime}, "TIMESTAMP"),
+    ):
+        if kinds and kinds <= allowed:
+            return name
+    return "TEXT"
+
+
+def _merged(parts: Parts) -> str:
+    people, *tables = parts.tables
+    names = [column.name for column in people.content.columns]
+    sensitive = {f"s{i}": part for i, part in enumerate(tables, start=1)}
+    group, count = quoted(parts.group), quoted(parts.count)
+    size = quoted(unused("size", names))
+    expected = quoted(unused("expected", [*names, *(str(part.column) for part in tables)]))
+    shares = " * ".join(f"({s}.{count} * 1.0 / g.{size})" for s in sensitive)
+    chosen = [
+        *(_named("g", name) for name in names),
+        *(_named(s, str(part.column)) for s, part in sensitive.items()),
+        f"g.{size} * {shares} AS {expected}",
+    ]
+    by = ", ".join(f"q.{quoted(name)}" for name in names)
+    grouped = ", ".join(_named("q", name) for name in names)
+    lines = [
+        'CREATE VIEW "merged" AS',
+        "SELECT\n    " + ",\n    ".join(chosen),
+        # Every name is quoted, and nothing here is ever run by us.
+        f"FROM (SELECT {grouped}, COUNT(*) AS {size}",
+        f"    FROM {quoted(people.name)} AS q GROUP BY {by}) AS g",
+        *(f"JOIN {quoted(p.name)} AS {s} ON {s}.{group} = g.{group}" for s, p in sensitive.items()),
+    ]
+    return "\n".join(lines) + ";"
+
+
+def _named(table: str, column: str) -> str:
+    """Choose a column under its own name; databases may invent one for it otherwise."""
+    return f"{table}.{quoted(column)} AS {quoted(column)}"
+
 
 _ROOM = 100
 """Labels are drawn from this many times as many numbers as there are groups, or more."""
@@ -109,3 +267,96 @@ def _sensitive(
     )
     kinds = broken.labelled[table.group], table.value, table.rows
     return DerivedTable.repeated(columns, kinds, np.ones(len(table.rows), dtype=np.int64), rng)
+
+
+# Merge: what the tables of a broken release say when they are joined again.
+
+
+class Merged:
+    """The natural join of the tables on the group: every combination that could be.
+
+    With several sensitive tables a group joins all its values of one with all its values of
+    the others. How many of its people have a combination nobody can tell; if the
+    columns had nothing to do with each other it would be |G| · Π cᵢ/|G|, the expected rows.
+
+    Args:
+        broken: The groups.
+        names: The sensitive columns to join; None takes all.
+
+    Example:
+        >>> from sfumato.counts import FrequencySet
+        >>> rows = [("30s", "flu", "low"), ("30s", "gout", "high"), ("40s", "flu", "high")]
+        >>> counts = FrequencySet.from_rows(["age", "ill", "pay"], rows)
+        >>> merged = Merged(Broken.of(counts, ["age"], ["ill", "pay"]))
+        >>> merged.total, merged.expected(0, merged.total).tolist()
+        (5, [0.5, 0.5, 0.5, 0.5, 1.0])
+    """
+
+    def __init__(self, broken: Broken, names: Sequence[str] | None = None) -> None:
+        self._broken = broken
+        chosen = broken.names if names is None else tuple(names)
+        self.tables = tuple(broken.table(name) for name in chosen)
+
+    @cached_property
+    def _widths(self) -> list[IntArray]:
+        """How many values of each column every group has."""
+        n = len(self._broken)
+        return [np.bincount(table.group, minlength=n) for table in self.tables]
+
+    @cached_property
+    def total(self) -> int:
+        """How many rows the join has; counted in Python, for it may be more than 64 bits hold."""
+        product = np.ones(len(self._broken), dtype=object)
+        for width in self._widths:
+            product = product * width
+        return int(product.sum())
+
+    @cached_property
+    def _ends(self) -> IntArray:
+        product = np.ones(len(self._broken), dtype=np.int64)
+        for width in self._widths:
+            product = product * width
+        return np.cumsum(product)
+
+    def rows(self, start: int, stop: int) -> tuple[IntArray, list[IntArray]]:
+        """Give the group of some rows, and their entry in each sensitive table."""
+        at = np.arange(start, stop, dtype=np.int64)
+        group: IntArray = np.searchsorted(self._ends, at, side="right")
+        # A row's number in its group, written in digits: one per sensitive table.
+        rest = at - np.concatenate([[0], self._ends])[group]
+        entries: list[IntArray] = []
+        for table, width in zip(self.tables[::-1], self._widths[::-1], strict=True):
+            rest, digit = np.divmod(rest, width[group])
+            entries.insert(0, table.starts[group] + digit)
+        return group, entries
+
+    def expected(self, start: int, stop: int) -> np.ndarray:
+        """Give how many people each of some rows stands for, if columns are independent."""
+        return self._expected(*self.rows(start, stop))
+
+    def _expected(self, group: IntArray, entries: Sequence[IntArray]) -> np.ndarray:
+        sizes = self._broken.sizes[group].astype(np.float64)
+        expected = sizes.copy()
+        for table, entry in zip(self.tables, entries, strict=True):
+            expected *= table.rows[entry] / sizes
+        return expected
+
+    def derived(self, group: str) -> DerivedTable:
+        """Describe the join as a table: group, quasi-identifiers, values, expected rows."""
+        broken = self._broken
+        names = [c.name for c in broken.quasi_identifiers] + [t.column.name for t in self.tables]
+        columns = (
+            DerivedColumn(group),
+            *(DerivedColumn(column.name, column.values) for column in broken.quasi_identifiers),
+            *(DerivedColumn(table.column.name, table.column.values) for table in self.tables),
+            DerivedColumn(unused("expected", [*names, group]), whole=False),
+        )
+
+        def batches() -> Iterator[Batch]:
+            for start in range(0, self.total, SLICE):
+                at, entries = self.rows(start, min(start + SLICE, self.total))
+                values = (t.value[e] for t, e in zip(self.tables, entries, strict=True))
+                expected = self._expected(at, entries)
+                yield Batch((broken.labelled[at], *broken.labels[:, at], *values, expected))
+
+        return DerivedTable(columns, self.total, batches)

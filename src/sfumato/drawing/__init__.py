@@ -1,6 +1,6 @@
 """Drawings as SVG: networks, tables of probabilities, and bars. Pure functions that give text."""
 
-from sfumato.drawing.bars import bars_svg
+from sfumato.drawing.charts import bars_svg
 from sfumato.drawing.heatmap import heatmap_svg
 from sfumato.drawing.network import network_svg
 

@@ -4,16 +4,341 @@ Edges never run through a box: between two rows they curve, through a row they g
 down a lane of their own.
 """
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left, insort
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, sqrt
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-from sfumato.drawing.layers import Edge, Layered, layered
-from sfumato.drawing.ordering import ordered
-from sfumato.drawing.placing import placed
 from sfumato.drawing.svg import Box, number
+
+# Which row of the drawing each node belongs to, so that arrows point down.
+#
+# Reference: "Methods for Visual Understanding of Hierarchical System Structures", 1981,
+# doi:10.1109/TSMC.1981.4308636
+
+
+Edge: TypeAlias = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Layered:
+    """Rows of items. An item is a node, or a bend that leads a long edge through a row.
+
+    Bends have numbers from `nodes` on.
+    """
+
+    nodes: int
+    rows: tuple[tuple[int, ...], ...]
+    chains: tuple[tuple[int, ...], ...]
+    """For each edge the items it passes, downwards, one in every row."""
+
+    against: frozenset[int]
+    """The edges that point up: each closes a cycle."""
+
+    def links(self) -> list[list[Edge]]:
+        """Give, for each pair of neighbouring rows, the pairs of items to be joined."""
+        row_of = {item: r for r, row in enumerate(self.rows) for item in row}
+        found: list[list[Edge]] = [[] for _ in self.rows[1:]]
+        for chain in self.chains:
+            for upper, lower in pairwise(chain):
+                found[row_of[upper]].append((upper, lower))
+        return found
+
+
+def layered(nodes: int, edges: Sequence[Edge], *, most: int) -> Layered:
+    """Sort nodes into rows of at most `most`, and lead long edges from row to row.
+
+    >>> layered(3, [(0, 1), (1, 2), (0, 2)], most=5)
+    Layered(nodes=3, rows=((0,), (1, 3), (2,)), chains=((0, 1), (1, 2), (0, 3, 2)),
+    against=frozenset())
+    >>> layered(2, [(0, 1), (1, 0)], most=5).against
+    frozenset({1})
+    """
+    place = {node: i for i, node in enumerate(flow(nodes, edges))}
+    against = frozenset(e for e, (a, b) in enumerate(edges) if place[a] > place[b])
+    down = [(b, a) if e in against else (a, b) for e, (a, b) in enumerate(edges)]
+    row_of = _rows_of(nodes, down, most)
+    rows: list[list[int]] = [[] for _ in range(max(row_of, default=-1) + 1)]
+    for node, row in enumerate(row_of):
+        rows[row].append(node)
+    chains = []
+    bends = nodes
+    for upper, lower in down:
+        between = range(row_of[upper] + 1, row_of[lower])
+        for bend, row in enumerate(between, bends):
+            rows[row].append(bend)
+        chains.append((upper, *range(bends, bends + len(between)), lower))
+        bends += len(between)
+    return Layered(nodes, tuple(map(tuple, rows)), tuple(chains), against)
+
+
+def flow(nodes: int, edges: Sequence[Edge]) -> list[int]:
+    """Order nodes so that few edges point back; none if there is no cycle.
+
+    Reference: "A fast and effective heuristic for the feedback arc set problem", 1993,
+    doi:10.1016/0020-0190(93)90079-O
+
+    >>> flow(3, [(2, 1), (1, 0)]), flow(2, [(0, 1), (1, 0)])
+    ([2, 1, 0], [0, 1])
+    """
+    left = list(range(nodes))
+    first: list[int] = []
+    last: list[int] = []
+    while left:
+        inside = [(a, b) for a, b in edges if a in left and b in left]
+        out = {node: sum(a == node for a, _ in inside) for node in left}
+        into = {node: sum(b == node for _, b in inside) for node in left}
+        sources = [node for node in left if not into[node]]
+        sinks = [node for node in left if not out[node] and into[node]]
+        if sources or sinks:
+            first += sources
+            last = sinks + last
+        else:
+            sources = [max(left, key=lambda node: (out[node] - into[node], -node))]
+            first += sources
+        left = [node for node in left if node not in sources and node not in sinks]
+    return first + last
+
+
+def _rows_of(nodes: int, down: Sequence[Edge], most: int) -> list[int]:
+    """Fill row after row, those with the longest way below them first; then shorten edges."""
+    parents = [[a for a, b in down if b == node] for node in range(nodes)]
+    children = [[b for a, b in down if a == node] for node in range(nodes)]
+    below = [0] * nodes
+    for node in reversed(flow(nodes, down)):
+        below[node] = max((below[child] + 1 for child in children[node]), default=0)
+    row_of = [-1] * nodes
+    row = 0
+    while -1 in row_of:
+        free = [
+            node
+            for node in range(nodes)
+            if row_of[node] < 0 and all(0 <= row_of[p] < row for p in parents[node])
+        ]
+        for node in sorted(free, key=lambda node: (-below[node], node))[:most]:
+            row_of[node] = row
+        row += 1
+    _tighten(row_of, parents, children, most)
+    used = sorted(set(row_of))
+    return [used.index(row) for row in row_of]
+
+
+def _tighten(
+    row_of: list[int], parents: list[list[int]], children: list[list[int]], most: int
+) -> None:
+    """Move nodes up or down, where there is room, as long as edges get shorter."""
+    bottom = max(row_of, default=0)
+    moved = True
+    while moved:
+        moved = False
+        for node, row in enumerate(row_of):
+            highest = max((row_of[p] + 1 for p in parents[node]), default=0)
+            lowest = min((row_of[c] - 1 for c in children[node]), default=bottom)
+            if len(parents[node]) > len(children[node]):
+                better = range(highest, row)
+            elif len(parents[node]) < len(children[node]):
+                better = range(lowest, row, -1)
+            else:
+                continue
+            room = [r for r in better if row_of.count(r) < most]
+            if room:
+                row_of[node] = room[0]
+                moved = True
+
+
+# In which order the items of each row stand, so that few edges cross.
+
+
+_SWEEPS = 16
+
+
+def ordered(graph: Layered) -> tuple[tuple[int, ...], ...]:
+    """Order every row: by the mean place of each item's neighbours, then by swapping pairs.
+
+    >>> from sfumato.drawing.layout import layered
+    >>> graph = layered(4, [(0, 3), (1, 2)], most=5)
+    >>> crossings(graph.rows, graph.links()), crossings(ordered(graph), graph.links())
+    (1, 0)
+    """
+    links = graph.links()
+    above: dict[int, list[int]] = {item: [] for row in graph.rows for item in row}
+    below: dict[int, list[int]] = {item: [] for row in graph.rows for item in row}
+    for between in links:
+        for upper, lower in between:
+            above[lower].append(upper)
+            below[upper].append(lower)
+    tries = [_swept(graph, above, below, down=down) for down in (False, True)]
+    return min(tries, key=lambda rows: crossings(rows, links))
+
+
+def _swept(
+    graph: Layered, above: dict[int, list[int]], below: dict[int, list[int]], *, down: bool
+) -> tuple[tuple[int, ...], ...]:
+    """Go through the rows again and again, down and up in turns, and keep the best."""
+    links = graph.links()
+    rows = [_bends_inside(row, graph.nodes) for row in graph.rows]
+    best, fewest = _copy(rows), crossings(rows, links)
+    for sweep in range(_SWEEPS):
+        if not fewest:
+            break
+        # Downwards a row is sorted by the row above it, which is settled, and upwards by the next.
+        if down == (sweep % 2 == 0):
+            for r in range(1, len(rows)):
+                _sort(rows[r], rows[r - 1], above)
+        else:
+            for r in range(len(rows) - 2, -1, -1):
+                _sort(rows[r], rows[r + 1], below)
+        _swap(rows, above, below)
+        found = crossings(rows, links)
+        if found < fewest:
+            best, fewest = _copy(rows), found
+    return best
+
+
+def _bends_inside(row: Sequence[int], nodes: int) -> list[int]:
+    """Start with the bends in the middle: what goes further down, goes down between the nodes."""
+    real = [item for item in row if item < nodes]
+    half = len(real) // 2
+    return [*real[:half], *(item for item in row if item >= nodes), *real[half:]]
+
+
+def crossings(rows: Sequence[Sequence[int]], links: Sequence[Sequence[Edge]]) -> int:
+    """Count the pairs of edges that cross between neighbouring rows."""
+    total = 0
+    for (upper, lower), between in zip(pairwise(rows), links, strict=True):
+        left, right = _places(upper), _places(lower)
+        seen: list[int] = []
+        for _, end in sorted((left[a], right[b]) for a, b in between):
+            total += len(seen) - bisect_left(seen, end + 1)
+            insort(seen, end)
+    return total
+
+
+def _copy(rows: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(row) for row in rows)
+
+
+def _places(row: Sequence[int]) -> dict[int, int]:
+    return {item: place for place, item in enumerate(row)}
+
+
+def _sort(row: list[int], fixed: list[int], neighbours: dict[int, list[int]]) -> None:
+    own, other = _places(row), _places(fixed)
+    # An item without neighbours keeps its share of the way along the row.
+    stretch = len(fixed) / len(row)
+
+    def mean(item: int) -> float:
+        places = [other[n] for n in neighbours[item]]
+        return sum(places) / len(places) if places else own[item] * stretch
+
+    row.sort(key=lambda item: (mean(item), own[item]))
+
+
+def _swap(rows: list[list[int]], above: dict[int, list[int]], below: dict[int, list[int]]) -> None:
+    """Swap neighbours in a row as long as that saves crossings."""
+    places = {item: place for row in rows for place, item in enumerate(row)}
+    saved = True
+    while saved:
+        saved = False
+        for row in rows:
+            for i in range(len(row) - 1):
+                a, b = row[i], row[i + 1]
+                gain = sum(
+                    _crossed(side[a], side[b], places) - _crossed(side[b], side[a], places)
+                    for side in (above, below)
+                )
+                if gain > 0:
+                    row[i], row[i + 1] = b, a
+                    places[a], places[b] = i + 1, i
+                    saved = True
+
+
+def _crossed(left: list[int], right: list[int], places: dict[int, int]) -> int:
+    return sum(places[a] > places[b] for a in left for b in right)
+
+
+# Where along its row each item stands: near its neighbours, and never on another item.
+
+
+_PLACING_SWEEPS = 40
+
+
+def placed(
+    rows: Sequence[Sequence[int]],
+    chains: Sequence[Sequence[int]],
+    apart: Callable[[int, int], float],
+) -> dict[int, float]:
+    """Give every item an x, keeping the order of its row.
+
+    Args:
+        rows: The items of each row, from left to right.
+        chains: The items that each edge passes, downwards; all but the ends are its bends.
+        apart: How far apart the middles of two neighbours in a row must be.
+
+    >>> x = placed([[0], [1, 2]], [(0, 1), (0, 2)], lambda a, b: 10)
+    >>> x[0] - x[1], x[2] - x[0]
+    (5.0, 5.0)
+    """
+    pulls: dict[int, list[tuple[int, float]]] = {item: [] for row in rows for item in row}
+    for chain in chains:
+        bends = chain[1:-1]
+        for upper, lower in pairwise(chain):
+            pulls[upper].append((lower, 1.0))
+            pulls[lower].append((upper, 1.0))
+        for bend in bends:
+            # All bends of an edge pull at each other, so that it goes straight where it can.
+            pulls[bend] += [(other, 4.0 / len(bends)) for other in bends]
+    steps = [[apart(a, b) for a, b in pairwise(row)] for row in rows]
+    x: dict[int, float] = {}
+    for row, gaps in zip(rows, steps, strict=True):
+        x.update(zip(row, _around_zero(gaps), strict=False))
+    for sweep in range(_PLACING_SWEEPS):
+        turn = range(len(rows)) if sweep % 2 == 0 else range(len(rows) - 1, -1, -1)
+        for r in turn:
+            wanted = [_mean([(x[n], w) for n, w in pulls[item]], x[item]) for item in rows[r]]
+            weights = [sum(w for _, w in pulls[item]) or 0.1 for item in rows[r]]
+            x.update(zip(rows[r], spread(wanted, weights, steps[r]), strict=True))
+    return x
+
+
+def spread(wanted: Sequence[float], weights: Sequence[float], gaps: Sequence[float]) -> list[float]:
+    """Find the places nearest to the wanted ones (least squares) that keep their gaps.
+
+    Less the gaps before it, every place must be at least the place before it: an isotonic
+    regression, solved by pooling neighbours that are in each other's way.
+
+    >>> spread([0, 0, 100], [1, 1, 1], [10, 10])
+    [-5.0, 5.0, 100.0]
+    """
+    before = [0.0]
+    for gap in gaps:
+        before.append(before[-1] + gap)
+    pools: list[tuple[float, float, int]] = []
+    for want, weight, start in zip(wanted, weights, before, strict=False):
+        mean, heavy, size = want - start, weight, 1
+        while pools and pools[-1][0] > mean:
+            other, weight_of_other, n = pools.pop()
+            mean = (mean * heavy + other * weight_of_other) / (heavy + weight_of_other)
+            heavy, size = heavy + weight_of_other, size + n
+        pools.append((mean, heavy, size))
+    flat = [mean for mean, _, size in pools for _ in range(size)]
+    return [float(place + start) for place, start in zip(flat, before, strict=False)]
+
+
+def _around_zero(gaps: Sequence[float]) -> list[float]:
+    places = [0.0]
+    for gap in gaps:
+        places.append(places[-1] + gap)
+    middle = places[-1] / 2
+    return [place - middle for place in places]
+
+
+def _mean(pairs: Sequence[tuple[float, float]], otherwise: float) -> float:
+    weight = sum(w for _, w in pairs)
+    return sum(place * w for place, w in pairs) / weight if weight else otherwise
+
 
 HEIGHT = 36.0
 """How high a box is."""

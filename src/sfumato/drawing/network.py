@@ -1,18 +1,243 @@
 """A Bayesian network as a drawing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
-from sfumato.bayes.network import Network
 from sfumato.checks import require_number
-from sfumato.drawing import edges, nodes
-from sfumato.drawing.edges import Look
-from sfumato.drawing.layout import Layout, laid_out
-from sfumato.drawing.legend import SAMPLE, Item, legend
-from sfumato.drawing.page import Part, page
-from sfumato.drawing.svg import Box, Markup, group
-from sfumato.drawing.words import counted, listed, one_line, percent
+from sfumato.drawing.charts import SAMPLE, Item, legend
+from sfumato.drawing.layout import Layout, Point, Route, laid_out
+from sfumato.drawing.svg import (
+    PAPER,
+    Box,
+    Markup,
+    Part,
+    counted,
+    element,
+    group,
+    label,
+    listed,
+    number,
+    one_line,
+    page,
+    percent,
+    rectangle,
+    shorten,
+    width_of,
+)
 from sfumato.errors import ParameterError
+from sfumato.networks.network import Network
+
+# The boxes of a network: one shape for each kind of column.
+
+
+SIZE = 13.0
+QUASI_IDENTIFIER = "quasi-identifier"
+SENSITIVE = "sensitive"
+OTHER = "other"
+
+_WIDEST = 136.0
+_COLOURS = {
+    QUASI_IDENTIFIER: ("#e4eff8", "#2c5f8a"),
+    SENSITIVE: ("#fdeedd", "#9a4a12"),
+}
+_GREY = ("#f4f4f2", "#6b7076")
+
+
+def name_shown(column: str) -> str:
+    """Shorten a column's name to what its box has room for.
+
+    >>> name_shown("Age"), name_shown(" ")
+    ('Age', '(no name)')
+    """
+    return shorten(column, _WIDEST, SIZE) or "(no name)"
+
+
+def box_width(shown: str) -> float:
+    """Say how wide the box of a name is.
+
+    >>> box_width("x")
+    64.0
+    """
+    return max(width_of(shown, SIZE) + 28, 64.0)
+
+
+def node(box: Box, column: str, kind: str) -> Markup:
+    """Draw a column: its name in the shape of its kind, the whole name as a tooltip."""
+    middle = label(
+        name_shown(column),
+        box.x + box.width / 2,
+        box.y + box.height / 2,
+        size=SIZE,
+        text_anchor="middle",
+    )
+    told = f"{column} ({kind})" if kind else column
+    return group(frame(box, kind), middle, tooltip=told, class_="node")
+
+
+def frame(box: Box, kind: str) -> Markup:
+    """Draw the border: cut corners and two lines if sensitive, round ends if of no known kind."""
+    fill, line = _COLOURS.get(kind, _GREY)
+    if kind == SENSITIVE:
+        inner = Box(box.x + 3, box.y + 3, box.width - 6, box.height - 6)
+        cut = min(8.0, box.height / 4)
+        return group(
+            element("path", d=_octagon(box, cut), fill=fill, stroke=line, stroke_width=1.5),
+            element("path", d=_octagon(inner, cut - 1.2), fill="none", stroke=line),
+        )
+    rounded = box.height / 2 if kind and kind != QUASI_IDENTIFIER else min(6.0, box.height / 4)
+    return rectangle(box, rx=rounded, fill=fill, stroke=line, stroke_width=1.5)
+
+
+def _octagon(box: Box, cut: float) -> str:
+    x, y, w, h = box
+    ring = [(x + cut, y), (x + w - cut, y), (x + w, y + cut), (x + w, y + h - cut)]
+    ring += [(x + w - cut, y + h), (x + cut, y + h), (x, y + h - cut), (x, y + cut)]
+    return "M" + "L".join(f"{number(a)} {number(b)}" for a, b in ring) + "Z"
+
+
+# The arrows of a network: how strong, in which direction, and what is known of it.
+
+
+_EDGES_GREY = "#767b81"
+_ACCENT = "#a3262a"
+_SIZE = 11.0
+
+
+@dataclass(frozen=True)
+class Look:
+    """How an arrow looks."""
+
+    strength: float | None = None
+    """How strong a rule it carries, from 0 to 1; None if it carries none."""
+
+    chosen: bool = False
+    """Dashed: the data does not tell its direction."""
+
+    against: bool = False
+    """A hollow head: it closes a cycle."""
+
+    @property
+    def colour(self) -> str:
+        """Grey, or an accent if it carries a rule."""
+        return _EDGES_GREY if self.strength is None else _ACCENT
+
+    @property
+    def width(self) -> float:
+        """How thick the line is.
+
+        >>> Look().width, Look(0.5).width, Look(1).width
+        (1.1, 3.25, 4.5)
+        """
+        return 1.1 if self.strength is None else 2.0 + 2.5 * self.strength
+
+    @property
+    def head(self) -> float:
+        """How long the arrowhead is."""
+        return 8.0 + self.width
+
+
+def arrow(route: Route, look: Look, *, tooltip: str) -> Markup:
+    """Draw an edge along its way."""
+    end, up = route.points[-1], -1.0 if route.against else 1.0
+    # A hollow head is drawn on paper, and its line would show if the shaft went under it.
+    back = look.head if look.against else look.head - 2
+    return group(
+        _line(route.path(short=back), look),
+        _head(end, (0.0, up), look),
+        tooltip=tooltip,
+        class_="edge",
+    )
+
+
+def loop(box: Box, look: Look, *, tooltip: str) -> Markup:
+    """Draw an edge from a node to itself, on the right of its box."""
+    x, y = box.x + box.width, box.y + box.height / 2
+    far = number(x + 30)
+    path = (
+        f"M{number(x)} {number(y - 9)}C{far} {number(y - 18)} {far} {number(y + 9)} "
+        f"{number(x + look.head - 2)} {number(y + 7)}"
+    )
+    return group(
+        _line(path, look),
+        _head(Point(x, y + 7), (-1.0, 0.0), look),
+        tooltip=tooltip,
+        class_="edge",
+    )
+
+
+def sign(look: Look, box: Box) -> Markup:
+    """Draw a short arrow in a box, for a legend."""
+    y = box.y + box.height / 2
+    path = f"M{number(box.x)} {number(y)}H{number(box.x + box.width - look.head + 1)}"
+    return group(_line(path, look), _head(Point(box.x + box.width, y), (1.0, 0.0), look))
+
+
+def _line(path: str, look: Look) -> Markup:
+    dashes = f"{number(4 + look.width)} {number(3 + look.width / 2)}" if look.chosen else None
+    return element(
+        "path",
+        d=path,
+        fill="none",
+        stroke=look.colour,
+        stroke_width=look.width,
+        stroke_dasharray=dashes,
+    )
+
+
+def _head(tip: Point, to: tuple[float, float], look: Look) -> Markup:
+    (dx, dy), long, half = to, look.head, 3 + look.width
+    back = Point(tip.x - dx * long, tip.y - dy * long)
+    corners = [tip, Point(back.x - dy * half, back.y + dx * half)]
+    corners.append(Point(back.x + dy * half, back.y - dx * half))
+    return element(
+        "path",
+        d="M" + "L".join(f"{number(p.x)} {number(p.y)}" for p in corners) + "Z",
+        fill=PAPER if look.against else look.colour,
+        stroke=look.colour if look.against else None,
+        stroke_width=1.5 if look.against else None,
+        stroke_linejoin="round" if look.against else None,
+    )
+
+
+def percentage(strength: float, box: Box) -> Markup:
+    """Write how strong a rule is, on paper of its own so that lines do not cross it."""
+    return group(
+        rectangle(box, rx=3, fill=PAPER, fill_opacity=0.92),
+        label(
+            percent(strength),
+            box.x + box.width / 2,
+            box.y + box.height / 2,
+            size=_SIZE,
+            text_anchor="middle",
+            font_weight="600",
+            fill=_ACCENT,
+        ),
+        class_="percentage",
+    )
+
+
+def beside(box: Box, strength: float) -> Box:
+    """Find the place for the percentage of an edge from a node to itself."""
+    return _around(Point(box.x + box.width + 44, box.y + box.height / 2), strength)
+
+
+def free_place(route: Route, strength: float, taken: Sequence[Box]) -> Box:
+    """Find a place for a percentage on the way of an edge, away from those already written."""
+    places = [_around(point, strength) for point in _candidates(route)]
+    return min(places, key=lambda place: sum(place.overlaps(other) for other in taken))
+
+
+def _candidates(route: Route) -> Iterable[Point]:
+    for t in (0.5, 0.4, 0.6, 0.32, 0.68):
+        for segment in sorted(route.curves, key=lambda s: abs(s - len(route.points) / 2)):
+            yield route.at(segment, t)
+
+
+def _around(point: Point, strength: float) -> Box:
+    width, height = width_of(percent(strength), _SIZE) + 4, 15.0
+    return Box(point.x - width / 2, point.y - height / 2, width, height)
+
 
 Names: TypeAlias = tuple[str, str]
 """An edge: its parent and its child."""
@@ -52,14 +277,14 @@ def network_svg(
     _check(network, marked)
     at = {column: i for i, column in enumerate(network.columns)}
     layout = laid_out(
-        [nodes.box_width(nodes.name_shown(column)) for column in network.columns],
+        [box_width(name_shown(column)) for column in network.columns],
         [(at[parent], at[child]) for parent, child in network.edges],
     )
-    kinds = {c: groups.get(c, nodes.OTHER) if groups else "" for c in network.columns}
+    kinds = {c: groups.get(c, OTHER) if groups else "" for c in network.columns}
     looks = _looks(network, marked, layout)
     drawn = group(
         *_arrows(network, looks, layout),
-        *(nodes.node(layout.boxes[at[c]], c, kinds[c]) for c in network.columns),
+        *(node(layout.boxes[at[c]], c, kinds[c]) for c in network.columns),
         *_percentages(network, marked, layout),
     )
     return page(
@@ -101,10 +326,10 @@ def _arrows(network: Network, looks: Mapping[Names, Look], layout: Layout) -> li
         edge = network.edges[e]
         told = _told(edge, looks[edge])
         if e in layout.routes:
-            drawn.append(edges.arrow(layout.routes[e], looks[edge], tooltip=told))
+            drawn.append(arrow(layout.routes[e], looks[edge], tooltip=told))
         else:
             box = layout.boxes[network.columns.index(edge[0])]
-            drawn.append(edges.loop(box, looks[edge], tooltip=told))
+            drawn.append(loop(box, looks[edge], tooltip=told))
     return drawn
 
 
@@ -115,23 +340,23 @@ def _percentages(network: Network, marked: Mapping[Names, float], layout: Layout
         if edge not in marked:
             continue
         if e in layout.routes:
-            place = edges.free_place(layout.routes[e], marked[edge], taken)
+            place = free_place(layout.routes[e], marked[edge], taken)
         else:
-            place = edges.beside(layout.boxes[network.columns.index(edge[0])], marked[edge])
+            place = beside(layout.boxes[network.columns.index(edge[0])], marked[edge])
         taken.append(place)
-        drawn.append(edges.percentage(marked[edge], place))
+        drawn.append(percentage(marked[edge], place))
     return drawn
 
 
 def _meanings(kinds: Mapping[str, str], looks: Sequence[Look]) -> list[Item]:
     """Explain the signs that occur, and no others."""
     inner = Box(SAMPLE.x + 1, SAMPLE.y + 1, SAMPLE.width - 2, SAMPLE.height - 2)
-    known = [k for k in (nodes.QUASI_IDENTIFIER, nodes.SENSITIVE) if k in kinds.values()]
+    known = [k for k in (QUASI_IDENTIFIER, SENSITIVE) if k in kinds.values()]
     # All other kinds share one shape, so they share one line.
     others = sorted({k for k in kinds.values() if k and k not in known})
-    items = [Item(nodes.frame(inner, kind), kind) for kind in known]
+    items = [Item(frame(inner, kind), kind) for kind in known]
     if others:
-        items.append(Item(nodes.frame(inner, others[0]), listed(others, most=3)))
+        items.append(Item(frame(inner, others[0]), listed(others, most=3)))
     signs = [
         (any(l.strength is None for l in looks), Look(), "depends on"),
         (
@@ -142,7 +367,7 @@ def _meanings(kinds: Mapping[str, str], looks: Sequence[Look]) -> list[Item]:
         (any(l.chosen for l in looks), Look(chosen=True), "direction not told by the data"),
         (any(l.against for l in looks), Look(against=True), "closes a cycle"),
     ]
-    return items + [Item(edges.sign(look, SAMPLE), told) for used, look, told in signs if used]
+    return items + [Item(sign(look, SAMPLE), told) for used, look, told in signs if used]
 
 
 def _told(edge: Names, look: Look) -> str:

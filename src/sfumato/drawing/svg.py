@@ -5,6 +5,8 @@ clash with another drawing on the same page, nothing fetched from elsewhere.
 """
 
 import re
+import unicodedata
+from collections.abc import Sequence
 from html import escape as _entities
 from typing import NamedTuple, TypeAlias
 
@@ -140,3 +142,175 @@ def document(
         font_family=FONT,
         fill=INK,
     )
+
+
+# How wide text is, how to shorten it, and how shares are written.
+#
+# Nobody knows the font before the drawing is shown, so widths are those of a wide one (DejaVu
+# Sans, Verdana): what fits there fits everywhere.
+
+
+ELLIPSIS = "…"
+
+_NARROW = frozenset("iIjl.,:;'|!()[]{}ftr/\\-\" `")
+_BROAD = frozenset("mwMWOQ@%&—…<>=+~#")
+
+
+def width_of(text: str, size: float = 12) -> float:
+    """Estimate how wide a text is drawn; rather too wide than too narrow.
+
+    >>> width_of("ill") < width_of("age") < width_of("MWM") < width_of("年齢層")
+    True
+    """
+    return size * sum(map(_em, text))
+
+
+def _em(character: str) -> float:
+    if unicodedata.combining(character):
+        return 0.0
+    if unicodedata.east_asian_width(character) in "WF":
+        return 1.05
+    if character in _NARROW:
+        return 0.42
+    if character in _BROAD:
+        return 0.98
+    if character.isupper():
+        return 0.74
+    return 0.65 if character.isascii() else 0.8
+
+
+def one_line(text: str) -> str:
+    r"""Put a text on one line: line breaks, tabs and runs of spaces become one space.
+
+    >>> one_line(" two\n lines\t")
+    'two lines'
+    """
+    return " ".join(text.split())
+
+
+def shorten(text: str, width: float, size: float = 12) -> str:
+    """Cut the middle out of a text until it fits; its beginning and end tell most.
+
+    >>> shorten("Age", 100), shorten("number_of_days_since_last_visit", 100)
+    ('Age', 'number…_visit')
+    """
+    text = one_line(text)
+    if width_of(text, size) <= width:
+        return text
+    for kept in range(len(text) - 1, 0, -1):
+        tail = kept // 2
+        short = text[: kept - tail].rstrip() + ELLIPSIS + text[len(text) - tail :].lstrip()
+        if width_of(short, size) <= width:
+            return short
+    return ELLIPSIS
+
+
+def lines_of(text: str, width: float, size: float = 12) -> list[str]:
+    """Break a text into lines that fit; a word that does not fit alone is shortened.
+
+    >>> lines_of("a few words here", 60)
+    ['a few', 'words', 'here']
+    """
+    lines: list[str] = []
+    for word in (shorten(word, width, size) for word in text.split()):
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and width_of(longer, size) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
+
+
+def percent(share: float) -> str:
+    """Write a share as a whole percentage, never rounded up to all or down to none.
+
+    >>> [percent(share) for share in (0, 0.001, 2 / 3, 0.999, 1)]
+    ['0 %', '<1 %', '67 %', '>99 %', '100 %']
+    """
+    if 0 < share < 0.01:
+        return "<1 %"
+    if 0.99 < share < 1:
+        return ">99 %"
+    return f"{100 * share:.0f} %"
+
+
+def listed(items: Sequence[str], *, most: int = 12) -> str:
+    """List things in a sentence.
+
+    >>> listed(["a"]), listed(["a", "b", "c"]), listed(["a", "b", "c"], most=1)
+    ('a', 'a, b and c', 'a and 2 more')
+    """
+    if len(items) > most:
+        return f"{', '.join(items[:most])} and {len(items) - most} more"
+    return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
+
+
+def counted(n: int, noun: str) -> str:
+    """Say how many.
+
+    >>> counted(1, "row"), counted(2, "row")
+    ('1 row', '2 rows')
+    """
+    return f"{n} {noun}" + ("" if n == 1 else "s")
+
+
+# A drawing put together: a heading, what is drawn, and what there is to say about it.
+
+
+_MARGIN = 24.0
+_NARROWEST = 320.0
+_HEADING = 16.0
+_NOTE = 11.5
+
+
+class Part(NamedTuple):
+    """Something drawn, with its upper left corner at 0, 0, and the room it takes."""
+
+    drawing: Markup
+    width: float
+    height: float
+
+
+def page(*parts: Part, title: str, name: str, description: str) -> str:
+    """Stack parts in the middle of a page.
+
+    Args:
+        parts: From top to bottom.
+        title: The heading; shortened if it is wider than everything else.
+        name: What the drawing is called if it has no heading.
+        description: What there is to see, in words.
+
+    >>> page(Part(Markup(""), 10, 10), title="", name="Nothing", description="")[:60]
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 368 58"'
+    """
+    width = max(_NARROWEST, *(part.width for part in parts))
+    y = _MARGIN
+    stacked = []
+    if title:
+        shown = shorten(title, width, _HEADING)
+        stacked.append(label(shown, _MARGIN, y + 8, size=_HEADING, font_weight="600"))
+        y += 34
+    for part in parts:
+        x = _MARGIN + (width - part.width) / 2
+        stacked.append(group(part.drawing, transform=f"translate({number(x)} {number(y)})"))
+        y += part.height
+    return document(
+        width + 2 * _MARGIN,
+        y + _MARGIN,
+        *stacked,
+        title=one_line(title) or name,
+        description=description,
+    )
+
+
+def note(text: str, width: float) -> Part:
+    """Write a remark in small letters, on as many lines as it needs.
+
+    >>> note("two lines", 50).height == 2 * note("two", 50).height - 8
+    True
+    """
+    if not text:
+        return Part(Markup(""), 0.0, 0.0)
+    lines = lines_of(text, width, _NOTE)
+    drawn = [label(line, 0, 16 + 16 * i, size=_NOTE, fill=FAINT) for i, line in enumerate(lines)]
+    return Part(group(*drawn, class_="note"), width, 8 + 16.0 * len(lines))

@@ -4,22 +4,29 @@ A reader needs the folder, or the tables of a database, and the publisher's publ
 else.
 """
 
-from sfumato.evidence.checking import check, compare
-from sfumato.evidence.document import EVIDENCE, Evidence, parse_evidence
-from sfumato.evidence.hashes import FileHash, files_in, hash_file
-from sfumato.evidence.keys import Key, PublicKey, SigningKey
-from sfumato.evidence.pair import write_pair
-from sfumato.evidence.result import EvidenceVerdict
-from sfumato.evidence.stored import check_stored, evidence_of_tables, read_stored, signed
-from sfumato.evidence.tables import Form, StoredTable
-from sfumato.evidence.writing import (
+from sfumato.evidence.database import check_stored, evidence_of_tables, read_stored, signed
+from sfumato.evidence.document import (
+    EVIDENCE,
+    Evidence,
+    FileHash,
+    Form,
+    StoredTable,
+    files_in,
+    hash_file,
+    parse_evidence,
+)
+from sfumato.evidence.folder import (
     REPORT,
+    EvidenceVerdict,
+    check,
+    compare,
     read_evidence,
     sign_evidence,
     with_report,
     write_evidence,
     write_whole,
 )
+from sfumato.evidence.keys import Key, PublicKey, SigningKey, write_pair
 
 __all__ = [
     "EVIDENCE",

@@ -1,14 +1,363 @@
 """What stands in evidence, in a folder or a database, and a reader that believes none of it."""
 
+import json
+import math
+import os
 import re
-from collections.abc import Mapping
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from decimal import Decimal
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, NamedTuple, TypeAlias
+
+import pyarrow as pa
 
 from sfumato.errors import InputError, some
-from sfumato.evidence.canonical import LARGEST, canonical, read_canonical
-from sfumato.evidence.hashes import FileHash, is_plain_name
-from sfumato.evidence.tables import TableHash
+from sfumato.verifier import Check, Relation, Verdict
+
+# JSON that can be written in one way only, as RFC 8785 says; and a reader that insists on it.
+#
+# What has one form has one hash, and no byte of it can change without being noticed. Reference:
+# Rundgren, Jordan and Erdtman, JSON Canonicalization Scheme, doi:10.17487/RFC8785.
+
+
+LARGEST = 2**53 - 1
+"""Whole numbers up to here are the same to every reader of JSON."""
+
+
+def canonical(value: object) -> bytes:
+    """Write a value in its one form.
+
+    >>> canonical({"b": [1.0, 1e-7, None], "a": "é"}).decode()
+    '{"a":"é","b":[1,1e-7,null]}'
+    """
+    try:
+        return _text(value).encode("utf-8")
+    except RecursionError:
+        raise InputError("it is nested too deeply") from None
+    except UnicodeEncodeError:
+        raise InputError("it holds a text that is not Unicode") from None
+
+
+def read_canonical(data: bytes) -> dict[str, Any]:
+    """Read an object, and refuse every other way of writing it.
+
+    >>> read_canonical(b'{"a":1}')
+    {'a': 1}
+    >>> read_canonical(b'{"a": 1}')
+    Traceback (most recent call last):
+    sfumato.errors.InputError: it is not in canonical form
+    """
+    value = read_object(data)
+    if canonical(value) != data:
+        raise InputError("it is not in canonical form")
+    return value
+
+
+def read_object(data: bytes) -> dict[str, Any]:
+    """Read a JSON object in which nothing is said twice and all numbers are numbers."""
+    try:
+        value = json.loads(
+            data.decode("utf-8"),
+            object_pairs_hook=_unambiguous,
+            parse_constant=_refuse_constant,
+            parse_int=_whole,
+        )
+    except RecursionError:
+        raise InputError("it is nested too deeply") from None
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(f"it is not JSON: {str(error)[:200]}") from None
+    if not isinstance(value, dict):
+        raise InputError("it is not a JSON object")
+    return value
+
+
+def _text(value: object) -> str:
+    if value is None or isinstance(value, bool | str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, int):
+        if abs(value) > LARGEST:
+            raise InputError("it holds a whole number that not every reader can hold")
+        return str(value)
+    if isinstance(value, float):
+        return _number(value)
+    if isinstance(value, list | tuple):
+        return f"[{','.join(map(_text, value))}]"
+    if isinstance(value, Mapping):
+        # RFC 8785 orders keys by UTF-16 code units.
+        keys = sorted(value, key=lambda key: str(key).encode("utf-16-be"))
+        return f"{{{','.join(f'{_text(str(key))}:{_text(value[key])}' for key in keys)}}}"
+    raise InputError(f"it holds a {type(value).__name__}, which JSON cannot")
+
+
+def _number(value: float) -> str:
+    """Write a number as ECMAScript does, which RFC 8785 asks for.
+
+    >>> [_number(x) for x in (-0.0, 0.5, 1e21, 123456789e12, 1.5e-7)]
+    ['0', '0.5', '1e+21', '123456789000000000000', '1.5e-7']
+    """
+    if not math.isfinite(value):
+        raise InputError("it holds a number that is not finite")
+    if value == 0:
+        return "0"
+    # Python's repr has the fewest digits that give the number back, as ECMAScript's has.
+    shortest = Decimal(repr(abs(value))).normalize().as_tuple()
+    digits = "".join(map(str, shortest.digits))
+    point = len(digits) + int(shortest.exponent)
+    return ("-" if value < 0 else "") + _placed(digits, point)
+
+
+def _placed(digits: str, point: int) -> str:
+    """Put the decimal point before the digit at `point`."""
+    if len(digits) <= point <= 21:
+        return digits + "0" * (point - len(digits))
+    if 0 < point <= 21:
+        return f"{digits[:point]}.{digits[point:]}"
+    if -6 < point <= 0:
+        return f"0.{'0' * -point}{digits}"
+    rest = f".{digits[1:]}" if len(digits) > 1 else ""
+    return f"{digits[0]}{rest}e{point - 1:+d}"
+
+
+def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = sorted({key for key in keys if keys.count(key) > 1})
+        raise InputError(f"keys stand there more than once: {some(twice)}")
+    return value
+
+
+def _refuse_constant(name: str) -> None:
+    raise InputError(f"it holds {name}, which is not JSON")
+
+
+def _whole(text: str) -> int | float:
+    value = int(text)
+    return value if abs(value) <= LARGEST else float(text)
+
+
+# The files of a folder: which there are, how large they are, and their hashes.
+#
+# A folder may come from anybody. Links are not followed, nothing but plain files is opened, and
+# nothing is read that is larger than expected.
+
+
+_BLOCK = 1 << 20
+_SEPARATORS = set("/\\:\0")
+
+
+@dataclass(frozen=True)
+class FileHash:
+    """A file as evidence describes it."""
+
+    name: str
+    sha256: str
+    size: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as plain values that JSON can hold."""
+        return {"name": self.name, "sha256": self.sha256, "size": self.size}
+
+
+def is_plain_name(name: str) -> bool:
+    r"""Tell the name of a file in a folder from a way to somewhere else.
+
+    >>> [is_plain_name(name) for name in ("data.csv", "../data.csv", "..", "C:x", "a\\b", "")]
+    [True, False, False, False, False, False]
+    """
+    return bool(name) and name not in (".", "..") and not set(name) & _SEPARATORS
+
+
+def files_in(folder: Path) -> tuple[list[str], list[str]]:
+    """Name the plain files of a folder, and all that is not one: folders, links, devices."""
+    plain: list[str] = []
+    strange: list[str] = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            good = entry.is_file(follow_symlinks=False) and is_plain_name(entry.name)
+            (plain if good else strange).append(entry.name)
+    return sorted(plain), sorted(strange)
+
+
+def hash_file(path: Path, *, expected_size: int | None = None) -> FileHash:
+    """Hash a file; one of another size than expected is not read, and its hash is empty."""
+    with _opened(path) as (file, size):
+        if expected_size is not None and size != expected_size:
+            return FileHash(path.name, "", size)
+        digest, read = sha256(), 0
+        while block := file.read(_BLOCK):
+            digest.update(block)
+            read += len(block)
+    return FileHash(path.name, digest.hexdigest(), read)
+
+
+def read_small(path: Path, *, most: int) -> bytes:
+    """Read a whole file that must not be large."""
+    with _opened(path) as (file, _):
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise InputError(f"it is larger than {most // 2**20} MB")
+    return data
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[BinaryIO, int]]:
+    # A pipe would block, and a link may have come since the folder was listed.
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    handle = os.open(path, flags | getattr(os, "O_BINARY", 0))
+    with os.fdopen(handle, "rb") as file:
+        about = os.fstat(handle)
+        if not stat.S_ISREG(about.st_mode):
+            raise InputError("it is not a plain file")
+        yield file, about.st_size
+
+
+# The hash of a table in a database: the same whatever order its rows are in.
+#
+# The database hashes its rows and gathers the hashes, so that at most 4096 hashes leave it and no
+# row does. A row is the text of its cells, each with its length before it, so that no two
+# different rows are one text. Equal rows are counted, hashes are put in order, and 4096 parts of
+# them, by their first digits, are hashed once more: to change a cell, add a row or take one away
+# without changing the result means to break SHA-256. (Adding hashes up would not need an order,
+# but is broken in no time: Wagner, A Generalized Birthday Problem, 2002,
+# doi:10.1007/3-540-45708-9_19.)
+
+
+Form: TypeAlias = Literal[
+    "text", "float", "binary", "date", "time", "timestamp", "moment", "nested"
+]
+"""How the cells of a column are written down; `text` is how the database writes them."""
+
+
+@dataclass(frozen=True)
+class TableHash:
+    """A table as evidence describes it."""
+
+    name: str
+    rows: int
+    sha256: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as plain values that JSON can hold."""
+        return {"name": self.name, "rows": self.rows, "sha256": self.sha256}
+
+
+class StoredTable(NamedTuple):
+    """A table of a database that can be hashed."""
+
+    relation: Relation
+    types: Mapping[str, str]
+    """What the database calls the type of each column."""
+
+    forms: Mapping[str, Form]
+
+
+class _Dialect(NamedTuple):
+    hashed: str
+    """SHA-256 of a text, as small hexadecimal digits."""
+
+    joined: str
+    """All lines of a group in their order, as one text."""
+
+    cells: Mapping[str, str]
+    """Cells as text that no setting of a session changes, and no two values share."""
+
+    text: str
+
+
+_DIALECTS = {
+    "duckdb": _Dialect(
+        "sha256({})",
+        "string_agg(line, ' ' ORDER BY line)",
+        {
+            "binary": "hex({})",
+            "moment": "CAST(epoch_us({}) AS VARCHAR)",
+            "nested": "CAST(to_json({}) AS VARCHAR)",
+        },
+        "VARCHAR",
+    ),
+    "postgres": _Dialect(
+        "encode(sha256(convert_to({}, 'UTF8')), 'hex')",
+        "string_agg(line, ' ' ORDER BY line COLLATE \"C\")",
+        {
+            "float": "encode(float8send({}), 'hex')",
+            "binary": "encode({}, 'hex')",
+            "date": "encode(date_send({}), 'hex')",
+            "time": "encode(time_send({}), 'hex')",
+            "timestamp": "encode(timestamp_send({}), 'hex')",
+            "moment": "encode(timestamptz_send({}), 'hex')",
+        },
+        "TEXT",
+    ),
+    "spark": _Dialect(
+        "sha2({}, 256)",
+        "array_join(sort_array(collect_list(line)), ' ')",
+        {
+            "float": "format_string('%a', CAST({} AS DOUBLE))",
+            "binary": "hex({})",
+            "moment": "CAST(unix_micros({}) AS STRING)",
+            "nested": "to_json(struct({}), map('ignoreNullFields', 'false'))",
+        },
+        "STRING",
+    ),
+}
+
+
+def hash_table(name: str, table: StoredTable) -> TableHash:
+    """Let a database hash one of its tables.
+
+    >>> people = Relation(("people",), {"age": "text"}, "duckdb", lambda sql: [("0a3", 2, "ff")])
+    >>> hash_table("people", StoredTable(people, {"age": "VARCHAR"}, {"age": "text"})).rows
+    2
+    """
+    answer = table.relation.ask(statement(table))
+    if isinstance(answer, pa.Table):
+        answer = list(zip(*(column.to_pylist() for column in answer.columns), strict=True))
+    parts = sorted((str(part), int(str(rows)), str(digest)) for part, rows, digest in answer)
+    columns = [[column, table.types[column]] for column in table.relation.columns]
+    digest = sha256(canonical({"columns": columns, "parts": parts})).hexdigest()
+    return TableHash(name, sum(rows for _, rows, _ in parts), digest)
+
+
+def statement(table: StoredTable) -> str:
+    """Write what a database is asked: for each first three digits, how many rows, and their hash.
+
+    >>> people = Relation(("people",), {"age": "text"}, "duckdb", lambda sql: [])
+    >>> print(statement(StoredTable(people, {"age": "VARCHAR"}, {"age": "text"})))
+    SELECT substr(line, 1, 3) AS part, CAST(sum(times) AS BIGINT) AS people,
+    sha256(string_agg(line, ' ' ORDER BY line)) AS digest FROM
+    (SELECT concat(hash, ':', CAST(count(*) AS VARCHAR)) AS line, count(*) AS times FROM
+    (SELECT sha256(CASE WHEN "age" IS NULL THEN '-' ELSE
+    concat(length(CAST("age" AS VARCHAR)), ':', CAST("age" AS VARCHAR)) END) AS hash
+    FROM "people") AS hashed GROUP BY hash) AS counted GROUP BY substr(line, 1, 3)
+    """
+    relation = table.relation
+    dialect = _DIALECTS[relation.dialect]
+    cells = [_cell(relation.quoted(name), form, dialect) for name, form in table.forms.items()]
+    # A function has at most a hundred arguments in PostgreSQL.
+    row = dialect.hashed.format(" || ".join(cells))
+    source = relation.quoted(*relation.name)
+    hashes = f"SELECT {row} AS hash FROM {source}"  # noqa: S608 - names are quoted
+    line = f"concat(hash, ':', CAST(count(*) AS {dialect.text}))"
+    counted = f"SELECT {line} AS line, count(*) AS times FROM ({hashes}) AS hashed GROUP BY hash"  # noqa: S608
+    part, digest = "substr(line, 1, 3)", dialect.hashed.format(dialect.joined)
+    return (
+        f"SELECT {part} AS part, CAST(sum(times) AS BIGINT) AS people, {digest} AS digest "  # noqa: S608
+        f"FROM ({counted}) AS counted GROUP BY {part}"
+    )
+
+
+def _cell(name: str, form: Form, dialect: _Dialect) -> str:
+    """Write a cell with its length before it; a missing one is no text of any length."""
+    text = dialect.cells.get(form, f"CAST({{}} AS {dialect.text})").format(name)
+    return f"CASE WHEN {name} IS NULL THEN '-' ELSE concat(length({text}), ':', {text}) END"
+
 
 EVIDENCE = "evidence.json"
 MANIFEST = "manifest.json"
@@ -108,11 +457,11 @@ def _file(plain: object) -> FileHash:
     name, digest, size = (file.get(key) for key in ("name", "sha256", "size"))
     if not isinstance(name, str) or not is_plain_name(name):
         raise InputError(f"{str(name)[:60]!r} is not a name for a file in this folder")
-    size = _whole(size, f"the size of {name[:60]!r} must be a number of bytes")
+    size = _document_whole(size, f"the size of {name[:60]!r} must be a number of bytes")
     return FileHash(name, _hex(digest, 32, "a SHA-256").hex(), size)
 
 
-def _whole(value: object, otherwise: str) -> int:
+def _document_whole(value: object, otherwise: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= LARGEST:
         raise InputError(otherwise)
     return value
@@ -132,7 +481,7 @@ def _table(plain: object) -> TableHash:
     name, digest = table.get("name"), table.get("sha256")
     if not isinstance(name, str) or not name:
         raise InputError(f"{str(name)[:60]!r} is not a name for a table")
-    rows = _whole(table.get("rows"), f"the rows of {name[:60]!r} must be a number")
+    rows = _document_whole(table.get("rows"), f"the rows of {name[:60]!r} must be a number")
     return TableHash(name, rows, _hex(digest, 32, "a SHA-256").hex())
 
 
@@ -163,3 +512,72 @@ def _hex(value: object, length: int, what: str) -> bytes:
     if not isinstance(value, str) or len(value) != 2 * length or not _HEX.fullmatch(value):
         raise InputError(f"{what} must be {length} bytes as small hexadecimal digits")
     return bytes.fromhex(value)
+
+
+# What evidence claims: the promises of the manifest, and what the verifier said of each.
+#
+# Everything in it is public already: it stands in the manifest, or was computed from the
+# published rows. There is no time, no name and no path of a machine in it.
+
+
+_TAKEN = ("sfumato", "kind", "increment", "rows", "models", "reproducible")
+
+
+def claims_of(manifest: Mapping[str, Any], checks: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Take from a manifest what it promises, and add what was checked.
+
+    >>> claims_of({"sfumato": "1.0", "rows": {"published": 4}, "notes": []}, [])
+    {'sfumato': '1.0', 'rows': {'published': 4}, 'checks': []}
+    """
+    taken = {key: _exact(manifest[key]) for key in _TAKEN if key in manifest}
+    return {**taken, "checks": [_exact(check) for check in checks]}
+
+
+def checks_of(verdict: Verdict) -> list[dict[str, Any]]:
+    """Write down what the verifier found, check by check.
+
+    >>> checks_of(Verdict((Check("k-anonymity", "holds", {"k": 2}, {"k": 5}),)))
+    [{'name': 'k-anonymity', 'status': 'holds', 'promised': {'k': 2}, 'found': {'k': 5}}]
+    """
+    return [_written(check) for check in verdict.checks]
+
+
+def disagreement(
+    claims: Mapping[str, Any], manifest: Mapping[str, Any], hashes: Mapping[str, str]
+) -> str:
+    """Say where claims and manifest differ, or what is claimed and did not hold; "" if nowhere."""
+    checks = claims["checks"]
+    if canonical(claims) != canonical(claims_of(manifest, checks)):
+        return "the manifest claims something else"
+    for file in _objects(manifest.get("files")):
+        name = file.get("name")
+        if not isinstance(name, str) or hashes.get(name) != file.get("sha256"):
+            return f"the manifest has another hash of {name!r}"
+    failed = [check["name"] for check in checks if check["status"] != "holds"]
+    if failed:
+        return f"{failed[0]!r} did not hold when it was published"
+    held = {check["name"] for check in checks}
+    lacking = [m for m in _objects(manifest.get("models")) if m.get("model") not in held]
+    if lacking:
+        return f"{lacking[0].get('model')!r} was promised and not checked"
+    return ""
+
+
+def _written(check: Check) -> dict[str, Any]:
+    plain = check.to_dict()
+    wanted = ("name", "status", "promised", "found")
+    return {key: plain[key] for key in wanted if plain[key] is not None}
+
+
+def _objects(value: object) -> list[dict[str, Any]]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def _exact(value: Any) -> Any:  # noqa: ANN401 - any value of JSON
+    """Write whole numbers as text that JSON readers would round."""
+    if isinstance(value, Mapping):
+        return {key: _exact(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_exact(item) for item in value]
+    large = isinstance(value, int) and abs(value) > LARGEST
+    return str(value) if large else value

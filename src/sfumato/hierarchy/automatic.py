@@ -11,12 +11,10 @@ from typing import ClassVar, Self
 
 from sfumato.checks import require_int
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
+from sfumato.hierarchy.by_counts import frequency_tree, nested_cuts
 from sfumato.hierarchy.dates import UNITS, Dates
-from sfumato.hierarchy.frequency import frequency_tree
-from sfumato.hierarchy.intervals import Intervals, Mark
+from sfumato.hierarchy.intervals import Intervals, Mark, is_whole, number_point
 from sfumato.hierarchy.masking import Masking
-from sfumato.hierarchy.quantiles import nested_cuts
-from sfumato.hierarchy.scales import is_whole, number_point
 from sfumato.hierarchy.suppress import Suppress
 from sfumato.hierarchy.taxonomy import Taxonomy
 from sfumato.text import date_of, in_order, text_of

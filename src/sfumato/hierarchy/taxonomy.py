@@ -11,7 +11,7 @@ import yaml
 from sfumato.checks import require_text
 from sfumato.errors import HierarchyError, ParameterError
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
-from sfumato.hierarchy.files import read_text, resolved
+from sfumato.hierarchy.csv_file import read_text, resolved
 from sfumato.text import STAR, text_of
 from sfumato.typing import Value
 

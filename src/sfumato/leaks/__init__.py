@@ -1,24 +1,25 @@
 """What a published table still tells: dependency rules, and what a broken table leaves to guess."""
 
-from sfumato.leaks.advice import Advice, Vulnerable
-from sfumato.leaks.associations import Association, associations_of
-from sfumato.leaks.breach import Breach, Holding, breach_of, holders
-from sfumato.leaks.combinations import Combination, Share
-from sfumato.leaks.comparison import Change, Comparison, Spread, compare
-from sfumato.leaks.exposure import Exposure, View
-from sfumato.leaks.findings import Findings, Inference
-from sfumato.leaks.hiding import Hidden, HiddenColumn, hide
-from sfumato.leaks.knowledge import Fact, Wanted, minimal_knowledge, most_wanted
-from sfumato.leaks.limits import (
+from sfumato.leaks.breach import (
     ABOVE,
     UNLIMITED,
+    Breach,
+    Combination,
+    Holding,
+    Share,
+    breach_of,
+    holders,
     increment_ratio,
     likelihood,
     permitted,
     permitted_each,
 )
+from sfumato.leaks.exposure import Change, Comparison, Exposure, Spread, View, compare
+from sfumato.leaks.findings import Advice, Findings, Inference, Vulnerable
+from sfumato.leaks.hiding import Association, Hidden, HiddenColumn, associations_of, hide
+from sfumato.leaks.knowledge import Fact, Wanted, minimal_knowledge, most_wanted
 from sfumato.leaks.rules import Entries, Rule, ranked, rules_of
-from sfumato.policy.levels import RiskLevels
+from sfumato.policy.columns import RiskLevels
 
 __all__ = [
     "ABOVE",

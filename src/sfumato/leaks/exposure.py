@@ -3,29 +3,313 @@
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sfumato.broken import Broken, SensitiveTable
 from sfumato.checks import require_number
-from sfumato.counts import FrequencySet
+from sfumato.counts import Column, FrequencySet, group, sums
+from sfumato.decouplings.base import Broken, SensitiveTable
 from sfumato.errors import InputError
-from sfumato.fragment import fragment
-from sfumato.leaks.breach import Breach, Holding, breach_of, holders
-from sfumato.leaks.combinations import (
+from sfumato.html import fragment
+from sfumato.leaks.breach import (
+    Breach,
     Combination,
+    Holding,
+    breach_of,
     group_of,
+    holders,
     likeliest,
+    likelihood,
     listing,
     share_of,
+    written,
 )
-from sfumato.leaks.comparison import Comparison, compare
-from sfumato.leaks.people import by_level
-from sfumato.policy.levels import RiskLevels
-from sfumato.typing import FloatArray, IntArray, Value
+from sfumato.policy.columns import RiskLevels
+from sfumato.text import text_or_none
+from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
+
+# People of a table beside its broken parts: each one's group, and counts of their values.
+
+
+def by_level(levels: RiskLevels, probabilities: FloatArray, people: FloatArray) -> dict[str, float]:
+    """Add up the people whose probability is at each risk level.
+
+    >>> by_level(RiskLevels(), np.array([0.1, 0.2, 1.0]), np.array([3.0, 2.0, 1.0]))
+    {'low': 3.0, 'moderate': 2.0, 'high': 0.0, 'very high': 1.0}
+    """
+    bounds = levels.bounds()
+    starts = np.array(list(bounds.values()))
+    at = np.searchsorted(starts, probabilities, side="right") - 1
+    added = np.bincount(at, weights=people, minlength=len(starts))
+    return dict(zip(bounds, added.tolist(), strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """The combinations of a table that was broken, and what its parts say of each.
+
+    Example:
+        >>> rows = [("30s", "flu", "low"), ("30s", "gout", "low"), ("40s", "flu", "high")]
+        >>> counts = FrequencySet.from_rows(["age", "ill", "pay"], rows)
+        >>> people = People.of(counts, Broken.of(counts, ["age"], ["ill", "pay"]))
+        >>> people.group.tolist(), people.cells.tolist()
+        ([0, 0, 1], [[1, 1, 1], [2, 2, 1]])
+    """
+
+    broken: Broken
+    codes: Mapping[str, CodeArray]
+    """The sensitive values of each combination, as codes of the broken tables."""
+
+    rows: IntArray
+    """How many people have the combination."""
+
+    group: IntArray
+    """Which group they are in."""
+
+    cells: IntArray
+    """`cells[s, i]`: how many people of the group have combination i's value in column s."""
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """The size of each combination's group."""
+        sizes: IntArray = self.broken.sizes[self.group]
+        return sizes
+
+    @classmethod
+    def of(cls, counts: FrequencySet, broken: Broken) -> "People":
+        """Find the rows of a table in its broken parts; they must be the same rows."""
+        names = [column.name for column in broken.quasi_identifiers]
+        table = counts.project([*names, *broken.names])
+        found = _groups(table, broken)
+        codes = {one.column.name: _recoded(table, one.column) for one in broken.sensitive}
+        cells = np.empty((len(broken.sensitive), len(table)), dtype=np.int64)
+        agree = np.array_equal(sums(found, table.rows, len(broken)), broken.sizes)
+        for s, one in enumerate(broken.sensitive):
+            width = len(one.column.values)
+            keys = one.group * width + one.value
+            mine = found * width + codes[one.column.name]
+            at = np.searchsorted(keys, mine)
+            agree = agree and _same(keys, mine, at)
+            if not agree:
+                break
+            agree = np.array_equal(sums(at, table.rows, len(keys)), one.rows)
+            cells[s] = one.rows[at]
+        if not agree:
+            raise InputError(
+                "the table and the broken parts do not count the same people. Give the table "
+                "that was broken, whole and as it was then."
+            )
+        return cls(broken, codes, table.rows, found, cells)
+
+    def after(self, told: BoolArray) -> FloatArray:
+        """How likely each one's own values in some columns are, to whoever joins the parts."""
+        # One division of whole numbers: what is exactly 1/5 comes out as 0.2.
+        cells = np.prod(self.cells[told].astype(np.float64), axis=0)
+        share: FloatArray = cells / self.sizes.astype(np.float64) ** int(told.sum())
+        return share
+
+    def behind(self, known: str | None) -> IntArray:
+        """Count the people of the same group who also have the known column's value."""
+        if known is None:
+            return self.sizes
+        column = self.broken.table(known).column
+        cells = group([self.group, self.codes[known]], [len(self.broken), len(column.values)])
+        behind: IntArray = sums(cells.of_item, self.rows, cells.n)[cells.of_item]
+        return behind
+
+
+def _same(keys: IntArray, mine: IntArray, at: IntArray) -> bool:
+    return bool((at < len(keys)).all() and (keys[at] == mine).all())
+
+
+def _groups(table: FrequencySet, broken: Broken) -> IntArray:
+    """Find each combination's group, or -1."""
+    columns = broken.quasi_identifiers
+    theirs = [_recoded(table, column) for column in columns]
+    both = group(
+        [np.append(label, code) for label, code in zip(broken.labels, theirs, strict=True)],
+        [len(column.values) + 1 for column in columns],
+        n=len(broken) + len(table),
+    )
+    of_label = np.full(both.n, -1, dtype=np.int64)
+    of_label[both.of_item[: len(broken)]] = np.arange(len(broken))
+    found: IntArray = of_label[both.of_item[len(broken) :]]
+    if (found < 0).any():
+        raise InputError(
+            "the table has people of groups that the broken parts do not have. Give the table "
+            "that was broken, whole and as it was then."
+        )
+    return found
+
+
+def _recoded(table: FrequencySet, column: Column) -> CodeArray:
+    """Give a column's codes in another dictionary, matched as written; unknown values come last."""
+    places = {text_or_none(value): i for i, value in enumerate(column.values)}
+    mine = table.column(column.name).values
+    lookup = np.array([places.get(text_or_none(v), len(places)) for v in mine], dtype=np.int32)
+    codes = table.codes_of(column.name)
+    return lookup[codes] if len(lookup) else codes
+
+
+# Before and after breaking: how surely people's own values could be told.
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How likely people's own values are: the worst, the mean, and people by risk level."""
+
+    worst: Fraction
+    mean: float
+    people: Mapping[str, int]
+    above: int | None = None
+    """How many people are above alpha, if one was given."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values that JSON can hold."""
+        return {
+            "worst": written(self.worst),
+            "mean": self.mean,
+            "people": dict(self.people),
+            **({} if self.above is None else {"above": self.above}),
+        }
+
+
+@dataclass(frozen=True)
+class Change:
+    """What breaking changes for an adversary who knows the group, and perhaps one column."""
+
+    known: str | None
+    """The sensitive column that is known; None if only the group is."""
+
+    told: tuple[str, ...]
+    before: Spread
+    after: Spread
+    raised: int
+    """How many people's own values became likelier: breaking spreads what others have."""
+
+    lowered: int
+    """How many people's own values became less likely."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values that JSON can hold."""
+        return {
+            "known": self.known,
+            "told": list(self.told),
+            "before": self.before.to_dict(),
+            "after": self.after.to_dict(),
+            "raised": self.raised,
+            "lowered": self.lowered,
+        }
+
+    def __str__(self) -> str:
+        known = "group" if self.known is None else f"group and {self.known}"
+        return (
+            f"{known} → {', '.join(self.told)}: worst {float(self.before.worst):.0%} before, "
+            f"{float(self.after.worst):.0%} after; mean {self.before.mean:.0%} before, "
+            f"{self.after.mean:.0%} after"
+        )
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Every adversary's gain, one after the other."""
+
+    people: int
+    changes: tuple[Change, ...]
+    levels: RiskLevels = field(default_factory=RiskLevels)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values that JSON can hold."""
+        return {"people": self.people, "changes": [change.to_dict() for change in self.changes]}
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.changes))
+
+
+def compare(
+    counts: FrequencySet,
+    broken: Broken,
+    *,
+    levels: RiskLevels | None = None,
+    alpha: float | None = None,
+) -> Comparison:
+    """Ask the same question of a table and of its broken parts, for everybody in it.
+
+    Before breaking, somebody who knows a person's group and one sensitive value counts the
+    rows that fit, and the share of them with the person's other values. After it, only the
+    product of the values' shares in the group is left. Each person counts with their own values.
+
+    Args:
+        counts: The table that was broken.
+        broken: Its parts.
+        levels: The risk levels.
+        alpha: Count also how many people are above this.
+
+    Example:
+        >>> rows = [("30s", "state", "single"), ("30s", "state", "single")]
+        >>> rows += [("30s", "private", "married"), ("30s", "private", "divorced")]
+        >>> counts = FrequencySet.from_rows(["age", "work", "marital"], rows)
+        >>> print(compare(counts, Broken.of(counts, ["age"], ["work", "marital"])))
+        group → work, marital: worst 50% before, 25% after; mean 38% before, 19% after
+        group and work → marital: worst 100% before, 50% after; mean 75% before, 38% after
+        group and marital → work: worst 100% before, 50% after; mean 100% before, 50% after
+    """
+    people = People.of(counts, broken)
+    levels = levels or RiskLevels()
+    known = [None, *(broken.names if len(broken.names) > 1 else ())]
+    changes = tuple(_change(people, one, levels, alpha) for one in known)
+    return Comparison(broken.total, changes, levels)
+
+
+def _change(people: People, known: str | None, levels: RiskLevels, alpha: float | None) -> Change:
+    told = np.array([name != known for name in people.broken.names], dtype=np.bool_)
+    behind = people.behind(known)
+    before, after = people.rows / np.maximum(behind, 1), people.after(told)
+    sure = int(np.argmax(before)) if len(before) else None
+    likely = int(np.argmax(after)) if len(after) else None
+    return Change(
+        known,
+        tuple(name for name in people.broken.names if name != known),
+        _spread(
+            before,
+            people.rows,
+            Fraction(0) if sure is None else Fraction(int(people.rows[sure]), int(behind[sure])),
+            levels,
+            alpha,
+        ),
+        _spread(
+            after,
+            people.rows,
+            Fraction(0)
+            if likely is None
+            else likelihood(people.cells[told, likely].tolist(), int(people.sizes[likely])),
+            levels,
+            alpha,
+        ),
+        raised=int(people.rows[after > before].sum()),
+        lowered=int(people.rows[after < before].sum()),
+    )
+
+
+def _spread(
+    probability: FloatArray,
+    rows: IntArray,
+    worst: Fraction,
+    levels: RiskLevels,
+    alpha: float | None,
+) -> Spread:
+    counted = by_level(levels, probability, rows.astype(np.float64))
+    return Spread(
+        worst,
+        float(probability @ rows) / max(int(rows.sum()), 1),
+        {name: int(people) for name, people in counted.items()},
+        None if alpha is None else int(rows[probability > alpha].sum()),
+    )
+
 
 _MOST_SHOWN = 5
 
@@ -283,3 +567,35 @@ class Exposure:
         if self.comparison is not None:
             lines += ["their own values, before and after breaking:", str(self.comparison)]
         return "\n".join(lines)
+
+
+# Tables that fit a broken release: what an adversary without further knowledge must imagine.
+
+
+def random_table(broken: Broken, rng: np.random.Generator) -> FrequencySet:
+    """Draw one of the tables that fit: each column's values dealt out at random in each group.
+
+    Every such table is equally likely to somebody who sees the broken release only, so
+    what depends on what in it, beyond the groups, is chance.
+
+    Example:
+        >>> rows = [("30s", "flu", "low"), ("30s", "gout", "high")]
+        >>> counts = FrequencySet.from_rows(["age", "ill", "pay"], rows)
+        >>> broken = Broken.of(counts, ["age"], ["ill", "pay"])
+        >>> table = random_table(broken, np.random.default_rng(1))
+        >>> table.total, table.value_counts("pay").tolist()
+        (2, [1, 1])
+    """
+    of_row = np.repeat(np.arange(len(broken)), broken.sizes)
+    codes = [labels[of_row] for labels in broken.labels]
+    for table in broken.sensitive:
+        values = np.repeat(table.value, table.rows)
+        order = np.lexsort((rng.random(len(values)), np.repeat(table.group, table.rows)))
+        codes.append(values[order])
+    columns = (*broken.quasi_identifiers, *(table.column for table in broken.sensitive))
+    groups = group(codes, [len(column.values) for column in columns], n=broken.total)
+    ones = np.ones(broken.total, dtype=np.int64)
+    distinct = np.array([code[groups.first] for code in codes], dtype=np.int32)
+    return FrequencySet(
+        columns, distinct.reshape(len(columns), groups.n), sums(groups.of_item, ones, groups.n)
+    )

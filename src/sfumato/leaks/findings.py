@@ -1,28 +1,136 @@
 """What was found: the networks, their tables, the rules, and what to do about them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from sfumato.bayes import (
+from sfumato.counts import FrequencySet, group, sums
+from sfumato.html import fragment
+from sfumato.leaks.knowledge import Fact, Wanted, minimal_knowledge, most_wanted
+from sfumato.leaks.rules import Rule, merged, ranked, rules_of
+from sfumato.networks import (
     ConditionalTable,
+    Constraints,
+    Learner,
     Network,
     empirical,
     infer,
     probability_of,
     tables_of,
 )
-from sfumato.counts import FrequencySet
-from sfumato.fragment import fragment
-from sfumato.leaks.advice import Advice, advise
-from sfumato.leaks.knowledge import Fact, Wanted, minimal_knowledge, most_wanted
-from sfumato.leaks.rules import Rule, merged, ranked, rules_of
-from sfumato.policy.levels import RiskLevels
+from sfumato.policy.columns import RiskLevels
 from sfumato.text import text_of
-from sfumato.typing import Value
+from sfumato.typing import Progress, Value, silent
+
+# From what leaks to what to do: decouple columns, or generalise some classes further.
+
+
+@dataclass(frozen=True)
+class Vulnerable:
+    """A class in which rules tell the truth about people."""
+
+    group: tuple[tuple[str, Value], ...]
+    """The quasi-identifiers and their published values."""
+
+    rows: int
+    people: int
+    """How many of its people are exposed."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values that JSON can hold."""
+        return {
+            "class": {n: None if v is None else text_of(v) for n, v in self.group},
+            "rows": self.rows,
+            "people": self.people,
+        }
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to do about what was found."""
+
+    decouple: tuple[str, ...]
+    """Sensitive columns that tell about each other: publish each in a table of its own."""
+
+    generalise: tuple[str, ...]
+    """Sensitive columns that quasi-identifiers tell: generalise those classes further."""
+
+    classes: tuple[Vulnerable, ...]
+    """The classes whose people are exposed, those with most people first."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values that JSON can hold."""
+        return {
+            "decouple": list(self.decouple),
+            "generalise": list(self.generalise),
+            "classes": [one.to_dict() for one in self.classes],
+        }
+
+    def __str__(self) -> str:
+        if not self.classes:
+            return "Nothing that was looked for leaks."
+        lines = []
+        if self.decouple:
+            lines.append(
+                f"Decouple {', '.join(self.decouple)}: knowing one of them tells about another, "
+                "and generalising quasi-identifiers does not change that."
+            )
+        if self.generalise:
+            lines.append(
+                f"Generalise further for {', '.join(self.generalise)}: the quasi-identifiers "
+                "alone tell it. sf.anonymize(..., refine=findings) does it where it is needed."
+            )
+        people = sum(one.people for one in self.classes)
+        lines.append(f"{people} people in {len(self.classes)} classes are exposed.")
+        return "\n".join(lines)
+
+
+def advise(
+    counts: FrequencySet,
+    leaks: Sequence[Rule],
+    quasi_identifiers: Sequence[str],
+    sensitive: Sequence[str],
+) -> Advice:
+    """Turn rules that reveal something into advice."""
+    decouple: set[str] = set()
+    generalise: set[str] = set()
+    for rule in leaks:
+        known = [column.name for column in rule.known]
+        inside = [name for name in known if name in sensitive]
+        if inside:
+            decouple |= {*inside, rule.told.name}
+        else:
+            generalise.add(rule.told.name)
+    return Advice(
+        tuple(name for name in sensitive if name in decouple),
+        tuple(name for name in sensitive if name in generalise),
+        _vulnerable(counts, leaks, quasi_identifiers),
+    )
+
+
+def _vulnerable(
+    counts: FrequencySet, leaks: Sequence[Rule], quasi_identifiers: Sequence[str]
+) -> tuple[Vulnerable, ...]:
+    hit = np.zeros(len(counts), dtype=bool)
+    for rule in leaks:
+        hit |= rule.matches(counts)
+    names = list(quasi_identifiers)
+    classes = group(
+        [counts.codes_of(name) for name in names],
+        [len(counts.column(name).values) for name in names],
+        n=len(counts),
+    )
+    sizes = sums(classes.of_item, counts.rows, classes.n)
+    people = sums(classes.of_item, counts.rows * hit, classes.n)
+    found = []
+    for i in np.argsort(-people, kind="stable")[: np.count_nonzero(people)].tolist():
+        item = classes.first[i]
+        values = tuple((n, counts.column(n).values[counts.codes_of(n)[item]]) for n in names)
+        found.append(Vulnerable(values, int(sizes[i]), int(people[i])))
+    return tuple(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,3 +361,86 @@ def exposed(counts: FrequencySet, rules: Sequence[Rule]) -> int:
     for rule in rules:
         hit |= rule.matches(counts)
     return int(counts.rows[hit].sum())
+
+
+# Learning networks on a published table: which columns are fit for it, and which networks.
+
+
+KNOWN, TOLD, ALL = "quasi-identifiers", "sensitive", "all"
+"""The networks: over what others may know, over what nobody should learn, over both."""
+
+
+class Fit(NamedTuple):
+    """The columns that can be learned from, and why others cannot."""
+
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def fit_columns(
+    counts: FrequencySet, quasi_identifiers: Collection[str], sensitive: Collection[str]
+) -> Fit:
+    """Leave out columns that tell nothing, or everything.
+
+    >>> rows = [("f", "ann", "flu"), ("f", "bea", "gout"), ("f", "cat", "flu")]
+    >>> fit = fit_columns(FrequencySet.from_rows(["sex", "name", "ill"], rows), ["sex"], ["ill"])
+    >>> fit.quasi_identifiers, fit.sensitive, fit.notes[0]
+    ((), ('ill',), "column 'sex' has one value only: it depends on nothing")
+    """
+    notes, unfit = [], set()
+    for name in counts.names:
+        # A dictionary may hold values of rows that were left out.
+        distinct = int(np.count_nonzero(counts.value_counts(name)))
+        if distinct < 2:
+            unfit.add(name)
+            notes.append(f"column {name!r} has one value only: it depends on nothing")
+        elif distinct == counts.total > 2:
+            unfit.add(name)
+            notes.append(
+                f"column {name!r} has a different value in every row: it looks like an identifier "
+                "left in, and tells everything about everybody. Drop it, or generalise it."
+            )
+    if counts.total == 1:
+        notes.append("there is one row only: nothing depends on anything in it")
+    if not sensitive:
+        notes.append("no column is sensitive, so no rule can reveal anything: name some")
+    return Fit(
+        tuple(name for name in quasi_identifiers if name not in unfit),
+        tuple(name for name in sensitive if name not in unfit),
+        tuple(notes),
+    )
+
+
+def learn_networks(
+    counts: FrequencySet,
+    fit: Fit,
+    learner: Learner,
+    report: Progress | None = None,
+    *,
+    wanted: Collection[str] = (KNOWN, TOLD, ALL),
+) -> dict[str, Network]:
+    """Learn the networks; an arrow never leads from a sensitive column to another kind.
+
+    >>> from sfumato.networks import LEARNERS
+    >>> rows = [("30s", "flu"), ("40s", "gout")] * 10
+    >>> counts = FrequencySet.from_rows(["age", "ill"], rows)
+    >>> found = learn_networks(counts, fit_columns(counts, ["age"], ["ill"]), LEARNERS["ic"]())
+    >>> list(found), found["all"].edges
+    (['quasi-identifiers', 'sensitive', 'all'], (('age', 'ill'),))
+    """
+    tiers = (fit.quasi_identifiers, fit.sensitive)
+    constrained = learner.constrained and all(tiers)
+    parts: dict[str, tuple[tuple[str, ...], Constraints]] = {
+        KNOWN: (fit.quasi_identifiers, Constraints()),
+        TOLD: (fit.sensitive, Constraints()),
+        ALL: (sum(tiers, ()), Constraints(tiers=tiers) if constrained else Constraints()),
+    }
+    told = report or silent
+    return {
+        name: learner.learn(
+            counts.project(columns), constraints, partial(told, f"learn {name}")
+        ).network
+        for name, (columns, constraints) in parts.items()
+        if name in wanted
+    }

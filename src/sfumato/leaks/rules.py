@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.bayes import ConditionalTable, Network, conditional_table
 from sfumato.counts import Column, FrequencySet, group
-from sfumato.policy.levels import RiskLevels
+from sfumato.networks import ConditionalTable, Network, conditional_table
+from sfumato.policy.columns import RiskLevels
 from sfumato.text import text_of
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
 

@@ -20,10 +20,8 @@ from typing import NamedTuple
 
 from sfumato.errors import HierarchyError, InputError, some
 from sfumato.hierarchy import HierarchyBuilder, Ladder
-from sfumato.hierarchy.scales import number_point
-from sfumato.ledger.chain import rows_digest, shift
-from sfumato.ledger.meta import Settings
-from sfumato.ledger.written import key_of, keys_of
+from sfumato.hierarchy.intervals import number_point
+from sfumato.ledger.store import Settings, key_of, keys_of, rows_digest, shift
 from sfumato.policy import Policy
 from sfumato.text import STAR, date_of, text_or_none
 from sfumato.typing import Value

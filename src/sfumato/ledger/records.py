@@ -2,17 +2,18 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from fractions import Fraction
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from sfumato.broken import Broken, SensitiveTable
 from sfumato.counts import Column
-from sfumato.ledger.limit import Tally
-from sfumato.ledger.meta import Settings
-from sfumato.text import in_order
+from sfumato.decouplings.base import Broken, SensitiveTable
+from sfumato.errors import UnknownNameError
+from sfumato.ledger.store import Settings, Tally, key_of, keys_of, shown_of
+from sfumato.text import in_order, text_of
 from sfumato.typing import IntArray, Value
 
 
@@ -240,3 +241,115 @@ def _table(name: str, entries: list[tuple[int, Value, int]]) -> SensitiveTable:
     ordered = sorted((group, rank[value], rows) for group, value, rows in entries)
     group, value, rows = np.array(ordered, dtype=np.int64).reshape(-1, 3).T
     return SensitiveTable(Column(name, tuple(values)), group, value.astype(np.int32), rows)
+
+
+# What a ledger can be asked: its releases, and its tables as they were.
+
+
+def entries(db: sqlite3.Connection) -> list[dict[str, Any]]:
+    """Give all entries, the first release first, each with its hash."""
+    return [
+        {**json.loads(text), "hash": hashed}
+        for text, hashed in db.execute("SELECT entry, hash FROM releases ORDER BY sequence")
+    ]
+
+
+def at(db: sqlite3.Connection, settings: Settings, sequence: int) -> Broken:
+    """Give all tables as they were after a release."""
+    known = [int(n) for [n] in db.execute("SELECT sequence FROM releases ORDER BY sequence")]
+    if sequence not in known:
+        raise UnknownNameError("release", str(sequence), map(str, known), where="the ledger")
+    sizes = db.execute(
+        "SELECT g.id, g.label, g.labels, SUM(m.joined - m.left_it) AS n FROM moves m "
+        "JOIN groups g ON g.id = m.group_id WHERE m.sequence <= ? GROUP BY g.id HAVING n > 0",
+        (sequence,),
+    ).fetchall()
+    counts = db.execute(
+        "SELECT c.group_id, v.column, v.shown, SUM(c.rows) AS n FROM changes c "
+        "JOIN sensitive_values v ON v.id = c.value_id WHERE c.sequence <= ? "
+        "GROUP BY c.group_id, v.id HAVING n > 0",
+        (sequence,),
+    ).fetchall()
+    return broken_from(settings, sizes, counts)
+
+
+def states(db: sqlite3.Connection, settings: Settings) -> Iterator[GroupState]:
+    """Give all groups that have rows, with their counts."""
+    keys = [key for [key] in db.execute("SELECT labels FROM groups WHERE rows > 0 ORDER BY id")]
+    yield from group_states(db, keys, len(settings.sensitive)).values()
+
+
+def last_change(db: sqlite3.Connection, group: int) -> tuple[int, dict[tuple[int, str], int]]:
+    """Give how a group's size and counts changed in the last release that changed it."""
+    found = db.execute(
+        "SELECT sequence, joined - left_it FROM moves WHERE group_id = ? AND sequence > 1 "
+        "ORDER BY sequence DESC LIMIT 1",
+        (group,),
+    ).fetchone()
+    if found is None:
+        return 0, {}
+    rows = db.execute(
+        "SELECT v.column, v.value, c.rows FROM changes c JOIN sensitive_values v ON "
+        "v.id = c.value_id WHERE c.sequence = ? AND c.group_id = ?",
+        (found[0], group),
+    )
+    return int(found[1]), {(column, value): n for column, value, n in rows}
+
+
+# The first entry of a ledger: the tables of a decoupled release.
+
+
+def start_tables(db: sqlite3.Connection, broken: Broken, rng: np.random.Generator) -> None:
+    """Write groups and counts into an empty ledger, as release 1."""
+    ids = broken.ids if broken.ids is not None else _labels(len(broken), rng)
+    texts = [column.values for column in broken.quasi_identifiers]
+    numbers = []
+    for g, label in enumerate(ids.tolist()):
+        labels = [values[code] for values, code in zip(texts, broken.labels[:, g], strict=True)]
+        numbers.append(insert_group(db, keys_of(labels), label).id)
+    sizes = broken.sizes.tolist()
+    db.executemany("UPDATE groups SET rows = ? WHERE id = ?", zip(sizes, numbers, strict=True))
+    db.executemany("INSERT INTO moves VALUES (1, ?, ?, 0)", zip(numbers, sizes, strict=True))
+    for column, table in enumerate(broken.sensitive):
+        values = []
+        for value in table.column.values:
+            cursor = db.execute(
+                "INSERT INTO sensitive_values (column, value, shown) VALUES (?, ?, ?)",
+                (column, key_of(value), shown_of(value)),
+            )
+            values.append(cursor.lastrowid)
+        entries = [
+            (numbers[group], values[value], rows)
+            for group, value, rows in zip(
+                table.group.tolist(), table.value.tolist(), table.rows.tolist(), strict=True
+            )
+        ]
+        db.executemany("INSERT INTO counts VALUES (?, ?, ?)", entries)
+        db.executemany("INSERT INTO changes VALUES (1, ?, ?, ?)", entries)
+
+
+def groups_above(
+    broken: Broken, limit: Fraction
+) -> Iterator[tuple[tuple[str | None, ...], Fraction]]:
+    """Name the groups that tell more than the limit, and how much."""
+    largest = np.array([table.largest(len(broken)) for table in broken.sensitive])
+    for g, size in enumerate(broken.sizes.tolist()):
+        worst = Tally(size, tuple(largest[:, [g]])).worst
+        if worst > limit:
+            yield labels_at(broken, g), worst
+
+
+def labels_at(broken: Broken, group: int) -> tuple[str | None, ...]:
+    """Give the labels of a group as text."""
+    values = (
+        column.values[code]
+        for column, code in zip(broken.quasi_identifiers, broken.labels[:, group], strict=True)
+    )
+    return tuple(None if value is None else text_of(value) for value in values)
+
+
+def _labels(n: int, rng: np.random.Generator) -> IntArray:
+    """Draw names for groups that have none yet."""
+    least = 10 ** (max(6, len(str(100 * n))) - 1)
+    drawn: IntArray = rng.choice(9 * least, size=n, replace=False) + least
+    return drawn

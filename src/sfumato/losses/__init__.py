@@ -6,13 +6,20 @@ How attributes are combined is separate: `AGGREGATES`.
 
 from sfumato.losses.aggregates import AGGREGATES, Aggregate
 from sfumato.losses.average_class_size import AverageClassSize
-from sfumato.losses.base import Attribute, CellLoss, ClassLoss, Judged, Loss, LossFunction
-from sfumato.losses.cells import Cells
+from sfumato.losses.base import (
+    Attribute,
+    CellLoss,
+    Cells,
+    ClassLoss,
+    Judged,
+    LocalResult,
+    Loss,
+    LossFunction,
+)
 from sfumato.losses.discernibility import Discernibility
 from sfumato.losses.distortion_ratio import DistortionRatio
 from sfumato.losses.entropy import Entropy
 from sfumato.losses.height import Height
-from sfumato.losses.local import LocalResult
 from sfumato.losses.normalized_loss import NormalizedLoss
 from sfumato.losses.precision import Precision
 from sfumato.registry import Registry

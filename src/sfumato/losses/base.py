@@ -17,9 +17,80 @@ import numpy as np
 
 from sfumato.hierarchy.base import Ladder
 from sfumato.losses.aggregates import AGGREGATES, Aggregate
-from sfumato.losses.cells import Cells
-from sfumato.losses.local import LocalResult
 from sfumato.typing import BoolArray, FloatArray, IntArray, Node
+
+# Cells: what a cell loss needs to know of a published value, whatever recoding made it.
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Cells of one attribute: groups of rows with one raw value, published with one label.
+
+    Each field has one entry per group. In full-domain recoding all groups stand at one
+    level; in local recoding one raw value may be in several groups, each with a label of
+    its own.
+
+    Example:
+        >>> from sfumato.hierarchy import Hierarchy
+        >>> from sfumato.losses import Attribute
+        >>> h = Hierarchy.from_paths(["a", "b", "c"], [["ab", "*"], ["ab", "*"], ["c", "*"]])
+        >>> letters = Attribute(h.bind("letter", ["a", "b", "c"]), np.array([5, 3, 2]))
+        >>> cells = Cells.at(letters, 1)
+        >>> cells.leaves.tolist(), cells.together.tolist()
+        ([2.0, 2.0, 1.0], [8.0, 8.0, 2.0])
+    """
+
+    value: IntArray
+    """The raw value, as its code in the attribute's ladder."""
+
+    level: FloatArray
+    """How far up the hierarchy the label stands: 0 is raw, the ladder's height the top.
+
+    For an attribute that is recoded to intervals, whose ladder has height 1, the share of
+    its domain that the interval covers.
+    """
+
+    leaves: FloatArray
+    """How many raw values of the domain the label stands for."""
+
+    together: FloatArray
+    """How many rows of the original table have a raw value that the label covers."""
+
+    rows: FloatArray
+    """How many rows there are in the group."""
+
+    @classmethod
+    def at(cls, attribute: "Attribute", level: int) -> Self:
+        """Give the cells of a whole column at one level: one group per raw value."""
+        codes = attribute.ladder.codes[level]
+        rows = attribute.frequency.astype(np.float64)
+        return cls(
+            value=np.arange(len(rows)),
+            level=np.full(len(rows), float(level)),
+            leaves=attribute.ladder.leaves[level][codes],
+            together=np.bincount(codes, weights=rows)[codes],
+            rows=rows,
+        )
+
+
+# A locally recoded table as losses see it.
+
+
+@dataclass(frozen=True, eq=False)
+class LocalResult:
+    """What came of local recoding: the published cells, their classes, and what was left out."""
+
+    cells: Sequence[Cells]
+    """For each attribute the cells of the published rows; their rows add up to all of those."""
+
+    sizes: IntArray
+    """The sizes of the published classes."""
+
+    removed: Sequence[FloatArray]
+    """For each attribute, how many suppressed rows have each raw value."""
+
+    suppressed: int
+    """How many rows are left out."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from sfumato.losses.aggregates import AGGREGATES
-from sfumato.losses.base import Attribute, CellLoss
-from sfumato.losses.cells import Cells
+from sfumato.losses.base import Attribute, CellLoss, Cells
 from sfumato.typing import FloatArray
 
 

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from sfumato.losses.aggregates import AGGREGATES
-from sfumato.losses.base import Attribute, CellLoss
-from sfumato.losses.cells import Cells
+from sfumato.losses.base import Attribute, CellLoss, Cells
 from sfumato.typing import FloatArray
 
 

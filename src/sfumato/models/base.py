@@ -1,6 +1,7 @@
 """What a privacy model is."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -152,3 +153,30 @@ class TableModel(PrivacyModel):
         risk = rows * self.risks(classes.sizes[order])
         means: FloatArray = np.cumsum(risk[::-1])[::-1] / np.cumsum(rows[::-1])[::-1]
         return means
+
+
+def promise_text(model: Mapping[str, Any]) -> str:
+    """Write a model of a manifest in a few words.
+
+    >>> promise_text({"model": "distinct-l-diversity", "column": "ill", "l": 3, "measured": {}})
+    'distinct-l-diversity of ill with l=3'
+    """
+    parts = [
+        f"{key}={value}"
+        for key, value in model.items()
+        if key not in ("model", "column", "measured") and not isinstance(value, list | tuple)
+    ]
+    column = f" of {model['column']}" if "column" in model else ""
+    return f"{model.get('model')}{column}" + (f" with {', '.join(parts)}" if parts else "")
+
+
+def figures(measured: Mapping[str, float]) -> str:
+    """Write measured figures in a few words.
+
+    >>> figures({"k": 5, "t": 1 / 3})
+    'k=5, t=0.333333'
+    """
+    return ", ".join(
+        f"{key}={value:.6g}" if isinstance(value, float) else f"{key}={value}"
+        for key, value in measured.items()
+    )

@@ -3,12 +3,9 @@
 Every partitioner is one file and one class; `PARTITIONERS` finds them by name.
 """
 
-from sfumato.partition.base import Partitioner
+from sfumato.partition.base import Parted, Partitioner, Problem
 from sfumato.partition.bottomup import BottomUp
-from sfumato.partition.fragmenting import Fragments, fragmented
-from sfumato.partition.mondrian import Mondrian
-from sfumato.partition.parted import Parted
-from sfumato.partition.problem import Problem
+from sfumato.partition.mondrian import Fragments, Mondrian, fragmented
 from sfumato.partition.settling import Settled, settle
 from sfumato.partition.topdown import TopDown
 from sfumato.registry import Registry

@@ -1,13 +1,26 @@
 """What a partitioner is: it parts a table's rows into classes, each with labels of its own."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
-if TYPE_CHECKING:
-    from sfumato.partition.parted import Parted
-    from sfumato.partition.problem import Problem
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sfumato.classes import (
+    EquivalenceClasses,
+    SensitiveColumn,
+    ValueCounts,
+    reference_of,
+    sensitive_codes,
+)
+from sfumato.counts import FrequencySet, group, sums
+from sfumato.losses import Attribute, NormalizedLoss
+from sfumato.models import PrivacyModel
+from sfumato.models.base import TableModel
+from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Node
 
 Progress: TypeAlias = Callable[[int, int | None], None]
 """Called with the rows settled so far and the rows there are."""
@@ -38,3 +51,358 @@ class Partitioner(ABC):
     @abstractmethod
     def example(cls) -> Self:
         """Give a small valid instance."""
+
+
+# Judging many groups of items at once: which of them keep every model?
+
+
+_DENSE = 2**20
+"""A table of this many counts is faster than sorting, whatever the number of items."""
+
+_SIZES = 2**16
+"""Class sizes that models of sizes alone are asked about at once."""
+
+
+class Numbered(NamedTuple):
+    """Which number each key has, and the key of each number."""
+
+    of_item: IntArray
+    keys: IntArray
+
+    @property
+    def n(self) -> int:
+        """How many different keys there are."""
+        return len(self.keys)
+
+
+def numbered(key: IntArray, width: int) -> Numbered:
+    """Number the distinct keys in their order; all are below `width`.
+
+    >>> numbered(np.array([7, 2, 7]), 10)
+    Numbered(of_item=array([1, 0, 1]), keys=array([2, 7]))
+    """
+    if width <= max(8 * len(key), _DENSE):
+        present = np.zeros(width, dtype=bool)
+        present[key] = True
+        keys = np.flatnonzero(present)
+        number = np.empty(width, dtype=np.int64)
+        number[keys] = np.arange(len(keys))
+        return Numbered(number[key], keys)
+    keys, of_item = np.unique(key, return_inverse=True)
+    return Numbered(of_item, keys)
+
+
+class Judge:
+    """Says which groups of items keep every model by themselves.
+
+    A model of the whole table (the mean risk of all rows, say) is asked of every class:
+    if no class exceeds the limit, the mean does not.
+
+    Args:
+        counts: The items.
+        models: What every class must keep.
+        sensitive: The columns that models look at.
+        whole: The table that classes are compared with, if there are more items in it.
+
+    Example:
+        >>> from sfumato.models import KAnonymity
+        >>> counts = FrequencySet.from_rows(["sex"], [("f",), ("m",), ("f",)])
+        >>> judge = Judge(counts, [KAnonymity(2)], {})
+        >>> judge.passes(np.array([0, 1]), np.array([0, 1]), counts.rows, 2)
+        array([ True, False])
+    """
+
+    def __init__(
+        self,
+        counts: FrequencySet,
+        models: Sequence[PrivacyModel],
+        sensitive: Mapping[str, SensitiveColumn],
+        *,
+        whole: FrequencySet | None = None,
+    ) -> None:
+        self._counts = counts
+        self._columns = dict(sensitive)
+        self._values = {name: sensitive_codes(counts, name) + 1 for name in sensitive}
+        table = counts if whole is None else whole
+        self._reference = {
+            name: reference_of(sensitive_codes(table, name), table.rows, len(column.values))
+            for name, column in sensitive.items()
+        }
+        self._models = tuple(model for model in models if model.columns)
+        self.sizes_only = not self._models
+        """Whether nothing but the number of rows matters."""
+
+        self.least = max([1, *(_least_rows(model, counts.total) for model in models)])
+        """No class with fewer rows passes; if only sizes matter, every other does."""
+
+    @cached_property
+    def kinds(self) -> IntArray:
+        """Number the items by what the models see in them."""
+        names = list(self._columns)
+        sizes = [len(self._columns[name].values) + 1 for name in names]
+        return group([self._values[name] for name in names], sizes, n=len(self._counts)).of_item
+
+    def passes(self, of_item: IntArray, items: IntArray, rows: IntArray, n: int) -> BoolArray:
+        """Judge `n` groups, none of them empty.
+
+        Args:
+            of_item: The group of each item.
+            items: Which item it is.
+            rows: How many rows of it are in the group.
+            n: How many groups there are.
+        """
+        sizes = sums(of_item, rows, n)
+        verdicts: BoolArray = sizes >= self.least
+        if self.sizes_only or not verdicts.any():
+            return verdicts
+        if not verdicts.all():
+            chosen = verdicts[of_item]
+            number = np.cumsum(verdicts) - 1
+            of_item, items, rows = number[of_item[chosen]], items[chosen], rows[chosen]
+        classes = self.classes(of_item, items, rows, sizes[verdicts])
+        good = np.ones(len(classes), dtype=bool)
+        for model in self._models:
+            good &= model.passes(classes)
+        verdicts[verdicts] = good
+        return verdicts
+
+    def classes(
+        self, of_item: IntArray, items: IntArray, rows: IntArray, sizes: IntArray
+    ) -> EquivalenceClasses:
+        """Show groups as models see them."""
+        sensitive = {}
+        for name, column in self._columns.items():
+            width = len(column.values) + 1
+            at = of_item * width + self._values[name][items]
+            found = numbered(at, len(sizes) * width)
+            entry_rows = sums(found.of_item, rows, found.n)
+            # Where rows are taken away in thought, a value may have none left.
+            there = entry_rows > 0
+            class_id, value = np.divmod(found.keys[there], width)
+            sensitive[name] = ValueCounts(
+                column, class_id, value - 1, entry_rows[there], self._reference[name]
+            )
+        return EquivalenceClasses(sizes, sensitive)
+
+
+def _least_rows(model: PrivacyModel, total: int) -> int:
+    """Say how many rows a class needs at least to pass a model, as far as that can be known."""
+    if model.columns:
+        # Each different value takes a row of its own.
+        asked = [getattr(model, name, 1) for name in ("k", "l", "p")]
+        return max(1, *(int(np.ceil(value - 1e-9)) for value in asked))
+    low, high = 1, total + 1
+    # The verdict of such a model changes once, from too small to large enough.
+    while low < high:
+        sizes = np.unique(np.linspace(low, high, _SIZES).astype(np.int64))
+        enough = _large_enough(model, sizes)
+        first = int(np.argmax(enough)) if enough.any() else len(sizes)
+        low = int(sizes[first - 1]) + 1 if first else int(sizes[0])
+        high = int(sizes[first]) if first < len(sizes) else high
+        if first in (0, len(sizes)):
+            return low if first == 0 else high
+    return low
+
+
+def _large_enough(model: PrivacyModel, sizes: IntArray) -> BoolArray:
+    if isinstance(model, TableModel):
+        enough: BoolArray = model.risks(sizes) <= model.limit
+        return enough
+    return model.passes(EquivalenceClasses(sizes))
+
+
+# What a partitioner is given: counts, hierarchies, and what every class must keep.
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A counted table, its hierarchies, and the models every class must keep.
+
+    Partitioners work on its *items*: the distinct combinations of the quasi-identifiers
+    and of what the models look at, each with the number of rows that have it.
+    """
+
+    counts: FrequencySet
+    """The quasi-identifiers first, then the columns that models look at."""
+
+    attributes: tuple[Attribute, ...]
+    """The quasi-identifiers as losses see them."""
+
+    lowest: Node
+    highest: Node
+    """Between which levels each quasi-identifier may be published."""
+
+    models: tuple[PrivacyModel, ...]
+    sensitive: Mapping[str, SensitiveColumn]
+    free: tuple[bool, ...] = ()
+    """Which quasi-identifiers were given no hierarchy; none if left out."""
+
+    whole: FrequencySet | None = None
+    """The table that classes are compared with, if these are only some of its rows."""
+
+    limit: int = 0
+    """Most rows that may be suppressed."""
+
+    matches_any: bool = False
+    """Whether a missing value matches every value in the release."""
+
+    @property
+    def total(self) -> int:
+        """How many rows there are."""
+        return self.counts.total
+
+    @property
+    def rows(self) -> IntArray:
+        """How many rows each item has."""
+        return self.counts.rows
+
+    @cached_property
+    def raw(self) -> CodeArray:
+        """The raw codes of the quasi-identifiers: `raw[a, i]`."""
+        codes: CodeArray = self.counts.codes[: len(self.attributes)]
+        return codes
+
+    @cached_property
+    def codes(self) -> tuple[CodeArray, ...]:
+        """For each quasi-identifier the label of each raw value at each level."""
+        return tuple(attribute.ladder.codes for attribute in self.attributes)
+
+    @cached_property
+    def widths(self) -> IntArray:
+        """How many labels each quasi-identifier has at the level where it has most."""
+        return np.array(
+            [max(map(len, a.ladder.labels), default=1) for a in self.attributes], dtype=np.int64
+        )
+
+    @cached_property
+    def costs(self) -> tuple[FloatArray, ...]:
+        """What a cell loses at each level, by raw value: the weighted normalised loss."""
+        loss = NormalizedLoss()
+        return tuple(loss.costs(a) * a.weight for a in self.attributes)
+
+    @cached_property
+    def judge(self) -> Judge:
+        """Who decides whether a class keeps the models."""
+        return Judge(self.counts, self.models, self.sensitive, whole=self.whole)
+
+    def among(self, items: IntArray, rows: IntArray) -> "Problem":
+        """Ask the same of some of the items only; classes are compared with the whole table."""
+        counts = self.counts
+        some = FrequencySet(counts.columns, counts.codes[:, items], rows)
+        return replace(self, counts=some, whole=self.whole or counts)
+
+    def labels(self, attribute: int, level: IntArray | int, items: IntArray) -> IntArray:
+        """Give the label codes of some items at a level (one for all, or one for each)."""
+        raw = self.raw[attribute][items]
+        labels: IntArray = self.codes[attribute][level, raw].astype(np.int64)
+        return labels
+
+
+# The result of a partitioner: who is with whom.
+
+
+@dataclass(frozen=True, eq=False)
+class Parted:
+    """Portions of items, each in a class. What the classes are called is decided later.
+
+    Example:
+        >>> parted = Parted.of([0, 1, 1], rows=[2, 1, 3], classes=[7, 7, 9])
+        >>> parted.classes.tolist(), parted.sizes.tolist()
+        ([0, 0, 1], [3, 3])
+    """
+
+    item: IntArray
+    rows: IntArray
+    classes: IntArray
+    """The class of each portion, numbered without gaps."""
+
+    @classmethod
+    def of(cls, item: ArrayLike, rows: ArrayLike, classes: ArrayLike) -> Self:
+        """Sort portions by class, add up those of one item in one class, renumber the classes."""
+        items = np.asarray(item, dtype=np.int64)
+        of_portion = np.asarray(classes, dtype=np.int64)
+        n_items = int(items.max(initial=-1)) + 1
+        groups = group([of_portion, items], [int(of_portion.max(initial=-1)) + 1, n_items])
+        added = sums(groups.of_item, np.asarray(rows, dtype=np.int64), groups.n)
+        number = np.cumsum(np.diff(of_portion[groups.first], prepend=-1) != 0) - 1
+        return cls(items[groups.first], added, number)
+
+    @classmethod
+    def gathered(cls, parts: Iterable[tuple[IntArray, IntArray, IntArray]]) -> Self:
+        """Put portions together that were found one after the other, if there are any."""
+        none = np.empty(0, dtype=np.int64)
+        item, rows, classes = zip((none, none, none), *parts, strict=True)
+        return cls.of(np.concatenate(item), np.concatenate(rows), np.concatenate(classes))
+
+    @property
+    def n(self) -> int:
+        """How many classes there are."""
+        return int(self.classes[-1]) + 1 if len(self.classes) else 0
+
+    @property
+    def sizes(self) -> IntArray:
+        """How many rows each class has."""
+        return sums(self.classes, self.rows, self.n)
+
+    @property
+    def starts(self) -> IntArray:
+        """Where the portions of each class begin."""
+        return np.flatnonzero(np.diff(self.classes, prepend=-1))
+
+
+# Groups of rows that may still be specialised.
+
+
+@dataclass(frozen=True, eq=False)
+class Frontier:
+    """Portions of items, the group each is in, and the levels each group stands at."""
+
+    item: IntArray
+    rows: IntArray
+    group: IntArray
+    levels: IntArray
+    """`levels[g, a]`: the level of attribute a in group g."""
+
+    closed: BoolArray
+    """`closed[g, a]`: whether group g was already specialised on a and is what stayed behind."""
+
+    def __len__(self) -> int:
+        return len(self.levels)
+
+    def portions(self, groups: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
+        """Give items, rows and renumbered groups of some groups."""
+        number = np.cumsum(groups) - 1
+        at = groups[self.group]
+        return self.item[at], self.rows[at], number[self.group[at]]
+
+    def part(self, groups: BoolArray) -> "Frontier":
+        """Keep some groups only."""
+        return Frontier(*self.portions(groups), self.levels[groups], self.closed[groups])
+
+    def children(self, problem: Problem, at: IntArray, attribute: int) -> Numbered:
+        """Number the children that some portions have one level down on an attribute.
+
+        A child's key is its group times the width of the attribute, plus its label.
+        """
+        group = self.group[at]
+        label = problem.labels(attribute, self.levels[group, attribute] - 1, self.item[at])
+        width = int(problem.widths[attribute])
+        return numbered(group * width + label, len(self) * width)
+
+
+def starting_groups(problem: Problem) -> Frontier:
+    """Put all rows at the highest levels allowed; at the top that is one group.
+
+    A group that fails the models there is a group nevertheless: whoever publishes
+    suppresses it, or refuses.
+    """
+    items = np.arange(len(problem.counts))
+    of_item = np.zeros(len(items), dtype=np.int64)
+    n = 1
+    for attribute, level in enumerate(problem.highest):
+        labels = problem.labels(attribute, level, items)
+        width = len(problem.attributes[attribute].ladder.labels[level])
+        found = numbered(of_item * width + labels, n * width)
+        of_item, n = found.of_item, found.n
+    levels = np.tile(np.array(problem.highest, dtype=np.int64), (n, 1))
+    return Frontier(items, problem.rows, of_item, levels, np.zeros(levels.shape, dtype=bool))

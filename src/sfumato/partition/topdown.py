@@ -1,19 +1,313 @@
 """Top-down local recoding: start with everything generalised, specialise where the models allow."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, NamedTuple, Self, TypeAlias, get_args
 
 import numpy as np
 
 from sfumato.counts import sums
 from sfumato.errors import ParameterError
-from sfumato.partition.base import Partitioner, Progress
-from sfumato.partition.frontier import Frontier, starting_groups
-from sfumato.partition.judging import numbered
-from sfumato.partition.parted import Parted
-from sfumato.partition.problem import Problem
-from sfumato.partition.takeback import Split, take_back
+from sfumato.partition.base import (
+    Frontier,
+    Parted,
+    Partitioner,
+    Problem,
+    Progress,
+    numbered,
+    starting_groups,
+)
 from sfumato.typing import BoolArray, FloatArray, IntArray
+
+# Taking rows back from children, so that what stays behind in the parent passes too.
+
+
+_CANDIDATES = 24
+"""Kinds of rows weighed against each other per group and step."""
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Groups whose portions were specialised on one attribute each."""
+
+    item: IntArray
+    rows: IntArray
+    group: IntArray
+    child: IntArray
+    """The group and the child of each portion."""
+
+    n_groups: int
+    parent: IntArray
+    """The group each child belongs to."""
+
+    passing: BoolArray
+    """Which children pass; the rows of the others are sent back."""
+
+    levels: IntArray
+    """The levels each child stands at."""
+
+    @property
+    def n_children(self) -> int:
+        """How many children there are."""
+        return len(self.parent)
+
+    @property
+    def kept(self) -> BoolArray:
+        """Which portions are in children that pass."""
+        kept: BoolArray = self.passing[self.child]
+        return kept
+
+    def part(self, groups: BoolArray) -> tuple["Split", IntArray]:
+        """Keep the portions of some groups, and say which those are; groups keep their numbers."""
+        at = np.flatnonzero(groups[self.group])
+        return (
+            replace(
+                self,
+                item=self.item[at],
+                rows=self.rows[at],
+                group=self.group[at],
+                child=self.child[at],
+            ),
+            at,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """How many rows of each portion in a passing child go back, and which splits are undone."""
+
+    rows: IntArray
+    undone: BoolArray
+
+
+def take_back(problem: Problem, split: Split) -> Taken:
+    """Find rows that make what stays behind pass, while their children still pass without them.
+
+    Rows are taken in the order of how often they could be specialised further, those
+    that could least first; of equals the item with the lower number goes first. Where it
+    matters which values rows have, one that makes the group pass goes before all others,
+    and then one whose values the group does not have yet. If rows cannot be found one by
+    one, a group takes back its smallest child; if that is its only one or does not help,
+    its specialisation is undone.
+    """
+    taken = np.zeros(len(split.rows), dtype=np.int64)
+    undone = np.zeros(split.n_groups, dtype=bool)
+    failing = _failing_behind(problem, split, split.rows * ~split.kept)
+    if failing.any():
+        part, at = split.part(failing)
+        depth = further_steps(problem, part)
+        if problem.judge.sizes_only:
+            found = _enough_rows(problem, part, depth)
+        else:
+            found = _OneByOne(problem, part, depth).run(failing)
+        left = part.rows * ~part.kept + found
+        still = failing & _failing_behind(problem, part, left)
+        if still.any():
+            found[still[part.group]] = 0
+            _smallest_child(part, still, found)
+            left = part.rows * ~part.kept + found
+            kept_rows = sums(part.group, part.rows - left, split.n_groups)
+            undone = still & ((kept_rows == 0) | _failing_behind(problem, part, left))
+        taken[at] = found
+    return Taken(taken, undone)
+
+
+def _failing_behind(problem: Problem, split: Split, left: IntArray) -> BoolArray:
+    """Tell which groups fail with the rows that are left in them; one without rows does not."""
+    failing = np.zeros(split.n_groups, dtype=bool)
+    at = np.flatnonzero(left)
+    behind = numbered(split.group[at], split.n_groups)
+    if behind.n:
+        failing[behind.keys] = ~problem.judge.passes(
+            behind.of_item, split.item[at], left[at], behind.n
+        )
+    return failing
+
+
+def further_steps(problem: Problem, split: Split) -> IntArray:
+    """Count how many further levels each portion of a passing child could be specialised.
+
+    The dry run takes the attributes one by one: a portion goes down a level as long as the
+    rows that go with it pass the models.
+    """
+    steps = np.zeros(len(split.item), dtype=np.int64)
+    candidates = np.flatnonzero(split.kept)
+    for attribute, lowest in enumerate(problem.lowest):
+        width = int(problem.widths[attribute])
+        level = split.levels[split.child, attribute].copy()
+        going = candidates[level[candidates] > lowest]
+        while len(going):
+            level[going] -= 1
+            labels = problem.labels(attribute, level[going], split.item[going])
+            found = numbered(split.child[going] * width + labels, split.n_children * width)
+            passes = problem.judge.passes(
+                found.of_item, split.item[going], split.rows[going], found.n
+            )
+            going = going[passes[found.of_item]]
+            steps[going] += 1
+            going = going[level[going] > lowest]
+    return steps
+
+
+def _enough_rows(problem: Problem, split: Split, depth: IntArray) -> IntArray:
+    """Take what is missing to a class's least number of rows, where only numbers matter."""
+    least = problem.judge.least
+    kept = split.kept
+    behind = sums(split.group, split.rows * ~kept, split.n_groups)
+    needed = np.maximum(least - behind, 0)
+    sizes = sums(split.child, split.rows, split.n_children)
+    spare = np.where(split.passing, sizes - least, 0)
+    order = np.lexsort((split.item, depth, split.child))
+    possible = _handed_out(split.child[order], np.where(kept, split.rows, 0)[order], spare)
+    offered = np.zeros(len(split.rows), dtype=np.int64)
+    offered[order] = possible
+    order = np.lexsort((split.item, depth, split.group))
+    taken = np.zeros(len(split.rows), dtype=np.int64)
+    taken[order] = _handed_out(split.group[order], offered[order], needed)
+    return taken
+
+
+def _handed_out(of_item: IntArray, rows: IntArray, most: IntArray) -> IntArray:
+    """Give to items in their order, up to so many rows per group; groups stand together.
+
+    >>> _handed_out(np.array([0, 0, 1]), np.array([2, 2, 5]), np.array([3, 1])).tolist()
+    [2, 1, 1]
+    """
+    up_to = np.cumsum(rows)
+    first = np.flatnonzero(np.diff(of_item, prepend=-1))
+    before = np.zeros(len(most), dtype=np.int64)
+    before[of_item[first]] = up_to[first] - rows[first]
+    within = up_to - before[of_item]
+    limit = most[of_item]
+    given: IntArray = np.minimum(within, limit) - np.minimum(within - rows, limit)
+    return given
+
+
+def _smallest_child(split: Split, groups: BoolArray, taken: IntArray) -> None:
+    """Give the whole smallest passing child of some groups back."""
+    sizes = sums(split.child, split.rows, split.n_children)
+    candidates = np.flatnonzero(split.passing & groups[split.parent] & (sizes > 0))
+    order = candidates[np.lexsort((candidates, sizes[candidates], split.parent[candidates]))]
+    first = order[np.flatnonzero(np.diff(split.parent[order], prepend=-1))]
+    chosen = np.zeros(split.n_children, dtype=bool)
+    chosen[first] = True
+    at = chosen[split.child]
+    taken[at] = split.rows[at]
+
+
+class _OneByOne:
+    """Takes one row per group and step, where it matters which values a row has.
+
+    Only the kind of a row (what models see in it) and its child matter for the verdicts,
+    so of each kind in each child the row that could be specialised least is the candidate.
+    """
+
+    def __init__(self, problem: Problem, split: Split, depth: IntArray) -> None:
+        self._problem = problem
+        self._split = split
+        self._left = split.rows.copy()
+        self._taken = np.zeros(len(split.rows), dtype=np.int64)
+        self._kind = problem.judge.kinds[split.item]
+        self._n_kinds = int(self._kind.max(initial=0)) + 1
+        self._order = np.lexsort((split.item, depth, split.group))
+
+    def run(self, failing: BoolArray) -> IntArray:
+        """Take rows until every group passes or none of its rows can be taken."""
+        active = failing.copy()
+        most = self._problem.judge.least + 2 * self._n_kinds
+        for _ in range(most):
+            chosen, passes = self._best(active)
+            if not len(chosen):
+                break
+            self._left[chosen] -= 1
+            self._taken[chosen] += 1
+            groups = self._split.group[chosen]
+            active = np.zeros_like(active)
+            active[groups[~passes]] = True
+        return self._taken
+
+    def _best(self, active: BoolArray) -> tuple[IntArray, BoolArray]:
+        """Choose one portion per group to take a row from; say if its group then passes."""
+        split = self._split
+        candidates = self._candidates(active)
+        if not len(candidates):
+            return candidates, np.zeros(0, dtype=bool)
+        candidates = candidates[self._child_passes_without(candidates)]
+        passes, new = self._judged_behind(candidates)
+        rank = np.arange(len(candidates))
+        order = np.lexsort((rank, ~new, ~passes, split.group[candidates]))
+        first = order[np.flatnonzero(np.diff(split.group[candidates[order]], prepend=-1))]
+        return candidates[first], passes[first]
+
+    def _candidates(self, active: BoolArray) -> IntArray:
+        """Give the first portions of each kind and child, a few per group, in order."""
+        split = self._split
+        order = self._order
+        order = order[(active[split.group] & split.kept & (self._left > 0))[order]]
+        key = split.child[order] * self._n_kinds + self._kind[order]
+        _, first = np.unique(key, return_index=True)
+        first.sort()
+        order = order[first]
+        group = split.group[order]
+        starts = np.flatnonzero(np.diff(group, prepend=-1))
+        rank = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
+        return order[rank < _CANDIDATES]
+
+    def _child_passes_without(self, candidates: IntArray) -> BoolArray:
+        """Judge the child of each candidate with one row of it less."""
+        split = self._split
+        inside = np.flatnonzero(split.kept & (self._left > 0))
+        return self._with_change(split.child, inside, split.child[candidates], candidates, -1)
+
+    def _judged_behind(self, candidates: IntArray) -> tuple[BoolArray, BoolArray]:
+        """Judge each candidate's group with one row of it more; say whether its kind is new."""
+        split = self._split
+        behind = split.rows * ~split.kept + self._taken
+        inside = np.flatnonzero(behind)
+        passes = self._with_change(
+            split.group, inside, split.group[candidates], candidates, 1, rows=behind
+        )
+        there = split.group[inside] * self._n_kinds + self._kind[inside]
+        new = ~np.isin(split.group[candidates] * self._n_kinds + self._kind[candidates], there)
+        return passes, new
+
+    def _with_change(
+        self,
+        of_portion: IntArray,
+        inside: IntArray,
+        of_candidate: IntArray,
+        candidates: IntArray,
+        change: int,
+        *,
+        rows: IntArray | None = None,
+    ) -> BoolArray:
+        """Judge, for each candidate, its set of portions with one row of the candidate changed."""
+        rows = self._left if rows is None else rows
+        item, kind_rows, starts, of_set = self._by_kind(of_portion, inside, rows)
+        at = np.searchsorted(of_set, of_candidate)
+        lengths = np.diff(starts, append=len(item))[at]
+        ends = np.cumsum(lengths)
+        hypothesis = np.repeat(np.arange(len(candidates)), lengths)
+        source = np.arange(ends[-1] if len(ends) else 0) - np.repeat(
+            ends - lengths - starts[at], lengths
+        )
+        return self._problem.judge.passes(
+            np.concatenate([hypothesis, np.arange(len(candidates))]),
+            np.concatenate([item[source], self._split.item[candidates]]),
+            np.concatenate([kind_rows[source], np.full(len(candidates), change)]),
+            len(candidates),
+        )
+
+    def _by_kind(
+        self, of_portion: IntArray, inside: IntArray, rows: IntArray
+    ) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """Add up the rows of each kind in each set: an item, rows, where sets start, the sets."""
+        key = of_portion[inside] * self._n_kinds + self._kind[inside]
+        keys, first, of_item = np.unique(key, return_index=True, return_inverse=True)
+        added = sums(of_item, rows[inside], len(keys))
+        sets = keys // self._n_kinds
+        starts = np.flatnonzero(np.diff(sets, prepend=-1))
+        return self._split.item[inside[first]], added, starts, sets[starts]
+
 
 Criterion: TypeAlias = Literal["rows", "loss"]
 """What makes an attribute the best to specialise."""

@@ -1,10 +1,16 @@
 """Policies: what must hold for a release, written in YAML or in Python."""
 
-from sfumato.policy.choice import DecouplingRule, MethodRule, SearchRule
-from sfumato.policy.levels import RiskLevels
-from sfumato.policy.model import Policy
-from sfumato.policy.parts import ColumnRule, Missing, Suppression
-from sfumato.policy.tolerance import Tolerance
+from sfumato.policy.columns import (
+    ColumnRule,
+    DecouplingRule,
+    MethodRule,
+    Missing,
+    RiskLevels,
+    SearchRule,
+    Suppression,
+    Tolerance,
+)
+from sfumato.policy.policy import Policy
 
 __all__ = [
     "ColumnRule",

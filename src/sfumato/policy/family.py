@@ -8,8 +8,7 @@ from typing import Any, TypeVar, get_type_hints
 
 from sfumato.errors import ParameterError, SfumatoError, UnknownNameError, suggest
 from sfumato.policy.document import KeyPath
-from sfumato.policy.values import Fault, read, shown
-from sfumato.policy.writer import plain
+from sfumato.policy.values import Fault, plain, read, shown
 
 T = TypeVar("T")
 

@@ -10,20 +10,20 @@ from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_orig
 from sfumato.hierarchy import BUILDERS
 from sfumato.losses import AGGREGATES, LOSSES
 from sfumato.models import MODELS
-from sfumato.policy.choice import (
+from sfumato.policy.columns import (
     Choice,
+    ColumnRule,
     DecouplingRule,
     MethodRule,
+    Missing,
+    RiskLevels,
     SearchRule,
+    Suppression,
+    Tolerance,
     with_full_domain,
 )
 from sfumato.policy.family import default, descriptions, parameters, required
-from sfumato.policy.levels import RiskLevels
-from sfumato.policy.part import Part
-from sfumato.policy.parts import ColumnRule, Missing, Suppression
-from sfumato.policy.tolerance import Tolerance
-from sfumato.policy.values import Hint
-from sfumato.policy.writer import plain
+from sfumato.policy.values import Hint, Part, plain
 from sfumato.schema import Role
 
 Schema: TypeAlias = dict[str, Any]
@@ -114,7 +114,7 @@ def policy_schema(
     decouplings: Mapping[str, type] | None = None,
 ) -> Schema:
     """Describe a whole policy."""
-    from sfumato.policy.model import Policy
+    from sfumato.policy.policy import Policy
 
     limit = {"type": ["number", "string"], "minimum": 0, "pattern": r"^\s*[0-9.]+\s*%\s*$"}
     share = {"type": "number", "minimum": 0, "maximum": 1}

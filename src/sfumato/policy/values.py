@@ -6,14 +6,17 @@ them come the reading here and the JSON Schema in `sfumato.policy.schema`.
 
 import re
 import types
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from enum import Enum
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
 
-from sfumato.errors import suggest
-from sfumato.policy.document import KeyPath, Plain
+import yaml
+from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError
+
+from sfumato.errors import PolicyError, suggest
+from sfumato.policy.document import KeyPath, Places, Plain
 from sfumato.text import text_of
 
 # Only what reads back the same: 01234 is a postcode and 1_000 is not a number. Longer
@@ -230,3 +233,189 @@ def expected(hint: Hint) -> str:
     else:
         text = f"a {kind.__name__}"
     return text
+
+
+# What all parts of a policy share: they are immutable, strict, and say where they are wrong.
+
+
+T_co = TypeVar("T_co", covariant=True)
+
+Faults: TypeAlias = list[tuple[KeyPath, str]]
+"""Mistakes: where, and what."""
+
+
+class FrozenMap(Mapping[str, T_co]):
+    """A dict that cannot be changed, with its order.
+
+    >>> FrozenMap({"age": 1})
+    {'age': 1}
+    """
+
+    __slots__ = ("_items",)
+
+    def __init__(self, items: Mapping[str, T_co] | None = None) -> None:
+        self._items = dict(items or {})
+
+    def __getitem__(self, key: str) -> T_co:
+        return self._items[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._items.items()))
+
+    def __repr__(self) -> str:
+        return repr(self._items)
+
+
+class Part(BaseModel):
+    """A piece of a policy: made of keyword arguments, or of what a policy file says."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    def __init__(self, /, **settings: Any) -> None:  # noqa: ANN401 - the fields say what is taken
+        try:
+            super().__init__(**settings)
+        except ValidationError as error:
+            raise policy_error(_faults_of(error, type(self)), Places()) from None
+
+
+def as_type(hint: Hint) -> PlainValidator:
+    """Read a field the way every value of a policy is read."""
+    return PlainValidator(lambda value: read(hint, value))
+
+
+def keywords(value: Mapping[Any, object]) -> dict[str, object]:
+    """Take a mapping as keyword arguments, or refuse keys that are not text."""
+    for key in value:
+        if not isinstance(key, str):
+            raise Fault(f"a key must be a text, got {shown(key)}")
+    return dict(value)
+
+
+def policy_error(faults: Iterable[tuple[KeyPath, str]], places: Places) -> PolicyError:
+    """Say all mistakes at once, in the order of their lines.
+
+    >>> print(policy_error([(("models", 0, "k"), "too small")], Places("p.yaml")))
+    p.yaml, models[0].k: too small
+    """
+    ordered = sorted(faults, key=lambda fault: places.line(fault[0]) or 0)
+    lines = [f"{places.of(path)}: {text}" for path, text in ordered]
+    text = (
+        lines[0]
+        if len(lines) == 1
+        else f"{places.origin}: {len(lines)} mistakes\n" + "\n".join(lines)
+    )
+    return PolicyError(text, faults=ordered)
+
+
+def collected(error: PolicyError | Fault, *keys: str | int) -> Faults:
+    """Give the mistakes of an error as seen from further up."""
+    if isinstance(error, Fault):
+        return [((*keys, *error.path), error.text)]
+    if error.faults:
+        return [((*keys, *path), text) for path, text in error.faults]
+    return [(keys, str(error))]
+
+
+def _faults_of(error: ValidationError, kind: type[BaseModel]) -> Faults:
+    known = kind.model_fields
+    faults: Faults = []
+    for each in error.errors(include_url=False):
+        where: KeyPath = each["loc"]
+        cause = each.get("ctx", {}).get("error")
+        if isinstance(cause, PolicyError | Fault):
+            faults.extend(collected(cause, *where))
+        elif each["type"] == "missing":
+            means = known[str(where[-1])].description
+            faults.append((where[:-1], f"{where[-1]!r} is missing: {means}"))
+        elif each["type"] == "extra_forbidden":
+            key = str(where[-1])
+            faults.append((where, f"unknown key {key!r}. {suggest(key, list(known))}"))
+        else:
+            faults.append((where, str(cause) if cause else each["msg"]))
+    return faults
+
+
+# Writes settings as plain values, and those as YAML that reads back the same.
+
+
+_TEXT = "tag:yaml.org,2002:str"
+_RESOLVER = yaml.resolver.Resolver()
+
+
+class _Dumper(yaml.SafeDumper):
+    # To us every bare scalar is text, so PyYAML need not guard any of them with a tag.
+    yaml_implicit_resolvers = {}  # noqa: RUF012 - declared so by PyYAML
+
+    def ignore_aliases(self, data: object) -> bool:
+        return True
+
+
+def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+    # Quotes where we, or other readers of YAML, would take it for something else.
+    elsewhere = _RESOLVER.resolve(yaml.ScalarNode, value, (True, False))  # type: ignore[no-untyped-call]
+    style = None if resolve(Plain(value)) == value and elsewhere == _TEXT else "'"
+    # Some line breaks of Unicode read back only if they are escaped.
+    return dumper.represent_scalar(_TEXT, value, style=style if value.isprintable() else '"')
+
+
+def _number(dumper: yaml.SafeDumper, value: float) -> yaml.ScalarNode:
+    text = repr(value).replace("inf", ".inf").replace("nan", ".nan")
+    return dumper.represent_scalar(_TEXT, text)
+
+
+def _word(dumper: yaml.SafeDumper, value: bool | None) -> yaml.ScalarNode:  # noqa: FBT001 - a value
+    return dumper.represent_scalar(_TEXT, "null" if value is None else str(value).lower())
+
+
+_Dumper.add_representer(str, _text)
+_Dumper.add_representer(int, _number)
+_Dumper.add_representer(float, _number)
+_Dumper.add_representer(bool, _word)
+_Dumper.add_representer(type(None), _word)
+
+
+def to_text(settings: dict[str, object]) -> str:
+    """Write settings in their order.
+
+    >>> print(to_text({"version": 1, "columns": {"zip": "plain"}, "other": "1e5"}), end="")
+    version: 1
+    columns: {zip: plain}
+    other: '1e5'
+    """
+    text: str = yaml.dump(
+        settings, Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=None,
+        width=100,
+    )  # fmt: skip
+    return text
+
+
+def plain(value: object) -> object:  # noqa: PLR0911 - one line per type
+    """Write a value with nothing but dicts, lists, text and numbers.
+
+    >>> plain((("a", 2.0), Path("b")))
+    [['a', 2], 'b']
+    """
+    if isinstance(value, Enum):
+        return plain(value.value)
+    if isinstance(value, Path):
+        return value.as_posix()
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, Set):
+        return sorted((plain(item) for item in value), key=repr)
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        number = float(value)
+        return int(number) if number.is_integer() and abs(number) < 1e16 else number
+    return text_of(value)

@@ -8,20 +8,17 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from sfumato.assessment import Assessment
+from sfumato.adversary.target import target_of
 from sfumato.attacks import Target
 from sfumato.counts import FrequencySet
-from sfumato.decoupled import Decoupled
-from sfumato.engines import Table
 from sfumato.errors import InputError, ParameterError, PolicyError
 from sfumato.policy import Policy, RiskLevels
-from sfumato.release import MANIFEST, Release
-from sfumato.tasks.measure import counted
-from sfumato.tasks.stored import shown, stored_release, stored_tables
-from sfumato.tasks.subject import manifest_of, risk_levels_of
-from sfumato.tasks.target import target_of
+from sfumato.releases.opening import counted, manifest_of, risk_levels_of
+from sfumato.releases.release import MANIFEST, Decoupled, Release
+from sfumato.releases.stored import shown, stored_release, stored_tables
+from sfumato.tables import Table
 from sfumato.tasks.utility import utility
-from sfumato.tasks.verify import verify
+from sfumato.tasks.verify import Assessment, verify
 from sfumato.usefulness import Utility
 from sfumato.verifier import Verdict
 

@@ -6,8 +6,18 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from sfumato.reports.content import Badge, Beside, Cell, Content, Drawing, Part, Table
-from sfumato.reports.words import is_number, said, shown
+from sfumato.reports.content import (
+    Badge,
+    Beside,
+    Cell,
+    Content,
+    Drawing,
+    Part,
+    Table,
+    is_number,
+    said,
+    shown,
+)
 
 _FOLDER = Path(__file__).parent / "templates"
 _POLICY = (

@@ -14,8 +14,10 @@ from sfumato.reports.content import (
     Section,
     Sentence,
     Table,
+    is_number,
+    said,
+    shown,
 )
-from sfumato.reports.words import is_number, said, shown
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]!|~^$@]|:(?=//)|(?<=www)\.)")
 """What means something anywhere in a line, addresses included."""

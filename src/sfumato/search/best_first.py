@@ -1,19 +1,374 @@
 """Best-first search: the optimum with few checks, and a proof that it is one."""
 
-from collections.abc import Iterator
+import heapq
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import ClassVar
 
 import numpy as np
 
 from sfumato.losses.base import ClassLossFunction
-from sfumato.search.base import NOTHING_YET, Found, Search
-from sfumato.search.boxes import BoxCounter, above, below
+from sfumato.search.base import NOTHING_YET, Budget, Found, Search
 from sfumato.search.checker import Checker, Outcome
-from sfumato.search.descent import Descent
-from sfumato.search.minimal import Boundary
-from sfumato.search.predictor import Predictor, chance
-from sfumato.typing import BoolArray, Node
+from sfumato.typing import BoolArray, FloatArray, Node
+
+# Arithmetic on whole lattices: one number per node, in flat lexicographic order.
+
+
+_SMALL_PRODUCT = 200_000
+"""Products of matrices with fewer multiplications than this are not worth a second thread to
+the linear algebra library, and waking one costs more than it gains on a busy machine."""
+
+_WIDEST_BLOCK = 32
+"""Attributes are taken together up to this many level combinations: small matrices, few passes."""
+
+
+def outer_sum(parts: Sequence[FloatArray]) -> FloatArray:
+    """Add one number per attribute for every node.
+
+    >>> outer_sum([np.array([0.0, 1.0]), np.array([10.0, 20.0])]).tolist()
+    [10.0, 20.0, 11.0, 21.0]
+    """
+    return reduce(lambda grid, part: np.add.outer(grid, part).ravel(), parts)
+
+
+def below(node: Node, lowest: Node) -> tuple[slice, ...]:
+    """Index everything at or below a node."""
+    return tuple(slice(0, level - low + 1) for level, low in zip(node, lowest, strict=True))
+
+
+def above(node: Node, lowest: Node) -> tuple[slice, ...]:
+    """Index everything at or above a node."""
+    return tuple(slice(level - low, None) for level, low in zip(node, lowest, strict=True))
+
+
+class BoxCounter:
+    """Counts, for every node, how many marked nodes lie below it (or above it).
+
+    Sums over boxes are products with small triangular matrices, one per block of
+    attributes.
+
+    Example:
+        >>> counter = BoxCounter((2, 2))
+        >>> counter.below(np.array([1, 1, 0, 1])).tolist()
+        [1.0, 2.0, 1.0, 3.0]
+        >>> counter.above(np.array([1, 1, 0, 1])).tolist()
+        [3.0, 2.0, 1.0, 1.0]
+    """
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self._matrices: list[np.ndarray] = []
+        block = np.ones((1, 1), dtype=np.float32)
+        for levels in shape:
+            if len(block) * levels > _WIDEST_BLOCK and len(block) > 1:
+                self._matrices.append(block)
+                block = np.ones((1, 1), dtype=np.float32)
+            block = np.kron(block, np.tri(levels, dtype=np.float32))
+        self._matrices.append(block)
+        size = int(np.prod(shape))
+        self._chunks = [
+            _divisor(size // len(m), _SMALL_PRODUCT // len(m) ** 2) for m in self._matrices
+        ]
+
+    def below(self, marked: np.ndarray) -> np.ndarray:
+        """Count marked nodes at or below each node."""
+        return self._apply(marked, [matrix.T for matrix in self._matrices])
+
+    def above(self, marked: np.ndarray) -> np.ndarray:
+        """Count marked nodes at or above each node."""
+        return self._apply(marked, self._matrices)
+
+    def _apply(self, marked: np.ndarray, matrices: Sequence[np.ndarray]) -> np.ndarray:
+        counts = marked.astype(np.float32)
+        # Each step consumes the last block and brings it to the front; after all, order is back.
+        for matrix, chunk in zip(reversed(matrices), reversed(self._chunks), strict=True):
+            width = len(matrix)
+            product = counts.reshape(-1, chunk, width) @ matrix
+            counts = product.reshape(-1, width).T.ravel()
+        return counts
+
+
+def _divisor(n: int, most: int) -> int:
+    """Find the largest divisor of n that is not above a bound.
+
+    >>> _divisor(12, 5)
+    4
+    """
+    return next(d for d in range(min(n, max(most, 1)), 0, -1) if n % d == 0)
+
+
+# Guessing how many rows a node would suppress, to choose whom to check next.
+#
+# A guess never decides anything: it only orders the work.
+
+
+class Predictor:
+    """Ridge regression of log(1 + suppressed rows) on the level of each attribute.
+
+    Before anything is known it goes by the entropy of the generalised columns: the
+    more bits a node keeps, the more classes it has and the smaller they are. Every
+    check then corrects the share each level has in that.
+
+    Example:
+        >>> guess = Predictor([np.array([2.0, 0.0])], rows=100, lowest=(0,))
+        >>> guess.learn((1,), 0)
+        >>> bool(guess.grid()[0] > guess.grid()[1])
+        True
+    """
+
+    def __init__(self, bits: list[FloatArray], *, rows: int, lowest: Node) -> None:
+        self._bits = bits
+        self._lowest = lowest
+        self._offsets = np.cumsum([2, *(len(levels) for levels in bits)])
+        n = int(self._offsets[-1])
+        # The inverse of the regression's matrix, kept up to date by rank-one corrections.
+        self._inverse = np.eye(n)
+        self._inverse[0, 0] = self._inverse[1, 1] = 1e3
+        self._b = np.zeros(n)
+        self._errors: list[float] = []
+        self._weights: FloatArray | None = None
+        # Two anchors: with all bits nearly every row stands alone, with none no row does.
+        self._add(self._anchor(sum(float(levels[0]) for levels in bits)), float(np.log1p(rows)))
+        self._add(self._anchor(sum(float(levels[-1]) for levels in bits)), 0.0)
+
+    def _anchor(self, bits: float) -> FloatArray:
+        features = np.zeros(len(self._b))
+        features[0], features[1] = 1.0, bits
+        return features
+
+    def _add(self, features: FloatArray, target: float) -> None:
+        moved = self._inverse @ features
+        self._inverse -= np.outer(moved, moved / (1.0 + features @ moved))
+        self._b += features * target
+        self._weights = None
+
+    def _features(self, node: Node) -> FloatArray:
+        levels = [level - low for level, low in zip(node, self._lowest, strict=True)]
+        bits = sum(float(b[level]) for b, level in zip(self._bits, levels, strict=True))
+        features = self._anchor(bits)
+        features[self._offsets[:-1] + levels] = 1.0
+        return features
+
+    def learn(self, node: Node, suppressed: int) -> None:
+        """Take in what a check showed."""
+        features = self._features(node)
+        target = float(np.log1p(suppressed))
+        self._errors.append(target - float(features @ self.weights))
+        self._add(features, target)
+
+    @property
+    def weights(self) -> FloatArray:
+        """The regression's current weights."""
+        if self._weights is None:
+            self._weights = self._inverse @ self._b
+        weights: FloatArray = self._weights
+        return weights
+
+    @property
+    def spread(self) -> float:
+        """How far off recent guesses were."""
+        recent = self._errors[-20:]
+        if len(recent) < 4:
+            return 1.0
+        return max(0.25, float(np.sqrt(np.mean(np.square(recent)))))
+
+    def parts(self) -> list[FloatArray]:
+        """Give each attribute's share in the guess by level, with the constant in the first."""
+        weights = self.weights
+        parts = [
+            weights[1] * bits + weights[start : start + len(bits)]
+            for bits, start in zip(self._bits, self._offsets[:-1], strict=True)
+        ]
+        parts[0] = parts[0] + weights[0]
+        return parts
+
+    def grid(self) -> FloatArray:
+        """Guess for every node, as a flat array in lexicographic order."""
+        return outer_sum(self.parts())
+
+    def of(self, node: Node) -> float:
+        """Guess for one node."""
+        return float(self._features(node) @ self.weights)
+
+
+def chance(over: FloatArray, spread: float) -> np.ndarray:
+    """Turn a guess of how far above a threshold something is into a probability.
+
+    >>> chance(np.array([-9.0, 0.0, 9.0]), spread=1.0).round(2).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    return (1.0 / (1.0 + np.exp(np.clip(over * (-1.7 / spread), -30, 30)))).astype(np.float32)
+
+
+# Descent: for lattices too large to hold, go down from the top where it promises most.
+
+
+_DEFAULT_CHECKS = 2000
+"""Checks made when nobody set a budget: a lattice this large has no natural end."""
+
+
+@dataclass(frozen=True)
+class Descent(Search):
+    """Improves a valid node step by step from the top, by expected improvement.
+
+    Every node one step below a valid one is a candidate. The next to be checked is the
+    one that promises most: the chance that it is valid times how much less it would
+    lose than the best so far, both guessed from the checks made. A candidate that
+    cannot be better itself waits; when nothing promising is left, the search looks
+    below those that wait. The result is always valid, and proven optimal if nothing
+    was left to look at.
+    """
+
+    name: ClassVar[str] = "descent"
+    exact: ClassVar[bool] = False
+
+    def run(self, checker: Checker) -> Iterator[Found]:
+        budget = self.budget()
+        if budget.checks is None and budget.seconds is None:
+            budget = Budget(checks=_DEFAULT_CHECKS)
+        state = _Frontier(checker)
+        best = NOTHING_YET
+        node: Node | None = checker.lattice.highest
+        while node is not None:
+            outcome = checker.check(node)
+            if outcome.valid and outcome.loss < best.loss:
+                best = Found(node, outcome.loss, outcome.suppressed, checker.checks)
+                yield best
+            state.learn(outcome, best.loss)
+            if budget.spent(checker.checks):
+                break
+            node = state.choose(best.loss)
+        proven = node is None
+        yield replace(best, checks=checker.checks, proven=proven, finished=True)
+
+
+class _Frontier:
+    """Candidates below valid nodes, the most promising first."""
+
+    def __init__(self, checker: Checker) -> None:
+        self._checker = checker
+        self._guess = Predictor(checker.bits(), rows=checker.total, lowest=checker.lattice.lowest)
+        self._heap: list[tuple[float, Node]] = []
+        self._seen: set[Node] = {checker.lattice.highest}
+        self._hopeless = np.empty((0, len(checker.lattice.highest)), dtype=np.int64)
+        top = checker.loss.floor(checker.lattice.highest)
+        self._lift_per_row = top / max(checker.total, 1)
+        self._waiting: list[tuple[float, Node]] = []
+        """Nodes that cannot be better themselves, though something below them may."""
+
+    def learn(self, outcome: Outcome, best: float) -> None:
+        """Take in a check, and put the nodes below a valid (or not hopeless) one in line."""
+        self._guess.learn(outcome.node, outcome.suppressed)
+        if outcome.hopeless:
+            self._hopeless = np.vstack([self._hopeless, np.array(outcome.node)])
+            return
+        self._line_up(outcome.node, best)
+
+    def _line_up(self, above: Node, best: float) -> None:
+        for node in self._checker.lattice.below(above):
+            if node not in self._seen:
+                self._seen.add(node)
+                heapq.heappush(self._heap, (-self._promise(node, best), node))
+
+    def choose(self, best: float) -> Node | None:
+        """Take the most promising candidate; stale promises are renewed before they count."""
+        while self._heap or self._waiting:
+            if not self._heap:
+                _, node = heapq.heappop(self._waiting)
+                self._line_up(node, best)
+                continue
+            old, node = heapq.heappop(self._heap)
+            if (np.array(node) <= self._hopeless).all(axis=1).any():
+                continue
+            promise = self._promise(node, best)
+            if promise <= 0.0:
+                heapq.heappush(self._waiting, (self._checker.loss.floor(node), node))
+            elif self._heap and promise < -0.9 * self._heap[0][0] and promise < -0.9 * old:
+                heapq.heappush(self._heap, (-promise, node))
+            else:
+                return node
+        return None
+
+    def _promise(self, node: Node, best: float) -> float:
+        limit = self._checker.limit
+        guess = self._guess.of(node)
+        odds = np.clip((guess - np.log1p(limit)) * (1.7 / self._guess.spread), -30, 30)
+        expected = min(float(np.expm1(min(guess, 50.0))), float(limit))
+        loss = self._checker.loss.floor(node) + self._lift_per_row * max(expected, 0.0)
+        chance = 1.0 / (1.0 + np.exp(odds))
+        if not np.isfinite(best):
+            return float(chance / (1.0 + loss))
+        # The floor alone says whether it can be better at all; the guess only how likely.
+        if self._checker.loss.floor(node) >= best:
+            return 0.0
+        return float(chance * max(best - loss, 1e-6 * abs(best)))
+
+
+# All valid nodes and the minimal ones among them, with few checks.
+
+
+class Boundary:
+    """The border between valid and invalid nodes, found by settling as many as possible at once.
+
+    A hopeless node settles everything below it, a valid one everything above it where
+    the models allow that; where they allow nothing, every node is checked.
+    """
+
+    def __init__(self, checker: Checker) -> None:
+        lattice = checker.lattice
+        self._checker = checker
+        self._shape, self._lowest = lattice.shape, lattice.lowest
+        self._open = np.ones(lattice.size, dtype=bool)
+        self._valid = np.zeros(lattice.size, dtype=bool)
+        self._counter = BoxCounter(lattice.shape)
+        self._guess = Predictor(checker.bits(), rows=checker.total, lowest=lattice.lowest)
+
+    def learn(self, outcome: Outcome) -> None:
+        """Draw every conclusion the models allow from one check."""
+        open_, valid = self._open.reshape(self._shape), self._valid.reshape(self._shape)
+        here = tuple(level - low for level, low in zip(outcome.node, self._lowest, strict=True))
+        self._guess.learn(outcome.node, outcome.suppressed)
+        open_[here] = False
+        valid[here] = outcome.valid
+        if outcome.hopeless:
+            open_[below(outcome.node, self._lowest)] = False
+        if self._checker.valid_above(outcome):
+            up = above(outcome.node, self._lowest)
+            open_[up] = False
+            valid[up] = True
+
+    def run(self) -> Iterator[Outcome]:
+        """Check until every node is settled."""
+        while (node := self._choose()) is not None:
+            outcome = self._checker.check(node)
+            self.learn(outcome)
+            yield outcome
+
+    def _choose(self) -> Node | None:
+        if not self._open.any():
+            return None
+        over = self._guess.grid() - np.log1p(self._checker.limit)
+        hopeless = chance(over, self._guess.spread)
+        score = hopeless * self._counter.below(self._open)
+        score += (1.0 - hopeless) * self._counter.above(self._open)
+        score[~self._open] = -1.0
+        place = np.unravel_index(int(score.argmax()), self._shape)
+        return tuple(int(i) + low for i, low in zip(place, self._lowest, strict=True))
+
+    def valid(self) -> tuple[Node, ...]:
+        """Give the valid nodes in lexicographic order."""
+        return self._nodes(self._valid)
+
+    def minimal(self) -> tuple[Node, ...]:
+        """Give the valid nodes that have no valid node below them."""
+        counts = self._counter.below(self._valid)
+        return self._nodes(self._valid & (counts == 1))
+
+    def _nodes(self, marked: BoolArray) -> tuple[Node, ...]:
+        places = np.argwhere(marked.reshape(self._shape)) + np.array(self._lowest)
+        return tuple(tuple(int(level) for level in place) for place in places)
+
 
 _DENSE_NODES = 300_000
 """Lattices up to this size are kept whole in memory, one number per node."""
@@ -207,3 +562,34 @@ class _State:
     def _node(self, flat: int) -> Node:
         place = np.unravel_index(flat, self._shape)
         return tuple(int(i) + low for i, low in zip(place, self._lowest, strict=True))
+
+
+# Among nodes that lose the same, the least general one.
+
+
+def step_down(checker: Checker, found: Found) -> Found:
+    """Lower levels for as long as nothing is lost by it.
+
+    A column that is constant, or values that no other value of the data shares a group
+    with, lose nothing when generalised; a search that only looks at the loss may lift
+    them for no reason. Attributes are tried in order, so the result is always the same.
+    """
+    while found.node is not None:
+        lower = _equally_good(checker, found.node, found.loss)
+        if lower is None:
+            return replace(found, checks=checker.checks)
+        found = replace(found, node=lower.node, loss=lower.loss, suppressed=lower.suppressed)
+    return found
+
+
+def _equally_good(checker: Checker, node: Node, loss: float) -> Found | None:
+    slack = 1e-12 * max(1.0, abs(loss))
+    floor = checker.loss.floor(node)
+    for lower in checker.lattice.below(node):
+        # Where generalising did cost something, the search has looked already.
+        if checker.loss.floor(lower) < floor - slack:
+            continue
+        outcome = checker.check(lower)
+        if outcome.valid and outcome.loss <= loss + slack:
+            return Found(lower, outcome.loss, outcome.suppressed, checker.checks)
+    return None

@@ -10,11 +10,10 @@ from functools import cache
 
 import numpy as np
 
-from sfumato.classes import EquivalenceClasses
+from sfumato.classes import EquivalenceClasses, overlapping
 from sfumato.lattice import Lattice
 from sfumato.losses.base import Attribute, Judged, LossFunction
 from sfumato.models.base import PrivacyModel, TableModel
-from sfumato.overlap import overlapping
 from sfumato.search.grouping import Grouping, Partition
 from sfumato.typing import BoolArray, FloatArray, IntArray, Node
 

@@ -3,9 +3,8 @@
 Everything is decided on counts. `sfumato.decouplings` publishes what comes out.
 """
 
-from sfumato.slicing.attributes import correlated_columns, require_diverse
+from sfumato.slicing.attributes import correlated_columns, medoids, require_diverse
 from sfumato.slicing.buckets import bucketed
-from sfumato.slicing.columns import Columns
 from sfumato.slicing.correlation import (
     MEASURES,
     Correlations,
@@ -17,10 +16,8 @@ from sfumato.slicing.correlation import (
     shared_information,
 )
 from sfumato.slicing.diversity import Crowds, beliefs, crowds, exposed
-from sfumato.slicing.forms import FORMS, Entropy, Form, Probabilistic, Recursive, form_of
-from sfumato.slicing.laid import Laid
-from sfumato.slicing.medoids import medoids
-from sfumato.slicing.tally import Tally
+from sfumato.slicing.forms import FORMS, Entropy, Form, Probabilistic, Recursive, Tally, form_of
+from sfumato.slicing.layout import Columns, Laid
 
 __all__ = [
     "FORMS",

@@ -6,7 +6,7 @@ import numpy as np
 
 from sfumato.slicing.diversity import crowds
 from sfumato.slicing.forms import Form
-from sfumato.slicing.laid import Laid
+from sfumato.slicing.layout import Laid
 from sfumato.typing import BoolArray, FloatArray, IntArray
 
 

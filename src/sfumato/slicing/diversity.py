@@ -15,9 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.slicing.forms import Form
-from sfumato.slicing.laid import Laid
-from sfumato.slicing.tally import Tally
+from sfumato.slicing.forms import Form, Tally
+from sfumato.slicing.layout import Laid
 from sfumato.typing import BoolArray, FloatArray, IntArray
 
 _AT_ONCE = 1 << 21

@@ -12,29 +12,25 @@ import numpy as np
 
 from sfumato.checks import require_int
 from sfumato.counts import FrequencySet
-from sfumato.engines import FORMATS, Table, open_table
 from sfumato.errors import InputError, ParameterError, VerificationError
 from sfumato.evidence import Key, SigningKey, write_evidence
 from sfumato.partition import PARTITIONERS, Partitioner
 from sfumato.policy import Policy
+from sfumato.recode.budget import Budget, Fitted, count_within
+from sfumato.recode.full_domain import decide_full_domain
+from sfumato.recode.local import decide_locally
+from sfumato.recode.problem import Decision, counted_columns
 from sfumato.recoding import FullDomainRecoding, Recoding
-from sfumato.release import (
-    Release,
-    hash_of,
-    manifest_text,
-    staged_folder,
-    write_manifest,
+from sfumato.releases.evidence import attestation
+from sfumato.releases.manifest import (
+    PUBLISHED,
+    build_manifest,
+    generalization_of,
+    promises_of,
+    verify_release_folder,
 )
-from sfumato.schema import Role
-from sfumato.tasks.budget import Budget, Fitted, count_within
-from sfumato.tasks.decision import Decision
-from sfumato.tasks.evidence import key_for
-from sfumato.tasks.full_domain import decide_full_domain
-from sfumato.tasks.local import decide_locally
-from sfumato.tasks.manifest import PUBLISHED, build_manifest
-from sfumato.tasks.problem import counted_columns
-from sfumato.tasks.promises import generalization_of, promises_of, verify_release_folder
-from sfumato.tasks.stored import (
+from sfumato.releases.release import Release, hash_of, manifest_text, staged_folder, write_manifest
+from sfumato.releases.stored import (
     StoredOutput,
     for_verifier,
     open_stored,
@@ -43,7 +39,9 @@ from sfumato.tasks.stored import (
     refuse_memory,
     relation_of,
 )
-from sfumato.tasks.stored_evidence import attestation
+from sfumato.schema import Role
+from sfumato.tables import FORMATS, Table, open_table
+from sfumato.tasks.evidence import key_for
 from sfumato.typing import Progress, silent
 from sfumato.verifier import Verdict, verify_file, verify_stored
 
@@ -170,7 +168,7 @@ def _decided(
         decision = decide(within, within, counts, population_of(policy, report), report)
         yield decision, fitted.notes, table
     else:
-        from sfumato.tasks.fragments import decided_in_fragments
+        from sfumato.recode.fragments import decided_in_fragments
 
         report("partition", 0, counts.total)
         place = None if stored is None else stored.name
@@ -204,8 +202,8 @@ def _counted(
 
 
 def with_findings(policy: Policy, findings: "Findings | Sequence[Findings]") -> Policy:
-    """Ask, on top of a policy, that what leaked does not; see `sfumato.tasks.refined`."""
-    from sfumato.tasks.refined import with_findings as refined
+    """Ask, on top of a policy, that what leaked does not; see `sfumato.recode.refine`."""
+    from sfumato.recode.refine import with_findings as refined
 
     return refined(policy, findings if isinstance(findings, Sequence) else [findings])
 
@@ -228,7 +226,7 @@ def decide(
     """
     partitioner = policy.make_method(PARTITIONERS)
     if asked is not policy:
-        from sfumato.tasks.refined import decide_refined
+        from sfumato.recode.refine import decide_refined
 
         return decide_refined(policy, asked, partitioner, counts, report)
     if partitioner is None:

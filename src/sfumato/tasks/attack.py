@@ -7,7 +7,7 @@ from sfumato.checks import names_in
 from sfumato.counts import FrequencySet
 from sfumato.errors import ParameterError, UnknownColumnError, some
 from sfumato.hierarchy import HierarchyBuilder, Ladder
-from sfumato.tasks.measure import counted
+from sfumato.releases.opening import counted
 
 
 def attack(

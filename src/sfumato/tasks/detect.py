@@ -1,23 +1,34 @@
 """Detect: what a published table still tells about people."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sfumato.bayes import LEARNERS, Learner
-from sfumato.broken import Broken
 from sfumato.checks import require_int, require_number
-from sfumato.engines import open_table
-from sfumato.errors import ParameterError
+from sfumato.decouplings.base import Broken
+from sfumato.drawing import heatmap_svg, network_svg
+from sfumato.errors import OutputError, ParameterError
+from sfumato.html import save_text
 from sfumato.leaks import Findings, RiskLevels
-from sfumato.leaks.consistent import random_table
-from sfumato.leaks.learning import Progress, fit_columns, learn_networks
+from sfumato.leaks.exposure import random_table
+from sfumato.leaks.findings import fit_columns, learn_networks
+from sfumato.networks import (
+    LEARNERS,
+    ConditionalTable,
+    Learner,
+    Network,
+    to_bif,
+    to_dot,
+    to_graphml,
+)
 from sfumato.policy import Policy
-from sfumato.tasks.broken_tables import parts_of
-from sfumato.tasks.subject import Subject, risk_levels_of, subject_of
-from sfumato.typing import silent
+from sfumato.releases.opening import Subject, parts_of, risk_levels_of, subject_of
+from sfumato.tables import open_table
+from sfumato.text import text_of
+from sfumato.typing import Progress, Value, silent
 
 DEFAULT_SUPPORT = 5
 """Fewest rows behind a rule where no k is promised."""
@@ -52,7 +63,7 @@ def detect(  # noqa: PLR0913 - all but one have a default and are named
         sensitive: The columns nobody should learn about a person.
         policy: Where the roles come from if they are not named.
         alpha: What a probability must exceed to be reported; above 0, below 1.
-        learner: How the structure is learned; see `sf.bayes.LEARNERS`.
+        learner: How the structure is learned; see `sf.networks.LEARNERS`.
         support: Fewest rows behind a rule; None takes the k that is promised, else 5.
         levels: The risk levels; None takes the policy's, else low, moderate from 0.2, high
             from 0.5 and very high from 0.75.
@@ -114,3 +125,112 @@ def _of_parts(
         max(ks, default=None),
         manifest,
     )
+
+
+# Writing findings as pictures, and networks as files other programs read.
+
+
+_MOST_ROWS = 40
+"""Combinations of parents drawn of a table; those with most rows behind them."""
+
+_MOST_VALUES = 30
+
+
+def draw_findings(findings: Findings, folder: str | Path) -> list[Path]:
+    """Draw every network, with the rules above alpha marked, and every table of the last.
+
+    Args:
+        findings: What was found.
+        folder: Where to write; made if it is not there. Files of the same name are replaced.
+    """
+    target = Path(folder)
+    drawn: dict[str, str] = {}
+    for name, network in findings.networks.items():
+        drawn[f"network-{name}.svg"] = _network(findings, name, network)
+    for number, table in enumerate(findings.tables["all"].values(), start=1):
+        if table.parents:
+            drawn[f"table-{number}.svg"] = table_svg(table, findings.alpha)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        for file, text in drawn.items():
+            (target / file).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise OutputError(
+            f"cannot write in {str(target)!r}: {error.strerror or error}. Choose another folder."
+        ) from None
+    return [target / file for file in drawn]
+
+
+def _network(findings: Findings, name: str, network: Network) -> str:
+    groups = dict.fromkeys(findings.quasi_identifiers, "quasi-identifier")
+    groups |= dict.fromkeys(findings.sensitive, "sensitive")
+    return network_svg(
+        network,
+        marked=marked_edges(findings, network),
+        groups={column: groups[column] for column in network.columns},
+        title=f"Dependencies: {name}",
+    )
+
+
+def marked_edges(findings: Findings, network: Network) -> dict[tuple[str, str], float]:
+    """Give the edges that carry a rule above alpha, and how strong its strongest entry is."""
+    marked: dict[tuple[str, str], float] = {}
+    for rule in findings.rules:
+        for column in rule.known:
+            for edge in ((column.name, rule.told.name), (rule.told.name, column.name)):
+                if edge in network.edges:
+                    marked[edge] = max(marked.get(edge, 0.0), rule.strongest)
+    return marked
+
+
+def table_svg(table: ConditionalTable, alpha: float) -> str:
+    """Draw a table as a heat map: what is known down the side, what is told across."""
+    rows = np.argsort(-table.support, kind="stable")[:_MOST_ROWS]
+    told = table.child.values
+    probabilities = np.zeros((len(rows), len(told)))
+    for at, row in enumerate(rows.tolist()):
+        entries = slice(table.starts[row], table.starts[row + 1])
+        probabilities[at, table.value[entries]] = table.count[entries] / table.support[row]
+    # Where there are too many values, those that some row makes likely are the telling ones.
+    order = np.argsort(-probabilities.max(axis=0), kind="stable")[:_MOST_VALUES]
+    shown = np.sort(order)
+    labels = [
+        ", ".join(
+            f"{parent.name}={_text(parent.values[code])}"
+            for parent, code in zip(table.parents, table.combinations[:, row], strict=True)
+        )
+        for row in rows.tolist()
+    ]
+    return heatmap_svg(
+        labels,
+        [_text(told[i]) for i in shown.tolist()],
+        probabilities[:, shown],
+        title=f"{table.child.name}, given {', '.join(table.names)}",
+        support=table.support[rows].tolist(),
+        mark_above=alpha,
+    )
+
+
+def _text(value: Value) -> str:
+    return "(missing)" if value is None else text_of(value)
+
+
+def export_network(findings: Findings, path: str | Path, *, which: str = "all") -> Path:
+    """Write a network as BIF, GraphML or DOT, by the ending of the file's name.
+
+    Args:
+        findings: What was found.
+        path: The file to write: `.bif`, `.graphml` or `.dot`.
+        which: Which network: quasi-identifiers, sensitive or all.
+    """
+    target = Path(path)
+    network = findings.networks[which]
+    writers: Mapping[str, Callable[[], str]] = {
+        ".bif": lambda: to_bif(network, findings.tables[which]),
+        ".graphml": lambda: to_graphml(network),
+        ".dot": lambda: to_dot(network),
+    }
+    if target.suffix not in writers:
+        raise ParameterError("export", target.name, f"a file that ends in {', '.join(writers)}")
+    text = writers[target.suffix]()
+    return save_text(target, text)

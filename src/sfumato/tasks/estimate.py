@@ -10,16 +10,13 @@ from sfumato.counts import Column, FrequencySet
 from sfumato.errors import HierarchyError, ParameterError
 from sfumato.hierarchy import Ladder
 from sfumato.policy import Policy
-from sfumato.tasks.ladders import ladders_of
-from sfumato.tasks.measure import counted
-from sfumato.tasks.published import Counted, Published, published
+from sfumato.recode.problem import ladders_of
+from sfumato.releases.opening import Counted, Published, counted, published
 from sfumato.text import in_order, text_or_none
 from sfumato.typing import IntArray
 from sfumato.usefulness import Alone, Condition, Estimate, Query
-from sfumato.usefulness.bounds import Part, bounds
-from sfumato.usefulness.entries import people_of
-from sfumato.usefulness.said import Known, Reading, Said
-from sfumato.usefulness.wanted import Wanted, wanted_of
+from sfumato.usefulness.answers import Known, Part, Reading, Said, Wanted, bounds, wanted_of
+from sfumato.usefulness.estimators import people_of
 
 
 def estimate(

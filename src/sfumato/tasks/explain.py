@@ -7,16 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.attacks.person import OnePerson
-from sfumato.broken import Broken
+from sfumato.adversary.explanation import Belief, Explanation, Place
+from sfumato.adversary.person import TABLE, Knowledge, Labels, OnePerson, Seen
 from sfumato.counts import Column
+from sfumato.decouplings.base import Broken
 from sfumato.errors import ParameterError, UnknownColumnError, suggest
 from sfumato.policy import Missing, Policy
-from sfumato.tasks.explanation import Belief, Explanation, Place
-from sfumato.tasks.knowledge import Knowledge
-from sfumato.tasks.published import Published, published
-from sfumato.tasks.seen import TABLE, Labels, Seen
-from sfumato.tasks.subject import manifest_of
+from sfumato.releases.opening import Published, manifest_of, published
 from sfumato.text import STAR, is_missing, text_of
 from sfumato.typing import FloatArray, Value
 from sfumato.verifier.manifest import BREAK_MERGE, SLICING

@@ -7,20 +7,16 @@ from typing import Any, overload
 
 import numpy as np
 
-from sfumato.attacks import Covered, Groups, Matcher, Membership, Presence
+from sfumato.adversary.target import matcher
+from sfumato.attacks import Membership, Presence
 from sfumato.checks import require_int
-from sfumato.counts import FrequencySet
 from sfumato.errors import ParameterError, UnknownNameError
-from sfumato.fragment import fragment
-from sfumato.hierarchy import Ladder
+from sfumato.html import fragment
 from sfumato.policy import Policy
-from sfumato.tasks.ladders import ladders_of
-from sfumato.tasks.measure import counted
-from sfumato.tasks.published import Published, published, require_alike
-from sfumato.text import text_or_none
-from sfumato.typing import Progress, Value
-from sfumato.usefulness.covering import Covering
-from sfumato.usefulness.results import tabulated
+from sfumato.recode.problem import ladders_of
+from sfumato.releases.opening import counted, published, require_alike
+from sfumato.typing import Progress
+from sfumato.usefulness.measure import tabulated
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,38 +191,3 @@ def membership(  # noqa: PLR0913 - all but two have a default and are named
         if progress is not None:
             progress("compare", len(found), len(opened))
     return Presences(found, seed) if isinstance(releases, Mapping) else found["release"]
-
-
-def matcher(people: FrequencySet, release: Published, ladders: Mapping[str, Ladder]) -> Matcher:
-    """Find the groups of a release that a row written in raw values can be held against."""
-    shown = release.counted(people.names)
-    names = [
-        [*([] if shown.group is None else [shown.group]), *shown.names(table)]
-        for table in shown.tables
-    ]
-    tables = [table.project(each) for table, each in zip(shown.tables, names, strict=True)]
-    covers: dict[str, dict[str | None, list[str | None]]] = {}
-    for column in people.columns:
-        covering = Covering(column, ladders.get(column.name), release.levels.get(column.name))
-        texts = [text_or_none(value) for value in column.values]
-        covers[column.name] = {
-            text_or_none(label): [texts[code] for code in covering.of(label)]
-            for table in tables
-            if column.name in table.names
-            for label in table.column(column.name).values
-        }
-    became = {name: _turned(each) for name, each in covers.items()}
-    labels = {name: each for name, each in became.items() if each is not None}
-    if len(labels) == len(became):
-        return Groups.of(people, tables, group=shown.group, labels=labels)
-    return Covered.of(people, tables, covers, group=shown.group)
-
-
-def _turned(
-    covers: Mapping[str | None, Sequence[str | None]],
-) -> dict[str | None, Value] | None:
-    """Say what each raw text became; None if one became several labels."""
-    became: dict[str | None, Value] = {
-        text: label for label, under in covers.items() for text in under
-    }
-    return became if len(became) == sum(map(len, covers.values())) else None

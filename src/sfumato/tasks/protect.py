@@ -1,27 +1,78 @@
 """Protect: anonymise, detect, refine or decouple, detect again, in one call."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from sfumato.checks import require_int
-from sfumato.decoupled import Decoupled
-from sfumato.errors import InfeasibleError
-from sfumato.fragment import fragment
+from sfumato.errors import InfeasibleError, InputError
+from sfumato.html import fragment
 from sfumato.leaks import Findings
 from sfumato.partition import Partitioner
 from sfumato.policy import Policy
-from sfumato.release import Release
-from sfumato.tasks.anonymize import AS_THEY_ARE, anonymize
-from sfumato.tasks.attempts import Attempts
+from sfumato.recode.problem import counted_columns
+from sfumato.recode.recoded import recoded
+from sfumato.releases.manifest import build_manifest
+from sfumato.releases.release import Decoupled, Release
+from sfumato.releases.stored import open_stored, output_of, refuse_files, refuse_memory
+from sfumato.tasks.anonymize import (
+    AS_THEY_ARE,
+    anonymize,
+    decide,
+    population_of,
+    with_findings,
+)
 from sfumato.tasks.decouple import decouple
 from sfumato.tasks.detect import detect
-from sfumato.tasks.stored import open_stored, output_of, refuse_files, refuse_memory
 from sfumato.typing import Progress, silent
+from sfumato.verifier import Verdict
 
 if TYPE_CHECKING:
-    from sfumato.engines.ibis.table import IbisTable
+    from sfumato.tables.sql.table import IbisTable
+
+# Trying releases of a table that stays in its database: decided on counts, and never written.
+
+
+class Attempts:
+    """Releases of one table, which is counted once for all of them.
+
+    Args:
+        table: The opened table.
+        policy: What every attempt keeps.
+        report: Told how far each stage is.
+    """
+
+    def __init__(self, table: "IbisTable", policy: Policy, report: Progress) -> None:
+        self._table = table
+        self._policy = policy
+        self._report = report
+        self._roles = policy.check_against(table.columns)
+        columns = tuple(dict.fromkeys([*counted_columns(policy), *policy.sensitive]))
+        self._counts = table.count(
+            columns, progress=lambda done, total: report("count", done, total)
+        )
+        if not self._counts.total:
+            raise InputError("the table has no rows: there is nobody to protect")
+        self._population = population_of(policy, report)
+
+    def release(self, refine: Sequence[Findings] = ()) -> Release:
+        """Decide as `sf.anonymize` would; what would be published can be counted, and no more."""
+        from sfumato.tables.sql.table import TriedTable
+
+        asked = with_findings(self._policy, refine) if refine else self._policy
+        decided = counted_columns(asked)
+        counts = self._counts.project(decided)
+        decision = decide(self._policy, asked, counts, self._population, self._report)
+        rng = np.random.default_rng()
+        published = recoded(self._counts, decision.recoding, decided, rng)
+        manifest = build_manifest(asked, self._roles, decision, reproducible=False)
+        # Suppressed rows are not among these counts, not even as stars.
+        manifest["rows"]["suppression"] = "remove"
+        tried = TriedTable(self._table, published)
+        return Release(manifest, Verdict(()), place=self._table.name, source=tried)
 
 
 @dataclass(frozen=True, eq=False)

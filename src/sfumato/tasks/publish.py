@@ -3,24 +3,19 @@
 from os import PathLike
 from pathlib import Path
 
-from sfumato.broken import Broken
 from sfumato.checks import require_int, require_number
-from sfumato.decoupled import Decoupled
-from sfumato.engines import FORMATS
+from sfumato.decouplings.base import Broken
 from sfumato.errors import InputError, ParameterError
 from sfumato.evidence import Key
 from sfumato.ledger.store import WAIT
 from sfumato.policy import Policy
-from sfumato.release import MANIFEST, Release
+from sfumato.publishing.increments import IncrementJob
+from sfumato.publishing.outputs import FolderOutput, IncrementOutput, TablesOutput
+from sfumato.publishing.start import Publication, called, start_ledger
+from sfumato.releases.release import MANIFEST, Decoupled, Release
+from sfumato.releases.stored import GivenTables, is_stored, manifest_beside, output_of
+from sfumato.tables import FORMATS
 from sfumato.tasks.evidence import key_for
-from sfumato.tasks.given_tables import GivenTables
-from sfumato.tasks.increment import IncrementOutput
-from sfumato.tasks.increment_folder import FolderOutput
-from sfumato.tasks.increment_tables import TablesOutput
-from sfumato.tasks.increments import IncrementJob
-from sfumato.tasks.publication import Publication
-from sfumato.tasks.start_ledger import called, start_ledger
-from sfumato.tasks.stored import is_stored, manifest_beside, output_of
 
 
 def publish(  # noqa: PLR0913 - all but two have a default and are named

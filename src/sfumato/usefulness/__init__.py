@@ -12,22 +12,27 @@ Example:
     2.6666666666666665
 """
 
-from sfumato.usefulness.alone import Alone
-from sfumato.usefulness.anatomised import Anatomised
-from sfumato.usefulness.associations import Associations, cramers_v, strengths
-from sfumato.usefulness.broken import BrokenTable
-from sfumato.usefulness.classification import Accuracy, Classification
-from sfumato.usefulness.estimate import Estimate
-from sfumato.usefulness.estimator import Estimator
-from sfumato.usefulness.exam import Exam
-from sfumato.usefulness.generalised import Generalised
-from sfumato.usefulness.labels import Labels
-from sfumato.usefulness.original import Original
-from sfumato.usefulness.query import Condition, Query, among, between
-from sfumato.usefulness.query_errors import QueryErrors
-from sfumato.usefulness.results import Utilities, Utility
-from sfumato.usefulness.sliced import Sliced
-from sfumato.usefulness.workload import Workload
+from sfumato.usefulness.answers import Alone, Estimate
+from sfumato.usefulness.estimators import (
+    Anatomised,
+    BrokenTable,
+    Estimator,
+    Generalised,
+    Labels,
+    Original,
+    Sliced,
+)
+from sfumato.usefulness.measure import (
+    Accuracy,
+    Associations,
+    Classification,
+    Exam,
+    Utilities,
+    Utility,
+    cramers_v,
+    strengths,
+)
+from sfumato.usefulness.queries import Condition, Query, QueryErrors, Workload, among, between
 
 __all__ = [
     "Accuracy",

@@ -4,10 +4,10 @@ One format is one file with one function from an assessment to a text; `FORMATS`
 """
 
 from collections.abc import Callable
-from importlib import import_module
 
-from sfumato.assessment import Assessment
 from sfumato.errors import UnknownNameError
+from sfumato.tasks.verify import Assessment
+from sfumato.verdicts import formats
 
 __all__ = ["FORMATS", "written"]
 
@@ -31,6 +31,5 @@ def written(assessment: Assessment, form: str, *, subject: str = "release") -> s
     """
     if form not in FORMATS:
         raise UnknownNameError("format", form, FORMATS)
-    module = import_module(f"sfumato.verdicts.{form}")
-    write: Callable[[Assessment, str], str] = module.write
+    write: Callable[[Assessment, str], str] = getattr(formats, f"write_{form}")
     return write(assessment, subject)

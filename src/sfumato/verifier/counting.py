@@ -3,21 +3,288 @@
 Memory grows with the distinct combinations, not with the rows.
 """
 
-from collections.abc import Mapping, Sequence
+import struct
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.errors import UnknownColumnError
-from sfumato.text import STAR
-from sfumato.verifier.cells import normalised, text_key
+from sfumato.errors import ParameterError, UnknownColumnError
+from sfumato.text import STAR, is_missing, text_of
 from sfumato.verifier.reading import Source, open_source
-from sfumato.verifier.tally import Tally
 
-if TYPE_CHECKING:
-    from sfumato.verifier.database import Relation
+# Give equal cells equal forms.
+#
+# Floats lose what would split one value in two: NaN is missing, and -0.0 is 0.0.
+
+
+def normalised(array: pa.Array) -> pa.Array:
+    """Give equal cells equal bytes, in a type that can be grouped.
+
+    >>> normalised(pa.array([0.0, -0.0, float("nan"), None])).to_pylist()
+    [0.0, 0.0, None, None]
+    """
+    if isinstance(array, pa.ExtensionArray):
+        array = array.storage
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if pa.types.is_null(array.type) or pa.types.is_string_view(array.type):
+        return array.cast(pa.string())
+    if pa.types.is_float16(array.type):
+        array = array.cast(pa.float32())
+    if pa.types.is_floating(array.type):
+        nothing, zero = pa.scalar(None, array.type), pa.scalar(0.0, array.type)
+        return pc.if_else(pc.is_nan(array), nothing, pc.add(array, zero))
+    return array
+
+
+def python_values(column: pa.ChunkedArray) -> list[object]:
+    """Give a column as Python values, different ones staying different.
+
+    Python knows no nanoseconds, so a time that needs them stays a number.
+    """
+    if getattr(column.type, "unit", None) == "ns":
+        kind = type(column.type).__name__
+        coarser = {
+            "TimestampType": lambda: pa.timestamp("us", column.type.tz),
+            "DurationType": lambda: pa.duration("us"),
+            "Time64Type": lambda: pa.time64("us"),
+        }[kind]()
+        try:
+            column = column.cast(coarser)
+        except pa.ArrowInvalid:
+            column = column.cast(pa.int64())
+    values: list[object] = column.to_pylist()
+    return values
+
+
+def text_key(combination: Sequence[object]) -> tuple[str | None, ...]:
+    """Write a combination the way people and hierarchies write it.
+
+    >>> text_key([39.0, None, "f"])
+    ('39', None, 'f')
+    """
+    return tuple(None if is_missing(value) else text_of(value) for value in combination)
+
+
+# The distinct combinations of one batch, with Arrow's own dictionaries and nothing else.
+#
+# Arrow's GROUP BY would do it in one call, but loading it takes longer than verifying a census:
+# it brings in data sets, and pandas where that is installed. For the same reason numbers are
+# handed to Arrow in buffers here, not as Python objects.
+
+
+def distinct(columns: Sequence[pa.Array]) -> Iterator[tuple[tuple[object, ...], int]]:
+    """Count the distinct combinations of columns; a missing cell is a value of its own.
+
+    >>> list(distinct([pa.array(["f", None, "f"]), pa.array([1, 1, 1])]))
+    [(('f', 1), 2), ((None, 1), 1)]
+    """
+    dictionaries: list[list[object]] = []
+    members: list[pa.Array] = []
+    codes: pa.Array | None = None
+    for column in columns:
+        encoded = column.dictionary_encode(null_encoding="encode")
+        dictionaries.append(python_values(encoded.dictionary))
+        code = encoded.indices.cast(pa.int64())
+        if codes is None:
+            numbered = code.dictionary_encode()
+            members = [numbered.dictionary]
+        elif len(members[0]) == len(code):
+            # Every row is alone by now, and numbered in its order: nothing is left to tell apart.
+            members = [*members, code]
+            continue
+        else:
+            # Distinct combinations so far times values of this column: no 64-bit overflow.
+            width = _number(len(dictionaries[-1]))
+            numbered = pc.add(pc.multiply(codes, width), code).dictionary_encode()
+            before = pc.divide(numbered.dictionary, width)
+            here = pc.subtract(numbered.dictionary, pc.multiply(before, width))
+            members = [*(member.take(before) for member in members), here]
+        codes = numbered.indices.cast(pa.int64())
+    # Codes are numbered as they first occur, and counts come in that order too.
+    rows: list[int] = pc.value_counts(codes).field(1).to_pylist()
+    values = [
+        [dictionary[code] for code in member.to_pylist()]
+        for dictionary, member in zip(dictionaries, members, strict=True)
+    ]
+    return zip(zip(*values, strict=True), rows, strict=True)
+
+
+def _number(value: int) -> pa.Scalar:
+    buffer = pa.py_buffer(struct.pack("=q", value))
+    return pa.Array.from_buffers(pa.int64(), 1, [None, buffer])[0]
+
+
+# Adds up the distinct combinations of many batches, as numbers for as long as possible.
+#
+# A combination of a batch becomes one whole number, and numbers are counted and added up by
+# Arrow. Python sees each combination about once, however many batches it is in.
+
+
+Combination = tuple[object, ...]
+
+_BITS = 62
+"""Bits of a number that stands for a combination."""
+
+_UNCOUNTED = 1 << 21
+"""Rows that are counted at a time: the more, the fewer combinations are met several times."""
+
+_PENDING = 1 << 20
+"""Counts that may pile up before equal ones are added up."""
+
+
+class Tally:
+    """Counts rows by their combination of values, batch after batch.
+
+    Example:
+        >>> tally = Tally(2)
+        >>> tally.add([pa.array(["f", None, "f"]), pa.array([1, 1, 1])])
+        >>> tally.add([pa.array(["m", "f"]), pa.array([1, 1])])
+        >>> tally.sums()
+        {('f', 1): 3, (None, 1): 1, ('m', 1): 1}
+    """
+
+    def __init__(self, columns: int) -> None:
+        self._books = [_Book() for _ in range(columns)]
+        self._sums: dict[Combination, int] = {}
+        self._numbers: list[pa.Array] = []
+        self._uncounted = 0
+        self._keys: list[pa.Array] = []
+        self._rows: list[pa.Array] = []
+
+    def add(self, columns: Sequence[pa.Array]) -> None:
+        """Count the rows of a batch: one array per column, all equally long."""
+        coded = [_coded(column) for column in columns]
+        for book, (values, _) in zip(self._books, coded, strict=True):
+            book.learn(values)
+        if any(book.full for book in self._books):
+            # The numbers given so far mean something else from here on.
+            self._spell_out()
+            for book in self._books:
+                book.widen()
+        if sum(book.bits for book in self._books) > _BITS:
+            self._take(distinct([normalised(column) for column in columns]))
+            return
+        self._numbers.append(self._numbered(coded))
+        self._uncounted += len(self._numbers[-1])
+        if self._uncounted >= _UNCOUNTED:
+            self._count()
+
+    def _count(self) -> None:
+        if not self._numbers:
+            return
+        counted = pc.value_counts(pa.chunked_array(self._numbers))
+        self._numbers, self._uncounted = [], 0
+        self._keys.append(counted.field(0))
+        self._rows.append(counted.field(1))
+        if sum(len(keys) for keys in self._keys) > _PENDING:
+            self._add_up()
+            if len(self._keys[0]) > _PENDING // 2:
+                self._spell_out()
+
+    def sums(self) -> dict[Combination, int]:
+        """Give every combination with its number of rows."""
+        self._spell_out()
+        return self._sums
+
+    def _numbered(self, coded: "Sequence[_Coded]") -> pa.Array:
+        whole: pa.Array | None = None
+        shift = 0
+        for book, (values, indices) in zip(self._books, coded, strict=True):
+            part = _whole([book.codes[value] << shift for value in values]).take(indices)
+            whole = part if whole is None else pc.add(whole, part)
+            shift += book.bits
+        return whole
+
+    def _add_up(self) -> None:
+        """Merge what has piled up: in order, equal numbers are neighbours."""
+        keys, rows = pa.concat_arrays(self._keys), pa.concat_arrays(self._rows)
+        order = pc.sort_indices(keys)
+        runs = pc.run_end_encode(keys.take(order), run_end_type=pa.int64())
+        before = pc.cumulative_sum(rows.take(order))
+        last = before.take(pc.subtract(runs.run_ends, _whole([1])[0]))
+        first = pa.concat_arrays([_whole([0]), last.slice(0, len(last) - 1)])
+        self._keys, self._rows = [runs.values], [pc.subtract(last, first)]
+
+    def _spell_out(self) -> None:
+        self._count()
+        if len(self._keys) > 1:
+            self._add_up()
+        for keys, rows in zip(self._keys, self._rows, strict=True):
+            columns = []
+            shift = 0
+            for book in self._books:
+                mask = _whole([(1 << book.bits) - 1])[0]
+                codes = pc.bit_wise_and(pc.shift_right(keys, _whole([shift])[0]), mask)
+                columns.append([book.values[code] for code in codes.to_pylist()])
+                shift += book.bits
+            counted = zip(zip(*columns, strict=True), rows.to_pylist(), strict=True)
+            if self._sums:
+                self._take(counted)
+            else:
+                # Numbers that differ are combinations that differ: there is nothing to add up.
+                self._sums.update(counted)
+        self._keys, self._rows = [], []
+
+    def _take(self, counted: Iterable[tuple[Combination, int]]) -> None:
+        sums = self._sums
+        for combination, rows in counted:
+            sums[combination] = sums.get(combination, 0) + rows
+
+
+class _Book:
+    """The values of a column, numbered as they come."""
+
+    def __init__(self) -> None:
+        self.values: list[object] = []
+        self.codes: dict[object, int] = {}
+        self.bits = 0
+
+    @property
+    def full(self) -> bool:
+        """Whether there are values whose numbers have too many bits."""
+        return len(self.values) > 1 << self.bits
+
+    def learn(self, values: Sequence[object]) -> None:
+        codes = self.codes
+        for value in values:
+            if value not in codes:
+                codes[value] = len(self.values)
+                self.values.append(value)
+
+    def widen(self) -> None:
+        """Make room for all values, and for as many again."""
+        if self.full:
+            self.bits = len(self.values).bit_length()
+
+
+_Coded = tuple[list[object], pa.Array]
+"""The values of an array, and which of them each row has."""
+
+
+def _coded(column: pa.Array) -> _Coded:
+    if not pa.types.is_dictionary(column.type):
+        encoded = normalised(column).dictionary_encode(null_encoding="encode")
+        return python_values(encoded.dictionary), encoded.indices
+    values = python_values(normalised(column.dictionary))
+    indices = column.indices
+    if indices.null_count:
+        # One more entry, which is the missing value.
+        indices = pc.fill_null(indices.cast(pa.int64()), _whole([len(values)])[0])
+        values = [*values, None]
+    return values, indices
+
+
+def _whole(numbers: list[int]) -> pa.Array:
+    """Give Arrow whole numbers without pandas, which it would import for a list."""
+    return pa.Array.from_buffers(
+        pa.int64(), len(numbers), [None, pa.py_buffer(array("q", numbers))]
+    )
 
 
 class Counted(NamedTuple):
@@ -45,7 +312,6 @@ def count(
     """
     if not isinstance(source, Source):
         # Not above: that module counts into what is here.
-        from sfumato.verifier.database import count_in
 
         return count_in(source, columns, stars=stars)
     for name in columns:
@@ -70,8 +336,6 @@ def count(
 
 def opened(data: object) -> "Source | Relation":
     """Open a file or a table; a table of a database is asked as it is."""
-    from sfumato.verifier.database import Relation
-
     return data if isinstance(data, Relation) else open_source(data)
 
 
@@ -123,3 +387,150 @@ def count_population(
             as_text = text_key(key)
             sums[as_text] = sums.get(as_text, 0) + rows
     return sums
+
+
+# Count a table where it is: in a database, by statements of the verifier's own.
+#
+# Only counts of combinations leave the database, never rows. Whatever a name holds, it is quoted;
+# values never stand in a statement, except the star.
+
+
+Kind: TypeAlias = Literal["text", "number", "other"]
+"""What a column holds: text, numbers that may be NaN, or anything else."""
+
+Answer: TypeAlias = pa.Table | Iterable[Sequence[object]]
+
+
+class _Dialect(NamedTuple):
+    mark: str
+    """What stands around a name; doubled inside it."""
+
+    text: str
+    collation: str
+    """Under which two texts are equal only if they are the same, whatever the column says."""
+
+
+_DIALECTS = {
+    "duckdb": _Dialect('"', "VARCHAR", '"binary"'),
+    "postgres": _Dialect('"', "TEXT", '"C"'),
+    "spark": _Dialect("`", "STRING", "UTF8_BINARY"),
+}
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A table of a database that answers questions.
+
+    Example:
+        >>> asked = []
+        >>> def ask(sql):
+        ...     asked.append(sql)
+        ...     return [("2*", 3)]
+        >>> people = Relation(("ward", 'my "own" people'), {"age": "text"}, "duckdb", ask)
+        >>> count_in(people, ["age"]).combinations
+        {('2*',): 3}
+        >>> print(asked[0])
+        SELECT CAST("age" AS VARCHAR) COLLATE "binary", count(*) FROM "ward"."my ""own"" people"
+        GROUP BY CAST("age" AS VARCHAR) COLLATE "binary"
+
+    Args:
+        name: The table's name in parts, such as schema and table.
+        columns: Its columns and what they hold.
+        dialect: duckdb, postgres or spark.
+        ask: Runs a statement and gives its rows, as tuples or as an Arrow table.
+    """
+
+    name: tuple[str, ...]
+    columns: Mapping[str, Kind]
+    dialect: str
+    ask: Callable[[str], Answer]
+
+    def __post_init__(self) -> None:
+        if self.dialect not in _DIALECTS:
+            raise ParameterError("dialect", self.dialect, "one of " + ", ".join(_DIALECTS))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its columns."""
+        return tuple(self.columns)
+
+    def quoted(self, *parts: str) -> str:
+        """Write a name into a statement: whatever is in it, it stays one name."""
+        mark = _DIALECTS[self.dialect].mark
+        return ".".join(mark + part.replace(mark, mark * 2) + mark for part in parts)
+
+    def cell(self, column: str) -> str:
+        """Write a column so that two values are grouped together only if they are equal."""
+        name, dialect = self.quoted(column), _DIALECTS[self.dialect]
+        if self.columns[column] != "text":
+            return name
+        return f"CAST({name} AS {dialect.text}) COLLATE {dialect.collation}"
+
+    def select(self, *cells: str, then: str = "") -> list[tuple[object, ...]]:
+        """Run a statement about the table; equal cells come in equal forms."""
+        source = self.quoted(*self.name)
+        answer = self.ask(f"SELECT {', '.join(cells)} FROM {source}{then}")  # noqa: S608 - quoted
+        if isinstance(answer, pa.Table):
+            return list(zip(*(_values(column) for column in answer.columns), strict=True))
+        return [tuple(map(_same, row)) for row in answer]
+
+
+def count_in(relation: Relation, columns: Sequence[str], *, stars: Sequence[str] = ()) -> Counted:
+    """Count the distinct combinations of some columns, as `count` does in a file.
+
+    Args:
+        relation: The table.
+        columns: The columns to count, in the order of the combinations.
+        stars: If given, also count the rows that have `*` in all these columns and no
+            other value in any column.
+    """
+    for name in (*columns, *stars):
+        if name not in relation.columns:
+            raise UnknownColumnError(name, relation.names)
+    cells = [relation.cell(name) for name in columns]
+    # One column may be looked at twice, and is grouped by once.
+    grouped = f" GROUP BY {', '.join(dict.fromkeys(cells))}" if cells else ""
+    sums: dict[tuple[object, ...], int] = {}
+    for *combination, rows in relation.select(*cells, "count(*)", then=grouped):
+        if rows:
+            # What is one value here may be several there: NULL and NaN, 0.0 and -0.0.
+            key = tuple(combination)
+            sums[key] = sums.get(key, 0) + _whole_in_database(rows)
+    return Counted(sums, sum(sums.values()), _starred_in_database(relation, stars) if stars else 0)
+
+
+def _starred_in_database(relation: Relation, stars: Sequence[str]) -> int:
+    if any(relation.columns[name] != "text" for name in stars):
+        return 0
+    conditions = [
+        f"{relation.cell(name)} = '{STAR}'" if name in stars else _missing(relation, name)
+        for name in relation.columns
+    ]
+    [[rows]] = relation.select("count(*)", then=f" WHERE {' AND '.join(conditions)}")
+    return _whole_in_database(rows)
+
+
+def _missing(relation: Relation, column: str) -> str:
+    name = relation.quoted(column)
+    if relation.columns[column] != "number":
+        return f"{name} IS NULL"
+    # Databases do not agree on how to ask for NaN, but on how to write it.
+    text = _DIALECTS[relation.dialect].text
+    return f"({name} IS NULL OR lower(CAST({name} AS {text})) = 'nan')"
+
+
+def _values(column: pa.ChunkedArray) -> list[object]:
+    if not column.num_chunks:
+        return []
+    return python_values(normalised(column.combine_chunks()))
+
+
+def _same(value: object) -> object:
+    if is_missing(value):
+        return None
+    return value + 0.0 if isinstance(value, float) else value
+
+
+def _whole_in_database(rows: object) -> int:
+    assert isinstance(rows, int)  # noqa: S101 - a count is nothing else
+    return rows

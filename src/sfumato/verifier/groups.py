@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from sfumato.errors import InputError, UnknownColumnError
-from sfumato.verifier.cells import text_key
-from sfumato.verifier.counting import Counted
+from sfumato.verifier.counting import Counted, text_key
 
 Key = tuple[object, ...]
 Values = dict[Key, dict[object, int]]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sfumato.attacks import Outcome
-from sfumato.fragment import brief
+from sfumato.html import brief
 from sfumato.reports.content import Badge, Cell, Heading, Listing, Part, Share, Table
 from sfumato.reports.given import Given
 from sfumato.reports.sections.base import Chapter, NotHereError

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.broken import Broken
 from sfumato.counts import Column, FrequencySet
+from sfumato.decouplings.base import Broken
 from sfumato.drawing import bars_svg
 from sfumato.errors import InputError
-from sfumato.fragment import brief
+from sfumato.html import brief
 from sfumato.leaks import Exposure
-from sfumato.leaks.comparison import Comparison, compare
-from sfumato.leaks.exposure import View
+from sfumato.leaks.exposure import Comparison, View, compare
 from sfumato.policy import Missing
+from sfumato.recode.problem import ladder_of, without_missing
 from sfumato.reports.content import (
     Badge,
     Cell,
@@ -25,7 +25,6 @@ from sfumato.reports.content import (
 )
 from sfumato.reports.given import Given
 from sfumato.reports.sections.base import Chapter, NotHereError
-from sfumato.tasks.problem import ladder_of, without_missing
 from sfumato.text import text_of
 from sfumato.verifier.manifest import BREAK_MERGE
 

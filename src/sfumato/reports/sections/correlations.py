@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.drawing.heatmap import Words, heatmap_svg
-from sfumato.fragment import brief
+from sfumato.html import brief
 from sfumato.reports.content import Beside, Cell, Drawing, Heading, Part, Sentence, Table
 from sfumato.reports.given import Given
 from sfumato.reports.sections.base import Chapter, NotHereError
 from sfumato.slicing import Correlations
-from sfumato.tasks.correlations import correlations
+from sfumato.tasks.utility import correlations
 from sfumato.typing import FloatArray
 
 _MEASURE = "cramers-v"

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from sfumato.bayes import Network
 from sfumato.drawing import network_svg
-from sfumato.fragment import brief
+from sfumato.html import brief
 from sfumato.leaks import Findings
 from sfumato.leaks.rules import Rule
+from sfumato.networks import Network
 from sfumato.reports.content import (
     Badge,
     Beside,
@@ -22,8 +22,7 @@ from sfumato.reports.content import (
 )
 from sfumato.reports.given import Given
 from sfumato.reports.sections.base import Chapter, NotHereError
-from sfumato.tasks.detect import detect
-from sfumato.tasks.draw import marked_edges
+from sfumato.tasks.detect import detect, marked_edges
 from sfumato.verifier.manifest import BREAK_MERGE
 
 _MOST_COLUMNS = 40

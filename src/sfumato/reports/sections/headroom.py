@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from sfumato.drawing.shares import shares_svg
-from sfumato.fragment import brief
+from sfumato.drawing.charts import shares_svg
+from sfumato.html import brief
 from sfumato.reports.content import Cell, Drawing, Figures, Heading, Part, Share, Table
 from sfumato.reports.given import Given
 from sfumato.reports.sections.base import Chapter, NotHereError

@@ -3,18 +3,26 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sfumato.engines import open_table
 from sfumato.policy import Policy
-from sfumato.policy.choice import FULL_DOMAIN
-from sfumato.release import level_text, method_of, recoded_columns
-from sfumato.reports.content import Cell, Figures, Heading, Listing, Part, Sentence, Table
+from sfumato.policy.columns import FULL_DOMAIN
+from sfumato.recode.problem import counted_columns, make_checker
+from sfumato.releases.opening import counted
+from sfumato.releases.release import level_text, method_of, recoded_columns
+from sfumato.reports.content import (
+    Cell,
+    Figures,
+    Heading,
+    Listing,
+    Part,
+    Sentence,
+    Table,
+    thousands,
+)
 from sfumato.reports.given import Given, mapping
 from sfumato.reports.sections.base import Chapter, NotHereError
-from sfumato.reports.words import thousands
 from sfumato.search import Checker
 from sfumato.search.checker import Outcome
-from sfumato.tasks.measure import counted
-from sfumato.tasks.problem import counted_columns, make_checker
+from sfumato.tables import open_table
 from sfumato.typing import Node
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.drawing.histogram import histogram_svg
+from sfumato.drawing.charts import histogram_svg
 from sfumato.reports.content import (
     Badge,
     Cell,

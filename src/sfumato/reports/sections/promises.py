@@ -5,12 +5,12 @@ from typing import Any
 
 from sfumato.errors import InputError
 from sfumato.evidence import EVIDENCE, read_evidence
-from sfumato.release import figures, promise_text
+from sfumato.models.base import figures, promise_text
+from sfumato.releases.evidence import release_in_database
 from sfumato.reports.content import Badge, Cell, Figures, Heading, Part, Sentence, Table
 from sfumato.reports.given import Given, mapping, sequence
 from sfumato.reports.sections.base import Chapter, NotHereError
-from sfumato.tasks.stored_evidence import release_in_database
-from sfumato.verifier.verdict import in_words
+from sfumato.verifier.promises import in_words
 
 
 def _parts(given: Given) -> Sequence[Part]:

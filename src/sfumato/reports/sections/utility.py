@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.drawing.histogram import histogram_svg
+from sfumato.drawing.charts import histogram_svg
 from sfumato.reports.content import Cell, Drawing, Figures, Heading, Part, Share, Table
 from sfumato.reports.given import Given, mapping
 from sfumato.reports.sections.base import Chapter, need_original
-from sfumato.usefulness.query_errors import QueryErrors
+from sfumato.usefulness.queries import QueryErrors
 
 _STEPS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
 """Where the bars of the histogram end; each holds what the one before does not."""

@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 
-from sfumato.broken import Broken
-from sfumato.decoupled import Decoupled
-from sfumato.release import Release
+from sfumato.decouplings.base import Broken
+from sfumato.releases.release import Decoupled, Release
 from sfumato.reports.content import Badge, Cell, Heading, Listing, Part, Sentence, Table
 from sfumato.reports.given import Given
 from sfumato.reports.sections.base import Chapter
 from sfumato.verifier import Check
-from sfumato.verifier.verdict import in_words
+from sfumato.verifier.promises import in_words
 
 _MEANINGS = {
     "yes": "Every promise holds, and nothing about anybody becomes likely by an attack that the "

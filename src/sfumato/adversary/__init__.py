@@ -1,0 +1,1 @@
+"""What an adversary sees of a release, and learns of one person."""

@@ -1,0 +1,232 @@
+"""What is known and believed of one person, as an answer: sentences, a table, a drawing."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from sfumato.drawing.charts import bars_svg
+from sfumato.errors import UnknownColumnError
+from sfumato.text import percent, text_of
+from sfumato.typing import Value
+from sfumato.usefulness.measure import tabulated
+
+_MOST = 10
+
+
+@dataclass(frozen=True)
+class Place:
+    """A class, group or bucket the person may be in."""
+
+    labels: Mapping[str, Value]
+    """What it is recognised by."""
+
+    people: int
+    probability: float
+    """How likely the person is there, given all that is known."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values."""
+        labels = {
+            name: None if value is None else text_of(value) for name, value in self.labels.items()
+        }
+        return {"labels": labels, "people": self.people, "probability": self.probability}
+
+    def __str__(self) -> str:
+        return f"{listed(self.labels)} ({self.people} people)"
+
+
+@dataclass(frozen=True)
+class Belief:
+    """How likely the person has each value of one sensitive column, before and after.
+
+    Example:
+        >>> belief = Belief("ill", ("cancer", "flu"), (0.2, 0.8), (1.0, 0.0))
+        >>> belief.certain, belief.gain
+        ('cancer', 0.8)
+        >>> print(belief)
+        It is certain that ill is cancer; before the release that was 20.0 % likely.
+    """
+
+    column: str
+    values: tuple[str, ...]
+    """Likeliest first."""
+
+    prior: tuple[float, ...]
+    """To somebody who knows the same and never saw whom the values belong to."""
+
+    posterior: tuple[float, ...]
+    missing: float = 0.0
+    """How likely the person's value is missing; shares are among those that are not."""
+
+    @property
+    def silent(self) -> bool:
+        """Whether the release says nothing, because all values that fit are missing."""
+        return not any(self.posterior)
+
+    @property
+    def certain(self) -> str | None:
+        """The value the person has for certain; None if there is none."""
+        return self.values[0] if self.posterior and self.posterior[0] == 1 else None
+
+    @property
+    def gain(self) -> float:
+        """How much likelier the release made the likeliest value."""
+        return self.posterior[0] - self.prior[0] if self.values and not self.silent else 0.0
+
+    def of(self, value: Value) -> tuple[float, float]:
+        """Give how likely a value was before, and how likely it is now; both 0 if nobody has it."""
+        if text_of(value) not in self.values:
+            return 0.0, 0.0
+        at = self.values.index(text_of(value))
+        return self.prior[at], self.posterior[at]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values, ready for JSON."""
+        shares = zip(self.values, self.prior, self.posterior, strict=True)
+        return {
+            "column": self.column,
+            "certain": self.certain,
+            "missing": self.missing,
+            "values": [{"value": v, "prior": a, "posterior": b} for v, a, b in shares],
+        }
+
+    def __str__(self) -> str:
+        if self.silent:
+            return (
+                f"The release says nothing about {self.column}: where the person fits it is empty."
+            )
+        before = percent(self.prior[0])
+        if self.certain is not None and self.prior[0] == 1:
+            return f"{self.column} was known before: {self.certain}."
+        if self.certain is not None:
+            return (
+                f"It is certain that {self.column} is {self.certain}; "
+                f"before the release that was {before} likely."
+            )
+        pairs = zip(self.prior, self.posterior, strict=True)
+        if all(abs(a - b) < 1e-9 for a, b in pairs):
+            return f"The release tells nothing about {self.column} that is not true of everybody."
+        top = [
+            v
+            for v, p in zip(self.values, self.posterior, strict=True)
+            if p > self.posterior[0] - 1e-9
+        ]
+        share = percent(self.posterior[0])
+        if len(top) == 1:
+            return f"{self.column} is most likely {top[0]}: {share}, {before} before the release."
+        named = (
+            f"{', '.join(top[:-1])} or {top[-1]}" if len(top) <= 3 else f"one of {len(top)} values"
+        )
+        return f"{self.column} is most likely {named}: {share} each."
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What somebody learns of one person from a release."""
+
+    person: Mapping[str, Value]
+    knows: str
+    """What else is known of the person, in words; empty if nothing is."""
+
+    kind: str
+    """table, break-merge, anatomy or slicing."""
+
+    of: int
+    """How many people the release has."""
+
+    of_places: int
+    """How many classes, groups or buckets it has."""
+
+    places: tuple[Place, ...]
+    """Where the person may be, likeliest first; none if nobody fits."""
+
+    beliefs: tuple[Belief, ...]
+    """One per sensitive column that is not known; none if nobody fits."""
+
+    notes: tuple[str, ...] = ()
+
+    @property
+    def found(self) -> bool:
+        """Whether anybody in the release fits."""
+        return bool(self.places)
+
+    def belief(self, column: str | None = None) -> Belief:
+        """Find what is believed of one column; by default the one where most was learned."""
+        if column is None and self.beliefs:
+            return max(self.beliefs, key=lambda each: each.gain)
+        for each in self.beliefs:
+            if each.column == column:
+                return each
+        known = [each.column for each in self.beliefs]
+        raise UnknownColumnError(str(column), known, where="what is believed")
+
+    @property
+    def where(self) -> str:
+        """Say where the person may be, in a sentence."""
+        who = listed(self.person) or "Somebody of whom nothing is known"
+        word = {"table": "class", "break-merge": "group"}.get(self.kind, "bucket")
+        if not self.places:
+            return f"{who}: nobody in the release fits."
+        many = f"{word}es" if word == "class" else f"{word}s"
+        people = sum(place.people for place in self.places)
+        mixed = " people, not all of whom fit" if word == "bucket" else " people"
+        return (
+            f"{who} fits {len(self.places)} of {self.of_places} {many}, "
+            f"with {people} of {self.of}{mixed}."
+        )
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Say in words where the person may be, what is known, and what is learned."""
+        known = (f"Known of the person besides: {self.knows}.",) if self.knows else ()
+        return (self.where, *known, *map(str, self.beliefs), *self.notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values, ready for JSON."""
+        return {
+            "person": {n: None if v is None else text_of(v) for n, v in self.person.items()},
+            "knows": self.knows,
+            "kind": self.kind,
+            "found": self.found,
+            "of": self.of,
+            "of_places": self.of_places,
+            "places": [place.to_dict() for place in self.places],
+            "beliefs": [belief.to_dict() for belief in self.beliefs],
+            "sentences": list(self.sentences),
+        }
+
+    def svg(self, column: str | None = None) -> str:
+        """Draw what is believed of a column before and after, as bars; see `belief`."""
+        belief = self.belief(column)
+        title = f"{belief.column}: {listed(self.person) or 'anybody'}"
+        return bars_svg(belief.values, belief.prior, belief.posterior, title=title)
+
+    def __str__(self) -> str:
+        tables = []
+        for belief in self.beliefs:
+            shares = zip(belief.values, belief.prior, belief.posterior, strict=True)
+            rows = [[v, percent(a), percent(b)] for v, a, b in shares]
+            tables.append(tabulated([[belief.column, "before", "after"], *rows[:_MOST]]))
+            if len(rows) > _MOST:
+                tables[-1] += f"\n… and {len(rows) - _MOST} values that are less likely"
+        return "\n\n".join(["\n".join(self.sentences), *tables])
+
+    def __repr__(self) -> str:
+        return f"<Explanation of {listed(self.person) or 'somebody'}>"
+
+    def _repr_html_(self) -> str:
+        drawn = "".join(self.svg(belief.column) for belief in self.beliefs)
+        return "".join(f"<p>{escape(each)}</p>" for each in self.sentences) + drawn
+
+
+def listed(named: Mapping[str, Value]) -> str:
+    """Write columns and values in a row.
+
+    >>> listed({"age": 41, "zip": None})
+    'age=41, zip=(missing)'
+    """
+    return ", ".join(
+        f"{name}={'(missing)' if value is None else text_of(value)}"
+        for name, value in named.items()
+    )

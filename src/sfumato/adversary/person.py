@@ -1,0 +1,529 @@
+"""One person: in which groups of a release somebody may be, and what their tables then say."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sfumato.attacks.matching import groups_of
+from sfumato.checks import require_number
+from sfumato.counts import Column, FrequencySet, group
+from sfumato.errors import HierarchyError, InputError, ParameterError, UnknownColumnError, suggest
+from sfumato.hierarchy import Hierarchy, Ladder
+from sfumato.hierarchy.labels import reads
+from sfumato.policy import Policy
+from sfumato.releases.opening import Counted, Published, counted
+from sfumato.text import STAR, is_missing, text_of
+from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
+from sfumato.usefulness.estimators import added, apart, people_of
+from sfumato.verifier.manifest import BREAK_MERGE
+
+# What an adversary knows of a person's sensitive values before the release is looked at.
+
+
+_KINDS = ("not", "is", "prior")
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """Per sensitive column: values that are ruled out, the value that is known, own beliefs.
+
+    Example:
+        >>> ill = Column("ill", ("cancer", "flu", "gout"))
+        >>> known = Knowledge.read({"not": "flu", "prior": {"gout": 0.1}}, [ill])
+        >>> print(known)
+        not ill=flu; ill=gout with probability 0.1
+        >>> known.prior(ill, np.array([0.25, 0.5, 0.25])).round(3).tolist()
+        [0.75, 0.0, 0.25]
+    """
+
+    ruled_out: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Codes of the values."""
+
+    held: Mapping[str, int] = field(default_factory=dict)
+    believed: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+    words: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, knows: Mapping[str, Any] | None, columns: Sequence[Column]) -> "Knowledge":
+        """Read `{"not": ..., "is": ..., "prior": ...}`; see `sfumato.explain`."""
+        if knows is None:
+            return cls()
+        if not isinstance(knows, Mapping):
+            raise ParameterError("knows", knows, "a mapping", why=_FORM)
+        for kind in knows:
+            if kind not in _KINDS:
+                hint = suggest(str(kind), _KINDS)
+                raise ParameterError("knows", kind, "a mapping with known names", why=hint)
+        ruled_out = _ruled_out(knows.get("not", ()), columns)
+        held = _held(knows.get("is", {}), columns)
+        believed = _believed(knows.get("prior", {}), columns)
+        by_name = {column.name: column for column in columns}
+
+        def written(name: str, code: int) -> str:
+            return f"{name}={text_of(by_name[name].values[code])}"
+
+        words = [f"not {written(n, code)}" for n, codes in ruled_out.items() for code in codes]
+        words += [written(name, code) for name, code in held.items()]
+        words += [
+            f"{written(name, code)} with probability {share:g}"
+            for name, shares in believed.items()
+            for code, share in shares.items()
+        ]
+        return cls(ruled_out, held, believed, tuple(words))
+
+    def prior(self, column: Column, shares: FloatArray) -> FloatArray:
+        """Give what is believed of each known value before the release, which sums to 1 or is 0.
+
+        Args:
+            column: The sensitive column.
+            shares: The share of everybody that has each value, by code.
+        """
+        found = self._own(column, shares)
+        found[list(self.ruled_out.get(column.name, ()))] = 0
+        return _normal(found)
+
+    def weights(self, column: Column, shares: FloatArray) -> FloatArray:
+        """Give how much likelier the person has each value than anybody, by code.
+
+        A missing value is as likely as it was: it may hide any.
+        """
+        base, own = _normal(shares[: len(column.known)]), self._own(column, shares)
+        found = np.ones(len(column.values))
+        found[: len(own)] = np.divide(own, base, out=np.zeros_like(own), where=base > 0)
+        found[list(self.ruled_out.get(column.name, ()))] = 0
+        if column.name in self.held:
+            found[np.arange(len(found)) != self.held[column.name]] = 0
+        return found
+
+    def _own(self, column: Column, shares: FloatArray) -> FloatArray:
+        """Put own beliefs in place of the shares; other values share what is left as before."""
+        found = _normal(shares[: len(column.known)])
+        believed = self.believed.get(column.name, {})
+        if believed:
+            named = list(believed)
+            left = np.ones(len(found), dtype=bool)
+            left[named] = False
+            found[left] = max(1 - sum(believed.values()), 0.0) * _normal(found[left])
+            found[named] = list(believed.values())
+        return _normal(found)
+
+    def __bool__(self) -> bool:
+        return bool(self.words)
+
+    def __str__(self) -> str:
+        return "; ".join(self.words)
+
+
+_FORM = (
+    'write {"not": value or values} for what it is not, {"is": {column: value}} for what is '
+    'known, {"prior": {value: share}} for how likely values are to the adversary'
+)
+
+
+def _normal(shares: FloatArray) -> FloatArray:
+    total = shares.sum()
+    found: FloatArray = shares / total if total else shares.copy()
+    return found
+
+
+def _ruled_out(given: object, columns: Sequence[Column]) -> dict[str, tuple[int, ...]]:
+    found: dict[str, list[int]] = {}
+    if isinstance(given, Mapping):
+        pairs = [(_column(str(name), columns), v) for name, vs in given.items() for v in _list(vs)]
+    else:
+        pairs = [_holding(value, columns) for value in _list(given)]
+    for column, value in pairs:
+        codes = found.setdefault(column.name, [])
+        code = _code(column, value)
+        if code not in codes:
+            codes.append(code)
+    return {name: tuple(codes) for name, codes in found.items()}
+
+
+def _held(given: object, columns: Sequence[Column]) -> dict[str, int]:
+    if not isinstance(given, Mapping):
+        raise ParameterError('knows["is"]', given, "a mapping of columns to values", why=_FORM)
+    named = [(_column(str(name), columns), value) for name, value in given.items()]
+    return {column.name: _code(column, value) for column, value in named}
+
+
+def _believed(given: object, columns: Sequence[Column]) -> dict[str, dict[int, float]]:
+    if not isinstance(given, Mapping):
+        raise ParameterError('knows["prior"]', given, "a mapping of values to shares", why=_FORM)
+    found: dict[str, dict[int, float]] = {}
+    for key, share in given.items():
+        if isinstance(share, Mapping):
+            column = _column(str(key), columns)
+            pairs = list(share.items())
+        else:
+            column, value = _holding(key, columns)
+            pairs = [(value, share)]
+        for value, each in pairs:
+            require_number(f'knows["prior"][{value!r}]', each, at_least=0, at_most=1)
+            found.setdefault(column.name, {})[_code(column, value)] = float(each)
+    for name, shares in found.items():
+        total = sum(shares.values())
+        if total > 1 + 1e-9:
+            raise ParameterError(
+                'knows["prior"]', given, f"shares that sum to 1 at most; those of {name!r} do not"
+            )
+    return found
+
+
+def _list(given: object) -> list[Value]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        return [given]
+    return list(given)
+
+
+def _column(name: str, columns: Sequence[Column]) -> Column:
+    for column in columns:
+        if column.name == name:
+            return column
+    raise UnknownColumnError(name, [c.name for c in columns], where="the sensitive columns")
+
+
+def _code(column: Column, value: Value) -> int:
+    codes = {text_of(each): code for code, each in enumerate(column.known)}
+    if is_missing(value) or text_of(value) not in codes:
+        text = "a missing value" if is_missing(value) else repr(text_of(value))
+        hint = suggest("" if is_missing(value) else text_of(value), list(codes))
+        raise InputError(f"{column.name}: nobody has {text}. {hint}")
+    return codes[text_of(value)]
+
+
+def _holding(value: Value, columns: Sequence[Column]) -> tuple[Column, Value]:
+    """Find the one column that has a value, which may also be written as `column=value`."""
+    text = "" if is_missing(value) else text_of(value)
+    having = [column for column in columns if text in map(text_of, column.known)]
+    if len(having) == 1:
+        return having[0], value
+    if not having:
+        for column in columns:
+            if text.startswith(f"{column.name}="):
+                return column, text[len(column.name) + 1 :]
+        every = dict.fromkeys(text_of(each) for column in columns for each in column.known)
+        names = ", ".join(column.name for column in columns)
+        raise InputError(f"nobody has {text!r} ({names}). {suggest(text, list(every))}")
+    names = ", ".join(repr(column.name) for column in having)
+    raise InputError(
+        f"{text!r} is a value of several columns: {names}. Name the one that is meant: "
+        f"'{having[0].name}={text}'."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """One published table, and which of its entries may be the person's."""
+
+    bucket: IntArray
+    """The group each entry stands in."""
+
+    people: FloatArray
+    """How many people each entry stands for."""
+
+    fits: BoolArray
+    """Whether what is known of the person agrees with the entry."""
+
+    values: Mapping[str, tuple[Column, CodeArray]]
+    """The sensitive columns it has, with the value of each entry."""
+
+
+@dataclass(frozen=True, eq=False)
+class OnePerson:
+    """What somebody believes of a person who is in the data, given the tables of a release.
+
+    The person is as likely one of the people as another, as far as they fit; entries of different
+    tables belong together by the group alone, every way to put them together being as likely.
+    So a group weighs as much as it has people, times the share of them that fits in each of
+    its tables. Sliced tables are judged as their literature does, where groups of all sizes
+    weigh the same.
+
+    Args:
+        pieces: The tables. One that holds everything has rows; several hold a group's parts.
+        n: How many groups there are.
+        by_size: Whether a group weighs as much as it has people.
+        weights: Per sensitive column and value, how much likelier the person is known to have
+            it than anybody is: 0 if the person is known not to.
+
+    Example:
+        >>> ill = Column("ill", ("flu", "hiv"))
+        >>> codes = np.array([0, 1, 1], dtype=np.int32)
+        >>> table = Piece(np.array([0, 0, 1]), np.array([3.0, 1.0, 2.0]),
+        ...     np.array([True, True, True]), {"ill": (ill, codes)})
+        >>> one = OnePerson((table,), 2)
+        >>> one.groups.round(2).tolist(), one.posterior("ill").tolist()
+        ([0.67, 0.33], [0.5, 0.5])
+        >>> OnePerson((table,), 2, weights={"ill": np.array([0.0, 1.0])}).posterior("ill").tolist()
+        [0.0, 1.0]
+    """
+
+    pieces: Sequence[Piece]
+    n: int
+    by_size: bool = True
+    weights: Mapping[str, FloatArray] = field(default_factory=dict)
+
+    @cached_property
+    def sizes(self) -> FloatArray:
+        """How many people each group has."""
+        every = [added(p.bucket, p.people, self.n) for p in self.pieces]
+        if not all(np.array_equal(each, every[0]) for each in every):
+            raise apart()
+        sizes: FloatArray = every[0]
+        return sizes
+
+    @property
+    def groups(self) -> FloatArray:
+        """How likely the person is in each group; all 0 if nobody fits."""
+        likely = self._base * np.prod(list(self._shares), axis=0)
+        total = likely.sum()
+        found: FloatArray = likely / total if total else likely
+        return found
+
+    def posterior(self, name: str) -> FloatArray:
+        """Give how likely the person has each value of a sensitive column, by code.
+
+        All are 0 if nobody fits. A missing value is one of the codes.
+        """
+        at = self._holder(name)
+        piece = self.pieces[at]
+        column, codes = piece.values[name]
+        others = [share for i, share in enumerate(self._shares) if i != at]
+        group = self._base * np.prod([np.ones(self.n), *others], axis=0)
+        sizes = np.maximum(self.sizes, 1)
+        entries = self._entries[at] * (group / sizes)[piece.bucket]
+        likely = added(codes, entries, len(column.values))
+        total = likely.sum()
+        found: FloatArray = likely / total if total else likely
+        return found
+
+    def prior(self, name: str) -> FloatArray:
+        """Give the share of everybody that has each value, by code."""
+        piece = self.pieces[self._holder(name)]
+        column, codes = piece.values[name]
+        people = added(codes, piece.people, len(column.values))
+        found: FloatArray = people / max(people.sum(), 1)
+        return found
+
+    @property
+    def _base(self) -> FloatArray:
+        return self.sizes if self.by_size else np.ones(self.n)
+
+    @cached_property
+    def _entries(self) -> list[FloatArray]:
+        """Per table, how much each entry weighs."""
+        found = []
+        for at, piece in enumerate(self.pieces):
+            weight = piece.people * piece.fits
+            for name, (_, codes) in piece.values.items():
+                if name in self.weights and self._holder(name) == at:
+                    weight = weight * self.weights[name][codes]
+            found.append(weight)
+        return found
+
+    @cached_property
+    def _shares(self) -> list[FloatArray]:
+        """Per table, the share of each group that fits."""
+        sizes = np.maximum(self.sizes, 1)
+        return [
+            added(piece.bucket, weight, self.n) / sizes
+            for piece, weight in zip(self.pieces, self._entries, strict=True)
+        ]
+
+    def _holder(self, name: str) -> int:
+        """Find the table that has a sensitive column."""
+        for at, piece in enumerate(self.pieces):
+            if name in piece.values:
+                return at
+        known = [name for piece in self.pieces for name in piece.values]
+        raise UnknownColumnError(name, known, where="the sensitive columns")
+
+
+# The tables of a release, as somebody looks through them for one person.
+
+
+TABLE = "table"
+"""The kind of a release in one piece."""
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Reads what is published, for somebody who knows raw values."""
+
+    levels: Mapping[str, int]
+    """The level of each column that was published at one level."""
+
+    policy: Policy | None = None
+    data: object = None
+    """The original table, for hierarchies that are built from it."""
+
+    matches_any: bool = False
+    """Whether a missing label may hide any value."""
+
+    def fit(self, name: str, value: Value, labels: Column) -> BoolArray:
+        """Tell for each label whether somebody with the value may have got it.
+
+        >>> Labels({}).fit("age", 41, Column("age", ("30-39", "4*", "*"))).tolist()
+        [False, True, True]
+        """
+        raw, level = Column(name, (value,)), self.levels.get(name)
+        found = reads(raw, labels, self._ladder(raw), level, matches_any=self.matches_any)
+        fits: BoolArray = found[0]
+        return fits
+
+    def raw_texts(self, name: str, value: Value) -> list[str]:
+        """Give other raw values that a column can have, as far as anything says so."""
+        hierarchy = self._hierarchy(Column(name, (value,)))
+        texts = [] if hierarchy is None else [text_of(each) for each in hierarchy.values]
+        if self.data is not None:
+            texts += [text_of(each) for each in counted(self.data, [name]).column(name).known]
+        return [text for text in dict.fromkeys(texts) if value is None or text != text_of(value)]
+
+    def _ladder(self, raw: Column) -> Ladder | None:
+        hierarchy = self._hierarchy(raw)
+        try:
+            return None if hierarchy is None else hierarchy.bind(raw.name, raw.known)
+        except HierarchyError:
+            # It does not know the value. Intervals and masks can be read all the same.
+            return None
+
+    def _hierarchy(self, raw: Column) -> Hierarchy | None:
+        described = None if self.policy is None else self.policy.columns.get(raw.name)
+        if described is None or described.hierarchy is None or not raw.known:
+            return None
+        values, rows = raw.known, None
+        if self.data is not None:
+            counts = counted(self.data, [raw.name])
+            values = counts.column(raw.name).known
+            rows = counts.value_counts(raw.name)[: len(values)].tolist()
+        try:
+            return described.hierarchy.build(raw.name, values, rows)
+        except HierarchyError:
+            return None
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """The published tables, and which of their entries agree with what is known of a person.
+
+    Rows that are all `*` could be anybody's: nobody is looked for there as long as others fit,
+    unless such rows are known to be a class like others.
+    """
+
+    kind: str
+    opened: Published
+    known: Mapping[str, Value]
+    reader: Labels
+    stars_are_people: bool = False
+    """Whether no row is suppressed that is shown, so that all `*` is a class."""
+
+    @cached_property
+    def counted(self) -> Counted:
+        """The tables, over the quasi-identifiers and the sensitive columns."""
+        return self.opened.counted((*self.opened.quasi_identifiers, *self.opened.sensitive))
+
+    @cached_property
+    def buckets(self) -> list[IntArray]:
+        """Per table the group of each entry; in one piece, rows that look alike are a group."""
+        if self.counted.group is not None:
+            return groups_of(self.counted.tables, self.counted.group)
+        [table] = self.counted.tables
+        names = self.opened.quasi_identifiers
+        sizes = [len(table.column(name).values) for name in names]
+        return [group([table.codes_of(n) for n in names], sizes, n=len(table)).of_item]
+
+    @cached_property
+    def n(self) -> int:
+        """How many groups there are."""
+        return max((int(each.max()) + 1 for each in self.buckets if len(each)), default=0)
+
+    @cached_property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The tables as weights can be put on them."""
+        return tuple(
+            self._piece(table, bucket)
+            for table, bucket in zip(self.counted.tables, self.buckets, strict=True)
+        )
+
+    @property
+    def total(self) -> int:
+        """How many people there are."""
+        return round(float(self.pieces[0].people.sum()))
+
+    def sensitive(self, name: str) -> Column:
+        """Find a sensitive column."""
+        for table in self.counted.tables:
+            if name in table.names:
+                return table.column(name)
+        every = [each for table in self.counted.tables for each in table.names]
+        raise UnknownColumnError(name, every, where="the published tables")
+
+    def labels(self, bucket: int) -> dict[str, Value]:
+        """Say what a class, group or bucket is recognised by."""
+        table, names, first = self._recognised
+        at = int(first[bucket])
+        return {name: table.column(name).values[table.codes_of(name)[at]] for name in names}
+
+    @cached_property
+    def _recognised(self) -> tuple[FrequencySet, list[str], IntArray]:
+        """Find the table whose entries name the groups, and the first entry of each."""
+        names = self.opened.quasi_identifiers
+        alike = self.kind in (TABLE, BREAK_MERGE) and bool(names)
+        at = 0
+        if alike:
+            at = next(i for i, table in enumerate(self.counted.tables) if names[0] in table.names)
+        shown = list(names) if alike else [str(self.counted.group)]
+        if not alike and self.counted.group is None:
+            shown = []
+        first = np.unique(self.buckets[at], return_index=True)[1]
+        return self.counted.tables[at], shown, first
+
+    def unread(self) -> dict[str, list[str]]:
+        """Give the columns of whose labels none stands for the value, with what they do have."""
+        found = {}
+        for name, value in self.known.items():
+            columns = [table.column(name) for table in self.counted.tables if name in table.names]
+            if not any(self.reader.fit(name, value, labels).any() for labels in columns):
+                texts = [text_of(label) for labels in columns for label in labels.known]
+                found[name] = self.reader.raw_texts(name, value) or list(dict.fromkeys(texts))
+        return found
+
+    @cached_property
+    def left_out(self) -> int:
+        """How many rows could be anybody's, and are not looked at."""
+        if self.counted.group is not None:
+            return 0
+        [table], [piece] = self.counted.tables, self.pieces
+        silent = self._silent(table)
+        return 0 if (piece.fits & silent).any() else int(table.rows[silent].sum())
+
+    def _piece(self, table: FrequencySet, bucket: IntArray) -> Piece:
+        count = self.counted.count
+        told = count is not None and count in table.names
+        people = people_of(table, str(count)) if told else table.rows.astype(np.float64)
+        fits = np.ones(len(table), dtype=np.bool_)
+        for name, value in self.known.items():
+            if name in table.names:
+                labels = self.reader.fit(name, value, table.column(name))
+                fits &= labels[table.codes_of(name)]
+        if self.counted.group is None:
+            silent = self._silent(table)
+            fits &= ~silent if (fits & ~silent).any() else True
+        values = {
+            name: (table.column(name), table.codes_of(name))
+            for name in self.opened.sensitive
+            if name in table.names
+        }
+        return Piece(bucket, people, fits, values)
+
+    def _silent(self, table: FrequencySet) -> BoolArray:
+        """Tell which rows say nothing about whose they are."""
+        some = bool(self.opened.quasi_identifiers) and not self.stars_are_people
+        silent = np.full(len(table), some, dtype=np.bool_)
+        for name in self.opened.quasi_identifiers:
+            stars = [v is not None and text_of(v) == STAR for v in table.column(name).values]
+            silent &= np.array(stars, dtype=np.bool_)[table.codes_of(name)]
+        return silent

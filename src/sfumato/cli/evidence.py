@@ -1,0 +1,110 @@
+"""`sfumato sign`: sign a release that was written before."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.command import BROKEN, cell, clean, command, say, show, write_json
+from sfumato.cli.options import JsonOption, QuietOption, ReleaseArgument, passphrase, signing_key
+
+
+@command(
+    examples="sfumato sign release/ --key publisher.key",
+    python='sf.sign("release", "publisher.key")',
+)
+def sign(
+    release: ReleaseArgument,
+    key: Annotated[
+        Path, typer.Option("--key", metavar="FILE", help="Your private key; keygen makes one.")
+    ],
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the signature of another key.")
+    ] = False,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Sign a release, after verifying it once more.
+
+    The signature is in evidence.json and covers every file of the folder and what it claims; in a
+    database it is in a table beside the release and covers every row of it.
+    Nothing is signed that does not hold, or was changed since it was published.
+    """
+    from sfumato.tasks.evidence import sign as task
+
+    signer = signing_key(key)
+    assert signer is not None  # noqa: S101 - the option is required
+    found = task(release, signer, force=force)
+    if json:
+        write_json(found.to_dict())
+    elif not quiet:
+        typer.echo(found.note)
+
+
+# `sfumato keygen`: a new pair of keys.
+
+
+@command(
+    examples="sfumato keygen -o publisher\nsfumato keygen -o publisher --passphrase",
+    python='sf.keygen("publisher")',
+)
+def keygen(
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="NAME", help="Write NAME.key (private) and NAME.pub (public)."
+        ),
+    ],
+    protect: Annotated[
+        bool,
+        typer.Option(
+            "--passphrase",
+            help="Ask for a passphrase to protect the private key; or SFUMATO_PASSPHRASE has it.",
+        ),
+    ] = False,
+) -> None:
+    """Make a pair of keys to sign releases with.
+
+    Whoever has the private key can sign in your name: keep it to yourself. Give the public key to
+    your readers by a way they trust. Existing keys are never replaced.
+    """
+    from sfumato.tasks.evidence import keygen as task
+
+    key = task(output, passphrase=passphrase(new=True) if protect else None)
+    typer.echo(str(key.public))
+    stem = clean(str(output).removesuffix(".key"))
+    say(f"Keep {stem}.key to yourself; give {stem}.pub to your readers.")
+
+
+# `sfumato check-evidence`: is a release what its publisher signed?
+
+
+@command(
+    examples="sfumato check-evidence release/ --public-key publisher.pub\n"
+    "sfumato check-evidence release/",
+    python='print(sf.check_evidence("release", "publisher.pub"))',
+)
+def check_evidence(
+    release: ReleaseArgument,
+    public_key: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The publisher's; without it anybody may have signed."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Find out whether a release is what its publisher signed, to the last byte.
+
+    The exit code is 0 if nothing was changed, added or taken away, and 1 if something was; with a
+    public key also if the release is not signed, or by another key. Whether the claims are true
+    is another question, which sfumato verify answers.
+    """
+    from sfumato.cli.views import verdict_view
+    from sfumato.tasks.evidence import check_evidence as task
+
+    found = task(release, public_key)
+    if json:
+        write_json(found.to_dict())
+    else:
+        show(*verdict_view(found), *([cell(found.note)] if found.note else []))
+    if not found.holds:
+        raise typer.Exit(BROKEN)

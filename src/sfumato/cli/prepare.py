@@ -1,0 +1,312 @@
+"""`sfumato init`: draft a policy for a table."""
+
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.cli.command import clean, command, progress_bar, say, show, write_json
+from sfumato.cli.options import (
+    DataArgument,
+    ForceOption,
+    JsonOption,
+    QuietOption,
+    listed,
+    refuse_existing,
+    write_text,
+)
+from sfumato.errors import ParameterError, UnknownNameError
+
+if TYPE_CHECKING:
+    from sfumato.comparison.frontier import Comparison
+
+
+@command(
+    examples="sfumato init patients.csv\nsfumato init patients.csv -o - | less",
+    python='print(sf.draft("patients.csv").text)',
+)
+def init(
+    data: DataArgument,
+    output: Annotated[
+        str,
+        typer.Option("--output", "-o", metavar="FILE", help="Where to write it; - for stdout."),
+    ] = "policy.yaml",
+    force: ForceOption = False,
+) -> None:
+    """Draft a policy for a table.
+
+    What each column is, is guessed from its name and values; hierarchies are built, and the
+    columns that single people out are shown. Read the draft and correct it: only you know
+    who will see the release and what they know already.
+    """
+    to_stdout = output == "-"
+    target = Path(output)
+    if not to_stdout:
+        refuse_existing(target, force=force)
+        _refuse_to_replace(target, data)
+    from sfumato.cli.views import draft_view
+    from sfumato.releases.stored import shown
+    from sfumato.tasks.draft import draft as task
+    from sfumato.tasks.draft import inspect
+
+    with progress_bar() as progress:
+        draft = task(data, progress=progress)
+        inspection = inspect(data, policy=draft.policy, progress=progress)
+    show(*draft_view(draft, inspection), err=to_stdout)
+    if to_stdout:
+        typer.echo(draft.text, nl=False)
+        return
+    write_text(target, draft.text, force=force)
+    say(
+        f"\nWrote {clean(target)}. Read it, correct it, then:\n"
+        f"  sfumato anonymize {quote(clean(shown(data)))} -p {quote(clean(target))} -o release"
+    )
+
+
+def _refuse_to_replace(target: Path, data: str) -> None:
+    from sfumato.errors import OutputError
+
+    if target.exists() and Path(data).exists() and target.samefile(data):
+        raise OutputError(f"{str(target)!r} is the data itself. Choose another name.")
+
+
+# `sfumato inspect`: the risk of a table as it is.
+
+
+@command(
+    examples="sfumato inspect patients.csv --qi age,sex,postcode --sensitive diagnosis\n"
+    "sfumato inspect patients.csv -p policy.yaml",
+    python='print(sf.inspect("patients.csv", quasi_identifiers=["age", "sex"]))',
+)
+def inspect(
+    data: DataArgument,
+    policy: Annotated[
+        Path | None,
+        typer.Option("--policy", "-p", metavar="FILE", help="Take the roles from a policy."),
+    ] = None,
+    qi: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--qi",
+            metavar="COLUMNS",
+            help="The quasi-identifiers, separated by commas: what others may know.",
+        ),
+    ] = None,
+    sensitive: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMNS", help="What nobody should learn, separated by commas."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Show how far a table gives people away.
+
+    It is judged as it is and only looked at; nothing is written.
+    """
+    from sfumato.tasks.draft import inspect as task
+
+    with progress_bar(quiet=json) as progress:
+        inspection = task(
+            data,
+            quasi_identifiers=None if qi is None else listed(qi),
+            sensitive=listed(sensitive or []),
+            policy=policy,
+            progress=progress,
+        )
+    if json:
+        write_json(inspection.to_dict())
+    else:
+        from sfumato.cli.views import inspection_view
+
+        show(*inspection_view(inspection))
+
+
+# `sfumato compare`: what policies, methods and parameters cost, and what they leave at risk.
+
+
+@command(
+    examples="sfumato compare patients.csv policy.yaml --vary k=2,5,10 --html compare.html\n"
+    "sfumato compare patients.csv policy.yaml --vary k=5,10 --vary method=full-domain,mondrian\n"
+    "sfumato compare patients.csv old.yaml new.yaml --json\n"
+    'sfumato compare patients.csv policy.yaml --vary k=2,5 --choose "k=5" -o chosen.yaml',
+    python='found = sf.compare("patients.csv", "policy.yaml", vary={"k": [2, 5, 10]})\n'
+    'print(found)\nfound.save("compare.html")\nprint(found["k=5"].policy.to_yaml())',
+)
+def compare(  # noqa: PLR0917 - options of a command line
+    data: DataArgument,
+    policies: Annotated[
+        list[Path], typer.Argument(metavar="POLICY...", help="One policy file or several.")
+    ],
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUES",
+            help="A setting and its values, between commas: a parameter of the models (k, l, "
+            "alpha, t), method, suppression or decouple. With several, every combination is tried.",
+        ),
+    ] = None,
+    risk: Annotated[
+        str | None,
+        typer.Option(
+            metavar="at-risk|belief|gain|prosecutor|mean",
+            help="What is weighed against the loss; the share of people at risk unless told "
+            "otherwise.",
+        ),
+    ] = None,
+    loss: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The loss to weigh it against, or query-error; normalized-loss unless told "
+            "otherwise.",
+        ),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(metavar="SHARE", help="From which belief on somebody is at risk."),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", metavar="N", min=1, help="How many policies to try at a time."),
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page to look around in there.")
+    ] = None,
+    csv: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the figures there.")
+    ] = None,
+    choose: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Write the policy of this name or number to --output."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where --choose writes.")
+    ] = None,
+    force: ForceOption = False,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Weigh risk against loss for several policies, and choose one.
+
+    The table is counted once and nothing is published. Policies that no other one beats in both
+    respects are marked; one that no release keeps is listed with the reason.
+    """
+    for target in (html, csv, output):
+        if target is not None:
+            refuse_existing(target, force=force)
+    _require_both(choose, output)
+    from sfumato.comparison.compare import compare as task
+    from sfumato.comparison.variations import varied
+
+    named = varied(policies, varied_by(vary or []))
+    chosen = None if choose is None else _found(choose, list(named))
+    with progress_bar(quiet=quiet or json) as progress:
+        found = task(
+            data,
+            named,
+            risk=risk,
+            loss=loss,
+            threshold=threshold,
+            parallel=jobs,
+            progress=progress,
+        )
+    texts = {html: found.html, csv: found.csv}
+    if chosen is not None and output is not None:
+        texts[output] = lambda: _policy_for(found, chosen, output)
+    # All is made before any is written: what fails leaves nothing behind.
+    ready = {path: text() for path, text in texts.items() if path is not None}
+    for path, text in ready.items():
+        write_text(path, text, force=force)
+        if not quiet:
+            say(f"Written: {clean(path)}")
+    if json:
+        write_json(found.to_dict())
+    elif not quiet:
+        from sfumato.cli.views import comparison_view
+
+        show(*comparison_view(found))
+
+
+def _require_both(choose: str | None, output: Path | None) -> None:
+    if (choose is None) != (output is None):
+        raise ParameterError(
+            "choose",
+            choose,
+            "given together with --output",
+            why='one says which policy, the other where to: --choose "k=5" -o chosen.yaml',
+        )
+
+
+def varied_by(texts: list[str]) -> dict[str, list[object]] | None:
+    """Read settings and their values as a policy file would read them.
+
+    >>> varied_by(["k=2,5", "method=mondrian"])
+    {'k': ['2', '5'], 'method': ['mondrian']}
+    """
+    from sfumato.policy.document import Plain
+
+    found: dict[str, list[object]] = {}
+    for text in texts:
+        name, equals, values = (part.strip() for part in text.partition("="))
+        if not name or not equals or not values:
+            raise ParameterError("vary", text, "NAME=VALUES", why="for example k=2,5,10")
+        if name in found:
+            raise ParameterError("vary", text, "each setting once", why=f"{name}=2,5,10")
+        found[name] = [Plain(value) for value in listed([values])]
+    return found or None
+
+
+def _found(choose: str, names: list[str]) -> str:
+    """Find what was chosen by its name, or by its number in the table."""
+    numbers = {str(number): name for number, name in enumerate(names, 1)}
+    chosen = choose if choose in names else numbers.get(choose)
+    if chosen is None:
+        raise UnknownNameError("policy", choose, names, where="the comparison")
+    return chosen
+
+
+def _policy_for(found: "Comparison", chosen: str, output: Path) -> str:
+    """Write the policy that was chosen, with the files it names as they are seen from there."""
+    from sfumato.comparison.variations import seen_from
+
+    point = found[chosen]
+    point.figures  # noqa: B018 - one that is not possible is refused with its reason
+    return seen_from(point.policy, output.parent).to_yaml()
+
+
+# `sfumato schema`: what a policy file may hold, for editors and forms.
+
+
+@command(
+    examples="sfumato schema -o policy.schema.json",
+    python="sf.Policy.json_schema(\n"
+    "    searches=sf.search.SEARCHES,\n"
+    "    methods=sf.partition.PARTITIONERS,\n"
+    "    decouplings=sf.decouplings.DECOUPLINGS,\n"
+    ")",
+)
+def schema(
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Where to write it; else to stdout."),
+    ] = None,
+    force: ForceOption = False,
+) -> None:
+    """Give the JSON Schema of policies.
+
+    It has every model, hierarchy, loss, method, search and decoupling with its settings. Editors
+    that know it complete and check policies while they are written.
+    """
+    from sfumato.decouplings import DECOUPLINGS
+    from sfumato.partition import PARTITIONERS
+    from sfumato.policy import Policy
+    from sfumato.search import SEARCHES
+
+    plain = Policy.json_schema(searches=SEARCHES, methods=PARTITIONERS, decouplings=DECOUPLINGS)
+    if output is None:
+        write_json(plain)
+        return
+    import json
+
+    write_text(output, json.dumps(plain, indent=2, ensure_ascii=False) + "\n", force=force)
+    say(f"Wrote {clean(output)}.")

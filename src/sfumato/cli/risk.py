@@ -1,0 +1,475 @@
+"""`sfumato detect`: what a published table still tells."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sfumato.cli.command import BROKEN, clean, command, progress_bar, say, show, table, write_json
+from sfumato.cli.options import (
+    ForceOption,
+    JsonOption,
+    OriginalArgument,
+    PublishedArgument,
+    QiOption,
+    QuietOption,
+    ReleasesArgument,
+    RolesOption,
+    SeedOption,
+    SensitiveOption,
+    SupportOption,
+    listed,
+    named,
+    refuse_existing,
+    write_text,
+)
+from sfumato.errors import InputError
+
+
+@command(
+    examples="sfumato detect release/\n"
+    "sfumato detect release/ --alpha 0.75 --knows Government=State-gov --knows 'Age=30-50'\n"
+    "sfumato detect published.csv --qi age,zip --sensitive illness --draw drawings/",
+    python='findings = sf.detect("release", alpha=0.5)\nprint(findings)\n'
+    'print(findings.infer({"Government": "State-gov"}))',
+)
+def detect(  # noqa: PLR0917 - options of a command line
+    what: PublishedArgument,
+    alpha: Annotated[
+        float, typer.Option(metavar="SHARE", help="Report what is surer than this.")
+    ] = 0.5,
+    policy: RolesOption = None,
+    qi: QiOption = None,
+    sensitive: SensitiveOption = None,
+    knows: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN=VALUE", help="Something an adversary knows of a person."),
+    ] = None,
+    learner: Annotated[
+        str, typer.Option(metavar="NAME", help="How networks are learned: ic, weka-ics, …")
+    ] = "ic",
+    support: SupportOption = None,
+    size: Annotated[
+        int, typer.Option(metavar="N", help="Most facts an adversary knows, for the facts shown.")
+    ] = 2,
+    draw: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Write the networks and tables as SVG there."),
+    ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the network over all columns: .bif .graphml .dot"),
+    ] = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Find the dependencies an adversary could use.
+
+    Bayesian networks are learned on the published rows; every rule that tells something with
+    more than alpha is reported, with how many people it exposes. The exit code is 0: finding
+    leaks is what the command is for.
+    """
+    from sfumato.tasks.breach import known_values
+    from sfumato.tasks.detect import detect as task
+
+    with progress_bar(quiet=quiet or json) as progress:
+        findings = task(
+            what,
+            quasi_identifiers=None if qi is None else listed(qi),
+            sensitive=None if sensitive is None else listed(sensitive),
+            policy=policy,
+            alpha=alpha,
+            learner=learner,
+            support=support,
+            progress=progress,
+        )
+        inferred = findings.infer(known_values(findings.counts, knows)) if knows else None
+    written: list[Path] = []
+    if draw is not None or export is not None:
+        from sfumato.tasks.detect import draw_findings, export_network
+
+        written += draw_findings(findings, draw) if draw is not None else []
+        written += [export_network(findings, export)] if export is not None else []
+    if json:
+        plain = findings.to_dict()
+        plain["facts"] = [fact.to_dict() for fact in findings.facts(size=size)]
+        if inferred is not None:
+            plain["inferred"] = [one.to_dict() for one in inferred.values()]
+        write_json(plain)
+        return
+    if quiet:
+        return
+    from sfumato.cli.views import findings_view, inference_view
+
+    show(*findings_view(findings, size))
+    if inferred is not None:
+        show(*inference_view(inferred))
+    for note in findings.notes:
+        say(f"Note: {clean(note)}")
+    for path in written:
+        say(f"Written: {clean(path)}")
+
+
+# `sfumato breach`: what a broken table leaves to guess.
+
+
+@command(
+    examples="sfumato breach broken/\n"
+    "sfumato breach broken/ --group 'Age=[30-50]' --knows Government=State-gov\n"
+    "sfumato breach published.csv --qi age,zip --sensitive illness,salary --alpha 0.5",
+    python='exposure = sf.breach("broken", alpha=0.5)\nprint(exposure)\n'
+    'print(exposure.person({"Age": "[30-50]"}, {"Government": "State-gov"}))',
+)
+def breach(  # noqa: PLR0917 - options of a command line
+    what: PublishedArgument,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN=VALUE", help="A published quasi-identifier of a person."),
+    ] = None,
+    knows: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN=VALUE", help="A sensitive value an adversary knows."),
+    ] = None,
+    alpha: Annotated[
+        float | None,
+        typer.Option(metavar="SHARE", help="Count who is above this, and how many more may come."),
+    ] = None,
+    original: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RELEASE_OR_FILE", help="What a broken release was made of, to compare with."
+        ),
+    ] = None,
+    policy: RolesOption = None,
+    qi: QiOption = None,
+    sensitive: SensitiveOption = None,
+    most: Annotated[int, typer.Option(metavar="N", min=1, help="How many guesses are shown.")] = 10,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Say how surely people's values can be guessed once a table is broken.
+
+    A broken release is taken as it is; another release or table is broken in memory, and
+    what it told before stands beside. With --group the answer is about one person. The exit
+    code is 0: looking for breaches is what the command is for.
+    """
+    from sfumato.tasks.breach import breach as task
+    from sfumato.tasks.breach import named_values
+
+    with progress_bar(quiet=quiet or json) as progress:
+        exposure = task(
+            what,
+            quasi_identifiers=None if qi is None else listed(qi),
+            sensitive=None if sensitive is None else listed(sensitive),
+            policy=policy,
+            original=original,
+            alpha=alpha,
+            progress=progress,
+        )
+    columns = [table.column for table in exposure.broken.sensitive]
+    known = named_values(columns, knows or [])
+    from sfumato.cli.views import (
+        breach_view,
+        guesses_view,
+        holders_view,
+    )
+
+    if group:
+        wanted = named_values(exposure.broken.quasi_identifiers, group)
+        person = exposure.person(wanted, known)
+        if json:
+            write_json({"person": person.to_dict(most=most, alpha=alpha)})
+        elif not quiet:
+            show(*breach_view(person, alpha, most))
+    elif known:
+        found = exposure.holders(known)
+        if json:
+            write_json({"holders": [one.to_dict() for one in found]})
+        elif not quiet:
+            show(*holders_view(found, most))
+    elif json:
+        write_json(exposure.to_dict(most=most))
+    elif not quiet:
+        show(*guesses_view(exposure, most))
+
+
+# `sfumato membership`: can others tell who is in the data at all?
+
+
+@command(
+    examples="sfumato membership people.csv release/ -p policy.yaml\n"
+    "sfumato membership people.csv release/ buckets/ slices/ -p policy.yaml\n"
+    "sfumato membership people.csv published.csv --qi age,zip --json",
+    python='releases = {"whole": "release", "slices": "slices"}\n'
+    'print(sf.membership("people.csv", releases, policy="policy.yaml"))',
+)
+def membership(  # noqa: PLR0917 - options of a command line
+    original: OriginalArgument,
+    releases: ReleasesArgument,
+    policy: RolesOption = None,
+    qi: QiOption = None,
+    sensitive: SensitiveOption = None,
+    fakes: Annotated[
+        int, typer.Option(metavar="N", help="How many made-up people are drawn at most.")
+    ] = 10_000,
+    confidence: Annotated[
+        float, typer.Option(metavar="SHARE", help="How sure the interval of a sample is.")
+    ] = 0.95,
+    seed: SeedOption = 0,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Hold real and made-up people against the groups of releases, side by side.
+
+    Shown are how many groups a real and a made-up person match, and the share of made-up people
+    who match none: of those others can tell that they are not in the data. The nearer to 100%,
+    the more matching says about the rest. The exit code is 0: this measures, and judges nothing.
+    """
+    from sfumato.tasks.membership import membership as task
+
+    with progress_bar(quiet=quiet or json) as progress:
+        found = task(
+            original,
+            named(releases),
+            policy=policy,
+            quasi_identifiers=None if qi is None else listed(qi),
+            sensitive=None if sensitive is None else listed(sensitive),
+            fakes=fakes,
+            confidence=confidence,
+            seed=seed,
+            progress=progress,
+        )
+    if json:
+        write_json(found.to_dict())
+    elif not quiet:
+        heads, *lines = found.cells
+        show(table(heads, lines, right=heads[1:]))
+
+
+# `sfumato explain`: what a release tells about one person.
+
+
+@command(
+    examples="sfumato explain release/ age=41 zip=25961 nationality=Japanese\n"
+    "sfumato explain release/ age=41 zip=25961 --not 'Heart Disease' --svg person.svg\n"
+    "sfumato explain broken/ age=41 --known occupation=Sales --prior 'Heart Disease=0.001'\n"
+    "sfumato explain published.csv age=41 --qi age,zip --sensitive illness",
+    python='found = sf.explain("release", {"age": 41, "zip": 25961}, '
+    'knows={"not": "Heart Disease"})\nprint(found)',
+)
+def explain(  # noqa: PLR0917 - options of a command line
+    what: PublishedArgument,
+    person: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="COLUMN=VALUE",
+            help="Known of the person: quasi-identifiers as they really are.",
+        ),
+    ] = None,
+    ruled_out: Annotated[
+        list[str] | None,
+        typer.Option("--not", metavar="VALUE", help="A sensitive value the person has not."),
+    ] = None,
+    known: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN=VALUE", help="A sensitive value the person has."),
+    ] = None,
+    prior: Annotated[
+        list[str] | None,
+        typer.Option(metavar="VALUE=SHARE", help="How likely a value is to the adversary."),
+    ] = None,
+    column: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The sensitive column that is asked about.")
+    ] = None,
+    policy: RolesOption = None,
+    qi: QiOption = None,
+    sensitive: SensitiveOption = None,
+    data: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="The original, for hierarchies that are built from the data."
+        ),
+    ] = None,
+    svg: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw what is believed as SVG there.")
+    ] = None,
+    force: ForceOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Say what somebody who knows a person learns of the person's sensitive values.
+
+    Every class, group or bucket that fits what is known is taken, and what is believed of each
+    value stands beside what is believed of everybody. Where several columns have a
+    value, write column=value. The exit code is 0, also if nobody fits.
+    """
+    if svg is not None:
+        refuse_existing(svg, force=force)
+    knows: dict[str, Any] = {
+        "not": list(ruled_out or []),
+        "is": _pairs(known or []),
+        "prior": {value: _share(share, value) for value, share in _last(prior or [])},
+    }
+    from sfumato.tasks.explain import explain as task
+
+    found = task(
+        what,
+        _pairs(person or []),
+        knows=knows,
+        column=column,
+        policy=policy,
+        quasi_identifiers=None if qi is None else listed(qi),
+        sensitive=None if sensitive is None else listed(sensitive),
+        data=data,
+    )
+    if svg is not None and found.beliefs:
+        write_text(svg, found.svg(column), force=force)
+        say(f"Written: {clean(svg)}")
+    elif svg is not None:
+        say("Nothing was drawn: nobody fits.")
+    if json:
+        write_json(found.to_dict())
+        return
+    from sfumato.cli.views import explain_view
+
+    show(*explain_view(found))
+
+
+def _pairs(given: Sequence[str]) -> dict[str, str | None]:
+    """Read `column=value`; nothing after the sign is a missing value."""
+    found: dict[str, str | None] = {}
+    for text in given:
+        name, sign, value = text.partition("=")
+        if not sign or not name:
+            raise InputError(f"{text!r} must be a column and a value. Write it as column=value.")
+        if name in found:
+            raise InputError(f"{name}: two values are given for it. Give one.")
+        found[name] = value or None
+    return found
+
+
+def _last(given: Sequence[str]) -> list[tuple[str, str]]:
+    """Cut at the last sign: a value may hold one itself."""
+    for text in given:
+        if "=" not in text:
+            raise InputError(f"{text!r} must be a value and a share. Write it as 'flu=0.01'.")
+    return [(value, share) for value, _, share in (text.rpartition("=") for text in given)]
+
+
+def _share(text: str, value: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(
+            f"{value}: {text!r} is no share. Give a number from 0 to 1, such as 0.01."
+        ) from None
+
+
+# `sfumato verify`: may a release or a table be published?
+
+
+@command(
+    examples="sfumato verify release/\n"
+    "sfumato verify published.csv -p policy.yaml\n"
+    "sfumato verify somebodys.csv --qi age,zip --sensitive illness --threshold 0.5\n"
+    "sfumato verify release/ --format junit\n"
+    "sfumato verify release/ -p policy.yaml --population people.csv",
+    python='print(sf.verify("release"))\nprint(sf.verify("published.csv", "policy.yaml"))',
+)
+def verify(  # noqa: PLR0917 - options of a command line
+    what: PublishedArgument,
+    policy: Annotated[
+        Path | None,
+        typer.Option(
+            "--policy",
+            "-p",
+            metavar="FILE",
+            help="The policy to hold it to. A plain file needs one, or --qi and --sensitive; "
+            "nothing in it is generalised.",
+        ),
+    ] = None,
+    population: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Everybody the data was drawn from, for k-map and delta-presence; else the "
+            "policy's.",
+        ),
+    ] = None,
+    qi: QiOption = None,
+    sensitive: SensitiveOption = None,
+    attacks: Annotated[
+        list[str] | None,
+        typer.Option("--attack", metavar="NAMES", help="Only these attacks, between commas."),
+    ] = None,
+    only_promises: Annotated[
+        bool, typer.Option("--only-promises", help="Recompute the promises, and attack nothing.")
+    ] = False,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P",
+            help="From which belief on somebody is at risk; else the policy's, or 0.75.",
+        ),
+    ] = None,
+    people: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="How many may be at risk; else the policy's, or nobody."),
+    ] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="The table it was made of, to attack who is in it."),
+    ] = None,
+    outside: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="A list of people to link with it."),
+    ] = None,
+    earlier: Annotated[
+        str | None,
+        typer.Option(metavar="RELEASE", help="The release before, to compare the two."),
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="text|json|markdown|junit|sarif",
+            help="Print the answer in this form to stdout, and nothing else.",
+        ),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Say whether it may be published: recompute every promise, run every attack.
+
+    The promises are recomputed from the published rows alone. Somebody is at risk if an
+    adversary's belief reaches the threshold and the release at least halved the adversary's doubt.
+    The exit code is 0 if all promises hold and nobody is at risk, and 1 if not.
+    """
+    from sfumato.errors import ParameterError
+    from sfumato.releases.stored import shown
+    from sfumato.tasks.verify import verify as task
+    from sfumato.verdicts import FORMATS, written
+
+    chosen = "json" if json else form
+    if chosen is not None and chosen not in FORMATS:
+        raise ParameterError("--format", chosen, "one of " + ", ".join(FORMATS))
+    found = task(
+        what,
+        policy,
+        population=population,
+        quasi_identifiers=None if qi is None else listed(qi),
+        sensitive=None if sensitive is None else listed(sensitive),
+        attacks=not only_promises if attacks is None else listed(attacks),
+        threshold=threshold,
+        people=people,
+        data=data,
+        outside=outside,
+        earlier=earlier,
+    )
+    if chosen is not None:
+        typer.echo(written(found, chosen, subject=shown(what)), nl=False)
+    else:
+        from sfumato.cli.views import assessment_view
+
+        show(*assessment_view(found))
+    if not found.holds:
+        raise typer.Exit(BROKEN)

@@ -1,0 +1,176 @@
+"""`sfumato utility`: how much can still be learnt from what is published."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.command import cell, clean, command, progress_bar, say, show, table, write_json
+from sfumato.cli.options import (
+    ForceOption,
+    JsonOption,
+    OriginalArgument,
+    PublishedArgument,
+    QiOption,
+    QuietOption,
+    ReleasesArgument,
+    RolesOption,
+    SeedOption,
+    SensitiveOption,
+    conditions,
+    listed,
+    named,
+    refuse_existing,
+    write_text,
+)
+
+
+@command(
+    examples="sfumato utility people.csv release/ -p policy.yaml\n"
+    "sfumato utility people.csv release/ broken/ slices/ -p policy.yaml --queries 5000\n"
+    "sfumato utility people.csv published.csv --qi age,zip --sensitive illness --json",
+    python='releases = {"whole": "release", "apart": "broken"}\n'
+    'print(sf.compare_utility("people.csv", releases, policy="policy.yaml"))',
+)
+def utility(  # noqa: PLR0917 - options of a command line
+    original: OriginalArgument,
+    releases: ReleasesArgument,
+    policy: RolesOption = None,
+    qi: QiOption = None,
+    sensitive: SensitiveOption = None,
+    queries: Annotated[
+        int, typer.Option(metavar="N", help="How many counting queries are asked.")
+    ] = 1000,
+    classify: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Let a decision tree learn to tell this column."),
+    ] = None,
+    seed: SeedOption = 0,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Say how well releases still answer questions, beside the table they were made of.
+
+    Random counting queries are put to the original and to each release, and the correlations
+    between columns are compared. All releases are asked the same. The policy's hierarchies
+    say what labels stand for. The exit code is 0: this measures, and judges nothing.
+    """
+    from sfumato.tasks.utility import compare_utility as task
+
+    with progress_bar(quiet=quiet or json) as progress:
+        found = task(
+            original,
+            named(releases),
+            policy=policy,
+            quasi_identifiers=None if qi is None else listed(qi),
+            sensitive=None if sensitive is None else listed(sensitive),
+            queries=queries,
+            classify=classify,
+            seed=seed,
+            progress=progress,
+        )
+    if json:
+        write_json(found.to_dict())
+    elif not quiet:
+        heads, *lines = found.cells
+        each = [f"{name}: {found[name]}" for name in found] if len(found) == 1 else []
+        shown = table(heads, lines, right=heads[1:])
+        show(shown, *(cell(text, keep="\n") for text in each))
+
+
+# `sfumato estimate`: count with nothing but a release.
+
+
+@command(
+    examples='sfumato estimate broken/ --where "age=30..45" --where "illness=flu"\n'
+    'sfumato estimate slices/ --where "sex=f,m" --where "salary=..3000" --json\n'
+    'sfumato estimate release/ --where "job=cook" -p policy.yaml --original people.csv',
+    python='print(sf.estimate("broken", {"age": (30, 45), "illness": "flu", "sex": ["f", "m"]}))',
+)
+def estimate(
+    what: PublishedArgument,
+    where: Annotated[
+        list[str],
+        typer.Option(
+            metavar="COLUMN=VALUES",
+            help="A value, values between commas, or a range low..high; may be repeated.",
+        ),
+    ],
+    original: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATA", help="The table it was made of, to know which values there are."
+        ),
+    ] = None,
+    policy: Annotated[
+        Path | None,
+        typer.Option(
+            "--policy", "-p", metavar="FILE", help="Read labels by the hierarchies of a policy."
+        ),
+    ] = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Estimate how many rows have such values, as an analyst who has only the release would.
+
+    Rows behind a label are taken to be spread evenly over what it stands for, and columns
+    published apart to have nothing to do with each other within a group. Beside the estimate
+    stand the fewest and the most rows it can be in any table behind the release.
+    """
+    from sfumato.tasks.estimate import estimate as task
+
+    found = task(what, conditions(where), original=original, policy=policy)
+    if json:
+        write_json(found.to_dict())
+    elif not quiet:
+        show(cell(found))
+
+
+# `sfumato correlations`: which columns have how much to do with each other.
+
+
+@command(
+    examples="sfumato correlations people.csv --qi age,zip,job --sensitive illness\n"
+    "sfumato correlations people.csv -p policy.yaml --measure cramers-v --svg correlations.svg\n"
+    "sfumato correlations release/",
+    python='print(sf.correlations("people.csv", policy="policy.yaml"))',
+)
+def correlations(
+    what: PublishedArgument,
+    policy: RolesOption = None,
+    qi: QiOption = None,
+    sensitive: SensitiveOption = None,
+    measure: Annotated[
+        str, typer.Option(metavar="NAME", help="phi-square, cramers-v or mutual-information.")
+    ] = "phi-square",
+    svg: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a heat map as SVG there.")
+    ] = None,
+    force: ForceOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Show which columns tell most about each other.
+
+    Pairs are between 0 (nothing) and 1; the darker, the stronger. Columns that are tied belong
+    into one slice, as in decouple --method slicing: what they tell about each other stays known.
+    """
+    from sfumato.tasks.utility import correlations as task
+
+    if svg is not None:
+        refuse_existing(svg, force=force)
+    found = task(
+        what,
+        quasi_identifiers=None if qi is None else listed(qi),
+        sensitive=None if sensitive is None else listed(sensitive),
+        policy=policy,
+        measure=measure,
+    )
+    if svg is not None:
+        write_text(svg, found.svg(), force=force)
+        say(f"Written: {clean(svg)}")
+    if json:
+        write_json(found.to_dict())
+        return
+    from sfumato.cli.views import correlations_view
+
+    show(*correlations_view(found))

@@ -1,0 +1,1 @@
+"""Compare policies with each other and releases with earlier ones."""

@@ -1,0 +1,198 @@
+"""Compare: what policies, methods and parameters cost, and what they leave at risk."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from sfumato.checks import require_int, require_number
+from sfumato.comparison.frontier import Comparison, checked_risk
+from sfumato.comparison.trial import AT_RISK, BELIEF, GAIN, PROSECUTOR, QUERY_ERROR, Table, try_all
+from sfumato.comparison.variations import Given, varied
+from sfumato.counts import FrequencySet
+from sfumato.decouplings import DECOUPLINGS
+from sfumato.errors import InputError, ParameterError, PolicyError, UnknownNameError
+from sfumato.losses import LOSSES, NormalizedLoss
+from sfumato.partition import PARTITIONERS
+from sfumato.policy import Policy
+from sfumato.recode.problem import counted_columns
+from sfumato.tables import open_table
+from sfumato.typing import Progress, silent
+
+
+def compare(  # noqa: PLR0913 - all but two have a default and are named
+    data: object,
+    policies: Given | Mapping[str, Given] | Sequence[Given],
+    *,
+    vary: Mapping[str, Iterable[object]] | None = None,
+    risk: str | None = None,
+    loss: str | None = None,
+    threshold: float | None = None,
+    parallel: int | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Try policies on a table, and say what each would lose and what it would leave at risk.
+
+    The table is counted once. On the counts each policy is decided as `sf.anonymize` decides it,
+    or `sf.decouple` where it says so, and what would be published is attacked as `sf.verify`
+    attacks it, by all who know which class a person is in. Nothing is published. A policy that
+    no release keeps is a point with its reason, and the others are tried all the same.
+
+    The main risk is the share of people at risk: a single class of two that happens to be
+    alike makes the strongest belief 100 % under almost every policy, and does not tell a good
+    one from a bad one. How many people such classes hold does, and it is what speaks against
+    publishing.
+
+    Does not promise: that the best of those that were tried is the best there is; nor figures of
+    another draw where rows that a local method took for alike go to different classes and differ
+    in a sensitive column that no model protects.
+
+    Args:
+        data: A path (CSV, Parquet, Feather) or a pandas, Polars or Arrow table.
+        policies: A policy or its path, a list of them, or names for them.
+        vary: Settings to vary, each with a list of values, in every combination: a parameter of
+            the models such as k, l, alpha or t (of every model that has it), `method`,
+            `suppression`, and if the policy says `decouple`, that too and its settings.
+        risk: What the front is about: at-risk, belief, gain, prosecutor or mean. None takes
+            at-risk, and prosecutor where nothing is sensitive. See `Comparison.by`.
+        loss: What it is weighed against: a name from `sf.losses.LOSSES`, or `query-error`, the
+            mean relative error of counting queries (see `sf.utility`). None takes
+            normalized-loss; and query-error where a policy decouples without generalising.
+        threshold: From which belief on somebody is at risk; None takes the lowest of the policies.
+        parallel: How many policies are tried at a time; None takes as many as there are
+            processors if that pays. The result is the same.
+        seed: Fixes which of rows that were alike to a decision go to which class.
+        progress: Told how far each stage is.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> import sfumato as sf
+        >>> ages, ills = [31, 32, 38, 39, 47, 48], ["flu", "flu", "gout", "hiv", "flu", "gout"]
+        >>> table = pa.table({"age": ages, "ill": ills})
+        >>> decades = sf.hierarchy.Intervals([5, 10])
+        >>> policy = sf.Policy(
+        ...     columns={
+        ...         "age": {"role": "quasi-identifier", "hierarchy": decades}, "ill": "sensitive",
+        ...     },
+        ...     models=[sf.models.KAnonymity(2)],
+        ... )
+        >>> found = sf.compare(table, policy, vary={"k": [2, 3, 9]})
+        >>> [(point.name, point.risks["at-risk"]) for point in found.front]
+        [('k=2', 0.3333333333333333), ('k=3', 0.0)]
+        >>> found["k=9"].possible, found["k=3"].policy.models
+        (False, (KAnonymity(k=3),))
+    """
+    report = progress or silent
+    require_int("seed", seed, at_least=0)
+    if parallel is not None:
+        require_int("parallel", parallel, at_least=1)
+    if threshold is not None:
+        require_number("threshold", threshold, above=0, at_most=1)
+    named = varied(policies, vary)
+    table = open_table(data)
+    for name, policy in named.items():
+        _check(name, policy, table.columns)
+    main, lost = _risk(risk, named), _loss(loss, named)
+    columns = dict.fromkeys(
+        column
+        for policy in named.values()
+        for column in (*counted_columns(policy), *policy.sensitive)
+    )
+    counts = table.count(tuple(columns), progress=lambda done, total: report("count", done, total))
+    if counts.total == 0:
+        raise InputError("the table has no rows: there is nobody to protect and nothing to compare")
+    if threshold is None:
+        threshold = min(p.verdict.from_belief(p.risk_levels) for p in named.values())
+    tried = Table(
+        counts,
+        tuple(table.columns),
+        _populations(named, report),
+        threshold,
+        seed,
+        asks=lost == QUERY_ERROR,
+    )
+    report("comparing policies", 0, len(named))
+    points = try_all(
+        list(named.items()),
+        tried,
+        parallel=parallel,
+        done=lambda done: report("comparing policies", done, len(named)),
+    )
+    return Comparison(points, counts.total, main, lost, threshold, seed, _warnings(named, lost))
+
+
+def _risk(risk: str | None, named: Mapping[str, Policy]) -> str:
+    """Choose what the front is about, and refuse what no policy could give."""
+    sensitive = any(policy.sensitive for policy in named.values())
+    if risk is None:
+        return AT_RISK if sensitive else PROSECUTOR
+    if checked_risk(risk) in (AT_RISK, BELIEF, GAIN) and not sensitive:
+        raise ParameterError(
+            "risk",
+            risk,
+            "prosecutor or mean",
+            why="no policy has a sensitive column, so there is nothing to learn about anybody. "
+            "Give the role sensitive to what nobody should learn",
+        )
+    return risk
+
+
+def _loss(loss: str | None, named: Mapping[str, Policy]) -> str:
+    """Choose what the risk is weighed against."""
+    if loss is None:
+        return QUERY_ERROR if any(map(_in_buckets, named.values())) else NormalizedLoss.name
+    if loss not in (*LOSSES, QUERY_ERROR):
+        raise UnknownNameError("loss", str(loss), [*LOSSES, QUERY_ERROR])
+    return loss
+
+
+def _in_buckets(policy: Policy) -> bool:
+    """Tell whether a policy decouples without generalising."""
+    decoupling = policy.make_decoupling(DECOUPLINGS)
+    return decoupling is not None and not decoupling.keeps_classes
+
+
+def _check(name: str, policy: Policy, columns: Sequence[str]) -> None:
+    """Refuse a policy that is not one of this table, before anything is tried."""
+    try:
+        policy.check_against(columns)
+        policy.make_method(PARTITIONERS)
+        policy.make_decoupling(DECOUPLINGS)
+    except PolicyError as error:
+        raise PolicyError(f"{name}: {error}", faults=error.faults) from None
+
+
+def _populations(named: Mapping[str, Policy], report: Progress) -> dict[str, FrequencySet]:
+    """Count each population once, over all that some policy recognises people by."""
+    wanted: dict[str, dict[str, None]] = {}
+    for policy in named.values():
+        if policy.population is not None:
+            wanted.setdefault(policy.population, {}).update(dict.fromkeys(policy.quasi_identifiers))
+    return {
+        path: open_table(path).count(
+            tuple(columns), progress=lambda done, total: report("population", done, total)
+        )
+        for path, columns in wanted.items()
+    }
+
+
+def _warnings(named: Mapping[str, Policy], loss: str) -> tuple[str, ...]:
+    """Say what makes figures of different policies incomparable."""
+    every = list(named.values())
+    roles = {(frozenset(p.quasi_identifiers), frozenset(p.sensitive)) for p in every}
+    measures = {_measure(policy) for policy in every if not _in_buckets(policy)}
+    broken = [name for name, p in named.items() if p.decouple and not _in_buckets(p)]
+    found = {
+        "the policies do not have the same quasi-identifiers and sensitive columns, so their "
+        "losses and risks are about different things": len(roles) > 1,
+        "the policies measure the loss with different weights, aggregates or rows (missing: "
+        "suppress), so their losses are not comparable": loss != QUERY_ERROR and len(measures) > 1,
+        f"{', '.join(broken)}: the errors of queries are those before it is decoupled": (
+            broken and loss == QUERY_ERROR
+        ),
+    }
+    return tuple(text for text, concerns in found.items() if concerns)
+
+
+def _measure(policy: Policy) -> object:
+    loss = policy.loss if isinstance(policy.loss, NormalizedLoss) else NormalizedLoss()
+    weights = frozenset((name, policy.columns[name].weight) for name in policy.quasi_identifiers)
+    return loss, weights, policy.missing.value == "suppress"

@@ -1,0 +1,533 @@
+"""Trying a policy on counts: what would be published, and what would be learned from it."""
+
+import os
+import pickle
+import queue
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from threading import Thread
+from time import perf_counter
+from typing import IO, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from sfumato.adversary.target import target_of
+from sfumato.attacks import ATTACKS, ClassAttack, Outcome, Target
+from sfumato.counts import FrequencySet
+from sfumato.decouplings import DECOUPLINGS, Decoupling
+from sfumato.errors import InfeasibleError, SfumatoError
+from sfumato.losses import NormalizedLoss
+from sfumato.partition import PARTITIONERS
+from sfumato.policy import Policy
+from sfumato.recode.full_domain import decide_full_domain
+from sfumato.recode.local import decide_locally
+from sfumato.recode.problem import Decision, counted_columns
+from sfumato.recode.recoded import recoded, rows_of
+from sfumato.releases.manifest import build_manifest
+from sfumato.releases.release import Decoupled, Release
+from sfumato.tasks.decouple import decouple
+from sfumato.tasks.utility import utility
+from sfumato.text import percent
+from sfumato.verifier import Verdict
+
+# One policy among those that are compared: its figures, or why there are none.
+
+
+AT_RISK, BELIEF, GAIN, PROSECUTOR, MEAN = "at-risk", "belief", "gain", "prosecutor", "mean"
+
+RISKS: Mapping[str, str] = {
+    AT_RISK: "people at risk",
+    BELIEF: "strongest belief",
+    GAIN: "strongest gain in belief",
+    PROSECUTOR: "highest prosecutor risk",
+    MEAN: "mean prosecutor risk",
+}
+"""The risks to choose from, and what each is called in tables and drawings."""
+
+
+QUERY_ERROR = "query-error"
+"""The loss that is measured with questions, and so for releases of every kind."""
+
+
+def loss_words(loss: str) -> str:
+    """Say what a loss is called in tables and drawings.
+
+    >>> loss_words("normalized-loss"), loss_words("query-error"), loss_words("discernibility")
+    ('normalised loss', 'mean error of counting queries', 'discernibility')
+    """
+    special = {
+        NormalizedLoss.name: "normalised loss",
+        QUERY_ERROR: "mean error of counting queries",
+    }
+    return special.get(loss, loss.replace("-", " "))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What would be published with a policy, in figures."""
+
+    losses: Mapping[str, float]
+    """By name; where nothing is generalised there are only those that are asked for."""
+
+    published: int
+    suppressed: int
+    classes: int
+    smallest: int
+    """People in the smallest class; 0 if nothing is published."""
+
+    risks: Mapping[str, float]
+    """By name, each between 0 and 1: see `RISKS`. Without sensitive columns some are absent."""
+
+    people: int = 0
+    """How many people the worst attack puts at risk."""
+
+    prior: float | None = None
+    """What was believed before the release, where the belief is strongest."""
+
+    attacks: tuple[Outcome, ...] = ()
+    """What each attack achieved, without the people it found."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the figures as plain values that JSON can hold."""
+        return {
+            "losses": dict(self.losses),
+            "published": self.published,
+            "suppressed": self.suppressed,
+            "classes": self.classes,
+            "smallest_class": self.smallest,
+            "people_at_risk": self.people if AT_RISK in self.risks else None,
+            "prior": self.prior,
+            "risks": {name: self.risks.get(name) for name in RISKS},
+        }
+
+
+@dataclass(frozen=True)
+class Point:
+    """One policy among those that are compared: what came out of it, or why nothing did."""
+
+    name: str
+    policy: Policy = field(repr=False)
+    """The policy itself, ready for `sf.anonymize`."""
+
+    measured: Measured | None
+    reason: str | None = None
+    """Why no release keeps the policy, if none does."""
+
+    seconds: float = field(default=0.0, compare=False)
+    """How long the decision took."""
+
+    @property
+    def possible(self) -> bool:
+        """Whether some release keeps the policy."""
+        return self.measured is not None
+
+    @property
+    def figures(self) -> Measured:
+        """What came out; refused with the reason if nothing did."""
+        if self.measured is None:
+            raise InfeasibleError(f"{self.name}: {self.reason}")
+        return self.measured
+
+    @property
+    def loss(self) -> float:
+        """The loss that its policy asks to keep small; nothing if nothing is generalised."""
+        return self.figures.losses.get(self.policy.loss.name, 0.0)
+
+    @property
+    def losses(self) -> Mapping[str, float]:
+        """Every loss by name."""
+        return self.figures.losses
+
+    @property
+    def suppressed(self) -> int:
+        """How many rows are not published."""
+        return self.figures.suppressed
+
+    @property
+    def risks(self) -> Mapping[str, float]:
+        """Every risk by name; see `RISKS`."""
+        return self.figures.risks
+
+    def told(self, loss: str = NormalizedLoss.name) -> str:
+        """Say the most important about it in one line."""
+        risks = [
+            f"{words} {percent(self.risks[name])}"
+            for name, words in RISKS.items()
+            if name in self.risks
+        ]
+        lost = [f"{loss_words(loss)} {self.losses[loss]:.4f}"] if loss in self.losses else []
+        return f"{self.name}: " + ", ".join([*lost, f"{self.suppressed} rows suppressed", *risks])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as plain values that JSON can hold; figures are null if nothing came out."""
+        blank = {**dict.fromkeys(_NOTHING.to_dict()), "losses": {}, "risks": dict.fromkeys(RISKS)}
+        apart = self.policy.decouple
+        return {
+            "name": self.name,
+            "possible": self.possible,
+            "reason": self.reason,
+            "loss": self.loss if self.possible else None,
+            **(blank if self.measured is None else self.measured.to_dict()),
+            "loss_name": self.policy.loss.name,
+            "method": self.policy.method.name,
+            "decouple": None if apart is None else apart.name,
+            "seconds": round(self.seconds, 6),
+            "policy": self.policy.to_yaml(),
+        }
+
+
+_NOTHING = Measured({}, 0, 0, 0, 0, {})
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """What all policies are tried on: one table, counted once."""
+
+    counts: FrequencySet
+    """The table over every column that some policy decides on or calls sensitive."""
+
+    columns: tuple[str, ...]
+    """All columns of the table, counted or not."""
+
+    populations: Mapping[str, FrequencySet]
+    """By the path that policies have for them."""
+
+    threshold: float
+    """From which belief on somebody is at risk."""
+
+    seed: int
+    asks: bool = False
+    """Whether to measure with questions what a release is still good for."""
+
+
+class Tried(NamedTuple):
+    """What would be published: its figures, and the release as far as attacks and readers see it.
+
+    Its rows are counts, which are as good as rows to whoever counts them.
+    """
+
+    figures: Measured
+    release: Release | Decoupled
+
+
+def try_policy(name: str, policy: Policy, table: Table) -> Point:
+    """Decide as `sf.anonymize` would, and attack what would be published as `sf.verify` would.
+
+    Nothing is written. That a policy is impossible is a result like others.
+    """
+    start = perf_counter()
+    try:
+        decoupling = policy.make_decoupling(DECOUPLINGS)
+        if decoupling is None or decoupling.keeps_classes:
+            # Groups of the same people with the same values, before it is broken and after.
+            tried = _generalised(policy, table)
+        else:
+            tried = _in_buckets(policy, decoupling, table)
+        seconds = perf_counter() - start
+        return Point(name, policy, _measured(policy, tried, table), seconds=seconds)
+    except SfumatoError as error:
+        return Point(name, policy, None, str(error), perf_counter() - start)
+
+
+def _generalised(policy: Policy, table: Table) -> Tried:
+    decision = _decide(policy, table)
+    sizes, left = decision.sizes, decision.left
+    figures = Measured(
+        losses=decision.losses,
+        published=int(sizes.sum()),
+        suppressed=decision.suppressed,
+        classes=len(sizes),
+        smallest=int(sizes.min()) if len(sizes) else 0,
+        risks={
+            # Of people who look alike everybody may be the one: 1/n, in the mean over people.
+            PROSECUTOR: float((1 / left.sizes).max(initial=0)),
+            MEAN: float((left.rows / left.sizes).sum() / max(left.total, 1)),
+        },
+    )
+    decided = counted_columns(policy)
+    counts = table.counts.project(tuple(dict.fromkeys([*decided, *policy.sensitive])))
+    rng = np.random.default_rng(table.seed)
+    published = recoded(counts, decision.recoding, decided, rng)
+    roles = policy.check_against(table.columns)
+    manifest = build_manifest(policy, roles, decision, reproducible=True)
+    # Suppressed rows are not among these counts, not even as stars.
+    manifest["rows"]["suppression"] = "remove"
+    return Tried(figures, Release(manifest, Verdict(()), table=published))
+
+
+def _decide(policy: Policy, table: Table) -> Decision:
+    partitioner = policy.make_method(PARTITIONERS)
+    counts = table.counts.project(counted_columns(policy))
+    if partitioner is not None:
+        return decide_locally(policy, partitioner, counts, lambda done, total: None)  # noqa: ARG005
+    population = None
+    if policy.population is not None:
+        population = table.populations[policy.population].project(policy.quasi_identifiers)
+    return decide_full_domain(policy, counts, population, lambda checks: None)  # noqa: ARG005
+
+
+def _in_buckets(policy: Policy, decoupling: Decoupling, table: Table) -> Tried:
+    """Decouple as `sf.decouple` would, without generalising anything."""
+    names = (*policy.quasi_identifiers, *policy.sensitive)
+    decoupled = decouple(
+        rows_of(table.counts.project(names)),
+        decoupling,
+        quasi_identifiers=policy.quasi_identifiers,
+        sensitive=policy.sensitive,
+        seed=table.seed,
+    )
+    sizes = decoupled.broken.sizes
+    # People of a bucket look different: who finds a row has not found a value.
+    figures = Measured(
+        losses={},
+        published=decoupled.broken.total,
+        suppressed=decoupled.suppressed,
+        classes=len(sizes),
+        smallest=int(sizes.min()),
+        risks={},
+    )
+    return Tried(figures, decoupled)
+
+
+def _measured(policy: Policy, tried: Tried, table: Table) -> Measured:
+    """Ask and attack what would be published."""
+    figures = tried.figures
+    if table.asks:
+        error = _query_error(policy, tried, table)
+        figures = replace(figures, losses={**figures.losses, QUERY_ERROR: error})
+    if not policy.sensitive:
+        return figures
+    if not figures.published:
+        # Nobody is in it, so nobody can be betrayed.
+        return replace(figures, risks={AT_RISK: 0.0, BELIEF: 0.0, GAIN: 0.0, **figures.risks})
+    return _attacked(figures, target_of(tried.release, policy), table.threshold)
+
+
+def _query_error(policy: Policy, tried: Tried, table: Table) -> float:
+    """Give the mean relative error of the same counting queries for every policy."""
+    if not tried.figures.published:
+        return 1.0
+    names = (*policy.quasi_identifiers, *policy.sensitive)
+    counts = table.counts.project(names)
+    return utility(counts, tried.release, policy=policy, seed=table.seed).queries.mean
+
+
+def _attacked(figures: Measured, target: Target, threshold: float) -> Measured:
+    """Add what attacks on classes learn; others cost more than the decision itself."""
+    kinds = [kind for kind in ATTACKS.values() if issubclass(kind, ClassAttack)]
+    attacks = [attack for kind in kinds for attack in kind.against(target, threshold)]
+    outcomes = [attack.on(target, threshold) for attack in attacks]
+    judged = [a for a, outcome in zip(attacks, outcomes, strict=True) if outcome.judged]
+    strongest = _strongest(judged, target)
+    people = max((outcome.people for outcome in outcomes if outcome.judged), default=0)
+    share = people / max(target.classes.total, 1)
+    risks = {AT_RISK: share, BELIEF: strongest.belief, GAIN: strongest.gain}
+    return replace(
+        figures,
+        risks={**risks, **figures.risks},
+        people=people,
+        prior=strongest.prior,
+        attacks=tuple(_without_people(outcome) for outcome in outcomes),
+    )
+
+
+class _Strongest(NamedTuple):
+    """The strongest belief that the release made stronger, what it was before, the largest gain."""
+
+    belief: float = 0.0
+    prior: float | None = None
+    gain: float = 0.0
+
+
+def _strongest(attacks: list[ClassAttack], target: Target) -> _Strongest:
+    found = [attack.find(target) for attack in attacks]
+    prior = np.concatenate([np.empty(0), *(each.prior for each in found)])
+    posterior = np.concatenate([np.empty(0), *(each.posterior for each in found)])
+    learned = posterior - prior > 1e-12
+    prior, posterior = prior[learned], posterior[learned]
+    if not len(prior):
+        return _Strongest()
+    # Of equally strong beliefs the one that was weakest before.
+    at = np.lexsort((prior, -posterior))[0]
+    gain = float((posterior - prior).max())
+    return _Strongest(float(posterior[at]), float(prior[at]), gain)
+
+
+def _without_people(outcome: Outcome) -> Outcome:
+    """Leave out whom the attack found: a comparison is shown to more people than a release."""
+    return replace(outcome, worst=())
+
+
+# Trying policies on several processors, with the same result as one after the other.
+#
+# Threads gain less than processes: most of a decision is many short steps, during which Python
+# lets only one thread go on. So workers are processes. They are started as programs, not as
+# copies of this one: a caller's script need not guard its main part, and no thread is copied
+# half-way.
+
+
+Job: TypeAlias = tuple[str, Policy]
+
+_PAYS = 3.0
+"""Seconds of work left from which on starting workers pays: each needs about one to start."""
+
+_COMMAND = "from sfumato.comparison.trial import serve; serve()"
+
+
+def try_all(
+    jobs: Sequence[Job], table: Table, *, parallel: int | None, done: Callable[[int], None]
+) -> tuple[Point, ...]:
+    """Try policies, and give what came out in their order.
+
+    Args:
+        jobs: Names and policies.
+        table: What they are tried on.
+        parallel: How many at a time; None takes as many as there are processors if the first
+            policy shows that the others will take long enough.
+        done: Told how many are done.
+    """
+    found: list[Point | None] = [None] * len(jobs)
+    at = 0
+    while at < len(jobs):
+        workers = min(_wanted(parallel, found[:at], len(jobs) - at), len(jobs) - at)
+        if workers > 1:
+            _together(jobs, found, at, table, workers, done)
+            break
+        found[at] = try_policy(*jobs[at], table)
+        at += 1
+        done(at)
+    return tuple(point for point in found if point is not None)
+
+
+def _wanted(parallel: int | None, tried: Sequence[Point | None], left: int) -> int:
+    """Say how many workers the rest is worth."""
+    if parallel is not None:
+        return parallel
+    seconds = [point.seconds for point in tried if point is not None]
+    if not seconds or max(seconds) * left < _PAYS:
+        return 1
+    return os.cpu_count() or 1
+
+
+def _together(
+    jobs: Sequence[Job],
+    found: list[Point | None],
+    start: int,
+    table: Table,
+    workers: int,
+    done: Callable[[int], None],
+) -> None:
+    """Let every worker take the next policy whenever it is free."""
+    waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
+    for at in range(start, len(jobs)):
+        waiting.put(at)
+    results: queue.SimpleQueue[tuple[int, Point | BaseException]] = queue.SimpleQueue()
+    started = [_Worker(table) for _ in range(workers)]
+    try:
+        for worker in started:
+            Thread(target=_work, args=(worker, jobs, waiting, results), daemon=True).start()
+        for number in range(start + 1, len(jobs) + 1):
+            at, result = results.get()
+            if isinstance(result, BaseException):
+                raise result
+            found[at] = result
+            done(number)
+    finally:
+        _emptied(waiting)
+        for worker in started:
+            worker.stop()
+
+
+def _emptied(waiting: "queue.SimpleQueue[int]") -> None:
+    """Leave nothing to do for whoever has not heard yet that it is over."""
+    with suppress(queue.Empty):
+        while True:
+            waiting.get_nowait()
+
+
+def _work(
+    worker: "_Worker",
+    jobs: Sequence[Job],
+    waiting: "queue.SimpleQueue[int]",
+    results: "queue.SimpleQueue[tuple[int, Point | BaseException]]",
+) -> None:
+    while True:
+        try:
+            at = waiting.get_nowait()
+        except queue.Empty:
+            return
+        try:
+            results.put((at, worker.try_policy(*jobs[at])))
+        except BaseException as error:  # noqa: BLE001 - raised again by whoever waits for it
+            results.put((at, error))
+
+
+class _Worker:
+    """Another process that tries policies; if it cannot, they are tried here."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._process: subprocess.Popen[bytes] | None = None
+        self._stopped = False
+
+    def try_policy(self, name: str, policy: Policy) -> Point:
+        try:
+            if self._process is None:
+                self._start()
+            point = self._ask((name, policy))
+        except (OSError, EOFError, pickle.PickleError, AttributeError, TypeError):
+            if self._stopped:
+                raise
+            # It may lack what was defined in the caller's script, or memory, or Python itself.
+            return try_policy(name, policy, self._table)
+        return replace(point, policy=policy)
+
+    def _start(self) -> None:
+        path = os.pathsep.join(filter(None, sys.path))
+        self._process = subprocess.Popen(  # noqa: S603 - our own code, and nothing from outside
+            [sys.executable, "-c", _COMMAND],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": path},
+        )
+        self._send(self._table)
+
+    def _ask(self, job: Job) -> Point:
+        self._send(job)
+        if self._process is None or self._process.stdout is None:
+            raise EOFError
+        point: Point = pickle.load(self._process.stdout)  # noqa: S301 - from our own process
+        return point
+
+    def _send(self, value: object) -> None:
+        if self._process is None or self._process.stdin is None:
+            raise EOFError
+        pickle.dump(value, self._process.stdin, protocol=pickle.HIGHEST_PROTOCOL)
+        self._process.stdin.flush()
+
+    def stop(self) -> None:
+        """End the process, whatever it is doing."""
+        self._stopped = True
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+
+
+def serve() -> None:
+    """Answer one policy after the other until nobody asks any more; runs in a worker."""
+    asked: IO[bytes] = sys.stdin.buffer
+    # Only answers may go where answers are read.
+    with os.fdopen(os.dup(1), "wb") as answers:
+        os.dup2(2, 1)
+        table: Table = pickle.load(asked)  # noqa: S301 - from the process that started this one
+        while True:
+            try:
+                name, policy = pickle.load(asked)  # noqa: S301 - likewise
+            except EOFError:
+                return
+            pickle.dump(try_policy(name, policy, table), answers)
+            answers.flush()

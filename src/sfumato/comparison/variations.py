@@ -1,0 +1,255 @@
+"""Many policies out of a few: every combination of the settings that are to be varied."""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from os import PathLike
+from pathlib import Path
+from typing import TypeAlias
+
+from sfumato.decouplings import DECOUPLINGS
+from sfumato.errors import ParameterError, SfumatoError, UnknownNameError
+from sfumato.models import PrivacyModel
+from sfumato.partition import PARTITIONERS
+from sfumato.policy import DecouplingRule, MethodRule, Policy, SearchRule, Suppression
+from sfumato.policy.columns import with_full_domain
+from sfumato.policy.family import parameters
+from sfumato.policy.values import Fault, read, resolve
+from sfumato.text import text_of
+
+Given: TypeAlias = Policy | str | PathLike[str]
+"""A policy, or the path of one."""
+
+NONE = "none"
+"""Stands for a policy that decouples nothing."""
+
+METHOD, SUPPRESSION, DECOUPLE = "method", "suppression", "decouple"
+
+
+def varied(
+    policies: Given | Mapping[str, Given] | Sequence[Given],
+    vary: Mapping[str, Iterable[object]] | None = None,
+) -> dict[str, Policy]:
+    """Name every policy there is to compare.
+
+    Example:
+        >>> columns = {"age": "quasi-identifier"}
+        >>> policy = Policy(columns=columns, models=[{"model": "k-anonymity", "k": 2}])
+        >>> found = varied(policy, {"k": [2, 5], "method": ["full-domain", "mondrian"]})
+        >>> list(found)
+        ['k=2, full-domain', 'k=2, mondrian', 'k=5, full-domain', 'k=5, mondrian']
+        >>> found["k=5, mondrian"].models, found["k=5, mondrian"].method.name
+        ((KAnonymity(k=5),), 'mondrian')
+    """
+    bases = _named(policies)
+    # Of one policy that is varied everybody knows which it is.
+    alone = len(bases) == 1 and not isinstance(policies, Mapping)
+    found: dict[str, Policy] = {}
+    for base, policy in bases:
+        for settings, changed in _combinations(base, policy, _checked(vary)):
+            parts = settings if alone and settings else [base, *settings]
+            _add(found, ", ".join(parts), changed)
+    return found
+
+
+def _named(
+    policies: Given | Mapping[str, Given] | Sequence[Given],
+) -> list[tuple[str, Policy]]:
+    """Read the policies, and call those without a name after their files."""
+    if isinstance(policies, Policy | str | PathLike):
+        policies = [policies]
+    if not isinstance(policies, Mapping | Sequence) or not policies:
+        raise ParameterError(
+            "policies",
+            policies,
+            "at least one policy",
+            why="a policy, its path, a list of paths, or names for them as in "
+            "{'strict': 'strict.yaml', 'mild': policy}",
+        )
+    if isinstance(policies, Mapping):
+        return [(str(name), _loaded(policy)) for name, policy in policies.items()]
+    named: dict[str, Given] = {}
+    for number, policy in enumerate(policies, 1):
+        name = _name_of(policy, number if len(policies) > 1 else None)
+        if name in named:
+            raise ParameterError(
+                "policies",
+                [str(each) for each in (named[name], policy)],
+                "policies with different names",
+                why=f"both are called {name!r}. Name them yourself, as in "
+                "{'old': 'old/policy.yaml', 'new': 'new/policy.yaml'}, or rename a file",
+            )
+        named[name] = policy
+    return [(name, _loaded(policy)) for name, policy in named.items()]
+
+
+def _name_of(policy: Given, number: int | None) -> str:
+    if isinstance(policy, str | PathLike):
+        return Path(policy).stem
+    return "policy" if number is None else f"policy {number}"
+
+
+def _loaded(policy: object) -> Policy:
+    if isinstance(policy, Policy):
+        return policy
+    if isinstance(policy, str | PathLike):
+        return Policy.load(policy)
+    raise ParameterError("policies", policy, "policies, or paths of policy files")
+
+
+def _checked(vary: Mapping[str, Iterable[object]] | None) -> dict[str, list[object]]:
+    if vary is None:
+        return {}
+    example = "{'k': [2, 5, 10], 'method': ['full-domain', 'mondrian']}"
+    if not isinstance(vary, Mapping):
+        raise ParameterError("vary", vary, "a mapping of settings to values", why=example)
+    for key, values in vary.items():
+        if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
+            raise ParameterError(f"vary[{key!r}]", values, "a list of values", why=example)
+    found = {str(key): list(values) for key, values in vary.items()}
+    for key, values in found.items():
+        if not values:
+            raise ParameterError(f"vary[{key!r}]", values, "at least one value", why=example)
+    return found
+
+
+def _combinations(
+    base: str, policy: Policy, vary: Mapping[str, list[object]]
+) -> list[tuple[list[str], Policy]]:
+    """Give every combination of settings: how each is called, and the policy with them."""
+    apart = [] if policy.decouple is None else [DECOUPLE]
+    known = [*_parameters(policy), METHOD, SUPPRESSION, *apart]
+    for key in vary:
+        if key not in known:
+            raise UnknownNameError("setting to vary", key, known, where=f"policy {base!r}")
+    found = []
+    for values in product(*vary.values()):
+        names, changed = [], policy
+        for key, value in zip(vary, values, strict=True):
+            name, changed = _changed(changed, key, value)
+            names.append(name)
+        found.append((names, changed))
+    return found
+
+
+def _parameters(policy: Policy) -> list[str]:
+    """Name the parameters of the models that have one value each."""
+    names = [
+        name
+        for model in policy.models
+        for name in parameters(type(model))
+        if name != "column" and not isinstance(getattr(model, name), tuple)
+    ]
+    return list(dict.fromkeys([*names, *_settings(policy)]))
+
+
+def _settings(policy: Policy) -> list[str]:
+    """Name the settings of the decoupling that have one value each."""
+    if policy.decouple is None or policy.decouple.name not in DECOUPLINGS:
+        return []
+    return [name for name in parameters(DECOUPLINGS[policy.decouple.name]) if name != "columns"]
+
+
+def _changed(policy: Policy, key: str, value: object) -> tuple[str, Policy]:
+    """Change one setting of a policy, and say how the result is called."""
+    try:
+        if key == METHOD:
+            return _with_method(policy, value)
+        if key == SUPPRESSION:
+            rule = Suppression(limit=value, rows=policy.suppression.rows)
+            return f"{key}={rule.limit}", _anew(policy, suppression=rule)
+        if key == DECOUPLE:
+            return _with_decoupling(policy, value)
+        return _with_value(policy, key, value)
+    except (Fault, SfumatoError) as error:
+        expected = "a value it can have"
+        raise ParameterError(f"vary[{key!r}]", value, expected, why=str(error)) from None
+
+
+def _with_value(policy: Policy, key: str, value: object) -> tuple[str, Policy]:
+    """Change a parameter of the models, and of the decoupling if it has it too."""
+    models = [_with_parameter(model, key, value) for model in policy.models]
+    changed = _anew(policy, models=models)
+    if key in _settings(policy) and policy.decouple is not None:
+        options = {**policy.decouple.options, key: resolve(value)}
+        rule = _decoupling(policy.decouple.name, options)
+        changed = _anew(changed, decouple=rule)
+    shown = [getattr(model, key) for model in models if hasattr(model, key)]
+    return f"{key}={text_of(shown[0] if shown else resolve(value))}", changed
+
+
+def _with_decoupling(policy: Policy, value: object) -> tuple[str, Policy]:
+    """Take another way to decouple, with those settings of the old one that it has too."""
+    if resolve(value) in (None, NONE):
+        return "not decoupled", _anew(policy, decouple=None)
+    given = DecouplingRule.of(value)
+    if given.name not in DECOUPLINGS:
+        raise UnknownNameError("decoupling", given.name, [*DECOUPLINGS, NONE])
+    known = parameters(DECOUPLINGS[given.name])
+    before = {} if policy.decouple is None else policy.decouple.options
+    kept = {key: item for key, item in before.items() if key in known}
+    rule = _decoupling(given.name, {**kept, **given.options})
+    told = ", ".join(f"{key}={text_of(item)}" for key, item in given.options.items())
+    return f"{rule.name}({told})" if told else rule.name, _anew(policy, decouple=rule)
+
+
+def _decoupling(name: str, options: Mapping[str, object]) -> DecouplingRule:
+    rule = DecouplingRule.of({"method": name, **options})
+    rule.make(DECOUPLINGS)  # settings that it does not have, or cannot have, are refused
+    return rule
+
+
+def _with_parameter(model: PrivacyModel, key: str, value: object) -> PrivacyModel:
+    known = parameters(type(model))
+    if key not in known:
+        return model
+    changed: PrivacyModel = replace(model, **{key: read(known[key][1], value)})  # type: ignore[type-var]
+    return changed
+
+
+def _with_method(policy: Policy, value: object) -> tuple[str, Policy]:
+    rule = MethodRule.of(value)
+    if rule.name not in with_full_domain(PARTITIONERS):
+        raise UnknownNameError("method", rule.name, with_full_domain(PARTITIONERS))
+    rule.make(PARTITIONERS)  # options that it does not have are refused
+    options = ", ".join(f"{key}={text_of(item)}" for key, item in rule.options.items())
+    # How a lattice is searched is nothing to a method that searches none.
+    search: SearchRule = type(policy).model_fields["search"].default
+    rest = {"search": search} if rule.local else {}
+    return f"{rule.name}({options})" if options else rule.name, _anew(policy, method=rule, **rest)
+
+
+def _anew(policy: Policy, **changes: object) -> Policy:
+    """Make the policy with other settings, checked as a whole."""
+    settings = {name: getattr(policy, name) for name in type(policy).model_fields}
+    return type(policy)(**{**settings, **changes})
+
+
+def seen_from(policy: Policy, folder: Path) -> Policy:
+    """Give the same policy with the names of its files as they are seen from another folder.
+
+    A policy file names others from where it stands itself.
+
+    >>> from sfumato.hierarchy import CsvHierarchy
+    >>> policy = Policy(
+    ...     columns={"zip": {"role": "quasi-identifier", "hierarchy": CsvHierarchy("zip.csv")}},
+    ...     models=[{"model": "k-anonymity", "k": 2}],
+    ... )
+    >>> seen_from(policy, Path("chosen")).columns["zip"].hierarchy.file
+    '../zip.csv'
+    """
+    here = Path(os.path.relpath(Path.cwd(), folder))
+    columns = {name: rule.relative_to(here) for name, rule in policy.columns.items()}
+    population = policy.population
+    if population is not None and "://" not in population:
+        population = str(here / population)
+    return _anew(policy, columns=columns, population=population)
+
+
+def _add(found: dict[str, Policy], name: str, policy: Policy) -> None:
+    if name in found:
+        raise ParameterError(
+            "vary", name, "different values of each setting", why="two policies would be called so"
+        )
+    found[name] = policy

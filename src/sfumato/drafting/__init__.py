@@ -1,0 +1,1 @@
+"""Guess what the columns of a table are, and draft a policy from that."""

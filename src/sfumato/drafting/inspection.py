@@ -1,0 +1,423 @@
+"""What an inspection found: plain values, and how they look as text."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations, islice
+from math import comb, prod
+from typing import Any, Literal
+
+import numpy as np
+
+from sfumato.counts import FrequencySet, group
+from sfumato.html import fragment
+from sfumato.schema import Role
+from sfumato.text import percent
+from sfumato.typing import IntArray
+
+# Which columns single people out: the uniqueness of small sets of columns.
+
+
+_WORK = 200_000_000
+"""Combinations grouped in all, give or take: a few seconds."""
+
+_KEPT = 20
+_WIDEST_KEY = 2**62
+
+Subset = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class SubsetRisk:
+    """How many rows a few columns single out."""
+
+    columns: tuple[str, ...]
+    unique_rows: int
+    share: float
+    """`unique_rows` of all rows."""
+
+
+@dataclass(frozen=True)
+class SubsetSearch:
+    """The sets of columns that single out most people, and how thoroughly they were looked for.
+
+    A set is listed only if it singles out more rows than each of its own parts does.
+    """
+
+    largest: int
+    """How many columns a set has at most."""
+
+    possible: int
+    looked_at: int
+    found: tuple[SubsetRisk, ...]
+    """At most 20, the most telling first; of equals the smaller, then the earlier columns."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every set was looked at."""
+        return self.looked_at == self.possible
+
+
+def telling_subsets(
+    counts: FrequencySet,
+    largest: int,
+    *,
+    work: int = _WORK,
+    report: Callable[[int, int], None] | None = None,
+) -> SubsetSearch:
+    """Rank all sets of up to `largest` columns by the share of rows that are alone in them.
+
+    Where there are too many sets to look at all, the larger ones are built from the most
+    telling smaller ones, as many as `work` allows. Adding a column never makes a row less
+    unique, so such sets are good candidates; but a better one may be overlooked.
+
+    >>> rows = [("f", 30, 1), ("f", 40, 1), ("m", 30, 1), ("m", 40, 2)]
+    >>> table = FrequencySet.from_rows(["sex", "age", "ward"], rows)
+    >>> for risk in telling_subsets(table, 2).found: print(risk.columns, risk.unique_rows)
+    ('sex', 'age') 4
+    ('sex', 'ward') 2
+    ('age', 'ward') 2
+    ('ward',) 1
+    """
+    n = len(counts.columns)
+    largest = min(largest, n)
+    possible = sum(comb(n, size) for size in range(1, largest + 1))
+    looks = max(work // max(len(counts), 1), n)
+    alone: dict[Subset, int] = {}
+    before: list[Subset] = [()]
+    for size in range(1, largest + 1):
+        fair = max(n, (looks - len(alone)) // (largest - size + 1))
+        now: list[Subset] = []
+        for subset in islice(_candidates(before, n, size, fair), fair):
+            alone[subset] = _rows_alone(counts, subset)
+            now.append(subset)
+            if report is not None:
+                report(len(alone), min(possible, looks))
+        before = sorted(now, key=lambda subset: -alone[subset])
+    telling = [subset for subset in alone if alone[subset] > _most_below(subset, alone)]
+    telling.sort(key=lambda subset: (-alone[subset], len(subset), subset))
+    found = [
+        SubsetRisk(
+            tuple(counts.columns[i].name for i in subset),
+            alone[subset],
+            alone[subset] / counts.total,
+        )
+        for subset in telling[:_KEPT]
+    ]
+    return SubsetSearch(largest, possible, len(alone), tuple(found))
+
+
+def _candidates(before: Sequence[Subset], n: int, size: int, fair: int) -> Iterator[Subset]:
+    """Give all sets of a size if they are few enough, else those around the most telling ones."""
+    if comb(n, size) <= fair:
+        yield from combinations(range(n), size)
+        return
+    seen: set[Subset] = set()
+    for smaller in before:
+        for column in range(n):
+            subset = tuple(sorted({*smaller, column}))
+            if len(subset) == size and subset not in seen:
+                seen.add(subset)
+                yield subset
+
+
+def _most_below(subset: Subset, alone: dict[Subset, int]) -> int:
+    """Find the most rows that a part of the set singles out by itself."""
+    return max(
+        (alone.get(part, 0) for part in combinations(subset, len(subset) - 1) if part), default=0
+    )
+
+
+def _rows_alone(counts: FrequencySet, subset: Subset) -> int:
+    """Count the rows that nobody shares these columns with."""
+    codes = [counts.codes[i] for i in subset]
+    sizes = [len(counts.columns[i].values) for i in subset]
+    width = prod(sizes)
+    if width >= _WIDEST_KEY:
+        groups = group(codes, sizes)
+        key, width = groups.of_item, groups.n
+    else:
+        key = _packed(codes, sizes)
+    if width <= 4 * len(counts):
+        rows = np.bincount(key, weights=counts.rows)
+        return int(np.count_nonzero(rows == 1))
+    # A combination of several rows is nobody's own: seen twice, it cannot count as single.
+    keys = np.sort(np.concatenate([key, key[counts.rows > 1]]))
+    new = np.concatenate([[True], keys[1:] != keys[:-1], [True]])
+    return int(np.count_nonzero(new[1:] & new[:-1]))
+
+
+def _packed(codes: Sequence[np.ndarray], sizes: Sequence[int]) -> IntArray:
+    key: IntArray = codes[0].astype(np.int64)
+    for column, size in zip(codes[1:], sizes[1:], strict=True):
+        key = key * size + column
+    return key
+
+
+@dataclass(frozen=True)
+class SizeBin:
+    """Classes of similar size: how many there are and how many rows they hold."""
+
+    smallest: int
+    largest: int
+    classes: int
+    rows: int
+
+    @property
+    def label(self) -> str:
+        """The sizes in words.
+
+        >>> SizeBin(3, 4, 1, 3).label
+        '3-4'
+        """
+        one = self.smallest == self.largest
+        return f"{self.smallest}" if one else f"{self.smallest}-{self.largest}"
+
+
+@dataclass(frozen=True)
+class ClassSizes:
+    """How the rows spread over the classes, the groups that agree in every quasi-identifier."""
+
+    count: int
+    smallest: int
+    """The k that the table has as it is."""
+
+    largest: int
+    average: float
+    unique_rows: int
+    """Rows that are alone in their class."""
+
+    below: Mapping[int, int]
+    """Rows in classes of fewer than 3, 5 and 10."""
+
+    histogram: tuple[SizeBin, ...]
+
+
+@dataclass(frozen=True)
+class Risk:
+    """How likely somebody who knows the quasi-identifiers picks the right row."""
+
+    maximum: float
+    average: float
+    unique: float
+    """The share of rows that are alone in their class: found for certain."""
+
+
+@dataclass(frozen=True)
+class PopulationRisk:
+    """The same against a population: how many people each class could be."""
+
+    people: int
+    smallest: int
+    """Fewest people a class of the table stands for; 0 if some class has nobody."""
+
+    presence: tuple[float, float]
+    """The smallest and the largest share of a class's people who are in the table."""
+
+    unseen: int
+    """People whose class the table does not show: plainly not in it."""
+
+
+@dataclass(frozen=True)
+class ColumnRisk:
+    """One column by itself."""
+
+    name: str
+    role: Role
+    distinct: int
+    """Different values, without the missing one."""
+
+    missing: float
+    """The share of rows without a value."""
+
+    unique: float
+    """The share of rows that nobody shares this column's value with."""
+
+
+@dataclass(frozen=True)
+class SensitiveRisk:
+    """What a class gives away about one sensitive column, in the worst class."""
+
+    name: str
+    distinct_l: float
+    entropy_l: float
+    recursive_c: Mapping[int, float]
+    """By l, the bound that c must exceed; infinite where no c would do."""
+
+    largest_share: float
+    """The largest share of one value in a class: what is believed after looking."""
+
+    share_in_table: float
+    """The largest share of one value in the whole table: what is believed before."""
+
+    t_equal: float
+    t_ordered: float | None
+    """None if the values are not numbers."""
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """The risk of a table as it is; nothing was changed.
+
+    Missing values count as values of their own. `print` shows it as tables, `to_dict`
+    gives plain values.
+    """
+
+    rows: int
+    quasi_identifiers: tuple[str, ...]
+    roles_from: Literal["given", "policy", "guessed"]
+    """Who said which columns are what."""
+
+    classes: ClassSizes
+    """How the rows spread over classes: count, smallest, largest, average, unique_rows, below."""
+
+    risk: Risk
+    """How likely the right row is picked: maximum, average, and the share found for certain."""
+
+    columns: tuple[ColumnRisk, ...]
+    """Each column by itself."""
+
+    subsets: SubsetSearch
+    """The sets of columns that single out most people."""
+
+    sensitive: tuple[SensitiveRisk, ...]
+    """What the worst class gives away about each sensitive column."""
+
+    population: PopulationRisk | None = None
+    """How many people of the population each class could be; None without one."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values that JSON can hold; infinity is the text "inf"."""
+        plain: dict[str, Any] = _plain(asdict(self))
+        return plain
+
+    def _repr_html_(self) -> str:
+        head = ["column", "role", "distinct", "missing", "unique alone"]
+        rows = [
+            [_name(c.name), c.role.value, c.distinct, percent(c.missing), percent(c.unique)]
+            for c in self.columns
+        ]
+        return fragment(self._headline(), head, rows)
+
+    def __repr__(self) -> str:
+        return f"<Inspection {self._headline()}>"
+
+    def _headline(self) -> str:
+        return (
+            f"{self.rows} rows in {self.classes.count} classes, smallest {self.classes.smallest}, "
+            f"{percent(self.risk.unique)} of rows unique"
+        )
+
+    def __str__(self) -> str:
+        guessed = " (guessed from names and values)" if self.roles_from == "guessed" else ""
+        worst, average = percent(self.risk.maximum), percent(self.risk.average)
+        parts = [
+            self._headline(),
+            f"Quasi-identifiers{guessed}: {', '.join(map(_name, self.quasi_identifiers))}",
+            f"Re-identification risk: at most {worst}, on average {average}",
+            *self._population(),
+            "",
+            *self._sizes(),
+            "",
+            *self._columns(),
+        ]
+        if self.subsets.looked_at:
+            parts += ["", *self._subsets()]
+        if self.sensitive:
+            parts += ["", *self._sensitive()]
+        return "\n".join(parts)
+
+    def _population(self) -> list[str]:
+        found = self.population
+        if found is None:
+            return []
+        low, high = map(percent, found.presence)
+        text = (
+            f"Population: {found.people} people; every class stands for {found.smallest} of them "
+            f"or more, of whom {low} to {high} are in the table"
+        )
+        return [text]
+
+    def _sizes(self) -> list[str]:
+        below = ", ".join(
+            f"below {size}: {rows} ({percent(rows / self.rows)})"
+            for size, rows in self.classes.below.items()
+        )
+        rows = [
+            (bin_.label, bin_.classes, bin_.rows, percent(bin_.rows / self.rows))
+            for bin_ in self.classes.histogram
+        ]
+        return [
+            *text_table(("class size", "classes", "rows", "share"), rows),
+            f"Rows in classes {below}",
+        ]
+
+    def _columns(self) -> list[str]:
+        rows = [
+            (_name(c.name), c.role.value, c.distinct, percent(c.missing), percent(c.unique))
+            for c in self.columns
+        ]
+        return text_table(("column", "role", "distinct", "missing", "unique alone"), rows)
+
+    def _subsets(self) -> list[str]:
+        search = self.subsets
+        how = "all" if search.complete else f"{search.looked_at} of"
+        rows = [
+            (", ".join(map(_name, risk.columns)), risk.unique_rows, percent(risk.share))
+            for risk in search.found
+        ]
+        return [
+            *text_table(("columns that single people out", "unique rows", "share"), rows),
+            f"Looked at {how} {search.possible} sets of up to {search.largest} columns"
+            + ("" if search.complete else ", the most telling first"),
+        ]
+
+    def _sensitive(self) -> list[str]:
+        tails = list(self.sensitive[0].recursive_c)
+        head = ("sensitive", "l", "entropy l", *(f"c at l={l}" for l in tails),
+                "largest share", "in the table", "t equal", "t ordered")  # fmt: skip
+        rows = [
+            (
+                _name(s.name), f"{s.distinct_l:g}", f"{s.entropy_l:.2f}",
+                *(f"{c:.3g}" for c in s.recursive_c.values()),
+                percent(s.largest_share), percent(s.share_in_table), f"{s.t_equal:.3f}",
+                "" if s.t_ordered is None else f"{s.t_ordered:.3f}",
+            )
+            for s in self.sensitive
+        ]  # fmt: skip
+        return text_table(head, rows)
+
+
+def text_table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+    """Set a table in plain text: the first column to the left, the others to the right.
+
+    >>> for line in text_table(("size", "rows"), [("1", 12), ("2-4", 3)]): print(line)
+    size  rows
+    1       12
+    2-4      3
+    """
+    cells = [list(map(str, row)) for row in (head, *rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return [
+        "  ".join(
+            cell.rjust(width) if i else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in cells
+    ]
+
+
+def _name(name: str) -> str:
+    """Keep a name on its line, and short enough to read."""
+    shown = name if name.isprintable() else repr(name)
+    return shown if len(shown) <= 40 else shown[:39] + "…"
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - any part of an inspection
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and math.isinf(value):
+        return "inf"
+    return value

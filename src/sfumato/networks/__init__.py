@@ -1,0 +1,43 @@
+"""Bayesian networks from counts: structure, tables, inference."""
+
+from sfumato.networks.agrum import AgrumGreedy, AgrumLearner, AgrumMiic, AgrumPc
+from sfumato.networks.export import to_bif, to_dot, to_graphml
+from sfumato.networks.ic import InductiveCausation
+from sfumato.networks.independence import family_score
+from sfumato.networks.inference import empirical, infer, probabilities_of, probability_of
+from sfumato.networks.network import Constraints, Learned, Learner, Network
+from sfumato.networks.tables import ConditionalTable, Distribution, conditional_table, tables_of
+from sfumato.networks.weka_ics import WekaIcs
+from sfumato.registry import Registry
+
+__all__ = [
+    "LEARNERS",
+    "AgrumGreedy",
+    "AgrumLearner",
+    "AgrumMiic",
+    "AgrumPc",
+    "ConditionalTable",
+    "Constraints",
+    "Distribution",
+    "InductiveCausation",
+    "Learned",
+    "Learner",
+    "Network",
+    "WekaIcs",
+    "conditional_table",
+    "empirical",
+    "family_score",
+    "infer",
+    "probabilities_of",
+    "probability_of",
+    "tables_of",
+    "to_bif",
+    "to_dot",
+    "to_graphml",
+]
+
+LEARNERS: Registry[Learner] = Registry(
+    "learner",
+    "sfumato.learners",
+    [InductiveCausation, WekaIcs, AgrumGreedy, AgrumMiic, AgrumPc],
+)

@@ -1,0 +1,1 @@
+"""Publish on a ledger: its first release, and increments in folders and databases."""

@@ -1,0 +1,286 @@
+"""What a release of a ledger consists of, wherever it is written."""
+
+import shutil
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from sqlite3 import Connection
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from sfumato._version import __version__
+from sfumato.decouplings import Parts, publish, readme, schema_sql
+from sfumato.decouplings.base import Broken
+from sfumato.errors import VerificationError
+from sfumato.evidence import SigningKey, write_evidence
+from sfumato.ledger import pending
+from sfumato.ledger.pending import Staged
+from sfumato.ledger.store import Settings
+from sfumato.releases.evidence import attestation
+from sfumato.releases.manifest import FORMAT, claims_in, class_sizes, versions
+from sfumato.releases.release import hash_of, manifest_text, write_manifest
+from sfumato.releases.stored import StoredOutput, relation_of
+from sfumato.schema import Role
+from sfumato.tables import in_types_of, write_derived
+from sfumato.verifier import Verdict, verify_folder, verify_tables
+from sfumato.verifier.release import promises_in
+
+if TYPE_CHECKING:
+    from sfumato.tables.sql.table import IbisTable
+
+
+@dataclass(frozen=True, eq=False)
+class Increment:
+    """The tables of one release of a ledger."""
+
+    broken: Broken
+    """What they hold."""
+
+    settings: Settings
+    """What the ledger was started with."""
+
+    sequence: int
+    everything: bool
+    """Whether they hold everybody, and not only the newcomers."""
+
+    rng: np.random.Generator
+    """The order of the rows."""
+
+    reproducible: bool
+    """Whether that comes from a seed."""
+
+    @cached_property
+    def parts(self) -> Parts:
+        """The tables, as they are published."""
+        return publish(self.broken, self.rng)
+
+    @property
+    def raw(self) -> tuple[str, ...]:
+        """The columns whose values are published as they were given."""
+        names, levels = self.settings.quasi_identifiers, self.settings.levels
+        if self.settings.policy:
+            names = tuple(name for name, level in zip(names, levels, strict=True) if level == 0)
+        return (*names, *self.settings.sensitive)
+
+    @property
+    def owner(self) -> str:
+        """What tells the ledger's unfinished work from that of others."""
+        return owner_of(self.settings)
+
+    def manifest(self, files: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """Describe the release: everything in it may be public."""
+        roles = dict.fromkeys(self.settings.quasi_identifiers, Role.QUASI_IDENTIFIER)
+        roles |= dict.fromkeys(self.settings.sensitive, Role.SENSITIVE)
+        smallest = int(self.broken.sizes.min())
+        return {
+            "format": FORMAT,
+            "sfumato": __version__,
+            "kind": "break-merge",
+            "increment": {
+                "sequence": self.sequence,
+                "tables": "all" if self.everything else "newcomers",
+            },
+            "columns": [{"name": name, "role": role.value} for name, role in roles.items()],
+            "rows": {"published": self.broken.total, "suppressed": 0, "suppression": "remove"},
+            "missing": "own-value",
+            "models": [{"model": "k-anonymity", "k": smallest, "measured": {"k": smallest}}],
+            "classes": class_sizes(self.broken.sizes),
+            "hierarchies": {},
+            "left_out": {"columns": [], "models": []},
+            "reproducible": self.reproducible,
+            "versions": versions(),
+            "group": self.parts.group,
+            "count": self.parts.count,
+            "files": list(files),
+        }
+
+
+class IncrementOutput(Protocol):
+    """Where a release of a ledger is written: under another name first, until it is recorded."""
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder, if it is one."""
+
+    @property
+    def place(self) -> str | None:
+        """The address of the first table, if it is in a database; no password is in it."""
+
+    def stage(self, increment: Increment, db: Connection) -> Staged:
+        """Write it, let the verifier read it again, and say what it is called until later."""
+
+    def drop(self, staged: Staged) -> None:
+        """Remove what was staged and is not to be published."""
+
+    def finish(self, db: Connection) -> list[str]:
+        """Give everything that waits its name; say what is in the way."""
+
+
+def owner_of(settings: Settings) -> str:
+    """Tell a ledger from others without telling its secret."""
+    return sha256(settings.salt.encode()).hexdigest()[:12]
+
+
+def require(verdict: Verdict) -> Verdict:
+    """Refuse tables that are not as promised."""
+    if not verdict.holds:
+        raise VerificationError(
+            "the increment was not published, because the verifier does not find in its tables "
+            f"what was promised. This is a fault of Sfumato; please report it.\n{verdict}"
+        )
+    return verdict
+
+
+# Writing the tables of a ledger's release as a folder of its own.
+
+
+@dataclass(frozen=True)
+class FolderOutput:
+    """A folder that a release of a ledger is to become."""
+
+    folder: Path
+    form: str
+    """csv, parquet or feather."""
+
+    key: SigningKey | None = None
+    """Signs the folder, if there is one."""
+
+    place: None = None
+
+    def stage(self, increment: Increment, db: sqlite3.Connection) -> pending.Staged:
+        """Write it under a hidden name."""
+        pending.sweep(self.folder, increment.owner, keep=pending.staged(db))
+        stage = pending.stage_for(
+            self.folder,
+            increment.owner,
+            lambda stage: write_tables(stage, increment, form=self.form, key=self.key),
+        )
+        return pending.staged_folder(stage, self.folder)
+
+    def drop(self, staged: pending.Staged) -> None:
+        """Remove the hidden folder."""
+        shutil.rmtree(staged.stage, ignore_errors=True)
+
+    def finish(self, db: sqlite3.Connection) -> list[str]:
+        """Rename every folder that waits."""
+        return pending.finish(db)
+
+
+def write_tables(
+    folder: Path, increment: Increment, *, form: str, key: SigningKey | None = None
+) -> None:
+    """Write tables as a decoupled release, and let the verifier read them again.
+
+    Args:
+        folder: An empty private folder.
+        increment: What is written.
+        form: csv, parquet or feather.
+        key: Signs the folder, if there is one.
+    """
+    files = []
+    for part in increment.parts.tables:
+        path = folder / f"{part.name}.{form}"
+        written = write_derived(part.content, path, format=form, likes={})
+        file = {
+            "name": path.name,
+            "format": written.format,
+            "rows": written.rows,
+            "sha256": hash_of(path),
+            **part.described(),
+        }
+        if written.delimiter is not None:
+            file["delimiter"] = written.delimiter
+        files.append(file)
+    manifest = increment.manifest(files)
+    (folder / "schema.sql").write_text(schema_sql(increment.parts), encoding="utf-8")
+    (folder / "README.md").write_text(readme(manifest), encoding="utf-8")
+    write_manifest(folder, manifest)
+    write_evidence(folder, require(verify_folder(folder)), key)
+
+
+# Writing the tables of a ledger's release into the database that its rows came from.
+
+
+@dataclass(frozen=True)
+class TablesOutput:
+    """Tables that a release of a ledger is to become."""
+
+    database: "IbisTable"
+    """Any table of the database they will be in."""
+
+    output: StoredOutput
+    key: SigningKey | None = None
+    """Signs them, if there is one."""
+
+    folder: None = None
+
+    @property
+    def place(self) -> str:
+        """The address of the first table; no password is in it."""
+        return self.output.place
+
+    def stage(self, increment: Increment, db: sqlite3.Connection) -> pending.Staged:
+        """Create them under names that nobody looks for, verified, and there to stay."""
+        from sfumato.tables.sql.database import written
+        from sfumato.tables.sql.releases import manifest_hash
+
+        parts = increment.parts.tables
+        names = self.output.names([part.name for part in parts])
+        manifest = increment.manifest(
+            [
+                {"name": name, "rows": part.content.rows, **part.described()}
+                for name, part in zip(names, parts, strict=True)
+            ]
+        )
+        text = manifest_text(manifest)
+        signed = self.key is not None
+        keep = [waiting[0] for waiting in pending.waiting_tables(db)]
+        staging = self.database.for_ledger(increment.owner)
+        with staging.staged(names[0], names[1:], signed=signed, keep=keep) as unfinished:
+            made = {}
+            for part, name, now in zip(parts, names, unfinished.names, strict=True):
+                # Of the types that the first release has: readers put the tables together.
+                content, likes = in_types_of(part.content, self.database, increment.raw)
+                self.database.store(content, now, likes)
+                made[name] = self.database.other(now)
+            unfinished.keep(text)
+            verdict = _verified(manifest, made)
+            if self.key is not None:
+                unfinished.attest(attestation(text, made, verdict, self.key))
+        waiting = list(unfinished.names)
+        if unfinished.evidence is not None:
+            waiting.append(written(unfinished.evidence))
+            names.append(self.output.names(["", "evidence"])[1])
+        return pending.staged_tables(waiting, names, manifest_hash(text))
+
+    def drop(self, staged: pending.Staged) -> None:
+        """Remove what was staged."""
+        self.database.for_ledger("").drop(pending.names_in(staged.stage))
+
+    def finish(self, db: sqlite3.Connection) -> list[str]:
+        """Give the tables that wait their names, as far as they are in this database."""
+        return finish_tables(db, self.database)
+
+
+def _verified(manifest: dict[str, Any], tables: Mapping[str, "IbisTable"]) -> Verdict:
+    """Let the verifier ask the tables whether they are as promised."""
+    claims = claims_in(manifest)
+    relations = {name: relation_of(table) for name, table in tables.items()}
+    return require(verify_tables(relations, claims, promises_in(claims)))
+
+
+def finish_tables(db: sqlite3.Connection, database: "IbisTable | None") -> list[str]:
+    """Make up for what an interrupted publish left without its name; say what could not be."""
+    if database is None:
+        return pending.finish_tables(db, lambda staged, final, told: _ELSEWHERE)  # noqa: ARG005
+    return pending.finish_tables(db, database.for_ledger(owner_of(Settings.load(db))).settle)
+
+
+_ELSEWHERE = (
+    "they are in a database, under other names. Publish rows of that database, and they get "
+    "their names."
+)

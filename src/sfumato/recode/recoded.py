@@ -1,0 +1,143 @@
+"""What a recoding makes of a counted table: the published rows as counts, without any rows."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.counts import Column, FrequencySet, group
+from sfumato.recoding import (
+    DROP,
+    SUPPRESSED,
+    ColumnRecoding,
+    FullDomainRecoding,
+    LocalRecoding,
+    Recoding,
+)
+from sfumato.tables.arrow.recoding import Portions
+from sfumato.text import text_or_none
+from sfumato.typing import BoolArray, CodeArray, IntArray, Value
+
+
+def recoded(
+    counts: FrequencySet, recoding: Recoding, decided: Sequence[str], rng: np.random.Generator
+) -> FrequencySet:
+    """Count what is published; suppressed rows are left out.
+
+    Args:
+        counts: The table, over at least the columns that were decided on. The others are
+            published as they are.
+        recoding: What becomes of each value, or of each combination.
+        decided: The columns it was decided on.
+        rng: Where it comes from which of rows that were alike to the decision go to which class.
+
+    Example:
+        >>> from sfumato.hierarchy import Hierarchy
+        >>> counts = FrequencySet.from_rows(["age", "ill"], [(31, "flu"), (38, "flu")])
+        >>> ladder = Hierarchy.from_paths([31, 38], [["30s"], ["30s"]]).bind("age", [31, 38])
+        >>> recoding = FullDomainRecoding.at([ladder], (1,))
+        >>> found = recoded(counts, recoding, ["age"], np.random.default_rng(0))
+        >>> found.column("age").values, found.rows.tolist()
+        (('30s',), [2])
+    """
+    if isinstance(recoding, FullDomainRecoding):
+        every, stay = _by_column(counts, recoding)
+        labels = {name: (values, codes[stay]) for name, (values, codes) in every.items()}
+        return _joined(labels, counts, np.flatnonzero(stay), counts.rows[stay])
+    assert isinstance(recoding, LocalRecoding)  # noqa: S101 - no other is decided on counts
+    item, of_class, rows = _handed_out(counts, recoding.starts, recoding.rows, decided, rng)
+    classes = recoding.classes[of_class]
+    stay = classes != SUPPRESSED
+    labels = {
+        column.column: (column.labels, codes[classes[stay]])
+        for column, codes in zip(recoding.columns, recoding.labels, strict=True)
+    }
+    return _joined(labels, counts, item[stay], rows[stay])
+
+
+Labels = dict[str, tuple[tuple[Value, ...], CodeArray]]
+"""Per quasi-identifier what is published in it, and which of that each entry has."""
+
+
+def _by_column(counts: FrequencySet, recoding: FullDomainRecoding) -> tuple[Labels, BoolArray]:
+    """Look every value up, and say which combinations stay."""
+    labels: Labels = {}
+    stay = np.ones(len(counts), dtype=bool)
+    for column in recoding.columns:
+        codes = _lookup(counts.column(column.column), column)[counts.codes_of(column.column)]
+        stay &= codes != DROP
+        labels[column.column] = column.labels, codes
+    every = [codes for _, codes in labels.values()]
+    lost = recoding.suppressed.T
+    if lost.shape[1]:
+        both = [np.concatenate([a, np.maximum(b, 0)]) for a, b in zip(lost, every, strict=True)]
+        groups = group(both, [len(names) for names, _ in labels.values()])
+        gone = np.zeros(groups.n, dtype=bool)
+        gone[groups.of_item[: lost.shape[1]]] = True
+        stay &= ~gone[groups.of_item[lost.shape[1] :]]
+    return labels, stay
+
+
+def _lookup(counted: Column, recoding: ColumnRecoding) -> CodeArray:
+    """Give the label of each value as it was counted; the recoding may know others too."""
+    if counted.values == recoding.values:
+        return recoding.codes
+    at = {text_or_none(value): i for i, value in enumerate(recoding.values)}
+    return recoding.codes[[at[text_or_none(value)] for value in counted.values]]
+
+
+def _handed_out(
+    counts: FrequencySet,
+    starts: IntArray,
+    portions: IntArray,
+    decided: Sequence[str],
+    rng: np.random.Generator,
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Give entries of a combination, a portion of what it was to the decision, and their rows."""
+    columns = [counts.column(name) for name in decided]
+    codes = [counts.codes_of(name) for name in decided]
+    groups = group(codes, [len(column.values) for column in columns], n=len(counts))
+    first, several = starts[groups.of_item], np.diff(starts)[groups.of_item] > 1
+    whole = np.flatnonzero(~several)
+    # Where rows that were alike part ways, they are dealt one by one, as when they are published.
+    split = np.repeat(np.flatnonzero(several), counts.rows[several])
+    dealt = Portions(starts, portions, rng).hand_out(groups.of_item[split])
+    return (
+        np.concatenate([whole, split]),
+        np.concatenate([first[whole], dealt]),
+        np.concatenate([counts.rows[whole], np.ones(len(split), dtype=np.int64)]),
+    )
+
+
+def _joined(labels: Labels, counts: FrequencySet, item: IntArray, rows: IntArray) -> FrequencySet:
+    """Put labels and other columns together, with the values that are left."""
+    names, values, codes = [], [], []
+    for column in counts.columns:
+        known, mine = labels.get(column.name, (column.values, counts.codes_of(column.name)[item]))
+        used, code = np.unique(mine, return_inverse=True)
+        names.append(column.name)
+        values.append([known[i] for i in used.tolist()])
+        codes.append(code)
+    return FrequencySet.from_codes(names, values, np.array(codes), rows)
+
+
+def rows_of(counts: FrequencySet) -> pa.Table:
+    """Write counts out as rows, for those who need them one by one.
+
+    >>> rows_of(FrequencySet.from_rows(["age"], [(31,), (38,), (31,)])).to_pydict()
+    {'age': [31, 31, 38]}
+    """
+    return pa.table(
+        {
+            column.name: _array(column).take(pa.array(np.repeat(codes, counts.rows)))
+            for column, codes in zip(counts.columns, counts.codes, strict=True)
+        }
+    )
+
+
+def _array(column: Column) -> pa.Array:
+    try:
+        return pa.array(column.values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        # Values of several types are one only as text.
+        return pa.array([text_or_none(value) for value in column.values])

@@ -1,0 +1,429 @@
+"""What came out: the published table, what it promises, and the folder that holds it."""
+
+import json
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from sfumato.decouplings.base import Broken
+from sfumato.errors import OutputError, some
+from sfumato.html import fragment
+from sfumato.models.base import figures, promise_text
+from sfumato.policy.columns import FULL_DOMAIN
+from sfumato.verifier import Verdict
+
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A verified release: a folder on disk, a table of a database, or a table in memory.
+
+    `manifest` is what stands in `manifest.json`: levels, promises with the values that
+    were measured, losses, how it was found. `verdict` is what the independent verifier
+    found when it recomputed the promises from the published rows.
+    """
+
+    manifest: Mapping[str, Any]
+    """What stands in `manifest.json`."""
+
+    verdict: Verdict
+    """What the verifier found."""
+
+    folder: Path | None = None
+    """Where it is; None for a release in memory or in a database."""
+
+    table: Any = None
+    """The published rows, in the kind of table that was given; None for a release elsewhere."""
+
+    place: str | None = None
+    """The address of the table, if it is in a database; no password is in it."""
+
+    source: object = field(default=None, repr=False)
+    """What opens that table again. May hold a password."""
+
+    @property
+    def method(self) -> str:
+        """How the rows were recoded: `full-domain`, or the name of a local method."""
+        return method_of(self.manifest)
+
+    @property
+    def levels(self) -> dict[str, int]:
+        """How far each quasi-identifier was generalised; empty if rows differ in it."""
+        return {c["name"]: c["level"] for c in self.manifest["columns"] if "level" in c}
+
+    @property
+    def suppressed(self) -> int:
+        """How many rows were left out."""
+        return int(self.manifest["rows"]["suppressed"])
+
+    @property
+    def loss(self) -> float:
+        """The loss the policy asked to keep small."""
+        return float(self.manifest["losses"][self.manifest["loss"]])
+
+    @property
+    def optimal(self) -> bool:
+        """Whether the search proved that no other levels lose less; never by a local method."""
+        return bool(self.manifest.get("search", {}).get("optimal", False))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What holds and still deserves a second look before publishing."""
+        protected = {model.get("column") for model in self.manifest["models"]}
+        found = [
+            f"column {column['name']!r} is sensitive and no model protects it: it is published as "
+            "it is. Add a model for it, or change its role."
+            for column in self.manifest["columns"]
+            if column["role"] == "sensitive" and column["name"] not in protected
+        ]
+        if not self.manifest["rows"]["published"]:
+            found.append("every row was suppressed: the release is empty")
+        if self.manifest["reproducible"]:
+            found.append(
+                "the order of the rows comes from a seed that others may know: not for publication"
+            )
+        return (*found, *self.manifest.get("notes", ()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values that JSON can hold."""
+        return {
+            "folder": None if self.folder is None else str(self.folder),
+            **({} if self.place is None else {"place": self.place}),
+            "warnings": list(self.warnings),
+            "manifest": dict(self.manifest),
+            "verdict": self.verdict.to_dict(),
+        }
+
+    def _repr_html_(self) -> str:
+        kept = [[promise_text(m), figures(m["measured"])] for m in self.manifest["models"]]
+        headline = str(self).splitlines()[0]
+        return fragment(headline, ["promise", "measured"], kept, notes=self.warnings)
+
+    def __repr__(self) -> str:
+        return f"<Release {summary(self.manifest).splitlines()[0]}>"
+
+    def __str__(self) -> str:
+        return summary(self.manifest)
+
+
+def method_of(manifest: Mapping[str, Any]) -> str:
+    """Give the name of the method; manifests from before there was a choice have none.
+
+    >>> method_of({}), method_of({"method": {"name": "top-down", "best": "rows"}})
+    ('full-domain', 'top-down')
+    """
+    method = manifest.get("method", {})
+    return str(method.get("name", FULL_DOMAIN) if isinstance(method, Mapping) else method)
+
+
+def summary(manifest: Mapping[str, Any]) -> str:
+    """Tell what a release is in a few lines of text."""
+    rows, classes = manifest["rows"], manifest["classes"]
+    total = rows["published"] + rows["suppressed"]
+    levels = [f"  {c['name']}: {level_text(c)}" for c in recoded_columns(manifest)]
+    promises = [
+        f"  {promise_text(model)}: measured {figures(model['measured'])}"
+        for model in manifest["models"]
+    ]
+    headline = (
+        f"{rows['published']} of {total} rows in {classes['count']} classes, "
+        f"{rows['suppressed']} suppressed, {manifest['loss']} "
+        f"{manifest['losses'][manifest['loss']]:.6g} ({_proof(manifest)})"
+    )
+    return "\n".join([headline, "Levels:", *levels, "Promises:", *promises])
+
+
+def _proof(manifest: Mapping[str, Any]) -> str:
+    method = method_of(manifest)
+    if method != FULL_DOMAIN:
+        return f"{method}, a heuristic"
+    if "search" not in manifest:
+        # What leaked was merged after the search, so nothing is proven any more.
+        return f"{method} and refined, a heuristic"
+    optimal = manifest["search"]["optimal"]
+    return "proven optimal" if optimal else "the best found, not proven optimal"
+
+
+def recoded_columns(manifest: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Give the columns whose values may have become more general, whatever the method."""
+    return [c for c in manifest["columns"] if c.keys() & {"level", "levels", "intervals"}]
+
+
+def level_text(column: Mapping[str, Any]) -> str:
+    """Say how far a column of a manifest was generalised, in all rows or in how many of them.
+
+    >>> level_text({"name": "age", "level": 1, "height": 4})
+    'level 1 of 4'
+    >>> level_text({"name": "age", "height": 2, "levels": [62, 30, 8]})
+    'level 0 62 %, level 1 30 %, level 2 8 %'
+    >>> level_text({"name": "age", "height": 2, "intervals": 14})
+    '14 intervals'
+    """
+    if "level" in column:
+        return f"level {column['level']} of {column.get('height', 'unknown')}"
+    counts = column.get("levels", ())
+    total = sum(counts)
+    parts = [f"level {i} {percentage(n, total)}" for i, n in enumerate(counts) if n]
+    if "intervals" in column:
+        parts.append(f"{column['intervals']} intervals")
+    return ", ".join(parts) or "no rows"
+
+
+def percentage(part: int, total: int) -> str:
+    """Write a share in whole percents, never rounded down to none or up to all.
+
+    >>> [percentage(part, 1000) for part in (0, 1, 80, 999, 1000)]
+    ['0 %', '<1 %', '8 %', '>99 %', '100 %']
+    """
+    rounded = round(100 * part / total) if total else 0
+    if rounded == 0 and part:
+        return "<1 %"
+    return ">99 %" if rounded == 100 and part < total else f"{rounded} %"
+
+
+@contextmanager
+def staged_folder(target: Path, *, force: bool) -> Iterator[Path]:
+    """Give a private folder that becomes `target` if the block succeeds, and vanishes if not.
+
+    Nothing half-written is ever visible: the folder is made beside the target and renamed
+    at the end. An existing release is replaced only with `force`; anything else that is
+    there is never touched.
+    """
+    refuse_what_is_there(target, force=force)
+    parent = target.parent
+    new_parents = [folder for folder in (parent, *parent.parents) if not os.path.lexists(folder)]
+    stage: Path | None = None
+    try:
+        stage = _private_folder(target)
+        yield stage
+        # The private mode of a temporary folder is not what a published folder should have.
+        stage.chmod(0o755)
+        _move_into_place(stage, target, force=force)
+    except OSError as error:
+        if isinstance(error, OutputError):
+            raise
+        raise OutputError(
+            f"cannot write {str(target)!r}: {error.strerror or error}. Nothing was left behind."
+        ) from None
+    finally:
+        if stage is not None:
+            shutil.rmtree(stage, ignore_errors=True)
+        for folder in new_parents:
+            # Only what is empty goes: if the release is in it, it stays.
+            with suppress(OSError):
+                folder.rmdir()
+
+
+def _private_folder(target: Path) -> Path:
+    parent = target.parent
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".unfinished", dir=parent))
+    except OSError as error:
+        raise OutputError(
+            f"cannot write in {str(parent)!r}: {error.strerror or error}. "
+            "Choose another output folder, or change its permissions."
+        ) from None
+
+
+def refuse_what_is_there(target: Path, *, force: bool) -> None:
+    """Refuse an output folder that may not be written or replaced."""
+    if not os.path.lexists(target):
+        return
+    if target.is_dir() and not target.is_symlink() and not any(target.iterdir()):
+        return
+    is_release = target.is_dir() and not target.is_symlink() and (target / MANIFEST).is_file()
+    if not is_release:
+        raise OutputError(
+            f"{str(target)!r} exists and is not a release, so it is not replaced. "
+            "Choose another output folder."
+        )
+    if not force:
+        raise OutputError(
+            f"{str(target)!r} exists. Choose another output folder, "
+            "or replace that release with --force (force=True)."
+        )
+
+
+def _move_into_place(stage: Path, target: Path, *, force: bool) -> None:
+    refuse_what_is_there(target, force=force)
+    if not os.path.lexists(target):
+        stage.rename(target)
+        return
+    old = target.with_name(f".{target.name}.{secrets.token_hex(4)}.replaced")
+    target.rename(old)
+    try:
+        stage.rename(target)
+    finally:
+        # An interrupt may come before the renaming or after it.
+        if os.path.lexists(target):
+            shutil.rmtree(old, ignore_errors=True)
+        else:
+            old.rename(target)
+
+
+def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Write `manifest.json`."""
+    (folder / MANIFEST).write_text(manifest_text(manifest), encoding="utf-8")
+
+
+def manifest_text(manifest: Mapping[str, Any]) -> str:
+    """Write a manifest as JSON for people."""
+    return json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def hash_of(path: Path) -> str:
+    """Give the SHA-256 of a file."""
+    with path.open("rb") as file:
+        digest = sha256()
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+# What came out of a decoupling: several tables with weak links, and what they keep.
+
+
+@dataclass(frozen=True, eq=False)
+class Decoupled:
+    """A verified decoupled release: a folder on disk, tables in memory or in a database.
+
+    `manifest` is what stands in `manifest.json`, `verdict` what the independent verifier found
+    when it recomputed the promises from the published tables.
+    """
+
+    manifest: Mapping[str, Any]
+    """What stands in `manifest.json`."""
+
+    verdict: Verdict
+    """What the verifier found."""
+
+    broken: Broken
+    """The same as counts: groups with their labels, and how often each value is in them."""
+
+    folder: Path | None = None
+    """Where it is; None for a release in memory."""
+
+    tables: Mapping[str, Any] | None = None
+    """The published tables by name, of the kind that was given; None for a release on disk. In a
+    database, what opens them."""
+
+    left_out: tuple[str, ...] = ()
+    """Columns of the table that are not published; the manifest names only those of a release."""
+
+    place: str | None = None
+    """The address of the first table, if it is in a database; no password is in it."""
+
+    @property
+    def method(self) -> str:
+        """How the table was decoupled."""
+        return str(self.manifest["kind"])
+
+    @property
+    def slices(self) -> tuple[tuple[str, ...], ...]:
+        """The columns that are published side by side, if the table was sliced."""
+        return tuple(tuple(f["columns"]) for f in self.manifest["files"] if "columns" in f)
+
+    @property
+    def suppressed(self) -> int:
+        """How many rows were left out."""
+        return int(self.manifest["rows"]["suppressed"])
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What holds and still deserves a second look before publishing."""
+        left_out = self.manifest["left_out"]
+        found = _left_out(self.left_out or left_out["columns"])
+        found += [
+            f"{name} is not promised any more: it is not what these tables alone can show"
+            for name in left_out["models"]
+        ]
+        found += self.manifest.get("notes", ())
+        found += self._exposed()
+        if self.manifest["reproducible"]:
+            found.append(
+                "the order of the rows and the labels of the groups come from a seed that others "
+                "may know: not for publication"
+            )
+        return tuple(found)
+
+    def _exposed(self) -> list[str]:
+        broken = self.broken
+        alone = int((broken.sizes == 1).sum())
+        found = []
+        if alone:
+            found.append(
+                f"{alone} of {broken.total} people are alone in their group, which hides nothing "
+                "of them: anonymise the table first, with sf.anonymize"
+            )
+        for table in broken.sensitive:
+            same = table.largest(len(broken)) == broken.sizes
+            rows = int(broken.sizes[same & (broken.sizes > 1)].sum())
+            if rows:
+                found.append(
+                    f"{rows} people are in groups where everybody has the same "
+                    f"{table.column.name!r}: who knows the group knows it"
+                )
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values that JSON can hold."""
+        return {
+            "folder": None if self.folder is None else str(self.folder),
+            **({} if self.place is None else {"place": self.place}),
+            "warnings": list(self.warnings),
+            "manifest": dict(self.manifest),
+            "verdict": self.verdict.to_dict(),
+        }
+
+    def _repr_html_(self) -> str:
+        tables = [[_held(file), file["rows"]] for file in self.manifest["files"]]
+        headline = str(self).splitlines()[0]
+        return fragment(headline, ["table", "rows"], tables, notes=self.warnings)
+
+    def __repr__(self) -> str:
+        return f"<Decoupled {str(self).splitlines()[0]}>"
+
+    def __str__(self) -> str:
+        rows, classes = self.manifest["rows"], self.manifest["classes"]
+        files = [f"  {_held(f)}: {f['rows']} rows" for f in self.manifest["files"]]
+        promises = [
+            f"  {promise_text(model)}: measured {figures(model['measured'])}"
+            for model in self.manifest["models"]
+        ]
+        headline = (
+            f"{rows['published']} rows in {classes['count']} groups, decoupled by {self.method}"
+        )
+        return "\n".join([headline, "Tables:", *files, "Promises:", *promises])
+
+
+def _left_out(columns: Sequence[str]) -> list[str]:
+    """Say once for all columns that they are not published.
+
+    >>> _left_out(["name"])[0]
+    "column 'name' is neither quasi-identifier nor sensitive and is left out: beside either it
+    would tie rows together again"
+    """
+    if not columns:
+        return []
+    one = len(columns) == 1
+    which = f"column {columns[0]!r} is" if one else f"columns {some(columns, most=12)} are"
+    rest = "is left out: beside either it" if one else "are left out: beside either they"
+    text = (
+        f"{which} neither quasi-identifier nor sensitive and {rest} would tie rows together again"
+    )
+    return [text]
+
+
+def _held(file: Mapping[str, Any]) -> str:
+    """Name a table, and what it holds where its name does not say it."""
+    columns = ", ".join(file.get("columns", ()))
+    return f"{file['name']} ({columns})" if columns else str(file["name"])

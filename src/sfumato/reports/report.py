@@ -1,0 +1,209 @@
+"""Report: everything that can be said about a release, for people."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from sfumato._version import __version__
+from sfumato.errors import ParameterError
+from sfumato.evidence import Key
+from sfumato.evidence.keys import signing_key
+from sfumato.html import fragment, save_text
+from sfumato.policy import Policy
+from sfumato.reports.content import Content, Section
+from sfumato.reports.given import Given, given
+from sfumato.reports.sections import CHAPTERS
+from sfumato.tasks.evidence import enclose, is_inside, require_place
+
+# A finished report, and the forms in which it can be had.
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What is known about a release, verdict first.
+
+    Example:
+        >>> report = Report(Content("Report", "yes", "For all.", True, (), (), "1"))
+        >>> report
+        <Report: yes, 0 sections>
+        >>> report.to_markdown().splitlines()[0]
+        '# Report'
+    """
+
+    content: Content
+    folder: Path | None = None
+    """The release it is about; None if that is in memory."""
+
+    @property
+    def answer(self) -> str:
+        """May the release be published? yes, with care, no."""
+        return self.content.answer
+
+    def to_html(self) -> str:
+        """Give it as one HTML file that fetches nothing."""
+        from sfumato.reports.html import to_html
+
+        return to_html(self.content)
+
+    def to_markdown(self) -> str:
+        """Give it as Markdown; drawings are told in words."""
+        from sfumato.reports.markdown import to_markdown
+
+        return to_markdown(self.content)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as plain values that JSON can hold."""
+        from sfumato.reports.content import to_dict
+
+        return to_dict(self.content)
+
+    def to_json(self) -> str:
+        """Give it as one JSON document."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def write(self, form: str) -> str:
+        """Give it in a form by its name: html, markdown or json."""
+        writers: Mapping[str, Callable[[], str]] = {
+            "html": self.to_html,
+            "markdown": self.to_markdown,
+            "json": self.to_json,
+        }
+        if form not in writers:
+            raise ParameterError("format", form, f"one of {', '.join(writers)}")
+        return writers[form]()
+
+    def save(self, path: str | PathLike[str], *, key: Key | None = None) -> Path:
+        """Write it as .html, .md or .json; a file of the same name is replaced.
+
+        A public report may also be written into its release, as `report.html`: it is taken into
+        the evidence then, and a release that was signed is signed again.
+
+        Args:
+            path: The file to write; its ending says in which form.
+            key: The private key, or its file: for a report in a release that is signed.
+        """
+        target, text = Path(path), self.write(form_of(Path(path)))
+        signer = None if key is None else signing_key(key)
+        require_place(self.folder, target, public=self.content.public, key=signer)
+        if self.folder is not None and is_inside(self.folder, target):
+            return enclose(self.folder, text, signer)
+        if key is not None:
+            raise ParameterError("key", key, "left out unless the report goes into its release")
+        return save_text(target, text)
+
+    def _repr_html_(self) -> str:
+        rows = [[section.title, section.how_to_read] for section in self.content.sections]
+        return fragment(
+            f"{self.content.title}: may it be published? {self.answer.capitalize()}.",
+            ["section", "how to read it"],
+            rows,
+            notes=["report.save('report.html') writes it."],
+        )
+
+    def __repr__(self) -> str:
+        return f"<Report: {self.answer}, {len(self.content.sections)} sections>"
+
+    def __str__(self) -> str:
+        return self.to_markdown()
+
+
+_FORMS = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json"}
+
+
+def form_of(path: Path) -> str:
+    """Find the form that a file's ending stands for.
+
+    >>> form_of(Path("report.md"))
+    'markdown'
+    """
+    if path.suffix.lower() not in _FORMS:
+        raise ParameterError("path", path.name, f"a file that ends in {', '.join(_FORMS)}")
+    return _FORMS[path.suffix.lower()]
+
+
+def report(
+    release: object,
+    *,
+    data: object = None,
+    policy: Policy | str | PathLike[str] | None = None,
+    ledger: str | PathLike[str] | None = None,
+    public: bool = False,
+) -> Report:
+    """Put everything that can be found out about a release into one report.
+
+    The verdict comes first; then who is in the release, how sensitive values are spread, what
+    columns tell about each other, what was given up for it, what attacks achieve, and what was
+    promised in which files. With the original beside it, a report says also what was lost.
+
+    Promises: a public report says nothing that cannot be computed from the release itself,
+    names no path, no user and no time. Does not promise that a report with the original may
+    be shown to others: it may not.
+
+    Args:
+        release: A release, or the folder of one, decoupled or not.
+        data: The original table: a path (CSV, Parquet, Feather), pandas, Polars, Arrow.
+        policy: The policy the release was made with, or its path.
+        ledger: The ledger the release is published through.
+        public: Make a report for everybody. None of the three above may be given then.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> import sfumato as sf
+        >>> policy = sf.Policy(
+        ...     columns={"age": "quasi-identifier", "ill": "sensitive"},
+        ...     models=[sf.models.KAnonymity(2)],
+        ... )
+        >>> table = pa.table({"age": [31, 31, 47], "ill": ["flu", "gout", "flu"]})
+        >>> found = sf.report(sf.anonymize(table, policy), public=True)
+        >>> found.answer, [section.id for section in found.content.sections][:3]
+        ('yes', ['verdict', 'people', 'shift'])
+    """
+    known = given(release, data=data, policy=policy, ledger=ledger, public=public)
+    sections: list[Section] = []
+    left_out: list[tuple[str, str]] = []
+    for chapter in CHAPTERS:
+        found = chapter.of(known)
+        if isinstance(found, Section):
+            sections.append(found)
+        else:
+            left_out.append((chapter.title, found.rstrip(".")))
+    return Report(
+        Content(
+            title=_title(known),
+            answer=known.assessment.answer,
+            scope=_scope(known),
+            public=public,
+            sections=tuple(sections),
+            left_out=tuple(left_out),
+            version=__version__,
+        ),
+        known.folder,
+    )
+
+
+def _title(known: Given) -> str:
+    if known.public or known.folder is None:
+        return "Report on a release"
+    return f"Report on the release {known.folder.resolve().name}"
+
+
+def _scope(known: Given) -> str:
+    if known.public:
+        return "For everybody: all that is said here can be computed from the release itself."
+    beside = [
+        name
+        for name, value in (
+            ("original", known.data),
+            ("policy", known.policy),
+            ("ledger", known.ledger),
+        )
+        if value is not None
+    ]
+    if not beside:
+        return "For the publisher. With --public there is a version for everybody."
+    listed = " and the ".join(filter(None, [", the ".join(beside[:-1]), beside[-1]]))
+    stand = "stand" if len(beside) > 1 else "stands"
+    return f"Not for publication: the {listed} {stand} behind some of the figures here."

@@ -1,0 +1,73 @@
+"""Engines: the only rooms of the house in which rows are touched.
+
+`open_table` finds the engine for whatever holds the data.
+"""
+
+from sfumato.errors import InputError
+from sfumato.registry import Registry
+from sfumato.tables.arrow import ArrowEngine
+from sfumato.tables.base import (
+    FORMATS,
+    Domain,
+    Engine,
+    Progress,
+    Stored,
+    Suppression,
+    Table,
+    Written,
+)
+from sfumato.tables.derived import derived_table, in_types_of, write_derived
+from sfumato.tables.sql import IbisEngine
+
+__all__ = [
+    "ENGINES",
+    "FORMATS",
+    "ArrowEngine",
+    "Domain",
+    "Engine",
+    "IbisEngine",
+    "Progress",
+    "Stored",
+    "Suppression",
+    "Table",
+    "Written",
+    "derived_table",
+    "in_types_of",
+    "open_table",
+    "write_derived",
+]
+
+ENGINES: Registry[Engine] = Registry("engine", "sfumato.engines", [IbisEngine, ArrowEngine])
+
+
+def open_table(source: object) -> Table:
+    """Open a file, an in-memory table, or a table of a database.
+
+    Args:
+        source: A path to a CSV, Parquet or Feather file; a pandas, Polars or Arrow table; the
+            address of a table (duckdb:///file.db?table=people, postgres://user@host/db?table=people,
+            spark:///?table=people); a DuckDB relation, Spark DataFrame or Ibis table; or a pair of
+            a connection and a table name.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> table = open_table(pa.table({"sex": ["f", "m", "f"]}))
+        >>> table.count(["sex"]).rows.tolist()
+        [2, 1]
+    """
+    if isinstance(source, Table):
+        return source
+    # Ours first: looking for plug-ins costs time that nearly nobody needs to spend. Relations of
+    # databases stream Arrow too, so the engine that leaves them where they are is asked before.
+    for ours in (IbisEngine(), ArrowEngine()):
+        if ours.owns(source):
+            return ours.open(source)
+    for name in ENGINES:
+        engine = ENGINES[name]()
+        if engine.owns(source):
+            return engine.open(source)
+    raise InputError(
+        f"cannot read a table from {type(source).__module__}.{type(source).__qualname__}. "
+        "Give the path of a CSV, Parquet or Feather file, a pandas, Polars or Arrow table, or a "
+        "table of DuckDB, PostgreSQL or Spark."
+    )

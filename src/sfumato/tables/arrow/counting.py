@@ -1,0 +1,451 @@
+"""One column's distinct values, numbered as they appear."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import types as t
+
+from sfumato.counts import Column
+from sfumato.tables.arrow.types import (
+    as_type,
+    canonical,
+    counted_type,
+    from_numpy,
+    number,
+    python_values,
+    to_numpy,
+)
+from sfumato.text import in_order
+from sfumato.typing import CodeArray, IntArray, Value
+
+MISSING = 0
+"""The code of the missing value; known values are numbered from 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class Indexed:
+    """The codes of an array as its dictionary has them: what each entry means, and the entries.
+
+    >>> Indexed(np.array([7, 5]), pa.array([1, 0, 1], pa.int32())).codes().tolist()
+    [5, 7, 5]
+    """
+
+    lookup: CodeArray
+    """The code of each entry of the dictionary."""
+
+    indices: pa.Array
+    """Which entry each row has; none is missing."""
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    def codes(self, lookup: CodeArray | None = None) -> CodeArray:
+        """Give the code of each row, or what another lookup says of each entry."""
+        return self._taken(self.lookup if lookup is None else lookup)
+
+    def shifted(self, bits: int) -> IntArray:
+        """Give the code of each row, moved this many bits to the left."""
+        return self._taken(self.lookup.astype(np.int64) << bits)
+
+    def _taken(self, lookup: np.ndarray) -> np.ndarray:
+        # Arrow takes by the indices as they are; NumPy would make them wider first.
+        return to_numpy(from_numpy(lookup).take(self.indices))
+
+
+class Codebook:
+    """Turns arrays of one column into codes, batch after batch, with one growing dictionary.
+
+    An array that comes with a dictionary is never expanded: only the dictionary is
+    looked up. The book may hold values that a dictionary had and no row has.
+
+    Example:
+        >>> book = Codebook("city", pa.string())
+        >>> book.encode(pa.array(["Rome", None, "Rome"])).tolist()
+        [1, 0, 1]
+        >>> book.encode(pa.array(["Pisa", "Rome"])).tolist(), len(book)
+        ([2, 1], 3)
+    """
+
+    def __init__(self, column: str, kind: pa.DataType) -> None:
+        self.column = column
+        self.values: pa.Array = pa.nulls(0, counted_type(kind, column))
+        """The known values: code 1 is `values[0]`."""
+
+        self._dictionary: pa.Array | None = None
+        self._lookup: CodeArray = np.zeros(1, dtype=np.int32)
+
+    def __len__(self) -> int:
+        return len(self.values) + 1
+
+    def encode(self, array: pa.Array) -> CodeArray:
+        """Give the code of each item."""
+        return self.indexed(array).codes()
+
+    def indexed(self, array: pa.Array) -> Indexed:
+        """Give the code of each item, without spelling them out."""
+        if not t.is_dictionary(array.type):
+            array = as_type(array, self.values.type).dictionary_encode()
+        lookup = self._codes_of(array.dictionary)
+        indices = array.indices.cast(
+            pa.int64() if array.indices.type.bit_width > 32 else pa.int32()
+        )
+        if indices.null_count:
+            indices = pc.fill_null(indices, number(len(lookup) - 1, indices.type))
+        return Indexed(lookup, indices)
+
+    def _codes_of(self, dictionary: pa.Array) -> CodeArray:
+        """Give the code of each entry of a dictionary, and after them that of a missing index."""
+        # Row groups and slices share a dictionary, and comparing is cheaper than looking up.
+        if self._dictionary is not None and self._dictionary.equals(dictionary):
+            return self._lookup
+        values = canonical(as_type(dictionary, self.values.type))
+        found = pc.index_in(values, value_set=self.values)
+        new = values.filter(pc.and_(pc.is_null(found), pc.is_valid(values))).unique()
+        if len(new):
+            self.values = pa.concat_arrays([self.values, new])
+            found = pc.index_in(values, value_set=self.values)
+        lookup = np.full(len(values) + 1, MISSING, dtype=np.int32)
+        lookup[:-1] = to_numpy(pc.fill_null(found, number(-1, found.type))) + 1
+        self._dictionary, self._lookup = dictionary, lookup
+        return lookup
+
+
+# Distinct combinations of codes and their row counts, in memory that does not grow with rows.
+
+
+_WORD = 62
+"""Bits of a packed key: an int64 without its sign, and one to spare."""
+
+_COMPACT = 2_000_000
+"""Merge when this many partial counts have piled up."""
+
+
+class Coded(Protocol):
+    """A column's codes that need not be spelt out to be packed."""
+
+    def shifted(self, bits: int) -> IntArray:
+        """Give the codes, each moved this many bits to the left."""
+
+    def __len__(self) -> int: ...
+
+
+class Combinations:
+    """Adds up code tuples, batch after batch.
+
+    A tuple is packed into one integer (several, if its columns need more than 62
+    bits), so telling tuples apart is sorting integers. How many bits a column takes
+    may grow while batches come in; what was packed before is then packed again.
+
+    Args:
+        columns: How many codes a tuple has.
+        most: How many tuples there may be; None for any number. Memory stays at some of them
+            more than that if whoever adds stops when `too_many`.
+
+    Example:
+        >>> seen = Combinations(2)
+        >>> seen.add([np.array([0, 1, 0]), np.array([5, 5, 5])], [2, 6])
+        >>> codes, rows = seen.result()
+        >>> codes.tolist(), rows.tolist()
+        ([[0, 1], [5, 5]], [2, 1])
+    """
+
+    def __init__(self, columns: int, most: int | None = None) -> None:
+        self._most = most
+        self._bits = [0] * columns
+        self._words: list[list[IntArray]] = []
+        """Partial counts: for each, one array of keys per word."""
+
+        self._rows: list[IntArray] = []
+        self._pending = 0
+        self._compact_at = self._next()
+
+    @property
+    def too_many(self) -> bool:
+        """Whether there are more tuples than there may be, as far as is known by now."""
+        # What has piled up counts tuples several times, until it is merged.
+        return self._most is not None and len(self._rows) == 1 and self._pending > self._most
+
+    def add(
+        self,
+        codes: Sequence[np.ndarray | Coded],
+        sizes: Sequence[int],
+        n: int | None = None,
+        *,
+        rows: IntArray | None = None,
+    ) -> None:
+        """Count the tuples of one batch.
+
+        Args:
+            codes: One array of codes per column.
+            sizes: How many codes each column has so far.
+            n: Number of rows; needed only when there are no columns.
+            rows: How often each tuple of the batch is to be counted; None for once.
+        """
+        bits = [
+            max(old, (size - 1).bit_length()) for old, size in zip(self._bits, sizes, strict=True)
+        ]
+        if bits != self._bits:
+            self._repack(bits)
+        n = len(codes[0]) if codes else int(n or 0)
+        words, times = _distinct(_pack(codes, bits, n), rows, sum(bits))
+        self._words.append(words)
+        self._rows.append(times)
+        self._pending += len(times)
+        if self._pending > self._compact_at:
+            self._compact()
+            self._compact_at = self._next()
+
+    def _next(self) -> int:
+        """Say how much may pile up before it is merged: so much that merging is a small part."""
+        least = _COMPACT if self._most is None else min(_COMPACT, 2 * self._most)
+        return max(least, 2 * self._pending)
+
+    def merge(self) -> bool:
+        """Add up what has piled up, and tell whether there are more tuples than there may be."""
+        if self._rows:
+            self._compact()
+        return self.too_many
+
+    def result(self) -> tuple[CodeArray, IntArray]:
+        """Give the distinct tuples, one row of codes per column, and how often each occurs."""
+        if not self._rows:
+            return np.empty((len(self._bits), 0), dtype=np.int32), np.empty(0, dtype=np.int64)
+        self._compact()
+        return _unpack(self._words[0], self._bits), self._rows[0]
+
+    def _compact(self) -> None:
+        if len(self._rows) > 1:
+            words = [np.concatenate(parts) for parts in zip(*self._words, strict=True)]
+            self._words = []
+            merged, rows = _distinct(words, np.concatenate(self._rows), sum(self._bits))
+            self._words, self._rows = [merged], [rows]
+        self._pending = len(self._rows[0])
+
+    def _repack(self, bits: list[int]) -> None:
+        old, self._bits = self._bits, bits
+        for i, (words, rows) in enumerate(zip(self._words, self._rows, strict=True)):
+            self._words[i] = _pack(list(_unpack(words, old)), bits, len(rows))
+
+
+def _layout(bits: Sequence[int]) -> list[list[int]]:
+    """Say which columns share a word."""
+    words: list[list[int]] = [[]]
+    used = 0
+    for column, width in enumerate(bits):
+        if used + width > _WORD:
+            words.append([])
+            used = 0
+        words[-1].append(column)
+        used += width
+    return words
+
+
+def _pack(codes: Sequence[np.ndarray | Coded], bits: Sequence[int], n: int) -> list[IntArray]:
+    packed = []
+    for columns in _layout(bits):
+        key: IntArray = np.zeros(n, dtype=np.int64)
+        used = 0
+        for column in reversed(columns):
+            key |= _shifted(codes[column], used)
+            used += bits[column]
+        packed.append(key)
+    return packed
+
+
+def _shifted(codes: np.ndarray | Coded, bits: int) -> IntArray:
+    if isinstance(codes, np.ndarray):
+        moved: IntArray = codes.astype(np.int64) << bits
+        return moved
+    return codes.shifted(bits)
+
+
+def _unpack(words: Sequence[IntArray], bits: Sequence[int]) -> CodeArray:
+    codes = np.empty((len(bits), len(words[0])), dtype=np.int32)
+    for columns, word in zip(_layout(bits), words, strict=True):
+        rest = word.copy()
+        for column in reversed(columns):
+            codes[column] = rest & ((1 << bits[column]) - 1)
+            rest >>= bits[column]
+    return codes
+
+
+def _distinct(
+    words: Sequence[IntArray], rows: IntArray | None, bits: int
+) -> tuple[list[IntArray], IntArray]:
+    """Add up equal keys of so many bits; `rows` is how often each occurs, None for once."""
+    if len(words) == 1 and rows is None:
+        ordered = np.sort(words[0])
+        starts = _starts(ordered)
+        return [ordered[starts]], np.diff(starts, append=len(ordered))
+    width = 0 if rows is None else int(rows.max(initial=0)).bit_length()
+    if rows is not None and len(words) == 1 and bits + width <= _WORD:
+        return _added_up(words[0], rows, width)
+    key = words[0] if len(words) == 1 else _ranks(words)
+    order = np.argsort(key, kind="stable")
+    starts = _starts(key[order])
+    firsts = order[starts]
+    sums = (
+        np.diff(starts, append=len(key)) if rows is None else np.add.reduceat(rows[order], starts)
+    )
+    return [word[firsts] for word in words], sums
+
+
+def _added_up(keys: IntArray, rows: IntArray, width: int) -> tuple[list[IntArray], IntArray]:
+    """Add up equal keys whose rows fit beside them: sorting numbers is faster than positions."""
+    both = (keys << width) | rows
+    both.sort()
+    rows = both & ((1 << width) - 1)
+    both >>= width
+    starts = _starts(both)
+    return [both[starts]], np.add.reduceat(rows, starts) if len(rows) else rows
+
+
+def _ranks(words: Sequence[IntArray]) -> IntArray:
+    """Give one integer per tuple of words that is equal when the tuples are."""
+    _, key = np.unique(words[0], return_inverse=True)
+    for word in words[1:]:
+        distinct, rank = np.unique(word, return_inverse=True)
+        # Both factors are at most the number of items, so the product fits.
+        _, key = np.unique(key * len(distinct) + rank, return_inverse=True)
+    ranks: IntArray = key
+    return ranks
+
+
+def _starts(ordered: IntArray) -> IntArray:
+    changed = np.ones(len(ordered), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=changed[1:])
+    return np.flatnonzero(changed)
+
+
+# Counting with a limit: as many combinations as fit, and what is there to know of the rest.
+
+
+SAMPLE = 1 << 20
+"""Rows that are kept to estimate from, at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What one pass over a table found that has too many combinations to hold them all."""
+
+    columns: tuple[Column, ...]
+    frequencies: Mapping[str, IntArray]
+    """How many rows have each value of a column; of the complete rows, if only those matter."""
+
+    sample: CodeArray
+    """`sample[c, i]`: the value of column c in the i-th of some rows, drawn at random."""
+
+    rows: int
+    """How many rows there are."""
+
+
+class Sample:
+    """Keeps rows at random, each with the same probability, never many more than asked for.
+
+    When there are too many, every other one goes and from then on half as many are kept.
+
+    Args:
+        columns: How many columns a row has.
+        size: How many rows to keep at most.
+
+    Example:
+        >>> sample = Sample(1, size=100)
+        >>> for start in range(0, 10_000, 1000):
+        ...     sample.add([np.arange(start, start + 1000)])
+        >>> kept = sample.codes()[0]
+        >>> len(kept) <= 100, len(set(kept.tolist())) == len(kept)
+        (True, True)
+    """
+
+    def __init__(self, columns: int, size: int = SAMPLE) -> None:
+        self._size = size
+        self._share = 1.0
+        self._kept = [np.empty((columns, 0), dtype=np.int32)]
+        # Always the same seed: equal tables are to be treated alike.
+        self._rng = np.random.default_rng(0)
+
+    def add(self, codes: Sequence[np.ndarray]) -> None:
+        """Keep some rows of a batch."""
+        rows = np.array(codes, dtype=np.int32)
+        self._kept.append(self._some(rows, self._share))
+        while sum(part.shape[1] for part in self._kept) > self._size:
+            self._share /= 2
+            self._kept = [self._some(self.codes(), 0.5)]
+
+    def codes(self) -> CodeArray:
+        """Give what was kept, one row of codes per column."""
+        return np.concatenate(self._kept, axis=1)
+
+    def _some(self, rows: CodeArray, share: float) -> CodeArray:
+        return rows if share == 1 else rows[:, self._rng.random(rows.shape[1]) < share]
+
+
+class Frequencies:
+    """Counts the values of each column by itself, over all rows or over the complete ones.
+
+    Args:
+        columns: How many columns there are.
+        complete: The columns that must not be missing in a row for it to be counted.
+
+    Example:
+        >>> seen = Frequencies(2, complete=[1])
+        >>> seen.add([np.array([1, 1, 2]), np.array([0, 1, 1])], [3, 2])
+        >>> [rows.tolist() for rows in seen.rows]
+        [[0, 1, 1], [0, 2]]
+    """
+
+    def __init__(self, columns: int, complete: Sequence[int] = ()) -> None:
+        self.rows: list[IntArray] = [np.zeros(0, dtype=np.int64) for _ in range(columns)]
+        """How many rows have each code of each column; code 0 is the missing value."""
+
+        self.met: list[IntArray] = [np.zeros(0, dtype=np.int64) for _ in range(columns)]
+        """The same over all rows."""
+
+        self._complete = tuple(complete)
+
+    def add(self, codes: Sequence[np.ndarray], sizes: Sequence[int]) -> None:
+        """Count a batch; `sizes` is how many codes each column has so far."""
+        self.met = _added(self.met, codes, sizes)
+        if not self._complete:
+            self.rows = self.met
+            return
+        whole = np.logical_and.reduce([codes[c] > 0 for c in self._complete])
+        self.rows = _added(self.rows, [column[whole] for column in codes], sizes)
+
+
+def _added(
+    before: Sequence[IntArray], codes: Sequence[np.ndarray], sizes: Sequence[int]
+) -> list[IntArray]:
+    after = []
+    for old, column, size in zip(before, codes, sizes, strict=True):
+        new = np.bincount(column, minlength=size)
+        new[: len(old)] += old
+        after.append(new)
+    return after
+
+
+def surveyed(books: Sequence[Codebook], alone: Frequencies, sample: Sample) -> Survey:
+    """Put together what was found, with values in the order that all counts have them in."""
+    kept = sample.codes()
+    columns, frequencies, codes = [], {}, np.empty_like(kept)
+    for i, book in enumerate(books):
+        used = np.flatnonzero(alone.met[i])
+        known = used[used != MISSING]
+        values: list[Value] = python_values(book.values.take(from_numpy(known - 1)), book.column)
+        ordered = in_order(values)
+        place = {value: at for at, value in enumerate(ordered)}
+        # A missing value comes last, if there is one; no row has the codes that are not used.
+        number = np.full(len(book), len(ordered), dtype=np.int32)
+        number[known] = [place[value] for value in values]
+        if len(known) < len(used):
+            ordered.append(None)
+        columns.append(Column(book.column, tuple(ordered)))
+        rows = np.zeros(len(ordered), dtype=np.int64)
+        rows[number[used]] = alone.rows[i][used]
+        frequencies[book.column] = rows
+        codes[i] = number[kept[i]]
+    return Survey(tuple(columns), frequencies, codes, int(alone.met[0].sum()))

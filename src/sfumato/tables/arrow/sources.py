@@ -1,0 +1,637 @@
+"""Find out what a source is: a path by its first bytes, an object by what it can do."""
+
+import codecs
+import csv
+import io
+import re
+import sys
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+from pyarrow import ipc, types
+from pyarrow import types as t
+
+from sfumato.errors import InputError, some
+from sfumato.tables.arrow.types import plain_type
+from sfumato.text import text_of
+
+# What the arrow engine needs to know about where rows come from.
+
+
+BATCH_ROWS = 1 << 18
+"""Rows in a batch: enough to make a batch's fixed costs small, few enough to stay small."""
+
+_ROW_LABELS = re.compile(r"__index_level_\d+__")
+
+
+class Source(ABC):
+    """Rows that can be read more than once, in batches, some columns at a time."""
+
+    kind: str
+    where: str
+    """What to call it in a message."""
+
+    schema: pa.Schema
+    """The types as stored; batches may hold dictionaries of them."""
+
+    rows: int | None = None
+    """How many rows there are, if that is known without reading them."""
+
+    delimiter: str | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns, without the row labels that pandas writes into files."""
+        return tuple(name for name in self.schema.names if not _ROW_LABELS.fullmatch(name))
+
+    @abstractmethod
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Read these columns (at least one), in this order."""
+
+    def native(self, table: pa.Table) -> Any:  # noqa: ANN401 - whatever the caller gave
+        """Turn a table into the kind of this source."""
+        return table
+
+    def check_columns(self) -> None:
+        """Refuse tables whose columns cannot be told apart by name."""
+        names = self.columns
+        if not names:
+            raise InputError(f"{self.where} has no columns")
+        if "" in names:
+            raise InputError(
+                f"{self.where}: column {names.index('') + 1} of {len(names)} has no name. "
+                "Give it one, or take it out (pandas writes its row labels that way: "
+                "use to_csv(index=False))."
+            )
+        repeated = [name for name, times in Counter(names).items() if times > 1]
+        if repeated:
+            raise InputError(
+                f"{self.where}: {some(repeated)} is the name of more than one column. "
+                "Give every column its own name."
+            )
+
+
+class FileSource(Source):
+    """A file, which must stay as it is between the passes over it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.where = str(path)
+        self._state = self._fingerprint()
+
+    def _fingerprint(self) -> tuple[int, int, int]:
+        try:
+            stat = self.path.stat()
+        except OSError as error:
+            raise InputError(f"cannot read {self.where}: {error.strerror}") from error
+        return stat.st_ino, stat.st_size, stat.st_mtime_ns
+
+    def check_unchanged(self) -> None:
+        """Refuse a file that changed: counts and rows would not belong together."""
+        if self._fingerprint() != self._state:
+            raise InputError(
+                f"{self.where} changed while it was being worked on. Start again with a file "
+                "that nobody writes to."
+            )
+
+
+def broken(where: str, kind: str, error: Exception) -> InputError:
+    """Say that a file is not what it seems to be."""
+    reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return InputError(f"{where} cannot be read as {kind}: {reason}")
+
+
+def changed(where: str, what: str) -> InputError:
+    """Say that rows and recoding do not belong together.
+
+    >>> raise changed("people.csv", "column 'age' holds 30")
+    Traceback (most recent call last):
+    sfumato.errors.InputError: people.csv: column 'age' holds 30. The table is not the one that
+    was counted, or it changed since: start again.
+    """
+    return InputError(
+        f"{where}: {what}. The table is not the one that was counted, or it changed since: "
+        "start again."
+    )
+
+
+_BINARY_SUFFIXES = {
+    ".parquet": "Parquet",
+    ".pq": "Parquet",
+    ".feather": "Feather",
+    ".arrow": "Feather",
+    ".ipc": "Feather",
+}
+
+
+def open_source(source: object) -> Source:
+    """Open a path or an in-memory table, importing only what it needs."""
+    if isinstance(source, str | PathLike):
+        return _open_path(Path(source).expanduser())
+
+    return open_memory(source)
+
+
+def _open_path(path: Path) -> Source:
+    head = _first_bytes(path)
+    if head[:4] == b"PAR1":
+        return ParquetSource(path)
+    if head[:6] == b"ARROW1" or head[:4] == b"\xff\xff\xff\xff":
+        return FeatherSource(path, stream=head[:6] != b"ARROW1")
+    if head[:4] == b"FEA1":
+        raise InputError(
+            f"{path} is a Feather file of the old version 1. Write it again as version 2."
+        )
+    if head[:4] == b"PK\x03\x04":
+        raise InputError(
+            f"{path} is a zip archive or a spreadsheet. Unpack it, or save the sheet as CSV."
+        )
+    if path.suffix.lower() in _BINARY_SUFFIXES:
+        expected = _BINARY_SUFFIXES[path.suffix.lower()]
+        raise InputError(
+            f"{path} is not a {expected} file, whatever its name says: it starts with "
+            f"{head!r}. Give it the ending it deserves, or write it again."
+        )
+
+    return CsvSource(path)
+
+
+def _first_bytes(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            head = file.read(8)
+    except IsADirectoryError:
+        raise InputError(f"{path} is a folder. Give a file: CSV, Parquet or Feather.") from None
+    except FileNotFoundError:
+        raise InputError(f"there is no file {path}.{_near(path)}") from None
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"cannot read {path}: {getattr(error, 'strerror', None) or error}"
+        ) from error
+    if not head:
+        raise InputError(f"{path} is empty. A table needs a header and at least one row.")
+    return head
+
+
+def _near(path: Path) -> str:
+    """Suggest a file of the same folder with a similar name."""
+    try:
+        names = [entry.name for entry in path.parent.iterdir()]
+    except OSError:
+        return f" There is no folder {path.parent} either."
+    near = get_close_matches(path.name, names, n=1)
+    return f" Did you mean {path.parent / near[0]}?" if near else ""
+
+
+# CSV files: text in UTF-8 with a header, cells separated by comma, semicolon, tab or bar.
+
+
+DELIMITERS = (",", ";", "\t", "|")
+
+_BLOCK = 1 << 22
+"""Bytes read at a time; a single row must fit into it."""
+
+_SAMPLE = 1 << 20
+"""Bytes looked at to find the delimiter and the header."""
+
+
+class CsvSource(FileSource):
+    """A CSV file. Every column is text (00123 stays 00123), and an empty cell is missing."""
+
+    kind = "csv"
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        with self._open() as stream:
+            try:
+                sample = stream.read(_SAMPLE)
+            except (OSError, pa.ArrowException) as error:
+                raise broken(self.where, "CSV", error) from error
+        records_by_delimiter = _parse(self._text(sample), whole=len(sample) < _SAMPLE)
+        self.delimiter, records = _most_regular(records_by_delimiter)
+        if not records and len(sample) == _SAMPLE:
+            raise InputError(
+                f"{self.where} has a header longer than {_SAMPLE >> 20} MB. Probably a quote is "
+                "opened and never closed."
+            )
+        if not records:
+            raise InputError(f"{self.where} is empty. A table needs a header and at least one row.")
+        if len(records) == 1 and len(sample) < _SAMPLE:
+            raise InputError(f"{self.where} has a header and no rows")
+        # Text is repetitive: as dictionaries it is smaller, and counted without comparing texts.
+        self._type = pa.dictionary(pa.int32(), pa.string())
+        self.schema = pa.schema([(name, pa.string()) for name in records[0]])
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        bad: list[pa_csv.InvalidRow] = []
+
+        def refuse(row: pa_csv.InvalidRow) -> str:
+            bad.append(row)
+            return "error"
+
+        try:
+            with self._open() as stream:
+                reader = pa_csv.open_csv(
+                    stream,
+                    # One thread: the reader streams, so a second one only waits for the first.
+                    read_options=pa_csv.ReadOptions(block_size=_BLOCK, use_threads=False),
+                    parse_options=pa_csv.ParseOptions(
+                        delimiter=self.delimiter,
+                        newlines_in_values=True,
+                        invalid_row_handler=refuse,
+                    ),
+                    convert_options=pa_csv.ConvertOptions(
+                        include_columns=list(columns),
+                        column_types=dict.fromkeys(columns, self._type),
+                        null_values=[""],
+                        strings_can_be_null=True,
+                    ),
+                )
+                yield from reader
+        except (OSError, pa.ArrowException) as error:
+            raise self._explained(error, bad) from error
+
+    def _open(self) -> pa.NativeFile:
+        with self.path.open("rb") as file:
+            gzipped = file.read(2) == b"\x1f\x8b"
+        try:
+            return pa.input_stream(self.where, compression="gzip" if gzipped else "detect")
+        except (OSError, pa.ArrowException) as error:
+            raise broken(self.where, "CSV", error) from error
+
+    def _text(self, sample: bytes) -> str:
+        if sample[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            raise self._not_utf8("it is UTF-16")
+        if b"\0" in sample:
+            raise InputError(
+                f"{self.where} is not a text file: it holds zero bytes. "
+                "Give a CSV, Parquet or Feather file."
+            )
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        try:
+            # The sample may end in the middle of a character; a short file may not.
+            text = decoder.decode(sample, final=len(sample) < _SAMPLE)
+        except UnicodeDecodeError as error:
+            raise self._not_utf8(_offence(sample, error.start, 1)) from None
+        return text.removeprefix("\ufeff")
+
+    def _not_utf8(self, why: str) -> InputError:
+        return InputError(
+            f"{self.where} is not in UTF-8: {why}. Save it as UTF-8, for example with "
+            "iconv -f latin1 -t utf-8."
+        )
+
+    def _explained(self, error: Exception, bad: Sequence[pa_csv.InvalidRow]) -> InputError:
+        """Say in the user's words, and with a line number, what Arrow stumbled over."""
+        if bad:
+            row = bad[0]
+            line = self._line_of(row.text) or row.number
+            quote = " A quote in it is not closed." if row.text.count('"') % 2 else ""
+            return InputError(
+                f"{self.where}, line {line}: the row has {row.actual_columns} cells, the header "
+                f"has {row.expected_columns} (separated by {self.delimiter!r}).{quote} "
+                'Correct the row; a cell that holds the separator must stand in "quotes".'
+            )
+        text = str(error)
+        if "UTF8" in text:
+            return self._not_utf8(self._first_offence())
+        if "straddling" in text:
+            return InputError(
+                f"{self.where} has a row longer than {_BLOCK >> 20} MB. Probably a quote is "
+                "opened and never closed."
+            )
+        return broken(self.where, "CSV", error)
+
+    def _line_of(self, text: str) -> int | None:
+        """Find the line a row stands on. Arrow counts rows, which may span lines."""
+        row = re.compile(rb"(?:\A|(?<=[\r\n]))" + re.escape(text.encode()) + rb"(?=[\r\n]|\Z)")
+        line, tail = 1, b""
+        for chunk in self._chunks():
+            window = tail + chunk
+            found = row.search(window)
+            # What ends where the window ends may go on in the next chunk.
+            if found and (found.end() < len(window) or len(chunk) < _BLOCK):
+                return line + _newlines(window[: found.start()])
+            cut = max(0, window.rfind(b"\n", 0, max(0, len(window) - len(text) * 4 - 2)) + 1)
+            line += _newlines(window[:cut])
+            tail = window[cut:]
+        return None
+
+    def _first_offence(self) -> str:
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        line = 1
+        for chunk in self._chunks():
+            pending = decoder.getstate()[0]
+            try:
+                decoder.decode(chunk)
+            except UnicodeDecodeError as error:
+                return _offence(pending + chunk, error.start, line)
+            line += _newlines(chunk)
+        return "it ends in the middle of a character"
+
+    def _chunks(self) -> Iterator[bytes]:
+        with self._open() as stream:
+            while chunk := stream.read(_BLOCK):
+                yield chunk
+
+
+def _newlines(data: bytes) -> int:
+    return data.count(b"\n") or data.count(b"\r")
+
+
+def _offence(data: bytes, at: int, first_line: int) -> str:
+    line = first_line + _newlines(data[:at])
+    return f"line {line} holds the byte 0x{data[at]:02X}"
+
+
+def _parse(text: str, *, whole: bool, most: int = 200) -> dict[str, list[list[str]]]:
+    """Read the first records once for each delimiter there could be."""
+    parsed: dict[str, list[list[str]]] = {}
+    for delimiter in DELIMITERS:
+        records: list[list[str]] = []
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        try:
+            for record in reader:
+                if record:
+                    records.append(record)
+                if len(records) > most:
+                    break
+            else:
+                # A sample that is not the whole file ends inside a record.
+                if records and not whole:
+                    records.pop()
+        except csv.Error:
+            pass  # a quote left open: Arrow will say so with the line number
+        parsed[delimiter] = records
+    return parsed
+
+
+def _most_regular(parsed: dict[str, list[list[str]]]) -> tuple[str, list[list[str]]]:
+    r"""Choose the delimiter that splits the header and splits the rows like the header.
+
+    >>> _most_regular(_parse("a;b\n1,5;2,5\n", whole=True))
+    (';', [['a', 'b'], ['1,5', '2,5']])
+    """
+
+    def regularity(delimiter: str) -> tuple[bool, float, int]:
+        records = parsed[delimiter]
+        width = len(records[0]) if records else 0
+        alike = sum(len(record) == width for record in records)
+        return width > 1, alike / max(1, len(records)), width
+
+    best = max(DELIMITERS, key=regularity)
+    return best, parsed[best]
+
+
+# Parquet files.
+
+
+class ParquetSource(FileSource):
+    """A Parquet file, read a part of a row group at a time.
+
+    Text comes as the dictionary pages the file holds; it is never expanded to be counted.
+    """
+
+    kind = "parquet"
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        try:
+            with pq.ParquetFile(path) as file:
+                self.schema = file.schema_arrow
+                self.rows = file.metadata.num_rows
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise broken(self.where, "Parquet", error) from error
+        self._check()
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        text = [name for name in columns if _is_text(self.schema.field(name).type)]
+        try:
+            with pq.ParquetFile(self.path, read_dictionary=text, pre_buffer=False) as file:
+                # A name with a dot also selects what lies under the part before it.
+                for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=list(columns)):
+                    yield batch.select(list(columns))
+        except (pa.ArrowException, OSError) as error:
+            raise broken(self.where, "Parquet", error) from error
+
+    def _check(self) -> None:
+        if not self.rows:
+            raise InputError(f"{self.where} has no rows")
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(t.is_string(kind) or t.is_large_string(kind))
+
+
+# Feather files (version 2), also known as Arrow IPC files and streams.
+
+
+class FeatherSource(FileSource):
+    """An Arrow IPC file or stream, read batch by batch."""
+
+    kind = "feather"
+
+    def __init__(self, path: Path, *, stream: bool) -> None:
+        super().__init__(path)
+        self._stream = stream
+        try:
+            with pa.OSFile(str(path)) as file:
+                self.schema = self._open(file).schema
+        except (pa.ArrowException, OSError) as error:
+            raise broken(self.where, "Feather", error) from error
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        options = ipc.IpcReadOptions(
+            included_fields=sorted(self.schema.get_field_index(name) for name in columns)
+        )
+        try:
+            with pa.OSFile(str(self.path)) as file:
+                reader = self._open(file, options)
+                if self._stream:
+                    for batch in reader:
+                        yield batch.select(list(columns))
+                else:
+                    for i in range(reader.num_record_batches):
+                        yield reader.get_batch(i).select(list(columns))
+        except (pa.ArrowException, OSError) as error:
+            raise broken(self.where, "Feather", error) from error
+
+    def _open(
+        self, file: pa.NativeFile, options: ipc.IpcReadOptions | None = None
+    ) -> pa.RecordBatchReader:
+        opener = ipc.open_stream if self._stream else ipc.open_file
+        return opener(file, options=options)
+
+
+# Tables in memory: Arrow, pandas, Polars, and whatever speaks Arrow's stream protocol.
+
+
+def open_memory(source: Any) -> Source:  # noqa: ANN401 - any table library's own type
+    """Open a table of any library; its library is loaded already, or it could not exist."""
+    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
+    if pandas is not None and isinstance(source, pandas.DataFrame):
+        return PandasSource(source)
+    if polars is not None and isinstance(source, polars.LazyFrame):
+        return LazySource(source)
+    if polars is not None and isinstance(source, polars.DataFrame):
+        return PolarsSource(source)
+    return MemorySource(source)
+
+
+class MemorySource(Source):
+    """Anything Arrow can take over as a table. A stream is read once and kept."""
+
+    kind = "arrow"
+    where = "the table"
+
+    def __init__(self, source: Any) -> None:  # noqa: ANN401
+        try:
+            self._table = self._arrow(source)
+        except (pa.ArrowException, ValueError, TypeError, NotImplementedError) as error:
+            raise InputError(
+                f"{self.where} cannot be read: {'; '.join(map(str, error.args))}"
+            ) from error
+        self.schema = self._table.schema
+        self.rows = self._table.num_rows
+        if not self.rows:
+            raise InputError(f"{self.where} has no rows")
+
+    def _arrow(self, source: Any) -> pa.Table:  # noqa: ANN401
+        return pa.table(source)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        yield from self._table.select(list(columns)).to_batches(max_chunksize=BATCH_ROWS)
+
+
+class PandasSource(MemorySource):
+    """A pandas DataFrame. Its row labels are not data: they are neither read nor published."""
+
+    kind = "pandas"
+    where = "the DataFrame"
+
+    def _arrow(self, source: Any) -> pa.Table:  # noqa: ANN401
+        labels = list(source.columns)
+        names = [str(label) for label in labels]
+        self._labels = dict(zip(names, labels, strict=True))
+        if len(self._labels) < len(names):
+            # Arrow refuses repeated names in its own words; our check has better ones.
+            return pa.Table.from_arrays([pa.nulls(1)] * len(names), names=names)
+        source = _without_intervals(source)
+        self._dtypes = dict(zip(names, source.dtypes, strict=True))
+        try:
+            return pa.Table.from_pandas(source, preserve_index=False)
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            columns = [self._column(source.iloc[:, i], name) for i, name in enumerate(names)]
+            return pa.Table.from_arrays(columns, names=names)
+
+    def _column(self, series: Any, name: str) -> pa.Array:  # noqa: ANN401
+        """Convert a column; values of several types become text, each written as it is."""
+        import pandas as pd
+
+        try:
+            return pa.Array.from_pandas(series)
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            try:
+                codes, values = pd.factorize(series)
+            except TypeError:
+                raise InputError(
+                    f"{self.where}: column {name!r} holds values of several types that are no "
+                    "single values, such as lists. Split it into plain columns, or leave it out."
+                ) from None
+            texts = pa.array([text_of(value) for value in values], pa.string())
+            indices = pa.array(codes, pa.int64(), mask=codes < 0)
+            return pa.DictionaryArray.from_arrays(indices, texts).dictionary_decode()
+
+    def native(self, table: pa.Table) -> Any:  # noqa: ANN401
+        """Give a DataFrame with fresh row labels and, where a column kept its type, its dtype."""
+        import pandas as pd
+
+        # Whole numbers with gaps as objects first: pandas would make them inexact floats.
+        frame = table.to_pandas(integer_object_nulls=True)
+        for name, column in zip(table.column_names, table.columns, strict=True):
+            # A table derived from this one may have columns of its own.
+            dtype = self._dtypes.get(name)
+            kept = dtype is not None and column.type == plain_type(self.schema.field(name).type)
+            special = isinstance(dtype, pd.api.extensions.ExtensionDtype)
+            # Categories may name values that no published row has.
+            if kept and special and not isinstance(dtype, pd.CategoricalDtype):
+                frame[name] = frame[name].astype(dtype)
+            elif types.is_integer(column.type) and column.null_count:
+                nullable = str(column.type).replace("uint", "UInt").replace("int", "Int")
+                frame[name] = frame[name].astype(nullable)
+        return frame.rename(columns=self._labels)
+
+
+def _without_intervals(frame: Any) -> Any:  # noqa: ANN401 - a DataFrame
+    """Write the intervals that `pandas.cut` makes as text: Arrow knows no single value for one."""
+    import pandas as pd
+
+    texts = {}
+    for label, dtype in frame.dtypes.items():
+        held = getattr(getattr(dtype, "categories", None), "dtype", dtype)
+        if isinstance(held, pd.IntervalDtype):
+            texts[label] = frame[label].astype(object).map(str, na_action="ignore")
+    changed = frame.copy(deep=False) if texts else frame
+    for label, column in texts.items():
+        changed[label] = column
+    return changed
+
+
+class PolarsSource(MemorySource):
+    """A Polars DataFrame."""
+
+    kind = "polars"
+    where = "the DataFrame"
+
+    def native(self, table: pa.Table) -> Any:  # noqa: ANN401
+        import polars as pl
+
+        return pl.from_arrow(table)
+
+
+class LazySource(Source):
+    """A Polars LazyFrame: its query runs once per pass, in batches, for the columns needed.
+
+    Counting and publishing see the same rows only if the query gives the same rows
+    each time: sort or seed whatever samples.
+    """
+
+    kind = "polars"
+    where = "the LazyFrame"
+
+    def __init__(self, source: Any) -> None:  # noqa: ANN401
+        self._frame = source
+        for empty in self._evaluated(source.clear()):
+            self.schema = pa.table(empty).schema
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        import polars.selectors as cs
+
+        # A selector takes names as they are; select() reads "*" and "^a$" as patterns.
+        for frame in self._evaluated(self._frame.select(cs.by_name(*columns)), batched=True):
+            table = pa.table(frame).select(list(columns))
+            yield from table.to_batches(max_chunksize=BATCH_ROWS)
+
+    def _evaluated(self, frame: Any, *, batched: bool = False) -> Iterator[Any]:  # noqa: ANN401
+        import polars as pl
+
+        try:
+            if batched and hasattr(frame, "collect_batches"):
+                yield from frame.collect_batches(chunk_size=BATCH_ROWS)
+            else:
+                yield frame.collect()
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise InputError(f"{self.where} cannot be evaluated: {error}") from error
+
+    def native(self, table: pa.Table) -> Any:  # noqa: ANN401
+        import polars as pl
+
+        return pl.DataFrame(table).lazy()

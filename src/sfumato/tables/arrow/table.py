@@ -1,0 +1,380 @@
+"""The arrow engine's table: counts and publishes whatever a source streams."""
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.counts import Column, FrequencySet
+from sfumato.errors import InputError, OutputError, ParameterError, SfumatoError
+from sfumato.recoding import FullDomainRecoding, LocalRecoding, Recoding, SolvedRecoding
+from sfumato.tables.arrow.counting import (
+    MISSING,
+    Codebook,
+    Combinations,
+    Frequencies,
+    Sample,
+    Survey,
+    surveyed,
+)
+from sfumato.tables.arrow.publishing import BUDGET, Counted, Publication, dealt, shuffled
+from sfumato.tables.arrow.recoding import ColumnReader, FullDomainRecoder, LocalRecoder, Recoder
+from sfumato.tables.arrow.sources import BATCH_ROWS, FileSource, Source
+from sfumato.tables.arrow.types import from_numpy, python_values
+from sfumato.tables.arrow.writing import open_writer, plain_batch
+from sfumato.tables.base import FORMATS, Domain, Progress, Suppression, Table, Written
+from sfumato.typing import CodeArray, IntArray, Value
+
+
+class ArrowTable(Table):
+    """A source opened by the arrow engine.
+
+    Args:
+        source: Where the rows come from.
+        budget: Bytes of recoded rows to keep in memory while shuffling; more go to disk.
+    """
+
+    def __init__(self, source: Source, *, budget: int = BUDGET) -> None:
+        source.check_columns()
+        self.columns = source.columns
+        self.kind = source.kind
+        self._source = source
+        self._budget = budget
+        self._rows = source.rows
+        self._counted: Counted | None = None
+        """What was counted last: rows that are all told by it need not be read again."""
+
+    def count(self, columns: Sequence[str], *, progress: Progress | None = None) -> FrequencySet:
+        self.require(columns)
+        books = [Codebook(name, self._source.schema.field(name).type) for name in columns]
+        seen = Combinations(len(books))
+        # Without columns there is one combination, and its rows are still to be counted.
+        for batch in self._batches(columns or self.columns[:1], progress):
+            codes = [book.indexed(batch.column(book.column)) for book in books]
+            seen.add(codes, [len(book) for book in books], len(batch))
+        self._counted = _counted(books, seen)
+        return self._counted.counts
+
+    def survey(
+        self,
+        columns: Sequence[str],
+        most: int,
+        *,
+        complete: Sequence[str] = (),
+        progress: Progress | None = None,
+    ) -> FrequencySet | Survey:
+        self.require(columns)
+        books = [Codebook(name, self._source.schema.field(name).type) for name in columns]
+        seen: Combinations | None = Combinations(len(books), most)
+        alone = Frequencies(len(books), [columns.index(name) for name in complete])
+        sample = Sample(len(books))
+        for batch in self._batches(columns, progress):
+            codes = [book.encode(batch.column(book.column)) for book in books]
+            sizes = [len(book) for book in books]
+            alone.add(codes, sizes)
+            sample.add(codes)
+            if seen is not None:
+                seen.add(codes, sizes)
+                seen = None if seen.too_many else seen
+        if seen is not None and not seen.merge():
+            self._counted = _counted(books, seen)
+            return self._counted.counts
+        return surveyed(books, alone, sample)
+
+    def count_merged(
+        self,
+        found: Survey,
+        merged: Sequence[CodeArray],
+        most: int,
+        rise: Callable[[CodeArray], Sequence[CodeArray]],
+        *,
+        progress: Progress | None = None,
+    ) -> tuple[CodeArray, IntArray]:
+        columns = found.columns
+        sizes = [len(column.values) for column in columns]
+        readers = self._readers(columns, merged)
+        seen = Combinations(len(columns), most)
+        for batch in self._batches([column.name for column in columns], progress):
+            seen.add([reader.encode(batch.column(reader.column)) for reader in readers], sizes)
+            while seen.too_many:
+                merged, seen = _lifted(seen, rise, sizes, most)
+                readers = self._readers(columns, merged)
+        while seen.merge():
+            _, seen = _lifted(seen, rise, sizes, most)
+        return seen.result()
+
+    def limit_rows(self, budget: int) -> None:
+        # More go to disk while they are shuffled.
+        self._budget = min(self._budget, budget)
+
+    def domains(
+        self, columns: Sequence[str], *, progress: Progress | None = None
+    ) -> dict[str, Domain]:
+        self.require(columns)
+        books = []
+        for name in columns:
+            with suppress(InputError):
+                books.append(Codebook(name, self._source.schema.field(name).type))
+        if not books:
+            return {}
+        rows = [np.zeros(0, dtype=np.int64) for _ in books]
+        for batch in self._batches([book.column for book in books], progress):
+            for i, book in enumerate(books):
+                codes = book.encode(batch.column(book.column))
+                new = np.bincount(codes, minlength=len(book))
+                new[: len(rows[i])] += rows[i]
+                rows[i] = new
+        return {book.column: _domain(book, rows[i]) for i, book in enumerate(books)}
+
+    def publish(
+        self,
+        recoding: Recoding,
+        columns: Sequence[str],
+        target: Path,
+        *,
+        format: str,  # noqa: A002 - the word users know
+        suppression: Suppression,
+        rng: np.random.Generator,
+        progress: Progress | None = None,
+    ) -> Written:
+        if format not in FORMATS:
+            raise ParameterError("format", format, f"one of {', '.join(FORMATS)}")
+        publication = self._publication(
+            recoding, columns, suppression, rng, as_text=format == "csv"
+        )
+        delimiter = self._source.delimiter or ","
+        try:
+            # Never over something that is there already, so what is removed below is ours.
+            target.open("xb").close()
+        except OSError as error:
+            raise _unwritable(target, error) from error
+        try:
+            rows = self._write(publication, target, format, delimiter, rng, progress)
+        except BaseException as error:
+            with suppress(OSError):
+                target.unlink()
+            if isinstance(error, OSError | pa.ArrowException) and not isinstance(
+                error, SfumatoError
+            ):
+                raise _unwritable(target, error) from error
+            raise
+        return Written(
+            target,
+            rows,
+            format,
+            delimiter if format == "csv" else None,
+            publication.suppressed_rows,
+        )
+
+    def publish_table(
+        self,
+        recoding: Recoding,
+        columns: Sequence[str],
+        *,
+        suppression: Suppression,
+        rng: np.random.Generator,
+        progress: Progress | None = None,
+    ) -> pa.Table:
+        publication = self._publication(recoding, columns, suppression, rng, as_text=False)
+        finished = [
+            plain_batch(columns, publication.schema)
+            for columns in self._finished(publication, rng, None, progress)
+        ]
+        return pa.Table.from_batches(finished, publication.schema)
+
+    def type_of(self, column: str) -> pa.DataType:
+        self.require([column])
+        return self._source.schema.field(column).type
+
+    def native(self, table: pa.Table) -> Any:  # noqa: ANN401 - whatever the caller gave
+        return self._source.native(table)
+
+    def _readers(self, columns: Sequence[Column], codes: Sequence[CodeArray]) -> list[ColumnReader]:
+        return [
+            ColumnReader(column.name, column.values, of_value, self._source)
+            for column, of_value in zip(columns, codes, strict=True)
+        ]
+
+    def _publication(
+        self,
+        recoding: Recoding,
+        columns: Sequence[str],
+        suppression: Suppression,
+        rng: np.random.Generator,
+        *,
+        as_text: bool,
+    ) -> Publication:
+        self.require(columns)
+        # Rows are recoded already only where there are workers to do it.
+        assert not isinstance(recoding, SolvedRecoding)  # noqa: S101
+        self.require(_looked_at(recoding))
+        if not columns:
+            raise ParameterError("columns", list(columns), "at least one column to publish")
+        if suppression not in ("remove", "star"):
+            raise ParameterError("suppression", suppression, "'remove' or 'star'")
+        recoder: Recoder
+        if isinstance(recoding, LocalRecoding):
+            recoder = LocalRecoder(recoding, self._source, rng)
+        else:
+            recoder = FullDomainRecoder(recoding, self._source)
+        return Publication(
+            recoder, self._source.schema, columns, suppression=suppression, as_text=as_text
+        )
+
+    def _write(
+        self,
+        publication: Publication,
+        target: Path,
+        form: str,
+        delimiter: str,
+        rng: np.random.Generator,
+        progress: Progress | None,
+    ) -> int:
+        tidy = self._telling(publication) is not None
+        writer = open_writer(target, publication.schema, form, delimiter, tidy=tidy)
+        written = 0
+        try:
+            with closing(self._finished(publication, rng, target.parent, progress)) as finished:
+                for columns in finished:
+                    writer.write(columns)
+                    written += len(columns[0])
+        except BaseException:
+            # What went wrong first is what the user must hear of.
+            with suppress(OSError, pa.ArrowException):
+                writer.close()
+            raise
+        writer.close()
+        if written != publication.rows:
+            raise RuntimeError(f"wrote {written} of {publication.rows} rows to {target}")
+        return written
+
+    def _telling(self, publication: Publication) -> Counted | None:
+        """Give what was counted, if that is all there is to know of the rows of a release."""
+        counted = self._counted
+        return counted if counted is not None and publication.told_by(counted) else None
+
+    def _finished(
+        self,
+        publication: Publication,
+        rng: np.random.Generator,
+        folder: Path | None,
+        progress: Progress | None,
+    ) -> Generator[list[pa.Array], None, None]:
+        """Give the rows of a release in random order, some at a time, column by column."""
+        counted = self._telling(publication)
+        if counted is not None:
+            if isinstance(self._source, FileSource):
+                self._source.check_unchanged()
+            yield from _dealt(publication, counted, rng, progress)
+            return
+        # Writing takes about as long as reading does: each is half of the way.
+        read = None if progress is None else lambda done, total: progress(done // 2, total)
+        coded = publication.coded(self._batches(publication.read, read))
+        written = 0
+        with closing(shuffled(coded, rng, folder=folder, budget=self._budget)) as batches:
+            for batch in batches:
+                yield publication.finished(batch)
+                written += len(batch)
+                if progress is not None and self._rows is not None:
+                    progress(self._rows - (publication.rows - written) // 2, self._rows)
+
+    def _batches(
+        self, columns: Sequence[str], progress: Progress | None
+    ) -> Iterator[pa.RecordBatch]:
+        """Read once from start to end, and make sure it is the same table every time."""
+        done = 0
+        for large in self._source.batches(columns):
+            for start in range(0, len(large), BATCH_ROWS):
+                batch = large.slice(start, BATCH_ROWS)
+                yield batch
+                done += len(batch)
+                if progress is not None:
+                    progress(done, self._rows)
+        if isinstance(self._source, FileSource):
+            self._source.check_unchanged()
+        if not done:
+            raise InputError(f"{self._source.where} has no rows")
+        if self._rows is not None and done != self._rows:
+            raise InputError(
+                f"{self._source.where} had {self._rows} rows and now has {done}. It changed "
+                "while it was being worked on: start again with one that does not."
+            )
+        self._rows = done
+
+
+def _looked_at(recoding: FullDomainRecoding | LocalRecoding) -> list[str]:
+    others = recoding.others if isinstance(recoding, LocalRecoding) else ()
+    return [column.column for column in recoding.columns] + [column.name for column in others]
+
+
+def _counted(books: Sequence[Codebook], seen: Combinations) -> Counted:
+    combinations, rows = seen.result()
+    known, values = {}, []
+    for book, codes in zip(books, combinations, strict=True):
+        known[book.column], missing = _occurring(book, codes)
+        values.append(missing + python_values(known[book.column], book.column))
+    counts = FrequencySet.from_codes([b.column for b in books], values, combinations, rows)
+    return Counted(counts, known)
+
+
+def _dealt(
+    publication: Publication,
+    counted: Counted,
+    rng: np.random.Generator,
+    progress: Progress | None,
+) -> Iterator[list[pa.Array]]:
+    """Make the rows of a release from what was counted."""
+    distinct = publication.distinct(counted)
+    done = 0
+    for numbers in dealt(distinct.rows, rng):
+        rows = from_numpy(numbers)
+        yield [column.take(rows) for column in distinct.columns]
+        done += len(rows)
+        if progress is not None:
+            progress(done, publication.rows)
+
+
+def _lifted(
+    seen: Combinations,
+    rise: Callable[[CodeArray], Sequence[CodeArray]],
+    sizes: Sequence[int],
+    most: int,
+) -> tuple[Sequence[CodeArray], Combinations]:
+    """Merge more values of the combinations counted so far."""
+    combinations, rows = seen.result()
+    merged = rise(combinations)
+    fewer = Combinations(len(sizes), most)
+    codes = [of_value[codes] for of_value, codes in zip(merged, combinations, strict=True)]
+    fewer.add(codes, sizes, rows=rows)
+    return merged, fewer
+
+
+def _occurring(book: Codebook, codes: CodeArray) -> tuple[pa.Array, list[Value]]:
+    """Give the known values that occur, after the missing one if it does; renumber the codes."""
+    used = np.flatnonzero(np.bincount(codes, minlength=len(book)))
+    number = np.empty(len(book), dtype=np.int32)
+    number[used] = np.arange(len(used))
+    codes[:] = number[codes]
+    known = used[used != MISSING]
+    return book.values.take(from_numpy(known - 1)), [None] if len(known) < len(used) else []
+
+
+def _domain(book: Codebook, rows: IntArray) -> Domain:
+    known = rows[MISSING + 1 :]
+    # A dictionary may have brought values that no row has.
+    used = np.flatnonzero(known)
+    values = book.values.take(from_numpy(used))
+    return Domain(book.column, known[used], int(rows[MISSING]), partial(_values, book, values))
+
+
+def _values(book: Codebook, values: pa.Array, positions: IntArray) -> list[Value]:
+    return python_values(values.take(from_numpy(positions)), book.column)
+
+
+def _unwritable(target: Path, error: BaseException) -> OutputError:
+    reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+    return OutputError(f"cannot write {target}: {reason}. Nothing was left there.")

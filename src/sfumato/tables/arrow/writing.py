@@ -1,0 +1,398 @@
+"""Write published rows to a file: CSV, Parquet or Feather."""
+
+from abc import ABC, abstractmethod
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import types as t
+
+from sfumato.errors import OutputError, SfumatoError
+from sfumato.tables.arrow.types import (
+    as_type,
+    counted_type,
+    from_numpy,
+    from_texts,
+    is_text,
+    number,
+    text,
+    to_numpy,
+)
+from sfumato.tables.base import Batch, Cells, DerivedColumn, DerivedTable, Progress, Written
+from sfumato.text import text_of
+from sfumato.typing import Value
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
+
+_TEXT = pa.large_string()
+
+_FEW = 4096
+"""Values of a dictionary that are tidied up; with more it is as fast to make a new one."""
+
+
+class Writer(ABC):
+    """A file that grows. Columns may come as dictionaries; what is written has none."""
+
+    @abstractmethod
+    def write(self, columns: Sequence[pa.Array]) -> None:
+        """Append rows."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Finish the file."""
+
+
+class ParquetWriter(Writer):
+    """A Parquet file; each call of `write` makes a row group.
+
+    Text that comes as dictionaries goes into the pages of a row group as such, without being
+    spelt out. The file says nothing of it: whoever reads it finds plain text. Each dictionary is
+    made for its row group, of the values that are in it. There are no statistics, because
+    with rows in random order those of all row groups are alike.
+
+    Args:
+        target: The file.
+        schema: Its columns.
+        tidy: Whether dictionaries of text are written as they come: they hold only values of the
+            file, each once, in an order that tells nothing.
+    """
+
+    def __init__(self, target: Path, schema: pa.Schema, *, tidy: bool = False) -> None:
+        self._target = target
+        self._schema = schema
+        self._tidy = tidy
+        self._file: pq.ParquetWriter | None = None
+        self._types: list[pa.DataType] = []
+
+    def write(self, columns: Sequence[pa.Array]) -> None:
+        if self._file is None:
+            self._file = self._open(columns)
+        arrays = [
+            _own_dictionary(column, field.type)
+            if t.is_dictionary(kind) and not self._tidy
+            else as_type(column, kind)
+            for column, field, kind in zip(columns, self._schema, self._types, strict=True)
+        ]
+        batch = pa.RecordBatch.from_arrays(arrays, schema=self._file.schema)
+        self._file.write_batch(batch, row_group_size=len(columns[0]))
+
+    def close(self) -> None:
+        file = self._file or self._open([])
+        # What Arrow would write here itself, but for the dictionaries.
+        schema = b64encode(self._schema.serialize().to_pybytes())
+        file.add_key_value_metadata({"ARROW:schema": schema})
+        file.close()
+
+    def _open(self, columns: Sequence[pa.Array]) -> "pq.ParquetWriter":
+        import pyarrow.parquet as pq
+
+        given = [column.type for column in columns] or self._schema.types
+        self._types = [
+            pa.dictionary(kind.index_type if self._tidy else pa.int32(), field.type)
+            if t.is_dictionary(kind) and is_text(field.type)
+            else field.type
+            for field, kind in zip(self._schema, given, strict=True)
+        ]
+        schema = pa.schema(list(zip(self._schema.names, self._types, strict=True)))
+        return pq.ParquetWriter(self._target, schema, store_schema=False, write_statistics=False)
+
+
+class FeatherWriter(Writer):
+    """A Feather file of version 2."""
+
+    def __init__(self, target: Path, schema: pa.Schema) -> None:
+        from pyarrow import ipc
+
+        compression = "lz4" if pa.Codec.is_available("lz4") else None
+        self._schema = schema
+        self._sink = pa.OSFile(str(target), "wb")
+        self._file = ipc.new_file(
+            self._sink, schema, options=ipc.IpcWriteOptions(compression=compression)
+        )
+
+    def write(self, columns: Sequence[pa.Array]) -> None:
+        self._file.write_batch(plain_batch(columns, self._schema))
+
+    def close(self) -> None:
+        try:
+            self._file.close()
+        finally:
+            self._sink.close()
+
+
+class CsvWriter(Writer):
+    """A CSV file with a header, in UTF-8. Cells are quoted only where they must be.
+
+    A missing cell is empty and an empty text is `""`. In a table of one column missing
+    cells are `""` too, because most programs skip empty lines.
+    """
+
+    def __init__(self, target: Path, schema: pa.Schema, delimiter: str) -> None:
+        for field in schema:
+            _require_text(field)
+        self._missing = text('""' if len(schema) == 1 else "")
+        self._special = f'[{delimiter}"\r\n\ufeff]'
+        self._delimiter = text(delimiter)
+        self._dictionaries: list[tuple[pa.Array, pa.Array] | None] = [None] * len(schema)
+        self._file = pa.OSFile(str(target), "wb")
+        header = self._quoted(from_texts(schema.names, _TEXT)).to_pylist()
+        self._file.write((delimiter.join(header) + "\n").encode())
+
+    def write(self, columns: Sequence[pa.Array]) -> None:
+        self.write_lines(self.lines(columns))
+
+    def lines(self, columns: Sequence[pa.Array]) -> pa.Array:
+        """Put together the line of each row, its end included."""
+        cells = [self._cells(position, column) for position, column in enumerate(columns)]
+        lines = pc.binary_join_element_wise(*cells, self._delimiter)
+        return pc.binary_join_element_wise(lines, text(""), text("\n"))
+
+    def write_lines(self, lines: pa.Array) -> None:
+        """Append lines as `lines` gives them; an array of its own, not a slice of one."""
+        # The lines lie one after the other in one buffer: the file's own bytes.
+        self._file.write(lines.buffers()[2].slice(0, pc.sum(pc.binary_length(lines)).as_py()))
+
+    def _cells(self, position: int, column: pa.Array) -> pa.Array:
+        if not t.is_dictionary(column.type):
+            return pc.fill_null(self._quoted(as_type(column, _TEXT)), self._missing)
+        known = self._dictionaries[position]
+        if known is None or not known[0].equals(column.dictionary):
+            known = column.dictionary, self._quoted(as_type(column.dictionary, _TEXT))
+            self._dictionaries[position] = known
+        return pc.fill_null(known[1].take(column.indices), self._missing)
+
+    def _quoted(self, cells: pa.Array) -> pa.Array:
+        needy = pc.or_(pc.match_substring_regex(cells, self._special), pc.equal(cells, text("")))
+        if not pc.any(needy).as_py():
+            return cells
+        doubled = pc.replace_substring(cells, '"', '""')
+        quote = text('"')
+        return pc.if_else(
+            needy, pc.binary_join_element_wise(quote, doubled, quote, text("")), cells
+        )
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def open_writer(
+    target: Path, schema: pa.Schema, form: str, delimiter: str, *, tidy: bool = False
+) -> Writer:
+    """Create a file of a format; `tidy` is as in `ParquetWriter`."""
+    if form == "parquet":
+        return ParquetWriter(target, schema, tidy=tidy)
+    if form == "feather":
+        return FeatherWriter(target, schema)
+    return CsvWriter(target, schema, delimiter)
+
+
+def plain_batch(columns: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch:
+    """Undo dictionaries: they could hold values no row has, in an order that tells."""
+    arrays = [as_type(column, field.type) for column, field in zip(columns, schema, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _own_dictionary(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Give text as a dictionary of the values in it, each once, in an order that tells nothing.
+
+    >>> labels = pa.array(["c", "b", "a", None, "c"])
+    >>> codes = pa.array([4, 2, 3, 0], pa.int32())
+    >>> own = _own_dictionary(pa.DictionaryArray.from_arrays(codes, labels), pa.string())
+    >>> own.dictionary.to_pylist(), own.indices.to_pylist()
+    (['a', 'c'], [1, 0, None, 1])
+    """
+    if not t.is_dictionary(column.type) or len(column.dictionary) > _FEW:
+        return as_type(column, kind).dictionary_encode()
+    values, indices = as_type(column.dictionary, kind), column.indices
+    met = indices
+    if indices.null_count:
+        met = pc.fill_null(indices.cast(pa.int32()), number(len(values), pa.int32()))
+    used = np.flatnonzero(np.bincount(to_numpy(met), minlength=len(values) + 1)[:-1])
+    own = values.take(from_numpy(used)).drop_null().unique()
+    own = own.take(pc.sort_indices(own))
+    places = pc.index_in(values, value_set=own)
+    return pa.DictionaryArray.from_arrays(places.take(indices), own, safe=False)
+
+
+def _require_text(field: pa.Field) -> None:
+    possible = not _is_bytes(field.type)
+    try:
+        as_type(pa.nulls(0, field.type), _TEXT)
+    except pa.ArrowNotImplementedError:
+        possible = False
+    if not possible:
+        raise OutputError(
+            f"column {field.name!r} holds {field.type}, which a CSV cell cannot hold. "
+            "Publish as parquet or feather, or leave the column out."
+        )
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    return bool(t.is_binary(kind) or t.is_large_binary(kind) or t.is_fixed_size_binary(kind))
+
+
+# Write tables that follow from counts, and give them in memory.
+
+
+def write_derived(
+    derived: DerivedTable,
+    target: Path,
+    *,
+    form: str,
+    delimiter: str,
+    types: Mapping[str, pa.DataType],
+    progress: Progress | None = None,
+) -> Written:
+    """Write a derived table to a new file; on failure none is left."""
+    try:
+        target.open("xb").close()
+    except OSError as error:
+        raise _unwritable(target, error) from error
+    try:
+        _write(derived, target, form, delimiter, types, progress)
+    except BaseException as error:
+        with suppress(OSError):
+            target.unlink()
+        ours = isinstance(error, SfumatoError)
+        if isinstance(error, OSError | pa.ArrowException) and not ours:
+            raise _unwritable(target, error) from error
+        raise
+    return Written(target, derived.rows, form, delimiter if form == "csv" else None, 0)
+
+
+def derived_table(derived: DerivedTable, types: Mapping[str, pa.DataType]) -> pa.Table:
+    """Give a derived table in memory.
+
+    >>> columns = (DerivedColumn("age", ("30s", None)), DerivedColumn("count"))
+    >>> batch = Batch((np.array([1, 0, 0]), np.array([4, 5, 6])))
+    >>> table = derived_table(DerivedTable(columns, 3, lambda: iter([batch])), {})
+    >>> table.to_pydict()
+    {'age': [None, '30s', '30s'], 'count': [4, 5, 6]}
+    """
+    filled = _Filled(derived.columns, types, as_text=False)
+    batches = [plain_batch(filled.picked(b), filled.schema) for b in derived.batches()]
+    return pa.Table.from_batches(batches, filled.schema)
+
+
+def _write(
+    derived: DerivedTable,
+    target: Path,
+    form: str,
+    delimiter: str,
+    types: Mapping[str, pa.DataType],
+    progress: Progress | None,
+) -> None:
+    filled = _Filled(derived.columns, types, as_text=form == "csv")
+    writer = open_writer(target, filled.schema, form, delimiter)
+    append = _Lines(writer, filled).append if isinstance(writer, CsvWriter) else None
+    done = 0
+    try:
+        for batch in derived.batches():
+            if append is not None:
+                append(batch)
+            else:
+                writer.write(filled.picked(batch))
+            done += len(batch.kinds[0] if batch.picks is None else batch.picks)
+            if progress is not None:
+                progress(done, derived.rows)
+    except BaseException:
+        # What went wrong first is what the user must hear of.
+        with suppress(OSError, pa.ArrowException):
+            writer.close()
+        raise
+    writer.close()
+    if done != derived.rows:
+        raise RuntimeError(f"wrote {done} of {derived.rows} rows to {target}")
+
+
+class _Filled:
+    """Columns with their values as Arrow arrays: codes go in, cells come out."""
+
+    def __init__(
+        self,
+        columns: Sequence[DerivedColumn],
+        types: Mapping[str, pa.DataType],
+        *,
+        as_text: bool,
+    ) -> None:
+        self._values = [
+            None if column.values is None else _array(column, types, as_text=as_text)
+            for column in columns
+        ]
+        numbers = [pa.int64() if column.whole else pa.float64() for column in columns]
+        kinds = [
+            number if values is None else values.type
+            for number, values in zip(numbers, self._values, strict=True)
+        ]
+        self.schema = pa.schema(
+            [(column.name, kind) for column, kind in zip(columns, kinds, strict=True)]
+        )
+        """The columns and their types."""
+
+    def picked(self, batch: Batch) -> list[pa.Array]:
+        """Give the cells of all rows of a batch."""
+        return self.cells(
+            batch.kinds
+            if batch.picks is None
+            else tuple(column[batch.picks] for column in batch.kinds)
+        )
+
+    def cells(self, kinds: Cells) -> list[pa.Array]:
+        """Give the cells of each kind of row."""
+        return [
+            from_numpy(cells)
+            if values is None
+            else pa.DictionaryArray.from_arrays(from_numpy(cells.astype(np.int32)), values)
+            for cells, values in zip(kinds, self._values, strict=True)
+        ]
+
+
+class _Lines:
+    """Lines of a CSV file: rows of one kind are one line, which is put together once."""
+
+    def __init__(self, writer: CsvWriter, filled: _Filled) -> None:
+        self._writer = writer
+        self._filled = filled
+        self._kinds: Cells | None = None
+        self._lines: pa.Array = pa.nulls(0)
+
+    def append(self, batch: Batch) -> None:
+        if self._kinds is not batch.kinds:
+            self._kinds = batch.kinds
+            self._lines = self._writer.lines(self._filled.cells(batch.kinds))
+        picks = batch.picks
+        lines = self._lines if picks is None else self._lines.take(from_numpy(picks))
+        self._writer.write_lines(lines)
+
+
+def _array(column: DerivedColumn, types: Mapping[str, pa.DataType], *, as_text: bool) -> pa.Array:
+    """Give the values in the type they had, or as text where that cannot be."""
+    values: Sequence[Value] = column.values or ()
+    kind = counted_type(types.get(column.name, pa.string()), column.name)
+    if not as_text and not is_text(kind):
+        with suppress(pa.ArrowException, TypeError, ValueError, OverflowError):
+            return _numbers(values, kind) if _is_number(kind) else pa.array(values, kind)
+    texts = [None if value is None else text_of(value) for value in values]
+    return from_texts(texts, kind if is_text(kind) else pa.string())
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(t.is_integer(kind) or t.is_floating(kind))
+
+
+def _numbers(values: Sequence[Value], kind: pa.DataType) -> pa.Array:
+    missing = np.array([value is None for value in values], dtype=bool)
+    dtype = kind.to_pandas_dtype()
+    numbers = np.array([0 if value is None else value for value in values], dtype=dtype)
+    return from_numpy(numbers, missing=missing)
+
+
+def _unwritable(target: Path, error: BaseException) -> OutputError:
+    reason = getattr(error, "strerror", None) or (str(error).splitlines() or [""])[0]
+    return OutputError(f"cannot write {target}: {reason}. Nothing was left there.")

@@ -1,0 +1,506 @@
+"""From the result of a GROUP BY to a frequency set."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import ibis
+import numpy as np
+import pyarrow as pa
+from pyarrow import types as t
+
+from sfumato.counts import Column, FrequencySet, group, sums
+from sfumato.errors import InputError
+from sfumato.recoding import FullDomainRecoding
+from sfumato.tables.arrow.counting import MISSING, SAMPLE, Codebook, Survey
+from sfumato.tables.arrow.sources import changed
+from sfumato.tables.arrow.types import from_numpy, python_values, to_numpy
+from sfumato.tables.sql.database import Database
+from sfumato.text import in_order
+from sfumato.typing import CodeArray, IntArray, Value
+
+if TYPE_CHECKING:
+    from ibis.expr.types import Table as Query
+    from ibis.expr.types import Value as Expression
+
+# What tells the values of a column apart, in a database as in the arrow engine.
+
+
+def keyed(database: Database, positions: Sequence[int], plain: Sequence[int] = ()) -> "Query":
+    """Give rows with the keys (`ki`) of some columns, and some columns as they are (`ci`)."""
+    rows: Any = database.rows
+    keys = {f"k{i}": _canonical(rows[f"k{i}"]) for i in positions}
+    # A statement needs a column, even one that only counts rows.
+    return rows.select(**{f"c{i}": rows[f"c{i}"] for i in plain or (() if keys else (0,))}, **keys)
+
+
+def kept(database: Database, query: "Query", position: int) -> "Expression":
+    """Give a column that is published as it is, with the one spelling each value has."""
+    kind = database.fields[position].key_type
+    may_be_nan = t.is_floating(kind) or t.is_decimal(kind)
+    column: Expression = query[f"k{position}" if may_be_nan else f"c{position}"]
+    return column
+
+
+def _canonical(column: "Expression") -> "Expression":
+    """Make NaN missing and -0.0 zero, so that equal values are one value."""
+    number: Any = column
+    if not number.type().is_floating():
+        return column
+    # Adding zero would do, if no optimiser took it out.
+    return ibis.cases(
+        (number.isnan(), ibis.null(number.type())),
+        (number == 0, ibis.literal(0.0).cast(number.type())),
+        else_=number,
+    )
+
+
+TIMES = "sfumato_times"
+_WIDEST_KEY = 2**62
+
+
+class Counted:
+    """Distinct combinations of some columns as a database gave them, and how often each occurs.
+
+    Args:
+        database: Where the table is.
+        positions: The columns, by their number in the table.
+        most: How many combinations to fetch; None for all.
+    """
+
+    def __init__(
+        self, database: Database, positions: Sequence[int], *, most: int | None = None
+    ) -> None:
+        fetched = database.fetch(grouped(database, positions).limit(most))
+        self.positions = tuple(positions)
+        self.names = tuple(database.fields[i].name for i in positions)
+        self.rows: IntArray = to_numpy(fetched.column(TIMES).cast(pa.int64()).combine_chunks())
+        if not self.rows.sum():
+            raise InputError(f"{database.where} has no rows")
+        arrays = [_one(fetched.column(f"k{i}"), database.fields[i].key_type) for i in positions]
+        self.books = [
+            Codebook(name, array.type) for name, array in zip(self.names, arrays, strict=True)
+        ]
+        self._indexed = [
+            book.indexed(array) for book, array in zip(self.books, arrays, strict=True)
+        ]
+        self._missing = [
+            array.null_count > 0 or bool((column.lookup[:-1] == MISSING).any())
+            for array, column in zip(arrays, self._indexed, strict=True)
+        ]
+
+    @cached_property
+    def codes(self) -> CodeArray:
+        """`codes[c, i]`: the value of column c in combination i, 0 if it is missing."""
+        codes = [column.codes() for column in self._indexed]
+        return np.array(codes, dtype=np.int32).reshape(len(codes), len(self.rows))
+
+    @cached_property
+    def values(self) -> list[list[Value]]:
+        """What the codes of each column mean."""
+        return [[None, *python_values(book.values, book.column)] for book in self.books]
+
+    def misses(self, column: int) -> bool:
+        """Tell whether some row has no value in a column."""
+        return self._missing[column]
+
+    def originals(self, column: int, codes: np.ndarray) -> pa.Array:
+        """Give the values that have some codes, as the database gave them."""
+        return self.books[column].values.take(from_numpy(codes - 1, missing=codes == MISSING))
+
+    def frequency_set(self) -> FrequencySet:
+        """Forget the database."""
+        values = [
+            known if misses else known[1:]
+            for known, misses in zip(self.values, self._missing, strict=True)
+        ]
+        columns = [
+            Column(name, tuple(in_order(v))) for name, v in zip(self.names, values, strict=True)
+        ]
+        ranks = [_ranks(column, known) for column, known in zip(columns, self.values, strict=True)]
+        order = self._order(columns, ranks)
+        if order is None:
+            every = np.array([rank[c] for rank, c in zip(ranks, self.codes, strict=True)])
+            every = every.reshape(self.codes.shape)
+            return FrequencySet.from_codes(
+                self.names, [c.values for c in columns], every, self.rows
+            )
+        codes = np.empty((len(columns), len(self.rows)), dtype=np.int32)
+        for i, (column, rank) in enumerate(zip(self._indexed, ranks, strict=True)):
+            codes[i] = column.codes(rank[column.lookup])[order]
+        return FrequencySet(tuple(columns), codes, self.rows[order])
+
+    def _order(self, columns: Sequence[Column], ranks: Sequence[CodeArray]) -> IntArray | None:
+        """Say in which order combinations stand; None if they are too wide for one number.
+
+        A database gives each combination once, so unlike elsewhere none need be added up.
+        """
+        sizes = [len(column.values) for column in columns]
+        if not sizes or prod(sizes) >= _WIDEST_KEY:
+            return None
+        key: IntArray = np.zeros(len(self.rows), dtype=np.int64)
+        for at, (column, rank) in enumerate(zip(self._indexed, ranks, strict=True)):
+            part: Any = rank.astype(np.int64)[column.lookup] * prod(sizes[at + 1 :])
+            key += column.codes(part)
+        order: IntArray = np.argsort(key)
+        # Two values of a database that are one value to Python would be a repeat.
+        return None if (np.diff(key[order]) == 0).any() else order
+
+
+def _ranks(column: Column, known: Sequence[Value]) -> CodeArray:
+    """Give the place of each code's value in a column's dictionary."""
+    rank = {value: i for i, value in enumerate(column.values)}
+    return np.array([rank.get(value, 0) for value in known], dtype=np.int32)
+
+
+def grouped(database: Database, positions: Sequence[int]) -> "Query":
+    """Count the distinct combinations of some columns (`ki`), as a statement."""
+    rows = keyed(database, positions)
+    times = {TIMES: rows.count()}
+    if not positions:
+        return rows.aggregate(**times)
+    return rows.group_by([f"k{i}" for i in positions]).aggregate(**times)
+
+
+def _one(column: pa.ChunkedArray, kind: pa.DataType) -> pa.Array:
+    """Join the pieces of a column; where nothing is known, not even its type was fetched."""
+    column = column.cast(kind) if t.is_null(column.type) else column
+    return column.combine_chunks()
+
+
+# Counting in a database at coarser levels: values go there by number, and counts come back.
+#
+# Where there are too many combinations to fetch them all, columns are counted one by one. Then
+# statements can speak of values by their numbers, and several values can have one.
+
+
+_PRIME = 2**31 - 1
+"""Numbers below it can be multiplied in 64 bits."""
+
+_WHOLE = "sfumato_whole"
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """One column by itself: its values as the database gave them, and how often each occurs."""
+
+    position: int
+    """The column's number in the table."""
+
+    book: Codebook
+    """The known values; code 1 is the first, 0 is missing."""
+
+    rows: IntArray
+    """How many rows have each code of the book."""
+
+    whole: IntArray
+    """The same of the rows that miss nothing that must not be missed."""
+
+    @classmethod
+    def of(cls, database: Database, position: int, complete: Sequence[int] = ()) -> "Values":
+        """Count a column.
+
+        Args:
+            database: Where the table is.
+            position: The column's number.
+            complete: Columns that must not be missing in a row for it to be whole.
+        """
+        rows: Any = keyed(database, sorted({position, *complete}))
+        found = {TIMES: rows.count().cast("int64")}
+        if complete:
+            whole: Any = ibis.and_(*(rows[f"k{i}"].notnull() for i in complete))
+            found[_WHOLE] = whole.ifelse(1, 0).sum().cast("int64")
+        fetched = database.fetch(rows.group_by(f"k{position}").aggregate(**found))
+        field = database.fields[position]
+        column = fetched.column(f"k{position}")
+        # Where nothing is known, not even its type was fetched.
+        column = column.cast(field.key_type) if t.is_null(column.type) else column
+        book = Codebook(field.name, column.type)
+        codes = book.encode(column.combine_chunks()).astype(np.int64)
+        times, whole_times = (
+            sums(codes, _numbers(fetched.column(name)), len(book))
+            for name in (TIMES, _WHOLE if complete else TIMES)
+        )
+        return cls(position, book, times, whole_times)
+
+    @property
+    def misses(self) -> bool:
+        """Whether some row has no value."""
+        return bool(self.rows[MISSING])
+
+
+@dataclass(frozen=True, eq=False)
+class StoredSurvey(Survey):
+    """A survey of a table in a database, and what it takes to count it by number.
+
+    The sample is one of distinct combinations, and `rows` is how many of those there are.
+    """
+
+    lookups: tuple[Values, ...] = ()
+    numbers: tuple[IntArray, ...] = ()
+    """For each code of a column's book, the number of the value among all in order."""
+
+
+def survey(
+    database: Database, positions: Sequence[int], most: int, complete: Sequence[int]
+) -> StoredSurvey | None:
+    """Tell of the columns if there are more than `most` combinations; None if there are not.
+
+    What is drawn to estimate from are distinct combinations, the same ones every time.
+    """
+    n = _distinct(database, positions)
+    if n <= most:
+        return None
+    lookups = tuple(Values.of(database, i, complete) for i in positions)
+    columns, numbers, frequencies = [], [], {}
+    for values in lookups:
+        column, number = _numbered(values)
+        rows = np.zeros(len(column.values), dtype=np.int64)
+        there = np.flatnonzero(values.rows)
+        np.add.at(rows, number[there], values.whole[there])
+        columns.append(column)
+        numbers.append(number)
+        frequencies[column.name] = rows
+    with database.work():
+        query = by_number(database, lookups, {"r": numbers})
+        sample = _sample(database, query, len(positions), n)
+    return StoredSurvey(tuple(columns), frequencies, sample, n, lookups, tuple(numbers))
+
+
+def _numbered(values: Values) -> tuple[Column, IntArray]:
+    """Number the values of a column in the order that all counts have them in, missing last."""
+    name = values.book.column
+    known = python_values(values.book.values, name)
+    ordered: list[Value] = in_order(known)
+    place = {value: at for at, value in enumerate(ordered)}
+    number = np.array([len(ordered), *(place[value] for value in known)], dtype=np.int64)
+    if values.misses:
+        ordered.append(None)
+    return Column(name, tuple(ordered)), number
+
+
+def _distinct(database: Database, positions: Sequence[int]) -> int:
+    groups: Any = keyed(database, positions).distinct()
+    fetched = database.fetch(groups.aggregate(**{TIMES: groups.count().cast("int64")}))
+    n = int(fetched.column(TIMES)[0].as_py())
+    if not n:
+        raise InputError(f"{database.where} has no rows")
+    return n
+
+
+def _sample(database: Database, query: Any, columns: int, n: int) -> CodeArray:  # noqa: ANN401
+    """Fetch the numbers of some of `n` distinct combinations, of all if they are few."""
+    names = [f"r{i}" for i in range(columns)]
+    if n > SAMPLE:
+        # Always the same numbers: equal tables are to be treated alike.
+        drawn = np.random.default_rng(0).integers(1, _PRIME, columns).tolist()
+        place = sum((query[name] * by) % _PRIME for name, by in zip(names, drawn, strict=True))
+        query = query.filter(place % _PRIME < _PRIME * SAMPLE // n)
+    return _codes(database, database.fetch(query.select(*names).distinct()), names)
+
+
+def _codes(database: Database, fetched: pa.Table, names: Sequence[str]) -> CodeArray:
+    columns = [fetched.column(name) for name in names]
+    if any(column.null_count for column in columns):
+        raise changed(database.where, "a row has a value that was not there before")
+    codes: CodeArray = np.empty((len(names), fetched.num_rows), dtype=np.int32)
+    for i, column in enumerate(columns):
+        codes[i] = _numbers(column)
+    return codes
+
+
+def _numbers(column: pa.ChunkedArray) -> IntArray:
+    numbers: IntArray = to_numpy(column.cast(pa.int64()).combine_chunks())
+    return numbers
+
+
+def count_merged(
+    database: Database,
+    found: StoredSurvey,
+    merged: Sequence[CodeArray],
+    most: int,
+    rise: Callable[[CodeArray], Sequence[CodeArray]],
+) -> tuple[CodeArray, IntArray]:
+    """Count combinations in which several values are taken for one, in the database.
+
+    Args:
+        database: Where the table is.
+        found: What is known of its columns.
+        merged: For each value of each column, which one it is taken for.
+        most: How many combinations there may be.
+        rise: Given combinations of which there are too many, says anew what each value is taken
+            for; what was taken for one stays so.
+    """
+    while True:
+        alike = [of_codes(of, number) for of, number in zip(merged, found.numbers, strict=True)]
+        codes, rows = counted_by_number(database, found.lookups, alike, limit=most + 1)
+        if len(rows) <= most:
+            return codes, rows
+        merged = rise(codes)
+
+
+def of_codes(merged: CodeArray, number: IntArray) -> IntArray:
+    """Say which number each code of a book has; a code that no row has may have any."""
+    return merged[np.minimum(number, len(merged) - 1)].astype(np.int64)
+
+
+def counted_by_number(
+    database: Database,
+    lookups: Sequence[Values],
+    numbers: Sequence[IntArray],
+    *,
+    limit: int | None = None,
+) -> tuple[CodeArray, IntArray]:
+    """Count the combinations of the numbers that values have, `limit` of them at most."""
+    names = [f"r{i}" for i in range(len(lookups))]
+    with database.work():
+        query: Any = by_number(database, lookups, {"r": numbers})
+        counted = query.group_by(names).aggregate(**{TIMES: query.count().cast("int64")})
+        fetched = database.fetch(counted if limit is None else counted.limit(limit))
+    codes = _codes(database, fetched, names)
+    # A database gives its groups in any order, another one each time.
+    groups = group(list(codes), [int(column.max(initial=0)) + 1 for column in codes])
+    return codes[:, groups.first], _numbers(fetched.column(TIMES))[groups.first]
+
+
+class CoarseCounted(Counted):
+    """Columns counted no finer than a full-domain recoding tells their values apart.
+
+    Each value is known, and one value of each label stands for all in the combinations.
+
+    Args:
+        database: Where the table is.
+        positions: The columns of the recoding, by their number in the table.
+        recoding: What the values become.
+    """
+
+    def __init__(
+        self, database: Database, positions: Sequence[int], recoding: FullDomainRecoding
+    ) -> None:
+        lookups = [Values.of(database, i) for i in positions]
+        self.positions = tuple(positions)
+        self.names = tuple(database.fields[i].name for i in positions)
+        self.books = [values.book for values in lookups]
+        numbers = [
+            _first_alike(known, dict(zip(column.values, column.codes.tolist(), strict=True)))
+            for known, column in zip(self.values, recoding.columns, strict=True)
+        ]
+        self.codes, self.rows = counted_by_number(database, lookups, numbers)
+        self._missing = [values.misses for values in lookups]
+
+    def misses(self, column: int) -> bool:
+        return self._missing[column]
+
+
+def _first_alike(values: Sequence[Value], labels: dict[Value, int]) -> IntArray:
+    """Give for each value the place of the first one with its label; missing stays apart.
+
+    >>> _first_alike([None, 31, 38, 47], {31: 0, 38: 0, 47: 1}).tolist()
+    [0, 1, 1, 3]
+    """
+    first: dict[object, int] = {}
+    return np.array(
+        [
+            first.setdefault("missing" if value is None else labels.get(value, (at,)), at)
+            for at, value in enumerate(values)
+        ],
+        dtype=np.int64,
+    )
+
+
+def by_number(
+    database: Database,
+    lookups: Sequence[Values],
+    numbers: Mapping[str, Sequence[IntArray]],
+    plain: Sequence[int] = (),
+) -> "Query":
+    """Give rows with a number for the value of each column.
+
+    Args:
+        database: Where the rows are; the lookups are uploaded until its work ends.
+        lookups: The columns.
+        numbers: For each code of each column's book the number to give. What is called `r` comes
+            as the columns `r0`, `r1` and so on; there may be several.
+        plain: Columns that are needed as they are, by their number in the table.
+    """
+    query: Any = keyed(database, [values.position for values in lookups], plain)
+    for i, values in enumerate(lookups):
+        if len(values.book.values):
+            lookup = {f"key{i}": values.book.values}
+            lookup |= {f"{kind}_of{i}": from_numpy(of[i][1:]) for kind, of in numbers.items()}
+            uploaded = database.upload(pa.table(lookup))
+            query = query.left_join(uploaded, [(f"k{values.position}", f"key{i}")])
+    return query.mutate(
+        **{
+            f"{kind}{i}": _number(query, f"{kind}_of{i}", values, int(of[i][MISSING]))
+            for kind, of in numbers.items()
+            for i, values in enumerate(lookups)
+        }
+    )
+
+
+def _number(query: Any, found: str, values: Values, missing: int) -> Any:  # noqa: ANN401
+    instead = ibis.literal(missing, type="int64")
+    if not len(values.book.values):
+        return instead
+    if not values.misses:
+        return query[found]
+    return ibis.ifelse(query[f"k{values.position}"].isnull(), instead, query[found])
+
+
+# Whole numbers for combinations of codes: what a database joins by, instead of many columns.
+
+
+_WIDEST = 2**62
+
+
+class Numbers:
+    """Gives every combination of codes a number of its own, or a few where one is too narrow.
+
+    A number is a sum of one part per column, so a database can add it up from lookups.
+
+    Args:
+        sizes: How many codes each column can have.
+
+    Example:
+        >>> numbers = Numbers([3, 2])
+        >>> [numbers.part(0, np.array([2])).tolist(), numbers.part(1, np.array([1])).tolist()]
+        [[2], [3]]
+        >>> [each.tolist() for each in numbers.of([np.array([2, 0]), np.array([1, 1])])]
+        [[5, 3]]
+    """
+
+    def __init__(self, sizes: Sequence[int]) -> None:
+        self._weights: list[int] = []
+        self.groups: list[list[int]] = []
+        """Which columns are added up to the first number, to the second and so on."""
+
+        width = _WIDEST
+        for column, size in enumerate(sizes):
+            if width * max(size, 1) >= _WIDEST:
+                width = 1
+                self.groups.append([])
+            self.groups[-1].append(column)
+            self._weights.append(width)
+            width *= max(size, 1)
+
+    def part(self, column: int, codes: np.ndarray) -> IntArray:
+        """Give what the codes of a column add to the number they are part of."""
+        part: IntArray = codes.astype(np.int64) * self._weights[column]
+        return part
+
+    def of(self, codes: Sequence[np.ndarray]) -> list[IntArray]:
+        """Give the numbers of combinations."""
+        return self.sums([self.part(column, each) for column, each in enumerate(codes)])
+
+    def sums(self, parts: Sequence[Any]) -> list[Any]:
+        """Add up the parts of each number, be they arrays or expressions."""
+        found = []
+        for members in self.groups:
+            number = parts[members[0]]
+            for column in members[1:]:
+                number = number + parts[column]
+            found.append(number)
+        return found

@@ -1,0 +1,407 @@
+"""Releases in a database: a table, and beside it tables that hold its manifest and evidence."""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
+
+import ibis
+import numpy as np
+import pyarrow as pa
+
+from sfumato.errors import InputError, OutputError, SfumatoError
+from sfumato.tables.arrow.types import from_numpy
+from sfumato.tables.base import Batch, DerivedTable
+from sfumato.tables.sql.database import (
+    Name,
+    appear,
+    appearing,
+    name_of,
+    sweep,
+    unpublished,
+    written,
+)
+from sfumato.typing import IntArray
+
+if TYPE_CHECKING:
+    from sfumato.tables.sql.database import Database
+
+COLUMN = "manifest"
+"""The one column of a table that holds a manifest."""
+
+EVIDENCE = "evidence"
+"""The one column of a table that holds evidence."""
+
+_LONGEST = 63
+"""PostgreSQL cuts longer names off, and two names would become one."""
+
+
+def manifest_of(name: Name) -> Name:
+    """Name the table that holds the manifest of a table.
+
+    >>> manifest_of(("ward", "people"))
+    ('ward', 'people_manifest')
+    """
+    return _beside(name, COLUMN)
+
+
+def evidence_of(name: Name) -> Name:
+    """Name the table that holds the evidence of a table, if it is signed.
+
+    >>> evidence_of(("ward", "people"))
+    ('ward', 'people_evidence')
+    """
+    return _beside(name, EVIDENCE)
+
+
+def _beside(name: Name, column: str) -> Name:
+    return (*name[:-1], f"{name[-1]}_{column}")
+
+
+def read_manifest(database: "Database", name: Name) -> str | None:
+    """Give the manifest of a table of the same database; None if it is no release."""
+    return _text_beside(database, name, COLUMN)
+
+
+def read_evidence(database: "Database", name: Name) -> str | None:
+    """Give the evidence of a table of the same database; None if it has none."""
+    return _text_beside(database, name, EVIDENCE)
+
+
+def _text_beside(database: "Database", name: Name, column: str) -> str | None:
+    beside = _beside(name, column)
+    if not database.exists(beside):
+        return None
+    if [field.name for field in database.other(beside).fields] != [column]:
+        # Somebody else's table may have such a name.
+        return None
+    # Whatever is in it, more than the first of several is not needed to see that it is wrong.
+    source = database.quoted(beside)
+    answer = database.ask(f"SELECT {column} FROM {source} LIMIT 2")  # noqa: S608 - quoted
+    texts = answer.column(0).to_pylist() if isinstance(answer, pa.Table) else [t for (t,) in answer]
+    if len(texts) != 1 or not isinstance(texts[0], str):
+        raise InputError(f"{written(beside)} should hold one text: the {column} of {written(name)}")
+    return texts[0]
+
+
+def keep_evidence(database: "Database", name: Name, text: str) -> None:
+    """Store the evidence of a release that is there, in place of what it had before."""
+    beside = evidence_of(name)
+    _require_short(database, [beside])
+    database.require_free(beside, force=True)
+    if database.exists(beside) and read_evidence(database, name) is None:
+        raise OutputError(
+            f"{written(beside)} exists and is no evidence, so it is not replaced. Rename it, or "
+            "publish the release under another name."
+        )
+    with unpublished(written(beside)):
+        _store(database, beside, EVIDENCE, text, force=True)
+
+
+def _store(database: "Database", name: Name, column: str, text: str, *, force: bool) -> None:
+    with database.work():
+        query = database.upload(pa.table({"o0": pa.array([text], pa.string())}))
+        database.create(query, [column], name, lambda _: None, force=force)
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """A release that nobody else looks at yet.
+
+    `table` is what it is called until it is finished.
+    """
+
+    database: "Database"
+    manifest: Name
+    table: Name
+    others: tuple[Name, ...] = ()
+    """What further tables are called until then, in the order they were named."""
+
+    evidence: Name | None = None
+    """What its evidence is called until then, if it is signed."""
+
+    def keep(self, text: str) -> None:
+        """Store its manifest."""
+        _store(self.database, self.manifest, COLUMN, text, force=False)
+
+    def attest(self, text: str) -> None:
+        """Store its evidence."""
+        assert self.evidence is not None  # noqa: S101 - a place was asked for
+        _store(self.database, self.evidence, EVIDENCE, text, force=False)
+
+    @property
+    def name(self) -> str:
+        """What the table is called now."""
+        return written(self.table)
+
+    @property
+    def names(self) -> list[str]:
+        """What the table and all further ones are called now."""
+        return [written(name) for name in (self.table, *self.others)]
+
+
+@contextmanager
+def releasing(
+    database: "Database",
+    name: Name,
+    others: Sequence[Name] = (),
+    *,
+    force: bool,
+    signed: bool = False,
+) -> Iterator[Unfinished]:
+    """Let tables and their manifest appear together at the end of the block, or none of them.
+
+    Args:
+        database: Where the rows are, and the release will be.
+        name: What the table will be called.
+        others: What further tables of the release will be called.
+        force: Replace a release of that name; any other table is never touched.
+        signed: Whether its evidence appears with them.
+    """
+    others = [*others, *([evidence_of(name)] if signed else [])]
+    final, old = final_names(database, name, others, force=force)
+    with (
+        unpublished(written(name)),
+        database.work(),
+        appearing(database, old, final) as (manifest, table, *further),
+    ):
+        evidence = further.pop() if signed else None
+        yield Unfinished(database, manifest, table, tuple(further), evidence)
+
+
+def final_names(
+    database: "Database", name: Name, others: Sequence[Name], *, force: bool
+) -> tuple[list[Name], list[Name]]:
+    """Name the tables of a release, its manifest first, and those of the one that is replaced.
+
+    Refuses names that cannot be given.
+    """
+    final = [manifest_of(name), name, *others]
+    _require_short(database, final)
+    for each in final:
+        database.require_free(each, force=True)
+    sweep(database, final[0])
+    return final, _old_release(database, name, final, force=force)
+
+
+def _require_short(database: "Database", names: Sequence[Name]) -> None:
+    long = [name for name in names if len(name[-1].encode()) > _LONGEST]
+    if database.kind == "postgres" and long:
+        raise OutputError(f"{written(long[0])} is too long a name. Choose a shorter one.")
+
+
+def _old_release(
+    database: "Database", name: Name, final: Sequence[Name], *, force: bool
+) -> list[Name]:
+    """Name the tables of the release that is replaced; refuse if there is anything else."""
+    there = [each for each in (*final[1:], final[0]) if database.exists(each)]
+    if there and not force:
+        raise OutputError(
+            f"there is a table {written(there[0])} already. Choose another name, or replace that "
+            "release with --force (force=True)."
+        )
+    manifest = read_manifest(database, name) if there else None
+    old = [] if manifest is None else [manifest_of(name), name, *_further(name, manifest)]
+    if old and read_evidence(database, name) is not None:
+        old.append(evidence_of(name))
+    strange = [each for each in there if each not in old]
+    if strange:
+        raise OutputError(
+            f"{written(strange[0])} exists and is not a release, so it is not replaced. "
+            "Choose another name."
+        )
+    for each in old:
+        database.require_free(each, force=True)
+    return [each for each in old if database.exists(each)]
+
+
+def _further(name: Name, manifest: str) -> list[Name]:
+    """Name the further tables of a release, whose names all begin with that of the first."""
+    try:
+        files = json.loads(manifest)["files"]
+        names = [name_of(file["name"]) for file in files]
+    except (ValueError, KeyError, TypeError):
+        return []
+    # A stranger's manifest may name any table, and what is named is dropped.
+    return [each for each in names if _belongs(each, name)]
+
+
+def _belongs(other: Name, name: Name) -> bool:
+    return other[:-1] == name[:-1] and other[-1].startswith(f"{name[-1]}_")
+
+
+# Tables that are finished and verified before they get their names.
+#
+# A ledger and a database cannot commit together. So the tables are there first, under names that
+# nobody looks for; then the ledger knows of them; and only then do they get their names. Whatever
+# interrupts this, the ledger never forgets what was published, and the rest can be made up for.
+
+
+@dataclass(frozen=True)
+class Staging:
+    """Where a ledger's tables wait for their names. All names are given as they are written."""
+
+    database: "Database"
+    owner: str
+    """Which ledger it is: letters and digits that are in the names of its waiting tables."""
+
+    def require_unused(self, names: Sequence[str]) -> None:
+        """Refuse names that tables have already, be it of a release or of its manifest."""
+        for name in map(name_of, names):
+            if self.database.exists(name):
+                raise OutputError(
+                    f"there is a table {written(name)} already, and what a ledger published is "
+                    "never replaced. Choose another name."
+                )
+
+    @contextmanager
+    def staged(
+        self, name: str, others: Sequence[str], *, signed: bool, keep: Sequence[str]
+    ) -> Iterator[Unfinished]:
+        """Let tables and their manifest be there after the block, under other names, or none.
+
+        Args:
+            name: What the first table is to be called.
+            others: What the further ones are to be called.
+            signed: Whether their evidence is among them.
+            keep: First tables that wait still; whatever else was staged before is removed.
+        """
+        first, further = name_of(name), [name_of(other) for other in others]
+        every = [*further, *([evidence_of(first)] if signed else [])]
+        self.require_unused([written(each) for each in (first, manifest_of(first), *every)])
+        final_names(self.database, first, every, force=False)
+        if self.database.in_transaction:
+            raise OutputError(
+                f"cannot publish into {name}: the connection is in a transaction, and what a "
+                "ledger records is not undone with it. Commit it first, or give another connection."
+            )
+        self._sweep(first, [name_of(each)[-1] for each in keep])
+        base = (*first[:-1], f"{self._prefix}{token_hex(8)}")
+        waiting = [(*base[:-1], f"{base[-1]}_{i}") for i in range(1, len(others) + 1)]
+        evidence = evidence_of(base) if signed else None
+        with self.database.work(), unpublished(name):
+            try:
+                yield Unfinished(self.database, manifest_of(base), base, tuple(waiting), evidence)
+            except BaseException:
+                self._drop([manifest_of(base), evidence_of(base), base, *waiting])
+                raise
+
+    def settle(self, staged: Sequence[str], final: Sequence[str], told: str) -> str:
+        """Give tables their names, if they have not got them; say what is in the way.
+
+        Args:
+            staged: What they were staged as, the first table first; without the manifest.
+            final: What they are to be called.
+            told: The hash of their manifest.
+        """
+        try:
+            before, after = map(_with_manifest, (staged, final))
+            self.database.require_free(after[0], force=True)
+            sweep(self.database, after[0])
+            waits = [self.database.exists(name) for name in before]
+            there = [self.database.exists(name) for name in after]
+            text = read_manifest(self.database, before[1] if waits[0] else after[1])
+            complete = all(one or other for one, other in zip(waits, there, strict=True))
+            if not complete or text is None or manifest_hash(text) != told:
+                return (
+                    f"{staged[0]} is not in this database, or was changed. Publish rows of the "
+                    "database it is in; if it is gone, write it again from the ledger."
+                )
+            if any(waits):
+                self.require_unused([written(name) for name in after])
+                with self.database.work():
+                    appear(self.database, [], before, after)
+        except SfumatoError as error:
+            return str(error)
+        return ""
+
+    def drop(self, staged: Sequence[str]) -> None:
+        """Remove tables that were staged and are not to be published."""
+        first = name_of(staged[0])
+        self._drop([manifest_of(first), *map(name_of, staged)])
+
+    def _sweep(self, near: Name, keep: Sequence[str]) -> None:
+        """Remove what an interrupted publish left; tables that begin with `keep` stay."""
+        with suppress(SfumatoError):
+            found = self.database.tables_like(near[:-1], self._prefix)
+            left = [name for name in found if not name.startswith(tuple(keep))]
+            self._drop([(*near[:-1], name) for name in left])
+
+    def _drop(self, names: Sequence[Name]) -> None:
+        for name in names:
+            # What cannot be reached any more is removed by the next sweep.
+            with suppress(SfumatoError):
+                self.database.ask(f"DROP TABLE IF EXISTS {self.database.quoted(name)}")
+
+    @property
+    def _prefix(self) -> str:
+        return f"sfumato_{self.owner}_"
+
+
+def manifest_hash(text: str) -> str:
+    """Tell manifests apart.
+
+    >>> manifest_hash("{}") == manifest_hash("{ }")
+    False
+    """
+    return sha256(text.encode()).hexdigest()
+
+
+def _with_manifest(names: Sequence[str]) -> list[Name]:
+    """Name the manifest first: nobody shall meet a release without one."""
+    found = [name_of(name) for name in names]
+    return [manifest_of(found[0]), *found]
+
+
+# Tables that follow from counts, in a database: kinds of row go there, rows are made there.
+
+
+_TIMES = "sfumato_times"
+
+
+def kinds_of(derived: DerivedTable) -> tuple[DerivedTable, IntArray]:
+    """Give every kind of row once, and how many rows of it there are.
+
+    >>> from sfumato.tables.base import DerivedColumn
+    >>> table = DerivedTable.repeated(
+    ...     (DerivedColumn("group"),), (np.array([71, 28]),), np.array([2, 1]),
+    ...     np.random.default_rng(),
+    ... )
+    >>> kinds, times = kinds_of(table)
+    >>> kinds.rows, times.tolist()
+    (2, [2, 1])
+    """
+    batches: dict[int, Batch] = {}
+    times: dict[int, IntArray] = {}
+    for batch in derived.batches():
+        n = len(batch.kinds[0])
+        key = id(batch.kinds)
+        here = (
+            np.ones(n, np.int64) if batch.picks is None else np.bincount(batch.picks, minlength=n)
+        )
+        # The batch is kept, so no other can get its place in memory.
+        batches[key] = Batch(batch.kinds)
+        times[key] = times[key] + here if key in times else here.astype(np.int64)
+    every = np.concatenate([np.empty(0, np.int64), *times.values()])
+    return DerivedTable(derived.columns, len(every), lambda: iter(batches.values())), every
+
+
+def store_kinds(database: "Database", kinds: pa.Table, times: IntArray, name: Name) -> None:
+    """Create a table in which each kind of row stands some times, in random order."""
+    numbered = kinds.rename_columns([f"o{i}" for i in range(kinds.num_columns)])
+    numbered = numbered.append_column(_TIMES, from_numpy(times))
+    rows = int(times.sum())
+
+    def check(found: int) -> None:
+        if found != rows:
+            raise OutputError(f"{written(name)} got {found} rows and not {rows}")
+
+    with database.work():
+        query: Any = database.upload(numbered)
+        if (times != 1).any():
+            query = query.mutate(sfumato_turn=ibis.range(0, query[_TIMES]).unnest())
+        cells = query.select([f"o{i}" for i in range(kinds.num_columns)])
+        database.create(cells, kinds.column_names, name, check, force=False)

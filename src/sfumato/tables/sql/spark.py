@@ -1,0 +1,475 @@
+"""Tables in Spark."""
+
+import logging
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pyarrow as pa
+from py4j.protocol import Py4JError, Py4JNetworkError
+from pyarrow import types as t
+from pyspark import inheritable_thread_target
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - what everybody calls it
+from pyspark.sql import types as st
+from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
+
+from sfumato.errors import InputError, OutputError
+from sfumato.tables.sql.database import (
+    ROWS,
+    Address,
+    Database,
+    Field,
+    Name,
+    fresh_name,
+    quoted,
+    uploaded,
+    written,
+)
+from sfumato.tables.sql.duckdb import require_plain_text
+
+if TYPE_CHECKING:
+    from ibis.expr.types import Table as Query
+
+# Take the notes of the program that wrote a Parquet file out of its footer; no row is read.
+#
+# Spark writes its version and its own description of the columns into every file. The footer is a
+# structure of Thrift's compact protocol, and the notes are its fifth field.
+
+
+_END = b"PAR1"
+_NOTES = 5
+_SIZES = {1: 0, 2: 0, 3: 1, 7: 8}
+"""Bytes of values that have always as many: true, false, a byte and a float."""
+
+_NUMBERS, _TEXT, _LISTS, _STRUCTURE = (4, 5, 6), 8, (9, 10), 12
+
+
+def without_notes(path: Path) -> None:
+    """Write the footer again, without the notes.
+
+    >>> import pyarrow as pa, pyarrow.parquet as pq, tempfile
+    >>> path = Path(tempfile.mkdtemp(), "people.parquet")
+    >>> pq.write_table(pa.table({"a": ["x"]}).replace_schema_metadata({"by": "me"}), path)
+    >>> without_notes(path)
+    >>> pq.read_metadata(path).metadata, pq.read_table(path).to_pydict()
+    (None, {'a': ['x']})
+    """
+    with path.open("r+b") as file:
+        file.seek(-8, os.SEEK_END)
+        size, end = int.from_bytes(file.read(4), "little"), file.read(4)
+        if end != _END:
+            raise ValueError("no Parquet file, or an encrypted one")
+        start = file.seek(-8 - size, os.SEEK_END)
+        footer = _shortened(file.read(size))
+        file.seek(start)
+        file.write(footer + len(footer).to_bytes(4, "little") + _END)
+        file.truncate()
+
+
+def _shortened(footer: bytes) -> bytes:
+    """Copy a structure field by field, leaving the notes out."""
+    copied, before = bytearray(), 0
+    at, number = 0, 0
+    while footer[at]:
+        number, kind, value = _field(footer, at, number)
+        at = _after(footer, value, kind)
+        if number != _NOTES:
+            # A field says by how much its number is larger than that of the one before.
+            copied += bytes([(number - before) << 4 | kind]) + footer[value:at]
+            before = number
+    return bytes(copied) + b"\0"
+
+
+def _field(data: bytes, at: int, before: int) -> tuple[int, int, int]:
+    """Read the number and kind of a field, and where its value begins."""
+    step, kind = data[at] >> 4, data[at] & 15
+    if step:
+        return before + step, kind, at + 1
+    number, value = _varint(data, at + 1)
+    return (number >> 1) ^ -(number & 1), kind, value
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """Read a number of seven bits per byte, and where it ends."""
+    number, shift = 0, 0
+    while data[at] & 128:
+        number |= (data[at] & 127) << shift
+        at, shift = at + 1, shift + 7
+    return number | data[at] << shift, at + 1
+
+
+def _after(data: bytes, at: int, kind: int) -> int:
+    """Find where a value ends."""
+    if kind in _SIZES:
+        return at + _SIZES[kind]
+    if kind in _NUMBERS:
+        return _varint(data, at)[1]
+    if kind == _TEXT:
+        size, at = _varint(data, at)
+        return at + size
+    if kind in _LISTS:
+        many, inner = data[at] >> 4, data[at] & 15
+        many, at = _varint(data, at + 1) if many == 15 else (many, at + 1)
+        for _ in range(many):
+            # In a list, true and false are a byte each.
+            at = at + 1 if inner in (1, 2) else _after(data, at, inner)
+        return at
+    if kind != _STRUCTURE:
+        raise ValueError(f"a Parquet footer with values of kind {kind}")
+    number = 0
+    while data[at]:
+        number, inner, value = _field(data, at, number)
+        at = _after(data, value, inner)
+    return at + 1
+
+
+_BROADCAST = 64 * 2**20
+"""Lookups of at most this many bytes are sent to every worker instead of being shuffled."""
+
+_TRIES = 3
+_LOST = (Py4JNetworkError, ConnectionError, EOFError)
+_ERRORS = (PySparkException, Py4JError, *_LOST)
+
+
+# What Py4J logs as a fault of the program, tracebacks and all, becomes one line for the user.
+logging.getLogger().addFilter(lambda record: record.module != "java_gateway")
+
+
+class SparkDatabase(Database):
+    """A DataFrame.
+
+    Columns are numbered before anything else is done: names with dots, and names that differ
+    only in their letters' case, mean nothing good in Spark's SQL.
+
+    Args:
+        frame: The rows.
+        where: What to call them in a message.
+        table: The name of the table the rows are, if they are one.
+    """
+
+    kind: ClassVar[str] = "spark"
+    dialect: ClassVar[str] = "pyspark"
+    mark: ClassVar[str] = "`"
+
+    def __init__(self, frame: DataFrame, where: str, *, table: Name | None = None) -> None:
+        self.where = where
+        self._session = frame.sparkSession
+        self.name = table
+        self._frame_given = frame
+        self._views: list[str] = []
+        with _refusing(where):
+            zone = str(self._session.conf.get("spark.sql.session.timeZone"))
+            self.fields = tuple(
+                _spark_database_field(i, field, zone) for i, field in enumerate(frame.schema.fields)
+            )
+            numbered = frame.toDF(*(f"c{i}" for i in range(len(self.fields))))
+        keys = [f"{field.key} AS k{i}" for i, field in enumerate(self.fields) if field.key]
+        self._rows = numbered.selectExpr("*", *keys)
+
+    def _frame(self, query: "Query") -> DataFrame:
+        """Turn a query into a DataFrame; the view it is written on is gone afterwards."""
+        view = fresh_name("rows")
+        try:
+            self._rows.createOrReplaceTempView(view)
+            return self._session.sql(self.statement(query).replace(ROWS, view))
+        finally:
+            self._session.catalog.dropTempView(view)
+
+    def fetch(self, query: "Query") -> pa.Table:
+        with _refusing(self.where):
+            return self._frame(query).toArrow()
+
+    def upload(self, table: pa.Table) -> "Query":
+        name = fresh_name("lookup")
+        self._views.append(name)
+        schema = st.StructType([st.StructField(f.name, _spark_type(f.type)) for f in table.schema])
+        with _refusing(self.where):
+            frame = self._session.createDataFrame(table, schema)
+            small = table.nbytes <= _BROADCAST
+            (F.broadcast(frame) if small else frame).createOrReplaceTempView(name)
+        return uploaded(name, table)
+
+    @contextmanager
+    def work(self) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            # A session that was stopped has no views either.
+            with suppress(*_ERRORS):
+                while self._views:
+                    self._session.catalog.dropTempView(self._views[-1])
+                    self._views.pop()
+
+    def require_free(self, name: Name, *, force: bool) -> None:
+        if self.name is not None and _same(self.name, name):
+            raise OutputError(f"{written(name)} is the table that is to be published.")
+        if not force and self.exists(name):
+            raise OutputError(
+                f"there is a table {written(name)} already. Choose another name, or replace it "
+                "with force."
+            )
+
+    def exists(self, name: Name) -> bool:
+        with _unpublished(self.where):
+            return bool(self._session.catalog.tableExists(quoted(name, "`")))
+
+    def _published(self, query: "Query", columns: Sequence[str]) -> DataFrame:
+        self._require_different(columns)
+        # Thrown into parts at random, and sorted at random in each, rows stand in any order with
+        # the same probability. To order all of them, Spark would compute the rows twice.
+        frame = self._frame(query).repartition(F.rand()).sortWithinPartitions(F.rand())
+        return frame.toDF(*columns)
+
+    def _require_different(self, columns: Sequence[str]) -> None:
+        """Refuse columns that the session would take for one."""
+        if self._session.conf.get("spark.sql.caseSensitive") == "true":
+            return
+        seen: dict[str, str] = {}
+        for name in columns:
+            other = seen.setdefault(name.lower(), name)
+            if other != name:
+                raise OutputError(
+                    f"the columns {other!r} and {name!r} differ only in their letters' case, and "
+                    "this Spark session takes them for one. Set spark.sql.caseSensitive to true, "
+                    "or give one of them another name."
+                )
+
+    @property
+    def source(self) -> Name:
+        return self.name or ("sfumato_source",)
+
+    def ask(self, statement: str) -> pa.Table:
+        with _refusing(self.where):
+            if self.name is not None:
+                return self._session.sql(statement).toArrow()
+            self._frame_given.createOrReplaceTempView("sfumato_source")
+            try:
+                return self._session.sql(statement).toArrow()
+            finally:
+                self._session.catalog.dropTempView("sfumato_source")
+
+    def other(self, name: Name) -> "SparkDatabase":
+        return _of_session(self._session, name)
+
+    def rename(self, name: Name, to: Name) -> None:
+        # Spark takes a name without a schema for one in the schema that is current.
+        self.ask(f"ALTER TABLE {self.quoted(name)} RENAME TO {self.quoted(to)}")
+
+    @property
+    def session(self) -> SparkSession:
+        """What runs its statements."""
+        return self._session
+
+    def frame(self, query: "Query") -> DataFrame:
+        """Give a query as a DataFrame."""
+        return self._frame(query)
+
+    @property
+    def transactional(self) -> bool:
+        return False
+
+    def tables_like(self, schema: Name, beginning: str) -> list[str]:
+        where = f" IN {self.quoted(schema)}" if schema else ""
+        with _refusing(self.where):
+            found = self._session.sql(f"SHOW TABLES{where} LIKE '{beginning}*'").collect()
+        return [row["tableName"] for row in found if not row["isTemporary"]]
+
+    def fill(self, query: "Query", columns: Sequence[str], name: Name) -> int:
+        table = quoted(name, "`")
+        with _unpublished(self.where):
+            self.insert(self._published(query, columns), name)
+            return self._session.table(table).count()
+
+    def insert(self, frame: DataFrame, name: Name) -> None:
+        """Store rows in a new table; if that fails, something of it may be there."""
+        table = quoted(name, "`")
+        # First a table and then its rows: then the files of a run that is killed are those of a
+        # table, and go with it.
+        self._session.catalog.createTable(table, schema=_with_gaps(frame.schema))
+        self._write(lambda: frame.write.insertInto(table, overwrite=True))
+
+    def _write(self, write: Callable[[], None]) -> None:
+        """Write until Spark has computed every part only once.
+
+        Rows are dealt at random. Should it lose some parts when others are written already, and
+        compute them again, then rows may be missing, and others be there twice.
+        """
+        for _ in range(_TRIES):
+            if not _stages_repeated(self._session, _done(self._session, write)):
+                return
+        raise OutputError(
+            f"{self.where} cannot be published: Spark lost parts of it {_TRIES} times. Nothing was "
+            "left there."
+        )
+
+    def require_writable(self, form: str, types: Sequence[pa.DataType]) -> None:
+        require_plain_text(form, types, "Spark")
+
+    def write(self, query: "Query", columns: Sequence[str], target: Path, form: str) -> int:
+        folder = target.with_name(f".{fresh_name('unfinished')}")
+        options = {} if form == "parquet" else _CSV
+        try:
+            with _unpublished(self.where):
+                frame = self._published(query, columns).coalesce(1)
+                writer = frame.write.format(form).options(**options).mode("overwrite")
+                self._write(lambda: writer.save(folder.absolute().as_uri()))
+                [part] = folder.glob(f"part-*.{form}")
+                rows = self._written(part, form)
+                if form == "parquet":
+                    without_notes(part)
+                part.rename(target)
+        except OSError as error:
+            raise OutputError(
+                f"cannot write {target}: {error.strerror or error}. Nothing was left there."
+            ) from error
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        return rows
+
+    def _written(self, part: Path, form: str) -> int:
+        options = {} if form == "parquet" else {**_CSV, "multiLine": "true"}
+        return self._session.read.format(form).options(**options).load(part.as_uri()).count()
+
+
+_CSV = {"header": "true", "quote": '"', "escape": '"', "emptyValue": '""', "nullValue": "",
+        "compression": "none", "ignoreLeadingWhiteSpace": "false",
+        "ignoreTrailingWhiteSpace": "false"}  # fmt: skip
+
+
+def open_spark(source: Any) -> SparkDatabase:  # noqa: ANN401
+    """Open an address, a pair of session and table name, or a DataFrame."""
+    if isinstance(source, Address):
+        return _of_session(_session(source), source.table)
+    if isinstance(source, tuple):
+        return _of_session(*source)
+    return SparkDatabase(source, "the DataFrame")
+
+
+def _of_session(session: SparkSession, table: Name) -> SparkDatabase:
+    where = f"table {written(table)} of Spark"
+    with _refusing(where):
+        return SparkDatabase(session.table(quoted(table, "`")), where, table=table)
+
+
+def _session(address: Address) -> SparkSession:
+    """Take the session that runs, or start one."""
+    if address.user or address.options or address.path:
+        raise InputError(
+            "a spark address has a host, a port and a table only: spark://host:7077?table=people, "
+            "or spark:///?table=people for the session that runs"
+        )
+    with _refusing("Spark"):
+        builder = SparkSession.builder
+        if address.host:
+            builder = builder.master(f"spark://{address.host}:{address.port or 7077}")
+        elif SparkSession.getActiveSession() is None:
+            builder = builder.master("local[*]")
+        return builder.getOrCreate()
+
+
+def _with_gaps(schema: st.StructType) -> st.StructType:
+    """Let any cell be missing, as in every table that is made of a DataFrame."""
+    return st.StructType([st.StructField(f.name, f.dataType) for f in schema.fields])
+
+
+def _done(session: SparkSession, job: Callable[[], None]) -> str:
+    """Run something that takes long; give the name by which Spark knows it.
+
+    If it is interrupted, it is cancelled and waited for: what goes on behind our back would
+    leave files. That is not possible from within the call that waits for it.
+    """
+    group, context = fresh_name("job"), session.sparkContext
+
+    def run() -> None:
+        context.setJobGroup(group, "Sfumato writes a release")
+        job()
+
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(inheritable_thread_target(session)(run))
+        try:
+            running.result()
+        except KeyboardInterrupt:
+            context.cancelJobGroup(group)
+            raise
+    return group
+
+
+def _stages_repeated(session: SparkSession, group: str) -> bool:
+    """Tell whether parts of a job were lost after others had begun to use them."""
+    told = session.sparkContext.statusTracker()
+    jobs = [told.getJobInfo(job) for job in told.getJobIdsForGroup(group)]
+    stages = [told.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
+    return any(stage.currentAttemptId > 0 for stage in stages if stage)
+
+
+@contextmanager
+def _refusing(where: str) -> Iterator[None]:
+    try:
+        yield
+    except _LOST as error:
+        raise InputError(f"{where} cannot be read: the connection to Spark is lost.") from error
+    except _ERRORS as error:
+        raise InputError(f"{where} cannot be read: {_gist(error)}.") from error
+
+
+@contextmanager
+def _unpublished(where: str) -> Iterator[None]:
+    try:
+        yield
+    except _LOST as error:
+        raise OutputError(
+            f"{where} cannot be published: the connection to Spark is lost. What was begun there "
+            "is removed by the next run for the same table."
+        ) from error
+    except _ERRORS as error:
+        raise OutputError(
+            f"{where} cannot be published: {_gist(error)}. Nothing was left there."
+        ) from error
+
+
+def _gist(error: BaseException) -> str:
+    """Give what Spark says first, and what it says was the cause of all."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if len(lines) > 1 and lines[0].startswith("An error occurred while calling"):
+        del lines[0]
+    first = lines[0].lstrip(": ").rstrip(".") if lines else type(error).__name__
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    return f"{first} ({causes[-1].rstrip('.')})" if causes else first
+
+
+def _same(one: Name, other: Name) -> bool:
+    """Tell whether two names may mean one table: letters' case means nothing to Spark."""
+    return all(a.lower() == b.lower() for a, b in zip(reversed(one), reversed(other), strict=False))
+
+
+_NESTED = (st.ArrayType, st.MapType, st.StructType, st.VariantType, st.UserDefinedType)
+_SPANS = (st.DayTimeIntervalType, st.YearMonthIntervalType, st.CalendarIntervalType)
+
+
+def _spark_database_field(i: int, field: st.StructField, zone: str) -> Field:
+    kind, described = field.dataType, field.dataType.simpleString()
+    if isinstance(kind, _NESTED):
+        return Field(field.name, pa.string(), described, None, pa.string())
+    if isinstance(kind, (st.StringType, *_SPANS)):
+        # Whatever collation a column has, different texts are different values.
+        key = f"collate(CAST(c{i} AS STRING), 'UTF8_BINARY')"
+        return Field(field.name, pa.string(), described, key, pa.string())
+    moment = isinstance(kind, st.TimestampType)
+    arrow = pa.timestamp("us", zone) if moment else to_arrow_type(kind)
+    return Field(field.name, arrow, described, f"c{i}", arrow)
+
+
+def _spark_type(kind: pa.DataType) -> st.DataType:
+    """Say what Spark calls a type of an uploaded table."""
+    if t.is_null(kind):
+        return st.StringType()
+    if t.is_timestamp(kind):
+        return st.TimestampNTZType() if kind.tz is None else st.TimestampType()
+    found: st.DataType = from_arrow_type(kind)
+    return found

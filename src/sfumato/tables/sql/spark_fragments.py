@@ -1,0 +1,187 @@
+"""Letting Spark's workers do what one machine has no memory for: each takes some of the rows."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple, TypeAlias
+
+import pyarrow as pa
+from py4j.protocol import Py4JError, Py4JNetworkError
+from pyspark.errors import PySparkException
+from pyspark.sql import functions as F  # noqa: N812 - what everybody calls it
+from pyspark.sql import types as st
+from pyspark.sql.pandas.types import to_arrow_type
+
+from sfumato.errors import OutputError
+from sfumato.tables.arrow.types import from_numpy
+from sfumato.tables.sql.counting import StoredSurvey, by_number, of_codes
+from sfumato.tables.sql.database import Name, first_line, fresh_name, quoted, temporary
+from sfumato.tables.sql.spark import SparkDatabase
+from sfumato.typing import CodeArray, IntArray
+
+Solve: TypeAlias = Callable[[pa.Table], pa.Table]
+"""Given the rows of one fragment, gives what becomes of them. Must be picklable."""
+
+FRAGMENT = "fragment"
+"""The column that says which fragment a row is in."""
+
+_LOST = (Py4JNetworkError, ConnectionError, EOFError)
+_ERRORS = (PySparkException, Py4JError, *_LOST)
+
+
+class Division(NamedTuple):
+    """Which rows are in which fragment: it depends on the quasi-identifiers, taken coarsely."""
+
+    found: StoredSurvey
+    """The columns, the quasi-identifiers first."""
+
+    merged: Sequence[CodeArray]
+    """For each value of each column, which one it is taken for."""
+
+    combinations: CodeArray
+    """`combinations[c, i]`: the value of quasi-identifier c in combination i."""
+
+    fragments: IntArray
+    """The fragment of each combination; rows with other combinations are in none."""
+
+
+class SolvedFragments(NamedTuple):
+    """What the workers made of all fragments, in a table that is gone afterwards."""
+
+    published: SparkDatabase
+    """The rows that are published."""
+
+    every: SparkDatabase
+    """The same and the starred ones."""
+
+    note: str
+    """What the column of notes is called."""
+
+    notes: list[str]
+    """What the workers said of their fragments, each once.
+
+    They are rows of the table, too. A starred row has an empty note, one that is published none.
+    """
+
+
+@contextmanager
+def solved_in_fragments(
+    database: SparkDatabase,
+    division: Division,
+    solve: Solve,
+    columns: Mapping[str, str | None],
+    output: Name | None,
+) -> Iterator[SolvedFragments]:
+    """Let workers solve every fragment, and keep what they give until the block ends.
+
+    It is kept in a table, because workers draw which of equal rows become what: if Spark had to
+    make some of the rows again, they would not fit to the others.
+
+    Args:
+        database: Where the rows are.
+        division: Which rows are in which fragment.
+        solve: Is given the rows of a fragment: its number as `FRAGMENT`, the number that the
+            value of each column has as `r0`, `r1` and so on, and the columns that it hands
+            through. Gives what becomes of them, and a note as the last column.
+        columns: What the columns that it gives will be called; for each the column that it
+            hands through (`c3` for the fourth, `k3` for what tells its values apart), or None
+            for text that it makes.
+        output: What is made of them, to find what an earlier run could not drop.
+    """
+    note = fresh_name("note")
+    name = (fresh_name("fragments"),) if output is None else temporary("fragments", output)
+    table = quoted(name, "`")
+    session = database.session
+    with _failing(), database.work():
+        if output is not None:
+            _sweep(database, name)
+        handed = sorted({like for like in columns.values() if like is not None})
+        frame = database.frame(_divided(database, division, handed))
+        kinds = {field.name: field.dataType for field in frame.schema.fields}
+        types = [st.StringType() if like is None else kinds[like] for like in columns.values()]
+        made = [st.StructField(f"o{i}", kind) for i, kind in enumerate([*types, st.StringType()])]
+        arrow = pa.schema([(field.name, to_arrow_type(field.dataType)) for field in made])
+        solved = frame.groupBy(FRAGMENT).applyInArrow(
+            lambda rows: solve(rows).cast(arrow), st.StructType(made)
+        )
+        try:
+            database.insert(solved.toDF(*columns, note), name)
+            every = session.table(table)
+            notes = every.filter(F.length(note) > 0).select(note).toArrow().column(0).to_pylist()
+            kept = every.filter(F.isnull(note) | (F.length(note) == 0))
+            yield SolvedFragments(
+                SparkDatabase(every.filter(F.isnull(note)).drop(note), database.where),
+                SparkDatabase(kept, database.where),
+                note,
+                notes,
+            )
+        finally:
+            with suppress(*_ERRORS):
+                session.sql(f"DROP TABLE IF EXISTS {table}")
+
+
+def _divided(database: SparkDatabase, division: Division, handed: Sequence[str]) -> Any:  # noqa: ANN401
+    """Give rows with the numbers of their values, and the fragment they are in."""
+    found, n = division.found, len(division.combinations)
+    numbers = {
+        "r": found.numbers,
+        "a": [of_codes(of, to) for of, to in zip(division.merged, found.numbers, strict=True)],
+    }
+    plain = sorted({int(name[1:]) for name in handed})
+    query: Any = by_number(database, found.lookups, numbers, plain)
+    lookup = {f"like{i}": from_numpy(division.combinations[i].astype("int64")) for i in range(n)}
+    lookup[FRAGMENT] = from_numpy(division.fragments)
+    pairs = [(f"a{i}", f"like{i}") for i in range(n)]
+    query = query.inner_join(database.upload(pa.table(lookup)), pairs)
+    return query.select(FRAGMENT, *(f"r{i}" for i in range(len(found.lookups))), *handed)
+
+
+def _sweep(database: SparkDatabase, name: Name) -> None:
+    """Drop what runs that were killed left behind, found by all but the drawn end of a name."""
+    for old in database.tables_like(name[:-1], name[-1][:-16]):
+        database.session.sql(f"DROP TABLE IF EXISTS {quoted((*name[:-1], old), '`')}")
+
+
+@contextmanager
+def _failing() -> Iterator[None]:
+    try:
+        yield
+    except _LOST as error:
+        raise OutputError(
+            "the connection to Spark is lost. What was begun there is removed by the next run for "
+            "the same table."
+        ) from error
+    except _ERRORS as error:
+        raise OutputError(f"{_why(error)} Nothing was left there.") from error
+
+
+_HERE = ("sfumato", "pyarrow", "numpy", "pydantic")
+"""What a worker must be able to import."""
+
+
+def _why(error: Exception) -> str:
+    """Say what went wrong in a worker, from the last line of its traceback."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    told = [line for line in lines if _is_raised(line)]
+    missing = [f"No module named '{name}" for name in _HERE]
+    if any(text in line for line in lines for text in missing):
+        return (
+            "Spark's workers cannot import sfumato. Install the same version of it wherever they "
+            'run (pip install "sfumato[spark]"), and let PYSPARK_PYTHON name that Python.'
+        )
+    if not told:
+        return f"Spark could not solve the fragments: {first_line(error)}."
+    return f"a worker of Spark failed: {told[-1].rstrip('.')}."
+
+
+def _is_raised(line: str) -> bool:
+    """Tell whether a line of a traceback names an exception.
+
+    >>> _is_raised("sfumato.errors.InputError: no rows"), _is_raised("File worker.py, line 3")
+    (True, False)
+    """
+    name, colon, _ = line.partition(": ")
+    last = name.rpartition(".")[2]
+    return bool(colon) and name.replace(".", "").isidentifier() and last.endswith(_ENDS)
+
+
+_ENDS = ("Error", "Exception", "Interrupt")

@@ -1,0 +1,442 @@
+"""The same questions for every release of a table."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from itertools import combinations
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from sfumato.checks import require_int, require_text
+from sfumato.counts import Column, FrequencySet, group
+from sfumato.errors import MissingExtraError, ParameterError, UnknownNameError
+from sfumato.html import fragment
+from sfumato.text import text_of
+from sfumato.typing import FloatArray, IntArray
+from sfumato.usefulness.estimators import Estimator, Original
+from sfumato.usefulness.queries import QueryErrors, Workload
+
+# How much of what columns have to do with each other is still in a release.
+
+
+MOST_CELLS = 1_000_000
+"""Pairs of columns with more pairs of values than this are left out, and named."""
+
+
+class Pair(NamedTuple):
+    """Two columns, and Cramér's V between them in the original and in the release."""
+
+    one: str
+    other: str
+    before: float
+    after: float
+
+    @property
+    def difference(self) -> float:
+        """How far the release is off."""
+        return abs(self.after - self.before)
+
+
+@dataclass(frozen=True)
+class Associations:
+    """Cramér's V of every pair of columns, before and after.
+
+    Example:
+        >>> from sfumato.decouplings.base import Broken
+        >>> from sfumato.counts import FrequencySet
+        >>> from sfumato.usefulness import BrokenTable, Original
+        >>> rows = [("30s", "flu", "low"), ("30s", "gout", "high")]
+        >>> table = FrequencySet.from_rows(["age", "ill", "pay"], rows)
+        >>> release = BrokenTable(Broken.of(table, ["age"], ["ill", "pay"]), table.columns)
+        >>> names = ["ill", "pay"]
+        >>> print(Associations.between(strengths(Original(table), names), release, names))
+        correlations (Cramér's V) of 1 pair of columns: off by 1.000 in the mean, most in ill and
+        pay (1.000 became 0.000)
+    """
+
+    pairs: tuple[Pair, ...]
+    left_out: tuple[tuple[str, str], ...] = ()
+    """Pairs of columns with too many values to be compared."""
+
+    @classmethod
+    def between(
+        cls, before: Mapping[tuple[str, str], float], release: Estimator, names: Sequence[str]
+    ) -> Self:
+        """Compare the strengths of the original with those of a release."""
+        after = strengths(release, names)
+        pairs = tuple(Pair(*names, before[names], after[names]) for names in before)
+        return cls(pairs, tuple(each for each in combinations(names, 2) if each not in before))
+
+    @property
+    def mean_difference(self) -> float:
+        """How far the release is off in the mean over all pairs; 0 is a perfect release."""
+        return sum(p.difference for p in self.pairs) / len(self.pairs) if self.pairs else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the figures as plain values that JSON can hold."""
+        return {
+            "mean_difference": self.mean_difference,
+            "pairs": [
+                {"columns": [p.one, p.other], "before": p.before, "after": p.after}
+                for p in self.pairs
+            ],
+            "left_out": [list(names) for names in self.left_out],
+        }
+
+    def __str__(self) -> str:
+        if not self.pairs:
+            return "correlations: no pair of columns to compare"
+        worst = max(self.pairs, key=lambda pair: pair.difference)
+        pairs = "1 pair" if len(self.pairs) == 1 else f"{len(self.pairs)} pairs"
+        rest = f"; {len(self.left_out)} with too many values left out" if self.left_out else ""
+        return (
+            f"correlations (Cramér's V) of {pairs} of columns: off by "
+            f"{self.mean_difference:.3f} in the mean, most in {worst.one} and {worst.other} "
+            f"({worst.before:.3f} became {worst.after:.3f}){rest}"
+        )
+
+
+def strengths(estimator: Estimator, names: Sequence[str]) -> dict[tuple[str, str], float]:
+    """Give Cramér's V of each pair of columns; pairs of more than `MOST_CELLS` are left out.
+
+    >>> from sfumato.counts import FrequencySet
+    >>> from sfumato.usefulness import Original
+    >>> table = FrequencySet.from_rows(["ill", "pay"], [("flu", "low"), ("gout", "high")])
+    >>> strengths(Original(table), ["ill", "pay"])
+    {('ill', 'pay'): 1.0}
+    """
+    sizes = {name: len(estimator.column(name).values) for name in names}
+    return {
+        (one, other): cramers_v(estimator.joint(one, other))
+        for one, other in combinations(names, 2)
+        if sizes[one] * sizes[other] <= MOST_CELLS
+    }
+
+
+def cramers_v(table: FloatArray) -> float:
+    """Measure how much two columns have to do with each other: 0 nothing, 1 one tells the other.
+
+    A column with a single value has nothing to do with any other.
+
+    Args:
+        table: How many rows have each pair of values.
+
+    Example:
+        >>> cramers_v(np.array([[5.0, 0.0], [0.0, 5.0]])), cramers_v(np.ones((2, 3)))
+        (1.0, 0.0)
+    """
+    table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
+    least = min(table.shape) - 1
+    if least < 1:
+        return 0.0
+    across, down = table.sum(axis=1), table.sum(axis=0)
+    # φ² = Σ n²ᵢⱼ / (nᵢ nⱼ) - 1, which rounding may take a hair below 0 or above its limit.
+    phi_square = float((table / across[:, None] * (table / down)).sum()) - 1
+    return float(np.sqrt(min(max(phi_square / least, 0.0), 1.0)))
+
+
+# How well a classifier that learnt from a release does.
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """How often a column is told right from the others.
+
+    Example:
+        >>> print(Accuracy("ill", baseline=0.5, before=0.9, after=0.75))
+        decision tree for ill: right in 75.0% of rows; 90.0% if learnt from the original, 50.0% by
+        guessing the most frequent value
+    """
+
+    target: str
+    baseline: float
+    """By always guessing the most frequent value."""
+
+    before: float
+    """After learning from the original."""
+
+    after: float
+    """After learning from the release."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the figures as plain values that JSON can hold."""
+        return {
+            "target": self.target,
+            "baseline": self.baseline,
+            "before": self.before,
+            "after": self.after,
+        }
+
+    def __str__(self) -> str:
+        return (
+            f"decision tree for {self.target}: right in {self.after:.1%} of rows; "
+            f"{self.before:.1%} if learnt from the original, {self.baseline:.1%} by guessing the "
+            "most frequent value"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Classification:
+    """A decision tree that learns to tell one column from all others.
+
+    It learns from rows drawn as the release leaves them possible, and is asked about rows of
+    the original, or better about rows that were never published. Needs scikit-learn.
+
+    Args:
+        target: The column that is told.
+        test: A table of people to ask about; None takes the original. People whose rows were
+            learnt from are told a little better than others, before and after alike.
+        leaf: Fewest rows that the tree bases an answer on.
+
+    Example:
+        >>> from sfumato.usefulness import Original
+        >>> rows = [(age, "gout" if age > 39 else "flu") for age in range(20, 60)]
+        >>> table = FrequencySet.from_rows(["age", "ill"], rows)
+        >>> tree = Classification("ill", leaf=5)
+        >>> tree.accuracy(Original(table), table, rng=np.random.default_rng(1))
+        1.0
+    """
+
+    target: str
+    test: object = None
+    leaf: int = 20
+
+    def __post_init__(self) -> None:
+        require_text("target", self.target)
+        require_int("leaf", self.leaf, at_least=1)
+
+    def accuracy(
+        self, estimator: Estimator, test: FrequencySet, *, rng: np.random.Generator
+    ) -> float:
+        """Learn from a release, and give the share of the rows of a table that are told right.
+
+        Args:
+            estimator: What is learnt from.
+            test: The people asked about.
+            rng: Where the rows that are learnt from come from.
+        """
+        told = estimator.column(self.target)
+        known = [column for column in estimator.columns if column is not told]
+        if not known:
+            raise ParameterError("target", self.target, "one of at least two columns")
+        names = [column.name for column in estimator.columns]
+        cells, rows = _distinct(estimator.possible(rng), estimator.columns)
+        tree = _tree(min(self.leaf / max(int(rows.sum()), 1), 0.5))
+        at = [names.index(column.name) for column in known]
+        tree.fit(cells[at].T, cells[names.index(told.name)], sample_weight=rows)
+        asked = np.array([_codes(test, column) for column in known])
+        right = tree.predict(asked.T) == _codes(test, told)
+        return float(test.rows[right].sum() / max(test.total, 1))
+
+    def baseline(self, test: FrequencySet) -> float:
+        """Give the share of the most frequent value."""
+        return float(test.value_counts(self.target).max(initial=0) / max(test.total, 1))
+
+
+def _distinct(cells: IntArray, columns: tuple[Column, ...]) -> tuple[IntArray, IntArray]:
+    """Count equal rows, so that a tree does not depend on the order they are drawn in."""
+    groups = group(list(cells), [len(column.values) for column in columns])
+    return cells[:, groups.first], np.bincount(groups.of_item)
+
+
+def _codes(table: FrequencySet, column: Column) -> IntArray:
+    """Write a column in the codes of the original; -1 is what the original does not have."""
+    code = {None if v is None else text_of(v): i for i, v in enumerate(column.values)}
+    values = table.column(column.name).values
+    found = [code.get(None if v is None else text_of(v), -1) for v in values]
+    return np.array(found, dtype=np.int64)[table.codes_of(column.name)]
+
+
+def _tree(share: float) -> Any:  # noqa: ANN401 - a class of a library that may not be there
+    try:
+        trees = import_module("sklearn.tree")
+    except ImportError:
+        raise MissingExtraError("scikit-learn", "ml") from None
+    # Columns are shuffled before each split even if all are looked at: a fixed seed breaks ties.
+    return trees.DecisionTreeClassifier(min_weight_fraction_leaf=share, random_state=0)
+
+
+# What came out of comparing releases with the original.
+
+
+@dataclass(frozen=True, eq=False)
+class Utility:
+    """What a release is still good for: how far its answers are from those of the original."""
+
+    rows: int
+    """How many rows the original has."""
+
+    published: int
+    """How many of them the release has."""
+
+    queries: QueryErrors
+    """The relative error of counting queries."""
+
+    associations: Associations
+    """How far correlations between columns are off."""
+
+    seed: int
+    """Where the queries came from; the same seed asks the same queries."""
+
+    accuracy: Accuracy | None = None
+    """How well a classifier does, if one was asked for."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the figures as plain values that JSON can hold."""
+        return {
+            "rows": self.rows,
+            "published": self.published,
+            "queries": self.queries.to_dict(),
+            "associations": self.associations.to_dict(),
+            **({} if self.accuracy is None else {"accuracy": self.accuracy.to_dict()}),
+            "seed": self.seed,
+        }
+
+    def _repr_html_(self) -> str:
+        headline, *lines = str(self).splitlines()
+        return fragment(headline, notes=lines)
+
+    def __repr__(self) -> str:
+        return f"<Utility {self.queries}>"
+
+    def __str__(self) -> str:
+        published = f"{self.published} of {self.rows} rows published"
+        learnt = [] if self.accuracy is None else [str(self.accuracy)]
+        return "\n".join([published, str(self.queries), str(self.associations), *learnt])
+
+
+@dataclass(frozen=True, eq=False)
+class Utilities:
+    """Several releases of one table, asked the same."""
+
+    results: Mapping[str, Utility]
+    """By the name that each release was given."""
+
+    def __getitem__(self, name: str) -> Utility:
+        if name not in self.results:
+            raise UnknownNameError("release", name, self.results)
+        return self.results[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the figures as plain values that JSON can hold."""
+        return {name: result.to_dict() for name, result in self.results.items()}
+
+    def _repr_html_(self) -> str:
+        titles = ["release", "rows", "median error", "mean error", "90% below", "correlations off"]
+        rows = [_line(name, result)[: len(titles)] for name, result in self.results.items()]
+        return fragment("Usefulness", titles, rows)
+
+    def __repr__(self) -> str:
+        return f"<Utilities of {', '.join(self.results)}>"
+
+    @property
+    def cells(self) -> list[list[str]]:
+        """The figures as text: the titles, and a line per release."""
+        titles = ["release", "rows", "median error", "mean error", "90% below", "correlations off"]
+        if any(result.accuracy is not None for result in self.results.values()):
+            titles.append("told right")
+        return [titles, *(_line(name, result) for name, result in self.results.items())]
+
+    def __str__(self) -> str:
+        """Write a table with a line per release."""
+        return tabulated(self.cells)
+
+
+def tabulated(lines: Sequence[Sequence[str]]) -> str:
+    """Write lines of cells below each other, the first cell to the left and the others right.
+
+    >>> print(tabulated([["release", "rows"], ["k=5", "20"]]))
+    release  rows
+    k=5        20
+    """
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if at else cell.ljust(width)
+            for at, (cell, width) in enumerate(zip(line, widths, strict=True))
+        )
+        for line in lines
+    )
+
+
+def _line(name: str, result: Utility) -> list[str]:
+    errors = result.queries
+    return [
+        name,
+        str(result.published),
+        f"{errors.median:.1%}",
+        f"{errors.mean:.1%}",
+        f"{errors.quantile(0.9):.1%}",
+        f"{result.associations.mean_difference:.3f}",
+        *([] if result.accuracy is None else [f"{result.accuracy.after:.1%}"]),
+    ]
+
+
+class Exam:
+    """Knows the right answers and marks those of releases.
+
+    Args:
+        counts: The original table.
+        quasi_identifiers: The columns that others may know.
+        sensitive: The sensitive columns.
+        workload: What queries are asked.
+        seed: Where they come from.
+        learning: What a classifier learns, and the people it is asked about; None leaves it out.
+
+    Example:
+        >>> rows = [(31, "flu"), (32, "flu"), (38, "gout"), (39, "gout")]
+        >>> table = FrequencySet.from_rows(["age", "ill"], rows)
+        >>> exam = Exam(table, ["age"], ["ill"], Workload(100), seed=1)
+        >>> exam.of(Original(table)).queries.mean
+        0.0
+    """
+
+    def __init__(
+        self,
+        counts: FrequencySet,
+        quasi_identifiers: Sequence[str],
+        sensitive: Sequence[str],
+        workload: Workload,
+        seed: int,
+        learning: tuple[Classification, FrequencySet] | None = None,
+    ) -> None:
+        self._names = (*quasi_identifiers, *sensitive)
+        self._seed = seed
+        self._rows = counts.total
+        self._truth = Original(counts)
+        rng = np.random.default_rng(seed)
+        self._queries = workload.draw(counts, quasi_identifiers, sensitive, rng=rng)
+        self._answers = self._truth.counts(self._queries)
+        self._strengths = strengths(self._truth, self._names)
+        self._learning = learning
+
+    def of(self, release: Estimator) -> Utility:
+        """Mark the answers of a release."""
+        # What hardly a row answers would drown all else: its error is taken relative to a
+        # thousandth of the rows.
+        bound = max(1.0, self._rows / 1000)
+        return Utility(
+            self._rows,
+            round(release.total),
+            QueryErrors(self._answers, release.counts(self._queries), bound),
+            Associations.between(self._strengths, release, self._names),
+            self._seed,
+            self._accuracy(release),
+        )
+
+    def _accuracy(self, release: Estimator) -> Accuracy | None:
+        if self._learning is None:
+            return None
+        tree, test = self._learning
+        before, after = (
+            tree.accuracy(each, test, rng=np.random.default_rng(self._seed))
+            for each in (self._truth, release)
+        )
+        return Accuracy(tree.target, tree.baseline(test), before, after)

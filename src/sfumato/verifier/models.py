@@ -1,0 +1,633 @@
+"""Recompute everything a table promises from its rows alone."""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from sfumato.errors import InputError, SfumatoError, some
+from sfumato.text import STAR, in_order, text_of
+from sfumato.verifier.counting import Counted, Relation, count, text_key
+from sfumato.verifier.groups import Group, Groups
+from sfumato.verifier.promises import Check, Promise, Promises, is_number, status
+from sfumato.verifier.reading import Source, readable
+
+# Compare what was found with what was promised.
+#
+# A promise of 1/3 cannot be written as a decimal and a logarithm is rounded, so two figures that
+# differ by no more than rounding count as equal: enough for "at least" and "at most", not enough
+# for "below".
+
+
+Number = int | float | Fraction
+_FORGIVEN = 1e-9
+"""What rounding may do, in whatever order the makers add up."""
+
+_EXACT = 1e-12
+"""What rounding may do here, where counts are whole numbers until the last step."""
+
+
+def same(one: Number, other: Number, tolerance: float = _FORGIVEN) -> bool:
+    """Tell whether two figures differ by rounding only.
+
+    >>> same(Fraction(1, 3), 0.3333333333333333), same(0.1, 0.2)
+    (True, False)
+    """
+    return math.isclose(float(one), float(other), rel_tol=tolerance, abs_tol=tolerance)
+
+
+def at_least(found: Number, promised: Number) -> bool:
+    """`found >= promised`, rounding forgiven."""
+    return found >= promised or same(found, promised)
+
+
+def at_most(found: Number, promised: Number) -> bool:
+    """`found <= promised`, rounding forgiven."""
+    return found <= promised or same(found, promised)
+
+
+def below(found: Number, promised: Number) -> bool:
+    """`found < promised`, and by more than rounding."""
+    return found < promised and not same(found, promised, _EXACT)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A figure of each group that must keep to one parameter of the model."""
+
+    parameter: str
+    figure: Callable[[Group], Number]
+    keeps: Callable[[Number, Number], bool]
+
+    @property
+    def worst(self) -> Callable[..., Number]:
+        """Which of several figures is the worst: the least or the greatest."""
+        return min if self.keeps is at_least else max
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The strictest parameters the table keeps, and who is worst off if they do not do."""
+
+    found: dict[str, Number]
+    holds: bool
+    worst: Group | None = None
+    detail: str = ""
+
+
+def judge_groups(promise: Promise, table: Groups, bounds: Sequence[Bound]) -> Finding:
+    """Hold every group against every bound."""
+    promised = {bound.parameter: promise.number(bound.parameter) for bound in bounds}
+    if not table.groups:
+        return Finding(dict(promised), holds=True)
+    found: dict[str, Number] = {}
+    failing: dict[int, Group] = {}
+    worst: Group | None = None
+    for bound in bounds:
+        limit = promised[bound.parameter]
+        figures = [bound.figure(group) for group in table.groups]
+        extreme = bound.worst(figures)
+        found[bound.parameter] = extreme
+        if not bound.keeps(extreme, limit):
+            worst = worst or table.groups[figures.index(extreme)]
+            for position, figure in enumerate(figures):
+                if not bound.keeps(figure, limit):
+                    failing[position] = table.groups[position]
+    if worst is None:
+        return Finding(found, holds=True)
+    rows = sum(group.own for group in failing.values())
+    detail = f"fails in {len(failing)} of {len(table.groups)} classes ({rows} of {table.rows} rows)"
+    return Finding(found, holds=False, worst=worst, detail=detail)
+
+
+def judge_table(
+    promise: Promise, table: Groups, parameter: str, figure: Callable[[], Number]
+) -> Finding:
+    """Hold a figure of the whole table, the smaller the better, against its bound."""
+    limit = promise.number(parameter)
+    found = figure() if table.groups else limit
+    return Finding({parameter: found}, holds=at_most(found, limit))
+
+
+# Models about the number of people in a class, here or in a population.
+
+
+SIZE = Bound("k", lambda group: group.rows, at_least)
+"""The size of a class."""
+
+
+def k_anonymity(promise: Promise, table: Groups) -> Finding:
+    """Need n >= k."""
+    return judge_groups(promise, table, [SIZE])
+
+
+def maximum_risk(promise: Promise, table: Groups) -> Finding:
+    """Need 1/n <= risk."""
+    risk = Bound("risk", lambda group: Fraction(1, group.rows), at_most)
+    return judge_groups(promise, table, [risk])
+
+
+def average_risk(promise: Promise, table: Groups) -> Finding:
+    """The mean of 1/n over all rows is at most the risk; without overlaps that is classes/rows."""
+
+    def mean() -> Number:
+        by_size: dict[int, int] = {}
+        for group in table.groups:
+            by_size[group.rows] = by_size.get(group.rows, 0) + group.own
+        return sum(Fraction(own, rows) for rows, own in by_size.items()) / table.rows
+
+    return judge_table(promise, table, "risk", mean)
+
+
+def sample_uniqueness(promise: Promise, table: Groups) -> Finding:
+    """At most this share of the rows is alone in its class."""
+
+    def share() -> Number:
+        return Fraction(sum(g.own for g in table.groups if g.rows == 1), table.rows)
+
+    return judge_table(promise, table, "share", share)
+
+
+def k_map(promise: Promise, table: Groups) -> Finding:
+    """At least k people of the population fall into every published class."""
+    table.require_population()
+    return judge_groups(promise, table, [Bound("k", _people, at_least)])
+
+
+def delta_presence(promise: Promise, table: Groups) -> Finding:
+    """Need minimum <= n / people <= maximum, for every published class."""
+    table.require_population()
+    bounds = [Bound("minimum", _presence, at_least), Bound("maximum", _presence, at_most)]
+    return judge_groups(promise, table, bounds)
+
+
+def _people(group: Group) -> int:
+    return group.population or 0
+
+
+def _presence(group: Group) -> Number:
+    # Rows about people who are not in the population: it is not the population of this table.
+    return Fraction(group.rows, group.population) if group.population else math.inf
+
+
+# Models about how many sensitive values a class shows, and how evenly.
+#
+# Missing values count for nothing: shares are over the rows with a known value, and a class
+# without any is no protection at all.
+
+
+Known = Mapping[object, int]
+"""Rows by known value in one class."""
+
+
+def _bound(
+    promise: Promise,
+    table: Groups,
+    parameter: str,
+    figure: Callable[[Known], Number],
+    keeps: Callable[[Number, Number], bool] = at_least,
+) -> Bound:
+    """Look at the known values of the promise's column."""
+    column = promise.text("column")
+    table.reference_of(column)
+
+    def of_group(group: Group) -> Number:
+        return figure(group.known(column))
+
+    return Bound(parameter, of_group, keeps)
+
+
+def distinct_l_diversity(promise: Promise, table: Groups) -> Finding:
+    """Need m >= l."""
+    return judge_groups(promise, table, [_bound(promise, table, "l", len)])
+
+
+def probabilistic_l_diversity(promise: Promise, table: Groups) -> Finding:
+    """Need c1/n <= 1/l, that is n/c1 >= l."""
+
+    def figure(known: Known) -> Number:
+        return Fraction(sum(known.values()), max(known.values())) if known else 0
+
+    return judge_groups(promise, table, [_bound(promise, table, "l", figure)])
+
+
+def entropy_l_diversity(promise: Promise, table: Groups) -> Finding:
+    """Need exp(-sum p ln p) >= l."""
+
+    def figure(known: Known) -> Number:
+        n = sum(known.values())
+        return math.exp(-sum(c / n * math.log(c / n) for c in known.values())) if known else 0
+
+    return judge_groups(promise, table, [_bound(promise, table, "l", figure)])
+
+
+def recursive_cl_diversity(promise: Promise, table: Groups) -> Finding:
+    """Need c1 < c (c_l + … + c_m), counts in falling order, that is c1 / tail < c."""
+    l = promise.number("l")
+    if l != int(l) or l < 1:
+        raise InputError(f"{promise.model}: l must be a whole number of at least 1, got {l}")
+
+    def figure(known: Known) -> Number:
+        counts = sorted(known.values(), reverse=True)
+        tail = sum(counts[int(l) - 1 :])
+        return Fraction(counts[0], tail) if tail else math.inf
+
+    finding = judge_groups(promise, table, [_bound(promise, table, "c", figure, below)])
+    finding.found["l"] = l
+    return finding
+
+
+def alpha_k_anonymity(promise: Promise, table: Groups) -> Finding:
+    """Need n >= k and c/n <= alpha for every protected value (all if none is named)."""
+    protected = set(promise.texts("protected"))
+
+    def figure(known: Known) -> Number:
+        if not known:
+            return math.inf
+        counts = [c for v, c in known.items() if not protected or text_of(v) in protected]
+        return Fraction(max(counts, default=0), sum(known.values()))
+
+    return judge_groups(promise, table, [_bound(promise, table, "alpha", figure, at_most), SIZE])
+
+
+def p_sensitive(promise: Promise, table: Groups) -> Finding:
+    """Need n >= k and m >= p."""
+    return judge_groups(promise, table, [_bound(promise, table, "p", len), SIZE])
+
+
+def p_alpha_sensitive(promise: Promise, table: Groups) -> Finding:
+    """Need n >= k, m >= p, and the class weighs at least alpha."""
+    _, weigh = _categories(promise, table)
+    return judge_groups(
+        promise,
+        table,
+        [_bound(promise, table, "p", len), _bound(promise, table, "alpha", weigh), SIZE],
+    )
+
+
+def enhanced_p_alpha_sensitive(promise: Promise, table: Groups) -> Finding:
+    """Need n >= k, at least p different categories, and the class weighs at least alpha."""
+    categories, weigh = _categories(promise, table)
+
+    def distinct(known: Known) -> Number:
+        return len({categories[text_of(value)] for value in known})
+
+    return judge_groups(
+        promise,
+        table,
+        [_bound(promise, table, "p", distinct), _bound(promise, table, "alpha", weigh), SIZE],
+    )
+
+
+def _categories(
+    promise: Promise, table: Groups
+) -> tuple[Mapping[str, int], Callable[[Known], Number]]:
+    """Give each value's category, most secret first, and what the values of a class weigh.
+
+    The i-th of x categories weighs (i-1)/(x-1). The sum goes over the rows, or over the
+    distinct values if the promise says so.
+    """
+    named = promise.lists_of_texts("categories")
+    if len(named) < 2:
+        raise InputError(f"{promise.model}: there must be at least 2 categories")
+    category = {value: i for i, values in enumerate(named) for value in values}
+    if len(category) < sum(map(len, named)):
+        raise InputError(f"{promise.model}: a value stands in more than one place in categories")
+    values = {text_of(v) for v in table.reference_of(promise.text("column")) if v is not None}
+    homeless = sorted(values - set(category))
+    if homeless:
+        raise InputError(f"{promise.model}: no category has {some(homeless)}")
+    by_rows = promise.text("weight", "rows", "distinct", default="rows") == "rows"
+
+    def weigh(known: Known) -> Number:
+        total = sum(category[text_of(v)] * (c if by_rows else 1) for v, c in known.items())
+        return Fraction(total, len(named) - 1)
+
+    return category, weigh
+
+
+# Models that compare each class with the whole published table.
+#
+# A missing value is one more value here: a class where the diagnosis is missing more often than
+# elsewhere tells something too.
+#
+# With n rows in the class and N in the table, c and r rows of a value, p - q is (cN - rn)/(nN):
+# whole numbers until the last division, so nothing is rounded.
+
+
+Excess = dict[object, int]
+"""For each value of the table (p - q) nN, how much more of it a class has, in whole numbers."""
+
+
+def t_closeness(promise: Promise, table: Groups) -> Finding:
+    """Need EMD(class, table) <= t."""
+    column = promise.text("column")
+    distance = promise.text("distance", "equal", "ordered", "hierarchical", default="equal")
+    reference = table.reference_of(column)
+    work: Callable[[Excess], Fraction]
+    if distance == "equal":
+        work = _equal
+    elif distance == "ordered":
+        order = in_order(reference)
+        work = lambda excess: _ordered(excess, order)  # noqa: E731 - three shapes of one thing
+    else:
+        paths = _paths(table.hierarchies.get(column), reference, column)
+        work = lambda excess: _hierarchical(excess, paths)  # noqa: E731
+
+    def figure(group: Group) -> Number:
+        counts = group.values[column]
+        excess = {v: counts.get(v, 0) * table.rows - r * group.rows for v, r in reference.items()}
+        return work(excess) / (group.rows * table.rows)
+
+    return judge_groups(promise, table, [Bound("t", figure, at_most)])
+
+
+def _equal(excess: Excess) -> Fraction:
+    """Whatever is too much somewhere moves by 1."""
+    return Fraction(sum(e for e in excess.values() if e > 0))
+
+
+def _ordered(excess: Excess, order: Sequence[object]) -> Fraction:
+    """What has piled up so far moves one step on, and a step costs 1/(m-1)."""
+    if len(order) < 2:
+        return Fraction(0)
+    carried = moved = 0
+    for value in order:
+        carried += excess[value]
+        moved += abs(carried)
+    return Fraction(moved, len(order) - 1)
+
+
+def _hierarchical(excess: Excess, paths: Mapping[object, Sequence[str | None]]) -> Fraction:
+    """Below each inner node, what is too much moves to where it is too little.
+
+    At level h of H that costs h/H; what cannot be evened out there goes up.
+    """
+    height = len(next(iter(paths.values())))
+    # A node is named by its whole way from the top, so equal names elsewhere do not mix.
+    nodes = {(*reversed(paths[value]), value): e for value, e in excess.items()}
+    moved = 0
+    for level in range(1, height + 1):
+        children: dict[tuple[object, ...], list[int]] = defaultdict(list)
+        for node, extra in nodes.items():
+            children[node[:-1]].append(extra)
+        for extras in children.values():
+            too_much = sum(e for e in extras if e > 0)
+            too_little = -sum(e for e in extras if e < 0)
+            moved += level * min(too_much, too_little)
+        nodes = {node: sum(extras) for node, extras in children.items()}
+    return Fraction(moved, height)
+
+
+def _paths(
+    hierarchy: Mapping[str, Sequence[str]] | None, values: Mapping[object, int], column: str
+) -> dict[object, Sequence[str | None]]:
+    """Find each value's labels from level 1 to the top; a missing value joins only there."""
+    if not hierarchy:
+        raise InputError(f"no hierarchy of {column!r} was given to measure distances with")
+    unknown = [v for v in values if v is not None and text_of(v) not in hierarchy]
+    if unknown:
+        raise InputError(f"the hierarchy of {column!r} does not cover {some(unknown)}")
+    tops = {path[-1] if path else None for path in hierarchy.values()}
+    if len({len(path) for path in hierarchy.values()}) > 1 or len(tops) > 1 or None in tops:
+        raise InputError(f"the hierarchy of {column!r} has no single top")
+    some_path = next(iter(hierarchy.values()))
+    missing = [*[None] * (len(some_path) - 1), some_path[-1]]
+    return {v: missing if v is None else hierarchy[text_of(v)] for v in values}
+
+
+def basic_beta_likeness(promise: Promise, table: Groups) -> Finding:
+    """Need (p - q)/q <= beta for every value."""
+    return _likeness(promise, table, enhanced=False)
+
+
+def enhanced_beta_likeness(promise: Promise, table: Groups) -> Finding:
+    """Need (p - q)/q <= min(beta, -ln q) for every value; if -ln q is exceeded, no beta will do."""
+    return _likeness(promise, table, enhanced=True)
+
+
+def _likeness(promise: Promise, table: Groups, *, enhanced: bool) -> Finding:
+    column = promise.text("column")
+    reference = table.reference_of(column)
+
+    def figure(group: Group) -> Number:
+        most: Number = 0
+        for value, c in group.values[column].items():
+            r = reference[value]
+            gain = Fraction(c * table.rows - r * group.rows, r * group.rows)
+            if enhanced and not at_most(gain, -math.log(r / table.rows)):
+                return math.inf
+            most = max(most, gain)
+        return most
+
+    return judge_groups(promise, table, [Bound("beta", figure, at_most)])
+
+
+def delta_disclosure(promise: Promise, table: Groups) -> Finding:
+    """Need |ln(p/q)| < delta for every value of the table; one that the class lacks breaks it."""
+    column = promise.text("column")
+    reference = table.reference_of(column)
+
+    def figure(group: Group) -> Number:
+        counts = group.values[column]
+        if len(counts) < len(reference):
+            return math.inf
+        return max(
+            abs(math.log(counts[value] * table.rows / (r * group.rows)))
+            for value, r in reference.items()
+        )
+
+    return judge_groups(promise, table, [Bound("delta", figure, below)])
+
+
+MODEL_CHECKS: dict[str, Callable[[Promise, Groups], Finding]] = {
+    "k-anonymity": k_anonymity,
+    "k-map": k_map,
+    "delta-presence": delta_presence,
+    "maximum-risk": maximum_risk,
+    "average-risk": average_risk,
+    "sample-uniqueness": sample_uniqueness,
+    "distinct-l-diversity": distinct_l_diversity,
+    "probabilistic-l-diversity": probabilistic_l_diversity,
+    "entropy-l-diversity": entropy_l_diversity,
+    "recursive-cl-diversity": recursive_cl_diversity,
+    "alpha-k-anonymity": alpha_k_anonymity,
+    "p-sensitive-k-anonymity": p_sensitive,
+    "p-alpha-sensitive-k-anonymity": p_alpha_sensitive,
+    "enhanced-p-alpha-sensitive-k-anonymity": enhanced_p_alpha_sensitive,
+    "t-closeness": t_closeness,
+    "basic-beta-likeness": basic_beta_likeness,
+    "enhanced-beta-likeness": enhanced_beta_likeness,
+    "delta-disclosure": delta_disclosure,
+}
+"""How each model is recomputed. A model that is not here cannot be vouched for."""
+
+
+def recompute(source: Source | Relation, promises: Promises) -> list[Check]:
+    """Make every check that needs the rows."""
+    named = [model.get("column") for model in promises.models]
+    sensitive = [name for name in dict.fromkeys(filter(_is_text, named)) if name in source.names]
+    columns = [*promises.quasi_identifiers, *sensitive]
+    stars = promises.quasi_identifiers if promises.suppression == "star" else ()
+    with readable("the table"):
+        counted = count(source, columns, stars=stars)
+    left_out = min(counted.starred, promises.suppressed)
+    kept = _without_starred(counted, left_out, promises, len(sensitive))
+    table = Groups.of(
+        kept,
+        promises.quasi_identifiers,
+        sensitive,
+        any_=promises.missing == "matches-any",
+        population=promises.population,
+        hierarchies=promises.hierarchies,
+    )
+    return [*_row_checks(counted, kept, promises), *judge(table, promises)]
+
+
+def judge(table: Groups, promises: Promises) -> list[Check]:
+    """Make every check that needs the classes: levels, missing cells, models."""
+    checks = _top_checks(table, promises)
+    if promises.missing == "suppress":
+        checks.append(_nothing_missing(table))
+    checks += _absent_classes(table, promises)
+    checks += [check_model(model, table) for model in promises.models]
+    if not promises.models:
+        checks.append(Check("models", "unchecked", detail="no model is promised"))
+    return checks
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _without_starred(
+    counted: Counted, left_out: int, promises: Promises, n_sensitive: int
+) -> Counted:
+    """Take the suppressed rows out; they all look the same."""
+    if not left_out:
+        return counted
+    starred = (*(STAR for _ in promises.quasi_identifiers), *[None] * n_sensitive)
+    left = dict(counted.combinations)
+    # A stranger's manifest may look at one column twice; then no combination is like that.
+    still = left.pop(starred, 0) - left_out
+    if still > 0:
+        left[starred] = still
+    return Counted(left, counted.rows - left_out, counted.starred)
+
+
+def _row_checks(counted: Counted, kept: Counted, promises: Promises) -> list[Check]:
+    checks = []
+    if promises.published is not None:
+        removed = promises.suppression == "remove" and promises.suppressed
+        checks.append(
+            Check(
+                "rows",
+                status(holds=kept.rows == promises.published),
+                promises.published,
+                kept.rows,
+                f"{promises.suppressed} more were removed, says its maker" if removed else "",
+            )
+        )
+    if promises.suppression == "star":
+        enough = counted.starred >= promises.suppressed
+        checks.append(
+            Check(
+                "starred rows",
+                status(holds=enough),
+                promises.suppressed,
+                min(counted.starred, promises.suppressed),
+                "" if enough else "a starred row has nothing but * in the quasi-identifiers",
+            )
+        )
+    return checks
+
+
+def _top_checks(table: Groups, promises: Promises) -> list[Check]:
+    if not promises.at_top:
+        return []
+    split = []
+    for name in promises.at_top:
+        position = list(table.quasi_identifiers).index(name)
+        if len({group.key[position] for group in table.groups}) > 1:
+            split.append(name)
+    detail = f"more than one value in {some(split)}" if split else ""
+    return [Check("top levels", status(holds=not split), list(promises.at_top), detail=detail)]
+
+
+def _nothing_missing(table: Groups) -> Check:
+    lacking = [group for group in table.groups if None in group.key]
+    rows = sum(group.rows for group in lacking)
+    detail = "rows with a missing quasi-identifier should have been suppressed" if rows else ""
+    return Check("missing values", status(holds=not rows), 0, rows, detail)
+
+
+def _absent_classes(table: Groups, promises: Promises) -> list[Check]:
+    """Where a least presence is promised, a class of the population that is absent betrays it.
+
+    Suppressed rows make classes absent too, which tells nothing of who was in them; so
+    this is looked at only where it is said that no row was suppressed.
+    """
+    least = [m for m in promises.models if m.get("model") == "delta-presence" and m.get("minimum")]
+    said = promises.published is not None and not promises.suppressed
+    if not least or promises.population is None or not said:
+        return []
+    seen = {text_key(group.key) for group in table.groups}
+    absent = [key for key, people in promises.population.items() if people and key not in seen]
+    detail = f"for example {some(absent, most=1)}" if absent else ""
+    return [Check("absent classes", status(holds=not absent), 0, len(absent), detail)]
+
+
+def check_model(plain: Mapping[str, Any], table: Groups) -> Check:
+    """Recompute one model and compare it with its promise and its maker's figures."""
+    promise = Promise(plain)
+    recomputed = MODEL_CHECKS.get(promise.model)
+    promised = dict(promise.parameters)
+
+    def unchecked(why: str) -> Check:
+        return Check(promise.model, "unchecked", promised, detail=why)
+
+    if recomputed is None:
+        return unchecked("this verifier does not know the model")
+    try:
+        finding = recomputed(promise, table)
+    except SfumatoError as error:
+        return unchecked(str(error))
+    unread = promise.unread()
+    if unread:
+        return unchecked(f"this verifier does not know its parameter {some(unread)}")
+    found = {name: _plain(figure) for name, figure in finding.found.items()}
+    wrong = _wrong_measured(promise.measured, found)
+    detail = "; ".join(filter(None, [finding.detail, wrong]))
+    worst = None
+    if finding.worst:
+        worst = dict(zip(table.quasi_identifiers, finding.worst.key, strict=True))
+    good = status(holds=finding.holds and not wrong)
+    return Check(promise.model, good, promised, found, detail, worst)
+
+
+def _plain(figure: Number) -> int | float:
+    return figure if isinstance(figure, int) else float(figure)
+
+
+def _wrong_measured(measured: object, found: Mapping[str, int | float]) -> str:
+    """Say where the maker's own figures are not what was found."""
+    if measured is None:
+        return ""
+    if not isinstance(measured, Mapping):
+        return "the measured figures cannot be read"
+    strange = [name for name in measured if name not in found]
+    if strange:
+        return f"measured names {some(strange)}, which was not recomputed"
+    wrong = [name for name in measured if not _agrees(measured[name], found[name])]
+    return f"measured says {some(f'{n}={measured[n]}' for n in wrong)}" if wrong else ""
+
+
+def _agrees(claimed: object, found: int | float) -> bool:
+    # JSON has no infinity; makers write it as text or leave the figure empty.
+    value = float("inf") if claimed in (None, "inf", "Infinity") else claimed
+    try:
+        return is_number(value) and same(value, found)
+    except OverflowError:
+        return False
