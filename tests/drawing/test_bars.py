@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.drawing import bars_svg
-from sfumato.drawing.charts import MOST
+from sfumato.drawing.charts import MOST_BELIEFS as MOST
 from sfumato.errors import ParameterError
 from tests.drawing.reading import NASTY, SVG, check_drawing, children, tooltip
 

@@ -5,7 +5,7 @@ from itertools import combinations, pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.drawing.layout import HEIGHT, crossings, flow, laid_out, layered, ordered, spread
+from sfumato.drawing.layout import HEIGHT, assign_rows, crossings, flow, lay_out, order_rows, spread
 
 
 @st.composite
@@ -29,13 +29,13 @@ def has_cycle(n, edges):
 @given(graphs(acyclic=True))
 def test_without_a_cycle_all_edges_point_down(graph):
     n, edges = graph
-    assert not layered(n, edges, most=4).against
+    assert not assign_rows(n, edges, most=4).against
 
 
 @given(graphs())
 def test_edges_against_the_flow_are_enough_to_break_all_cycles(graph):
     n, edges = graph
-    against = layered(n, edges, most=4).against
+    against = assign_rows(n, edges, most=4).against
     assert sorted(flow(n, edges)) == list(range(n))
     assert not has_cycle(n, [edge for e, edge in enumerate(edges) if e not in against])
     # At most half of the edges: the guarantee of the heuristic.
@@ -45,7 +45,7 @@ def test_edges_against_the_flow_are_enough_to_break_all_cycles(graph):
 @given(graphs(), st.integers(1, 5))
 def test_every_edge_passes_every_row_between_its_ends(graph, most):
     n, edges = graph
-    found = layered(n, edges, most=most)
+    found = assign_rows(n, edges, most=most)
     row_of = {item: r for r, row in enumerate(found.rows) for item in row}
     assert sorted(item for row in found.rows for item in row) == list(range(len(row_of)))
     assert all(sum(item < n for item in row) <= most for row in found.rows)
@@ -68,8 +68,8 @@ def slow_crossings(rows, links):
 
 @given(graphs())
 def test_crossings_are_counted_as_the_textbook_does(graph):
-    found = layered(*graph, most=4)
-    rows = ordered(found)
+    found = assign_rows(*graph, most=4)
+    rows = order_rows(found)
     links = found.links()
     assert [set(row) for row in rows] == [set(row) for row in found.rows]
     assert crossings(rows, links) == slow_crossings(rows, links)
@@ -79,8 +79,8 @@ def test_crossings_are_counted_as_the_textbook_does(graph):
 def test_a_tree_has_no_crossings(names):
     label = [0, *names]
     tree = [(label[(i - 1) // 2], label[i]) for i in range(1, 15)]
-    found = layered(15, tree, most=8)
-    assert crossings(ordered(found), found.links()) == 0
+    found = assign_rows(15, tree, most=8)
+    assert crossings(order_rows(found), found.links()) == 0
 
 
 def textbook_spread(wanted, weights, gaps):
@@ -112,7 +112,7 @@ def test_places_are_the_nearest_that_keep_their_gaps(data, n):
 def test_boxes_are_inside_and_apart(graph, data):
     n, edges = graph
     widths = data.draw(st.lists(st.floats(64, 170), min_size=n, max_size=n))
-    layout = laid_out(widths, edges)
+    layout = lay_out(widths, edges)
     for a, b in combinations(layout.boxes, 2):
         assert not a.overlaps(b)
     for box in layout.boxes:
@@ -126,7 +126,7 @@ def test_boxes_are_inside_and_apart(graph, data):
 def test_edges_run_from_box_to_box_and_through_none(graph, data):
     n, edges = graph
     widths = data.draw(st.lists(st.floats(64, 170), min_size=n, max_size=n))
-    layout = laid_out(widths, edges)
+    layout = lay_out(widths, edges)
     assert sorted(layout.routes) == [e for e, (a, b) in enumerate(edges) if a != b]
     for e, route in layout.routes.items():
         parent, child = (layout.boxes[node] for node in edges[e])
@@ -146,7 +146,7 @@ def test_edges_run_from_box_to_box_and_through_none(graph, data):
 
 def test_the_place_on_a_curve_is_that_of_the_path():
     """The points of a Bézier curve, by de Casteljau's construction from the path as written."""
-    route = laid_out([80, 90, 100], [(0, 1), (0, 2)]).routes[0]
+    route = lay_out([80, 90, 100], [(0, 1), (0, 2)]).routes[0]
     a, b = route.points
     middle = (a.y + b.y) / 2
     controls = [(a.x, a.y), (a.x, middle), (b.x, middle), (b.x, b.y)]
@@ -163,7 +163,7 @@ def test_the_place_on_a_curve_is_that_of_the_path():
 
 
 def test_two_edges_between_the_same_nodes_are_apart():
-    layout = laid_out([80, 80], [(0, 1), (1, 0)])
+    layout = lay_out([80, 80], [(0, 1), (1, 0)])
     there, back = layout.routes[0], layout.routes[1]
     assert back.against
     assert abs(there.points[0].x - back.points[-1].x) > 8
@@ -172,6 +172,6 @@ def test_two_edges_between_the_same_nodes_are_apart():
 
 
 def test_a_star_of_forty_is_not_a_ribbon():
-    layout = laid_out([110] * 40, [(0, i) for i in range(1, 40)])
+    layout = lay_out([110] * 40, [(0, i) for i in range(1, 40)])
     assert layout.width < 2200
     assert layout.height < 1400

@@ -20,9 +20,9 @@ def bars(drawing, kind):
 @given(st.lists(st.tuples(st.text(max_size=20), st.integers(0, 10**9)), max_size=40))
 def test_a_histogram_has_a_bar_per_number_as_long_as_it_is_large(items):
     labels, numbers = [text for text, _ in items], [number for _, number in items]
-    found = bars(histogram_svg(labels, numbers, title="People", axis="size"), "bar")
+    found = bars(histogram_svg(labels, numbers, title="People", axis="size"), "bars")
     assert len(found) == min(len(items), 30)
-    lengths = [float(bar.find(f"{SVG}rect").get("width")) for bar in found]
+    lengths = [float(next(bar.iter(f"{SVG}rect")).get("width")) for bar in found]
     most = max(numbers, default=0) or 1
     for length, number in zip(lengths, numbers, strict=False):
         assert length == pytest.approx(300 * number / most, abs=0.01)

@@ -13,7 +13,7 @@ from typing import Any
 
 from sfumato.comparison.trial import AT_RISK, QUERY_ERROR, RISKS, Point, loss_words
 from sfumato.drawing.charts import Spot, scatter_svg
-from sfumato.drawing.svg import escaped
+from sfumato.drawing.svg import escape
 from sfumato.errors import ParameterError, UnknownNameError
 from sfumato.html import save_text
 from sfumato.losses import NormalizedLoss
@@ -377,12 +377,12 @@ def page_of(comparison: "Comparison") -> str:
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{allowed}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escaped(title)}</title>
+<title>{escape(title)}</title>
 <style>{_STYLE}</style>
 </head>
 <body>
-<h1>{escaped(title)}</h1>
-<p>{escaped(comparison.headline)} Somebody is at risk if a belief about them reaches
+<h1>{escape(title)}</h1>
+<p>{escape(comparison.headline)} Somebody is at risk if a belief about them reaches
 {comparison.threshold:.0%} and the release at least halved the doubt.</p>
 {_notes(comparison)}
 <figure>{comparison.drawn(linked=True)}</figure>
@@ -400,7 +400,7 @@ def fragment_of(comparison: "Comparison") -> str:
     """Write the drawing and the figures for a notebook."""
     drawing, table = comparison.svg(), _table(comparison, linked=False)
     return (
-        f"<div><p><strong>{escaped(comparison.headline)}</strong></p>{drawing}{table}"
+        f"<div><p><strong>{escape(comparison.headline)}</strong></p>{drawing}{table}"
         f"{_notes(comparison)}</div>"
     )
 
@@ -410,17 +410,17 @@ def _hash(text: str) -> str:
 
 
 def _notes(comparison: "Comparison") -> str:
-    return "".join(f"<p>{escaped(note)}</p>" for note in comparison.notes)
+    return "".join(f"<p>{escape(note)}</p>" for note in comparison.notes)
 
 
 def _table(comparison: "Comparison", *, linked: bool) -> str:
     titles, *lines = comparison.cells
-    head = "".join(f'<th scope="col">{escaped(title)}</th>' for title in titles[1:])
+    head = "".join(f'<th scope="col">{escape(title)}</th>' for title in titles[1:])
     rows = []
     for number, (name, *figures) in enumerate(lines, 1):
-        shown = escaped(name)
+        shown = escape(name)
         link = f'<a href="#policy-{number}">{shown}</a>' if linked else shown
-        cells = "".join(f"<td>{escaped(each.strip())}</td>" for each in figures)
+        cells = "".join(f"<td>{escape(each.strip())}</td>" for each in figures)
         rows.append(f'<tr><th scope="row" class="name">{link}</th>{cells}</tr>')
     return (
         f'<table><thead><tr><th scope="col" class="name">policy</th>{head}</tr></thead>'
@@ -433,6 +433,6 @@ def _details(number: int, point: "Point", comparison: "Comparison") -> str:
     heading = f"{number}. {point.name}" + (": on the front" if front else "")
     told = point.told(comparison.loss) if point.possible else f"Not possible: {point.reason}"
     return (
-        f'<details id="policy-{number}"><summary>{escaped(heading)}</summary>'
-        f"<p>{escaped(told)}</p><pre>{escaped(point.policy.to_yaml())}</pre></details>"
+        f'<details id="policy-{number}"><summary>{escape(heading)}</summary>'
+        f"<p>{escape(told)}</p><pre>{escape(point.policy.to_yaml())}</pre></details>"
     )

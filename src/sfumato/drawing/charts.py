@@ -1,4 +1,4 @@
-"""What is believed of each value before and after something is known, as bars."""
+"""Charts: bars of beliefs, shares and numbers, and scatter plots of risk against loss."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,14 +8,17 @@ from sfumato.checks import require_number
 from sfumato.drawing.svg import (
     FAINT,
     PAPER,
+    SAMPLE,
     Attribute,
     Box,
+    Item,
     Markup,
     Part,
-    counted,
+    count_of,
     element,
     group,
     label,
+    legend,
     note,
     number,
     one_line,
@@ -27,67 +30,120 @@ from sfumato.drawing.svg import (
 )
 from sfumato.errors import ParameterError
 
-# What the signs of a drawing mean, in lines below it.
+MOST_BELIEFS, MOST_NUMBERS, MOST_SHARES = 25, 30, 12
+"""How many rows of bars each chart draws."""
 
-
-SAMPLE = Box(0, 0, 34, 18)
-"""The room for a sign."""
-
-_SIZE = 11.5
-_LINE = 26.0
-_BETWEEN = 22.0
-
-
-class Item(NamedTuple):
-    """A sign, drawn in `SAMPLE`, and what it means."""
-
-    sign: Markup
-    meaning: str
-
-
-def legend(items: Sequence[Item], limit: float) -> Part:
-    """Set items in lines no wider than `limit`, unless one alone is wider.
-
-    >>> key = legend([Item(Markup("<circle/>"), "a dot")] * 3, 200)
-    >>> key.height == 18 + 2 * 26
-    True
-    """
-    if not items:
-        return Part(Markup(""), 0.0, 0.0)
-    x, y, widest = 0.0, 18.0, 0.0
-    parts = []
-    for item in items:
-        wide = SAMPLE.width + 8 + width_of(item.meaning, _SIZE)
-        if x and x + wide > limit:
-            x, y = 0.0, y + _LINE
-        parts.append(
-            group(
-                item.sign,
-                label(item.meaning, SAMPLE.width + 8, SAMPLE.height / 2, size=_SIZE),
-                transform=f"translate({number(x)} {number(y + (_LINE - SAMPLE.height) / 2)})",
-            )
-        )
-        widest = max(widest, x + wide)
-        x += wide + _BETWEEN
-    return Part(group(*parts, class_="legend", fill=FAINT), widest, y + _LINE)
-
-
-MOST = 25
-
-_BARS_SIZE = 12.0
-_SMALL = 11.0
-_ROW = 42.0
-_BAR = 14.0
-_LENGTH = 320.0
+_SIZE, _SMALL = 12.0, 11.0
 _WIDEST_NAME = 200.0
-_BEFORE = {"fill": "#ffffff", "stroke": "#5f6368"}
-_AFTER = {"fill": "#2c5f8a", "stroke": "#2c5f8a"}
+_LOOKS: tuple[dict[str, Attribute], ...] = (
+    {"fill": "#ffffff", "stroke": "#5f6368"},
+    {"fill": "#2c5f8a", "stroke": "#2c5f8a"},
+    {"fill": "#f6d9bd", "stroke": "#9a4a12", "stroke_dasharray": "4 2", "stroke_width": 1.4},
+)
+"""Hollow, solid, dashed: they differ without colour."""
+
+
+class _Bar(NamedTuple):
+    """One bar: its share of the longest possible one, the text at its end, and its look."""
+
+    share: float
+    text: str
+    look: Mapping[str, Attribute]
+
+
+class _Row(NamedTuple):
+    """The bars of one label, below each other, and what the row says in words."""
+
+    label: str
+    bars: Sequence[_Bar]
+    tooltip: str
+
+
+class _Measures(NamedTuple):
+    """The room that bars take."""
+
+    length: float = 320.0
+    bar: float = 12.0
+    between_rows: float = 12.0
+    for_text: float = 48.0
+    """The room beside the longest bar for its text."""
+
+
+def _draw_rows(
+    rows: Sequence[_Row], room: _Measures, *, axis: str = "", scale: bool = False
+) -> Part:
+    """Return rows of bars with their labels to the left.
+
+    Args:
+        rows: From top to bottom.
+        room: The sizes.
+        axis: What the labels are, written above them.
+        scale: Draw lines at each quarter of the longest possible bar.
+    """
+    names = [shorten(row.label, _WIDEST_NAME, _SIZE) for row in rows]
+    left = max((width_of(name, _SIZE) for name in (*names, axis)), default=0.0) + 12
+    top = 24.0 if axis else 0.0
+    deep = max((len(row.bars) for row in rows), default=0) * (room.bar + 2) + room.between_rows
+    height = top + deep * len(rows)
+    drawn = [label(axis, left - 12, 10, size=_SMALL, text_anchor="end", fill=FAINT)] if axis else []
+    if scale:
+        drawn.append(_draw_scale(left, height, room.length))
+    for i, row in enumerate(rows):
+        y = top + i * deep
+        bars = [
+            group(
+                rectangle(Box(left, y + j * (room.bar + 2), bar.share * room.length, room.bar),
+                          **bar.look),
+                label(bar.text, left + bar.share * room.length + 6,
+                      y + j * (room.bar + 2) + room.bar / 2, size=_SMALL),
+            )
+            for j, bar in enumerate(row.bars)
+        ]  # fmt: skip
+        middle = y + (deep - room.between_rows) / 2
+        name = label(names[i], left - 12, middle, size=_SIZE, text_anchor="end")
+        drawn.append(group(name, *bars, tooltip=row.tooltip, class_="bars"))
+    return Part(group(*drawn), left + room.length + room.for_text, height + (20 if scale else 4))
+
+
+def _draw_scale(left: float, height: float, length: float) -> Markup:
+    lines = []
+    for quarter in range(5):
+        x, text = left + quarter * length / 4, percent(quarter / 4)
+        lines.append(rectangle(Box(x - 0.5, 0, 1, height), fill="#d9dde1"))
+        lines.append(label(text, x, height + 10, size=_SMALL, text_anchor="middle", fill=FAINT))
+    return group(*lines)
+
+
+def _longest(every: Sequence[Sequence[float]], most: int) -> tuple[list[int], str]:
+    """Return the rows with the longest bars, in the order given, and a remark on the others."""
+    longest = sorted(range(len(every)), key=lambda i: (-max(every[i], default=0.0), i))
+    hidden = longest[most:]
+    bound = max((max(every[i]) for i in hidden), default=0.0)
+    remark = f"Not drawn: {count_of(len(hidden), 'value')} of at most {percent(bound)}."
+    return sorted(longest[:most]), remark if hidden else ""
+
+
+def _series_page(
+    rows: Sequence[_Row], names: Sequence[str], remark: str, title: str, name: str, drawn: Part
+) -> str:
+    signs = [
+        Item(rectangle(Box(SAMPLE.x + 6, SAMPLE.y + 3, SAMPLE.width - 12, 12), **look), each)
+        for each, look in zip(names, _LOOKS, strict=False)
+    ]
+    return page(
+        drawn,
+        legend(signs, drawn.width),
+        note(remark, drawn.width),
+        title=title,
+        name=name,
+        description=" ".join([*(f"{row.tooltip}." for row in rows), remark]).strip(),
+    )
 
 
 def bars_svg(
     labels: Sequence[str], prior: Sequence[float], posterior: Sequence[float], *, title: str
 ) -> str:
-    """Draw two bars for each value: hollow for what was believed, solid for what is now.
+    """Return two bars for each value: hollow for the belief before, solid for the one after.
 
     Values are in the order given. Of more than 25 those with the longest bars are drawn,
     and a note says how many are left out.
@@ -103,201 +159,24 @@ def bars_svg(
         >>> "90 %" in drawing, "flu: 50 % before, 90 % after" in drawing
         (True, True)
     """
-    _check(labels, prior, posterior)
-    longest = sorted(range(len(labels)), key=lambda i: (-max(prior[i], posterior[i]), i))
-    shown, hidden = sorted(longest[:MOST]), longest[MOST:]
-    bars = _bars([labels[i] for i in shown], [(prior[i], posterior[i]) for i in shown])
-    most = max((max(prior[i], posterior[i]) for i in hidden), default=0.0)
-    remark = f"Not drawn: {counted(len(hidden), 'value')} of at most {percent(most)}."
-    told = [_told(labels[i], prior[i], posterior[i]) for i in shown]
-    return page(
-        bars,
-        legend([Item(_sign(_BEFORE), "before"), Item(_sign(_AFTER), "after")], bars.width),
-        note(remark if hidden else "", bars.width),
-        title=title,
-        name="Probabilities before and after",
-        description=" ".join([*(f"{text}." for text in told), *([remark] if hidden else [])]),
-    )
-
-
-def _check(labels: Sequence[str], prior: Sequence[float], posterior: Sequence[float]) -> None:
-    for name, shares in (("prior", prior), ("posterior", posterior)):
-        if len(shares) != len(labels):
-            expected = f"{len(labels)} numbers, one per label"
-            raise ParameterError(name, len(shares), expected)
-        for i, share in enumerate(shares):
-            require_number(f"{name}[{i}]", share, at_least=0, at_most=1)
-
-
-def _bars(labels: Sequence[str], shares: Sequence[tuple[float, float]]) -> Part:
-    names = [shorten(text, _WIDEST_NAME, _BARS_SIZE) for text in labels]
-    left = max((width_of(name, _BARS_SIZE) for name in names), default=0.0) + 12
-    drawn = [_scale(left, _ROW * len(names))]
-    for i, (before, after) in enumerate(shares):
-        y = i * _ROW
-        drawn.append(
-            group(
-                label(names[i], left - 12, y + _ROW / 2, size=_BARS_SIZE, text_anchor="end"),
-                _bar(before, left, y + _ROW / 2 - _BAR - 1, _BEFORE),
-                _bar(after, left, y + _ROW / 2 + 1, _AFTER),
-                tooltip=_told(labels[i], before, after),
-                class_="bars",
-            )
+    _check_series(labels, {"prior": prior, "posterior": posterior})
+    pairs = list(zip(prior, posterior, strict=True))
+    shown, remark = _longest(pairs, MOST_BELIEFS)
+    rows = [
+        _Row(
+            labels[i],
+            _bars_of(pairs[i]),
+            f"{one_line(labels[i])}: {percent(prior[i])} before, {percent(posterior[i])} after",
         )
-    # The scale ends at 100 %, and beside the longest bar is room for its number.
-    return Part(group(*drawn), left + _LENGTH + 48, _ROW * len(names) + 20)
-
-
-def _bar(share: float, x: float, y: float, look: dict[str, str]) -> Markup:
-    length = share * _LENGTH
-    return group(
-        rectangle(Box(x, y, length, _BAR), **look),
-        label(percent(share), x + length + 6, y + _BAR / 2, size=_SMALL),
-    )
-
-
-def _scale(left: float, height: float) -> Markup:
-    lines = []
-    for quarter in range(5):
-        x = left + quarter * _LENGTH / 4
-        lines.append(rectangle(Box(x - 0.5, 0, 1, height), fill="#d9dde1"))
-        lines.append(
-            label(
-                percent(quarter / 4), x, height + 10, size=_SMALL, text_anchor="middle", fill=FAINT
-            )
-        )
-    return group(*lines)
-
-
-def _sign(look: dict[str, str]) -> Markup:
-    return rectangle(Box(SAMPLE.x + 6, SAMPLE.y + 3, SAMPLE.width - 12, 12), **look)
-
-
-def _told(text: str, before: float, after: float) -> str:
-    return f"{one_line(text)}: {percent(before)} before, {percent(after)} after"
-
-
-# How many people there are of each kind, as bars with their numbers.
-
-
-HISTOGRAM_MOST = 30
-
-_HISTOGRAM_SIZE = 12.0
-_HISTOGRAM_ROW = 26.0
-_HISTOGRAM_BAR = 16.0
-_HISTOGRAM_LENGTH = 300.0
-_LOOK = {"fill": "#2c5f8a", "stroke": "#2c5f8a"}
-
-
-def histogram_svg(
-    labels: Sequence[str],
-    numbers: Sequence[int],
-    *,
-    title: str,
-    axis: str = "",
-    noun: str = "person",
-    nouns: str = "people",
-) -> str:
-    """Draw one bar per kind, in the order given, each with its number and its share.
-
-    Args:
-        labels: What each bar stands for.
-        numbers: How many there are of it.
-        title: A heading.
-        axis: What the labels are, written above them.
-        noun: What is counted, if there is one of it.
-        nouns: What is counted, if there are more.
-
-    Example:
-        >>> drawing = histogram_svg(["2-4", "5-9"], [10, 30], title="People by size of class")
-        >>> "30 (75 %)" in drawing, "2-4: 10 people, 25 %." in drawing
-        (True, True)
-    """
-    if len(labels) != len(numbers):
-        raise ParameterError("numbers", len(numbers), f"{len(labels)} numbers, one per label")
-    total = sum(numbers)
-    shares = [number / max(total, 1) for number in numbers]
-    told = [
-        f"{one_line(text)}: {number} {noun if number == 1 else nouns}, {percent(share)}"
-        for text, number, share in zip(labels, numbers, shares, strict=True)
+        for i in shown
     ]
-    drawn = _histogram_bars(
-        labels[:HISTOGRAM_MOST],
-        numbers[:HISTOGRAM_MOST],
-        shares[:HISTOGRAM_MOST],
-        told[:HISTOGRAM_MOST],
-        axis,
-    )
-    left_out = len(labels) - HISTOGRAM_MOST
-    remark = f"Not drawn: {counted(left_out, 'bar')}." if left_out > 0 else ""
-    return page(
-        drawn,
-        note(remark, drawn.width),
-        title=title,
-        name="Numbers",
-        description=" ".join([*(f"{text}." for text in told[:HISTOGRAM_MOST]), remark]).strip(),
-    )
-
-
-def _histogram_bars(
-    labels: Sequence[str],
-    numbers: Sequence[int],
-    shares: Sequence[float],
-    told: Sequence[str],
-    axis: str,
-) -> Part:
-    names = [shorten(text, _WIDEST_NAME, _HISTOGRAM_SIZE) for text in labels]
-    left = max((width_of(name, _HISTOGRAM_SIZE) for name in (*names, axis)), default=0.0) + 12
-    top = 24.0 if axis else 0.0
-    most = max(numbers, default=0) or 1
-    drawn = [label(axis, left - 12, 10, size=11, text_anchor="end", fill=FAINT)] if axis else []
-    for i, (name, rows) in enumerate(zip(names, numbers, strict=True)):
-        y = top + i * _HISTOGRAM_ROW
-        drawn.append(
-            group(
-                label(
-                    name, left - 12, y + _HISTOGRAM_ROW / 2, size=_HISTOGRAM_SIZE, text_anchor="end"
-                ),
-                *_histogram_bar(rows, _HISTOGRAM_LENGTH * rows / most, shares[i], left, y),
-                tooltip=told[i],
-                class_="bar",
-            )
-        )
-    # Beside the longest bar is room for its number.
-    return Part(
-        group(*drawn), left + _HISTOGRAM_LENGTH + 130, top + _HISTOGRAM_ROW * len(names) + 4
-    )
-
-
-def _histogram_bar(number: int, length: float, share: float, x: float, y: float) -> list[Markup]:
-    # Thin spaces between thousands: a comma is a decimal sign to half of the readers.
-    text = f"{number:,}".replace(",", "\u202f") + f" ({percent(share)})"
-    middle = y + _HISTOGRAM_ROW / 2
-    return [
-        rectangle(Box(x, middle - _HISTOGRAM_BAR / 2, length, _HISTOGRAM_BAR), **_LOOK),
-        label(text, x + length + 6, middle, size=11),
-    ]
-
-
-# The same shares in several tables, as bars side by side.
-
-
-SHARES_MOST = 12
-
-_SHARES_SIZE = 12.0
-_SHARES_SMALL = 10.5
-_SHARES_BAR = 12.0
-_SHARES_BETWEEN = 12.0
-_LOOKS: tuple[dict[str, Attribute], ...] = (
-    {"fill": "#ffffff", "stroke": "#5f6368"},
-    {"fill": "#2c5f8a", "stroke": "#2c5f8a"},
-    {"fill": "#f6d9bd", "stroke": "#9a4a12", "stroke_dasharray": "4 2", "stroke_width": 1.4},
-)
-"""Hollow, solid, dashed: told apart without colour."""
+    drawn = _draw_rows(rows, _Measures(bar=14.0), scale=True)
+    name = "Probabilities before and after"
+    return _series_page(rows, ("before", "after"), remark, title, name, drawn)
 
 
 def shares_svg(labels: Sequence[str], series: Mapping[str, Sequence[float]], *, title: str) -> str:
-    """Draw for each value one bar per table, in the order given.
+    """Return one bar per table for each value, in the order given.
 
     Of more than a dozen values those with the longest bars are drawn, and a note says how
     many are left out.
@@ -313,28 +192,24 @@ def shares_svg(labels: Sequence[str], series: Mapping[str, Sequence[float]], *, 
         >>> "90 %" in drawing, "flu: all 50 %, worst 90 %." in drawing
         (True, True)
     """
-    _shares_check(labels, series)
-    every = list(zip(*series.values(), strict=True)) if series else [()] * len(labels)
-    longest = sorted(range(len(labels)), key=lambda i: (-max(every[i], default=0.0), i))
-    shown, hidden = sorted(longest[:SHARES_MOST]), longest[SHARES_MOST:]
-    drawn = _rows([labels[i] for i in shown], [every[i] for i in shown], tuple(series))
-    most = max((max(every[i]) for i in hidden), default=0.0)
-    remark = f"Not drawn: {counted(len(hidden), 'value')} of at most {percent(most)}."
-    signs = [Item(_shares_sign(look), name) for name, look in zip(series, _LOOKS, strict=False)]
-    told = [f"{_shares_told(labels[i], every[i], tuple(series))}." for i in shown]
-    return page(
-        drawn,
-        legend(signs, drawn.width),
-        note(remark if hidden else "", drawn.width),
-        title=title,
-        name="Shares",
-        description=" ".join([*told, *([remark] if hidden else [])]),
-    )
-
-
-def _shares_check(labels: Sequence[str], series: Mapping[str, Sequence[float]]) -> None:
     if len(series) > len(_LOOKS):
         raise ParameterError("series", len(series), f"at most {len(_LOOKS)} tables")
+    _check_series(labels, series)
+    every = list(zip(*series.values(), strict=True)) if series else [()] * len(labels)
+    shown, remark = _longest(every, MOST_SHARES)
+    rows = []
+    for i in shown:
+        parts = [f"{one_line(n)} {percent(s)}" for n, s in zip(series, every[i], strict=True)]
+        text = f"{one_line(labels[i])}: {', '.join(parts)}"
+        rows.append(_Row(labels[i], _bars_of(every[i]), text))
+    return _series_page(rows, tuple(series), remark, title, "Shares", _draw_rows(rows, _Measures()))
+
+
+def _bars_of(shares: Sequence[float]) -> list[_Bar]:
+    return [_Bar(s, percent(s), look) for s, look in zip(shares, _LOOKS, strict=False)]
+
+
+def _check_series(labels: Sequence[str], series: Mapping[str, Sequence[float]]) -> None:
     for name, shares in series.items():
         if len(shares) != len(labels):
             raise ParameterError(name, len(shares), f"{len(labels)} numbers, one per label")
@@ -342,51 +217,45 @@ def _shares_check(labels: Sequence[str], series: Mapping[str, Sequence[float]]) 
             require_number(f"{name}[{i}]", share, at_least=0, at_most=1)
 
 
-def _rows(
-    labels: Sequence[str], every: Sequence[tuple[float, ...]], names: tuple[str, ...]
-) -> Part:
-    shown = [shorten(text, _WIDEST_NAME, _SHARES_SIZE) for text in labels]
-    left = max((width_of(text, _SHARES_SIZE) for text in shown), default=0.0) + 12
-    height = (_SHARES_BAR + 2) * len(names) + _SHARES_BETWEEN
-    drawn = []
-    for i, text in enumerate(shown):
-        y = i * height
-        bars = [
-            _shares_bar(share, left, y + j * (_SHARES_BAR + 2), look)
-            for j, (share, look) in enumerate(zip(every[i], _LOOKS, strict=False))
-        ]
-        name = label(
-            text,
-            left - 12,
-            y + (height - _SHARES_BETWEEN) / 2,
-            size=_SHARES_SIZE,
-            text_anchor="end",
+def histogram_svg(
+    labels: Sequence[str],
+    numbers: Sequence[int],
+    *,
+    title: str,
+    axis: str = "",
+    noun: str = "person",
+    nouns: str = "people",
+) -> str:
+    """Return one bar per label, in the order given, each with its number and its share.
+
+    Args:
+        labels: What each bar stands for.
+        numbers: The number for each label.
+        title: A heading.
+        axis: What the labels are, written above them.
+        noun: What is counted, if there is one of it.
+        nouns: What is counted, if there are more.
+
+    Example:
+        >>> drawing = histogram_svg(["2-4", "5-9"], [10, 30], title="People by size of class")
+        >>> "30 (75 %)" in drawing, "2-4: 10 people, 25 %." in drawing
+        (True, True)
+    """
+    if len(labels) != len(numbers):
+        raise ParameterError("numbers", len(numbers), f"{len(labels)} numbers, one per label")
+    total, most = max(sum(numbers), 1), max(numbers, default=0) or 1
+    rows = []
+    for text, n in zip(labels[:MOST_NUMBERS], numbers, strict=False):
+        share = percent(n / total)
+        # Thin spaces between thousands: a comma is a decimal sign to half of the readers.
+        bar = _Bar(n / most, f"{n:,}".replace(",", "\u202f") + f" ({share})", _LOOKS[1])
+        rows.append(
+            _Row(text, [bar], f"{one_line(text)}: {n} {noun if n == 1 else nouns}, {share}")
         )
-        drawn.append(
-            group(name, *bars, tooltip=_shares_told(labels[i], every[i], names), class_="bars")
-        )
-    # Beside the longest bar is room for its number.
-    return Part(group(*drawn), left + _LENGTH + 48, height * len(labels) + 4)
-
-
-def _shares_bar(share: float, x: float, y: float, look: Mapping[str, Attribute]) -> Markup:
-    length = share * _LENGTH
-    return group(
-        rectangle(Box(x, y, length, _SHARES_BAR), **look),
-        label(percent(share), x + length + 6, y + _SHARES_BAR / 2, size=_SHARES_SMALL, fill=FAINT),
-    )
-
-
-def _shares_sign(look: Mapping[str, Attribute]) -> Markup:
-    return rectangle(Box(SAMPLE.x + 6, SAMPLE.y + 3, SAMPLE.width - 12, 12), **look)
-
-
-def _shares_told(text: str, shares: Sequence[float], names: Sequence[str]) -> str:
-    parts = [f"{one_line(n)} {percent(share)}" for n, share in zip(names, shares, strict=True)]
-    return f"{one_line(text)}: {', '.join(parts)}"
-
-
-# The scale of an axis: round numbers, few of them, and where each figure is.
+    hidden = len(labels) - MOST_NUMBERS
+    remark = f"Not drawn: {count_of(hidden, 'bar')}." if hidden > 0 else ""
+    room = _Measures(length=300.0, bar=16.0, between_rows=8.0, for_text=130.0)
+    return _series_page(rows, (), remark, title, "Numbers", _draw_rows(rows, room, axis=axis))
 
 
 _MOST_TICKS = 6
@@ -406,7 +275,7 @@ class Scale(NamedTuple):
     ticks: tuple[float, ...]
 
     def at(self, value: float) -> float:
-        """Give how far along the axis a figure is."""
+        """Return how far along the axis a figure is."""
         return self.length * (value - self.low) / (self.high - self.low)
 
 
@@ -432,13 +301,10 @@ def scale_of(values: Sequence[float], length: float) -> Scale:
 
 
 def _step(span: float) -> float:
-    """Give the smallest round step that makes few ticks."""
+    """Return the smallest round step that makes few ticks."""
     power = 10.0 ** math.floor(math.log10(span))
     steps = [power * factor for factor in (0.1, 0.2, 0.25, 0.5, 1.0, 2.0)]
     return next((step for step in steps if span / step <= _MOST_TICKS - 1), power)
-
-
-# Places in a plane, two figures each, and the front of those that no other one beats.
 
 
 MOST_LABELS = 60
@@ -447,11 +313,10 @@ _WIDTH, _HEIGHT = 560.0, 340.0
 _INSIDE = 22.0
 """Between the axes and the outermost places, so that marks and labels have room."""
 
-_SCATTER_SIZE, _SCATTER_SMALL = 12.0, 11.0
 _WIDEST_LABEL = 120.0
 _FRONT: dict[str, Attribute] = {"fill": "#2c5f8a", "stroke": "#16344f", "stroke_width": 1.2}
 _OTHER: dict[str, Attribute] = {"fill": PAPER, "stroke": "#5f6368", "stroke_width": 1.6}
-_SCATTER_LINE: dict[str, Attribute] = {
+_FRONT_LINE: dict[str, Attribute] = {
     "fill": "none", "stroke": "#2c5f8a", "stroke_width": 1.4, "stroke_dasharray": "5 3",
 }  # fmt: skip
 _WAYS = ((1, -1), (-1, 1), (-1, -1), (1, 1), (0, -1), (0, 1))
@@ -459,12 +324,12 @@ _WAYS = ((1, -1), (-1, 1), (-1, -1), (1, 1), (0, -1), (0, 1))
 
 
 class Spot(NamedTuple):
-    """Something with two figures: what it is called in the drawing, and what is told of it."""
+    """Something with two figures: what it is called in the drawing, and its description."""
 
     x: float
     y: float
     label: str
-    told: str
+    text: str
     on_front: bool = False
     link: str | None = None
     """Where on the same page more is said about it; only for drawings that are part of one."""
@@ -483,11 +348,11 @@ class _Place(NamedTuple):
 
     @property
     def label(self) -> str:
-        return shorten(", ".join(spot.label for spot in self.spots), _WIDEST_LABEL, _SCATTER_SIZE)
+        return shorten(", ".join(spot.label for spot in self.spots), _WIDEST_LABEL, _SIZE)
 
     @property
-    def told(self) -> str:
-        return "; ".join(one_line(spot.told) for spot in self.spots)
+    def text(self) -> str:
+        return "; ".join(one_line(spot.text) for spot in self.spots)
 
 
 def scatter_svg(spots: Sequence[Spot], *, x_axis: str, y_axis: str, title: str) -> str:
@@ -526,19 +391,19 @@ def scatter_svg(spots: Sequence[Spot], *, x_axis: str, y_axis: str, title: str) 
         title=title,
         name=f"{y_axis} and {x_axis}",
         description=" ".join(
-            [f"{counted(len(spots), 'mark')}.", *(f"{place.told}." for place in places)]
+            [f"{count_of(len(spots), 'mark')}.", *(f"{place.text}." for place in places)]
         ),
     )
     # What is inside an image cannot be reached by keyboard, as links must be.
-    return text.replace('role="img"', 'role="group"', 1) if _linked(spots) else text
+    return text.replace('role="img"', 'role="group"', 1) if _has_links(spots) else text
 
 
-def _linked(spots: Sequence[Spot]) -> bool:
+def _has_links(spots: Sequence[Spot]) -> bool:
     return any(spot.link is not None for spot in spots)
 
 
 def _places(spots: Sequence[Spot], across: Scale, upwards: Scale) -> list[_Place]:
-    """Put together what is at the same place, the front last so that it is drawn on top."""
+    """Group the spots at the same place, the front last so that it is drawn on top."""
     found: dict[tuple[int, int], list[Spot]] = {}
     for spot in spots:
         x = _INSIDE + across.at(spot.x)
@@ -552,7 +417,7 @@ def _plot(
     places: Sequence[_Place], across: Scale, upwards: Scale, x_axis: str, y_axis: str
 ) -> Part:
     shares = [f"{100 * tick:g} %" for tick in upwards.ticks]
-    left = max(width_of(text, _SCATTER_SMALL) for text in shares) + 12
+    left = max(width_of(text, _SMALL) for text in shares) + 12
     top = 26.0
     inside = group(
         _grid(across, upwards, shares),
@@ -561,10 +426,10 @@ def _plot(
         transform=f"translate({number(left)} {number(top)})",
     )
     axes = group(
-        label(shorten(y_axis, _WIDTH, _SCATTER_SIZE), 0, 10, size=_SCATTER_SIZE, fill=FAINT),
+        label(shorten(y_axis, _WIDTH, _SIZE), 0, 10, size=_SIZE, fill=FAINT),
         label(
-            shorten(x_axis, _WIDTH, _SCATTER_SIZE), left + _WIDTH, top + _HEIGHT + 38,
-            size=_SCATTER_SIZE, text_anchor="end", fill=FAINT,
+            shorten(x_axis, _WIDTH, _SIZE), left + _WIDTH, top + _HEIGHT + 38,
+            size=_SIZE, text_anchor="end", fill=FAINT,
         ),
     )  # fmt: skip
     return Part(group(inside, axes), left + _WIDTH + 24, top + _HEIGHT + 48)
@@ -575,14 +440,12 @@ def _grid(across: Scale, upwards: Scale, shares: Sequence[str]) -> Markup:
     for tick, text in zip(upwards.ticks, shares, strict=True):
         y = _HEIGHT - _INSIDE - upwards.at(tick)
         lines.append(_path(f"M0 {number(y)}H{number(_WIDTH)}", fill="none", stroke="#e3e6e8"))
-        lines.append(label(text, -6, y, size=_SCATTER_SMALL, text_anchor="end", fill=FAINT))
+        lines.append(label(text, -6, y, size=_SMALL, text_anchor="end", fill=FAINT))
     for tick in across.ticks:
         x = _INSIDE + across.at(tick)
         lines.append(_path(f"M{number(x)} 0V{number(_HEIGHT)}", fill="none", stroke="#e3e6e8"))
         lines.append(
-            label(
-                f"{tick:g}", x, _HEIGHT + 14, size=_SCATTER_SMALL, text_anchor="middle", fill=FAINT
-            )
+            label(f"{tick:g}", x, _HEIGHT + 14, size=_SMALL, text_anchor="middle", fill=FAINT)
         )
     return group(*lines)
 
@@ -593,7 +456,7 @@ def _front_line(front: Sequence[_Place]) -> Markup:
         return Markup("")
     ordered = sorted(front, key=lambda place: (place.x, -place.y))
     steps = "".join(f"H{number(place.x)}V{number(place.y)}" for place in ordered[1:])
-    return _path(f"M{number(ordered[0].x)} {number(ordered[0].y)}{steps}", **_SCATTER_LINE)
+    return _path(f"M{number(ordered[0].x)} {number(ordered[0].y)}{steps}", **_FRONT_LINE)
 
 
 def _marks(places: Sequence[_Place]) -> list[Markup]:
@@ -603,12 +466,12 @@ def _marks(places: Sequence[_Place]) -> list[Markup]:
     few = len(places) <= MOST_LABELS
     labelled = [place for place in reversed(places) if few or place.on_front]
     corners = {id(place): _room(place, places, taken) for place in labelled}
-    return [_marked(place, corners.get(id(place))) for place in places]
+    return [_draw_mark(place, corners.get(id(place))) for place in places]
 
 
 def _room(place: _Place, places: Sequence[_Place], taken: list[Box]) -> Box:
     """Find room for a label beside its mark and not beside another, if there is any; take it."""
-    width, height = width_of(place.label, _SCATTER_SIZE), _SCATTER_SIZE + 2
+    width, height = width_of(place.label, _SIZE), _SIZE + 2
     boxes = [
         Box(
             place.x + right * (8 + width / 2) - width / 2,
@@ -636,18 +499,18 @@ def _nearest(box: Box, places: Sequence[_Place]) -> _Place:
     return min(places, key=lambda place: (place.x - x) ** 2 + (place.y - y) ** 2)
 
 
-def _marked(place: _Place, room: Box | None) -> Markup:
+def _draw_mark(place: _Place, room: Box | None) -> Markup:
     drawn = [_mark(place.x, place.y, on_front=place.on_front)]
     if room is not None:
         weight = "600" if place.on_front else None
         y = room.y + room.height / 2
-        drawn.append(label(place.label, room.x, y, size=_SCATTER_SIZE, font_weight=weight))
+        drawn.append(label(place.label, room.x, y, size=_SIZE, font_weight=weight))
     kind = "front" if place.on_front else "beaten"
     link = place.spots[0].link
     if link is None:
-        return group(*drawn, tooltip=place.told, class_=kind)
-    told = element("title", place.told)
-    return element("a", told, *drawn, href=f"#{link}", class_=kind, aria_label=place.told)
+        return group(*drawn, tooltip=place.text, class_=kind)
+    text = element("title", place.text)
+    return element("a", text, *drawn, href=f"#{link}", class_=kind, aria_label=place.text)
 
 
 def _mark(x: float, y: float, *, on_front: bool) -> Markup:

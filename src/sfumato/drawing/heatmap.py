@@ -16,7 +16,7 @@ from sfumato.drawing.svg import (
     Box,
     Markup,
     Part,
-    counted,
+    count_of,
     group,
     label,
     note,
@@ -30,9 +30,6 @@ from sfumato.drawing.svg import (
 )
 from sfumato.errors import ParameterError
 from sfumato.typing import BoolArray, FloatArray, IntArray
-
-# A table of probabilities that is valid, and the part of it that there is room for.
-
 
 MOST_ROWS = 30
 MOST_COLUMNS = 40
@@ -86,21 +83,21 @@ class Cells:
 
     @property
     def empty(self) -> BoolArray:
-        """The rows that nobody stands behind; their numbers say nothing about anybody."""
+        """The rows without support; their numbers are about no person."""
         none: BoolArray = np.zeros(len(self.rows), dtype=np.bool_)
         return none if self.support is None else self.support == 0
 
     @property
     def marked(self) -> BoolArray:
-        """The cells above the mark that somebody stands behind."""
+        """The cells above the mark that have support."""
         bound = np.inf if self.mark_above is None else self.mark_above
         found: BoolArray = (self.values > bound) & ~self.empty[:, None]
         return found
 
-    def drawn(self) -> tuple[IntArray, IntArray]:
+    def choose(self) -> tuple[IntArray, IntArray]:
         """Choose the rows with the most support and the columns with the highest cells.
 
-        >>> Cells.of(["a", "b"], ["x", "y"], [[1, 0], [0, 1]]).drawn()
+        >>> Cells.of(["a", "b"], ["x", "y"], [[1, 0], [0, 1]]).choose()
         (array([0, 1]), array([0, 1]))
         """
         weight = np.zeros(len(self.rows)) if self.support is None else -self.support
@@ -120,24 +117,24 @@ class Cells:
         )
 
     def remarks(self) -> str:
-        """Say what the signs mean, and what there is no room for.
+        """Return what the signs mean, and what there is no room for.
 
         >>> Cells.of(["a"], ["x"], [[1]], mark_above=0.8).remarks()
         'Outlined: above 80 %.'
         """
-        rows, columns = self.drawn()
+        rows, columns = self.choose()
         shown = self.take(rows, columns)
         hidden = np.delete(self.marked, rows, axis=0).any(axis=1).sum()
         less = " with less support" if self.support is not None else ""
         also = f", {hidden} of them with a cell above the mark" if hidden else ""
         left_out = len(self.rows) - len(rows), len(self.columns) - len(columns)
-        told = [
+        texts = [
             (shown.marked.any(), f"Outlined: above {percent(self.mark_above or 0)}."),
             (shown.empty.any(), "Dashed: no row has this combination, so nothing is known."),
-            (left_out[0], f"Not drawn: {counted(left_out[0], 'row')}{less}{also}."),
-            (left_out[1], f"Not drawn: {counted(left_out[1], 'column')} with lower cells."),
+            (left_out[0], f"Not drawn: {count_of(left_out[0], 'row')}{less}{also}."),
+            (left_out[1], f"Not drawn: {count_of(left_out[1], 'column')} with lower cells."),
         ]
-        return " ".join(text for used, text in told if used)
+        return " ".join(text for used, text in texts if used)
 
 
 _SIZE = 12.0
@@ -151,7 +148,7 @@ _LIGHT, _DARK = (247, 250, 252), (23, 66, 105)
 
 
 class Words(NamedTuple):
-    """What the numbers of a table are, for those who read it or have it read to them."""
+    """The words for the numbers of a table, on screen and for screen readers."""
 
     name: str = "Table of probabilities"
     most: str = "most likely"
@@ -175,8 +172,8 @@ def heatmap_svg(
 ) -> str:
     """Draw a table of probabilities: one row per combination of parents, one column per value.
 
-    Cells are shaded, and have their number where there is room. A row that nobody stands
-    behind is drawn pale and never marked: its numbers say nothing about anybody. Of a long
+    Cells are shaded, and have their number where there is room. A row without
+    support is drawn pale and never marked: its numbers are about no person. Of a long
     table the rows with the most support are drawn, of a wide one the columns with the
     highest cells, in the order given; a note says what is left out.
 
@@ -196,7 +193,7 @@ def heatmap_svg(
         (1, True)
     """
     cells = Cells.of(rows, columns, values, support=support, mark_above=mark_above)
-    shown = cells.take(*cells.drawn())
+    shown = cells.take(*cells.choose())
     body = _body(shown, words)
     remarks = cells.remarks()
     return page(
@@ -285,7 +282,7 @@ def _cell(cells: Cells, r: int, c: int, grid: _Grid, words: Words) -> Markup:
     text = "–" if isnan(share) else words.figure(share)
     pale, marked = isnan(share) or bool(cells.empty[r]), bool(cells.marked[r, c])
     box = Box(grid.left + c * grid.pitch, grid.top + r * _HEIGHT, grid.pitch, _HEIGHT)
-    parts = [_shaded(_inset(box, 3), share, pale=pale)]
+    parts = [_draw_shade(_inset(box, 3), share, pale=pale)]
     if marked:
         # A white gap parts the line from the cell, so it is seen around a dark one too.
         parts.append(rectangle(_inset(box, 1), rx=4, fill="none", stroke=INK, stroke_width=1.8))
@@ -295,11 +292,11 @@ def _cell(cells: Cells, r: int, c: int, grid: _Grid, words: Words) -> Markup:
         x, y = box.x + box.width / 2, box.y + box.height / 2
         look = {"text_anchor": "middle", "fill": colour, "font_weight": weight}
         parts.append(label(text, x, y, size=_SMALL, **look))
-    told = f"{cells.rows[r]} → {cells.columns[c]}: {text}"
-    return group(*parts, tooltip=told, class_="marked" if marked else "cell")
+    tooltip = f"{cells.rows[r]} → {cells.columns[c]}: {text}"
+    return group(*parts, tooltip=tooltip, class_="marked" if marked else "cell")
 
 
-def _shaded(box: Box, share: float, *, pale: bool) -> Markup:
+def _draw_shade(box: Box, share: float, *, pale: bool) -> Markup:
     if pale:
         return rectangle(box, rx=2, fill=PAPER, stroke="#b8bec5", stroke_dasharray="3 3")
     mixed = [round(a + (b - a) * share) for a, b in zip(_LIGHT, _DARK, strict=True)]
@@ -312,14 +309,14 @@ def _inset(box: Box, by: float) -> Box:
 
 
 def _in_words(cells: Cells, words: Words) -> str:
-    size = f"{counted(len(cells.rows), 'row')} and {counted(len(cells.columns), 'column')}."
-    told = []
+    size = f"{count_of(len(cells.rows), 'row')} and {count_of(len(cells.columns), 'column')}."
+    texts = []
     for r, row in enumerate(cells.rows):
         shares = np.nan_to_num(cells.values[r], nan=-1.0)
         if not len(shares) or shares.max() < 0 or cells.empty[r]:
             continue
         best = int(shares.argmax())
-        behind = "" if cells.support is None else f" of {counted(int(cells.support[r]), 'row')}"
+        behind = "" if cells.support is None else f" of {count_of(int(cells.support[r]), 'row')}"
         darkest, figure = one_line(cells.columns[best]), words.figure(float(shares[best]))
-        told.append(f"{one_line(row)}: {words.most} {darkest}, {figure}{behind}.")
-    return " ".join([size, *told])
+        texts.append(f"{one_line(row)}: {words.most} {darkest}, {figure}{behind}.")
+    return " ".join([size, *texts])

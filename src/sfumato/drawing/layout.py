@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from sfumato.drawing.svg import Box, number
 
-# Which row of the drawing each node belongs to, so that arrows point down.
+# The row of each node, so that arrows point down.
 #
 # Reference: "Methods for Visual Understanding of Hierarchical System Structures", 1981,
 # doi:10.1109/TSMC.1981.4308636
@@ -23,7 +23,7 @@ Edge: TypeAlias = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Layered:
+class LayeredGraph:
     """Rows of items. An item is a node, or a bend that leads a long edge through a row.
 
     Bends have numbers from `nodes` on.
@@ -38,7 +38,7 @@ class Layered:
     """The edges that point up: each closes a cycle."""
 
     def links(self) -> list[list[Edge]]:
-        """Give, for each pair of neighbouring rows, the pairs of items to be joined."""
+        """Return, for each pair of neighbouring rows, the pairs of items to be joined."""
         row_of = {item: r for r, row in enumerate(self.rows) for item in row}
         found: list[list[Edge]] = [[] for _ in self.rows[1:]]
         for chain in self.chains:
@@ -47,13 +47,13 @@ class Layered:
         return found
 
 
-def layered(nodes: int, edges: Sequence[Edge], *, most: int) -> Layered:
+def assign_rows(nodes: int, edges: Sequence[Edge], *, most: int) -> LayeredGraph:
     """Sort nodes into rows of at most `most`, and lead long edges from row to row.
 
-    >>> layered(3, [(0, 1), (1, 2), (0, 2)], most=5)
-    Layered(nodes=3, rows=((0,), (1, 3), (2,)), chains=((0, 1), (1, 2), (0, 3, 2)),
+    >>> assign_rows(3, [(0, 1), (1, 2), (0, 2)], most=5)
+    LayeredGraph(nodes=3, rows=((0,), (1, 3), (2,)), chains=((0, 1), (1, 2), (0, 3, 2)),
     against=frozenset())
-    >>> layered(2, [(0, 1), (1, 0)], most=5).against
+    >>> assign_rows(2, [(0, 1), (1, 0)], most=5).against
     frozenset({1})
     """
     place = {node: i for i, node in enumerate(flow(nodes, edges))}
@@ -71,7 +71,7 @@ def layered(nodes: int, edges: Sequence[Edge], *, most: int) -> Layered:
             rows[row].append(bend)
         chains.append((upper, *range(bends, bends + len(between)), lower))
         bends += len(between)
-    return Layered(nodes, tuple(map(tuple, rows)), tuple(chains), against)
+    return LayeredGraph(nodes, tuple(map(tuple, rows)), tuple(chains), against)
 
 
 def flow(nodes: int, edges: Sequence[Edge]) -> list[int]:
@@ -148,18 +148,18 @@ def _tighten(
                 moved = True
 
 
-# In which order the items of each row stand, so that few edges cross.
+# The order of the items in each row, so that few edges cross.
 
 
 _SWEEPS = 16
 
 
-def ordered(graph: Layered) -> tuple[tuple[int, ...], ...]:
+def order_rows(graph: LayeredGraph) -> tuple[tuple[int, ...], ...]:
     """Order every row: by the mean place of each item's neighbours, then by swapping pairs.
 
-    >>> from sfumato.drawing.layout import layered
-    >>> graph = layered(4, [(0, 3), (1, 2)], most=5)
-    >>> crossings(graph.rows, graph.links()), crossings(ordered(graph), graph.links())
+    >>> from sfumato.drawing.layout import assign_rows
+    >>> graph = assign_rows(4, [(0, 3), (1, 2)], most=5)
+    >>> crossings(graph.rows, graph.links()), crossings(order_rows(graph), graph.links())
     (1, 0)
     """
     links = graph.links()
@@ -169,14 +169,14 @@ def ordered(graph: Layered) -> tuple[tuple[int, ...], ...]:
         for upper, lower in between:
             above[lower].append(upper)
             below[upper].append(lower)
-    tries = [_swept(graph, above, below, down=down) for down in (False, True)]
+    tries = [_sweep(graph, above, below, down=down) for down in (False, True)]
     return min(tries, key=lambda rows: crossings(rows, links))
 
 
-def _swept(
-    graph: Layered, above: dict[int, list[int]], below: dict[int, list[int]], *, down: bool
+def _sweep(
+    graph: LayeredGraph, above: dict[int, list[int]], below: dict[int, list[int]], *, down: bool
 ) -> tuple[tuple[int, ...], ...]:
-    """Go through the rows again and again, down and up in turns, and keep the best."""
+    """Sweep through the rows again and again, down and up in turns, and keep the best."""
     links = graph.links()
     rows = [_bends_inside(row, graph.nodes) for row in graph.rows]
     best, fewest = _copy(rows), crossings(rows, links)
@@ -246,7 +246,7 @@ def _swap(rows: list[list[int]], above: dict[int, list[int]], below: dict[int, l
             for i in range(len(row) - 1):
                 a, b = row[i], row[i + 1]
                 gain = sum(
-                    _crossed(side[a], side[b], places) - _crossed(side[b], side[a], places)
+                    _crosses(side[a], side[b], places) - _crosses(side[b], side[a], places)
                     for side in (above, below)
                 )
                 if gain > 0:
@@ -255,29 +255,29 @@ def _swap(rows: list[list[int]], above: dict[int, list[int]], below: dict[int, l
                     saved = True
 
 
-def _crossed(left: list[int], right: list[int], places: dict[int, int]) -> int:
+def _crosses(left: list[int], right: list[int], places: dict[int, int]) -> int:
     return sum(places[a] > places[b] for a in left for b in right)
 
 
-# Where along its row each item stands: near its neighbours, and never on another item.
+# The place of each item along its row: near its neighbours, and never on another item.
 
 
 _PLACING_SWEEPS = 40
 
 
-def placed(
+def place_items(
     rows: Sequence[Sequence[int]],
     chains: Sequence[Sequence[int]],
     apart: Callable[[int, int], float],
 ) -> dict[int, float]:
-    """Give every item an x, keeping the order of its row.
+    """Return an x for every item, keeping the order of its row.
 
     Args:
         rows: The items of each row, from left to right.
         chains: The items that each edge passes, downwards; all but the ends are its bends.
         apart: How far apart the middles of two neighbours in a row must be.
 
-    >>> x = placed([[0], [1, 2]], [(0, 1), (0, 2)], lambda a, b: 10)
+    >>> x = place_items([[0], [1, 2]], [(0, 1), (0, 2)], lambda a, b: 10)
     >>> x[0] - x[1], x[2] - x[0]
     (5.0, 5.0)
     """
@@ -409,14 +409,14 @@ class Layout:
     height: float
 
 
-def laid_out(widths: Sequence[float], edges: Sequence[Edge]) -> Layout:
+def lay_out(widths: Sequence[float], edges: Sequence[Edge]) -> Layout:
     """Lay out a graph; nodes without edges stand below the others.
 
     Args:
         widths: How wide each node's box is.
         edges: Pairs of nodes; cycles are allowed.
 
-    >>> layout = laid_out([50, 50], [(0, 1)])
+    >>> layout = lay_out([50, 50], [(0, 1)])
     >>> [round(box.x) for box in layout.boxes], layout.routes[0].against
     ([0, 0], False)
     """
@@ -424,7 +424,7 @@ def laid_out(widths: Sequence[float], edges: Sequence[Edge]) -> Layout:
     linked = sorted({node for e in proper for node in edges[e]})
     small = {node: i for i, node in enumerate(linked)}
     most = max(4, ceil(1.3 * sqrt(len(linked))))
-    graph = layered(
+    graph = assign_rows(
         len(linked), [(small[edges[e][0]], small[edges[e][1]]) for e in proper], most=most
     )
     looped = {a for a, b in edges if a == b}
@@ -445,11 +445,11 @@ def laid_out(widths: Sequence[float], edges: Sequence[Edge]) -> Layout:
 
 
 def _flowing(
-    graph: Layered, widths: Sequence[float], rooms: Sequence[float]
+    graph: LayeredGraph, widths: Sequence[float], rooms: Sequence[float]
 ) -> tuple[list[Box], list[Route], float, float]:
     if not graph.rows:
         return [], [], 0.0, 0.0
-    rows = ordered(graph)
+    rows = order_rows(graph)
     links = graph.links()
 
     def apart(a: int, b: int) -> float:
@@ -457,7 +457,7 @@ def _flowing(
             return _LANE
         return sum(rooms[i] / 2 if i < graph.nodes else 0 for i in (a, b)) + _APART
 
-    x = placed(rows, graph.chains, apart)
+    x = place_items(rows, graph.chains, apart)
     edge_of = [rooms[i] / 2 if i < graph.nodes else _LANE / 2 for i in range(len(x))]
     left = min(x[i] - edge_of[i] for i in x)
     x = {item: place - left for item, place in x.items()}
@@ -474,7 +474,7 @@ def _flowing(
 def _tops(
     rows: Sequence[Sequence[int]], links: Sequence[Sequence[Edge]], x: Mapping[int, float]
 ) -> list[float]:
-    """Give every row its y: where edges go far sideways, rows stand further apart."""
+    """Return the y of every row: where edges go far sideways, rows stand further apart."""
     tops = [0.0]
     for between in links:
         far = max((abs(x[a] - x[b]) for a, b in between), default=0)
@@ -483,7 +483,7 @@ def _tops(
 
 
 def _routes(
-    graph: Layered,
+    graph: LayeredGraph,
     x: Mapping[int, float],
     boxes: Sequence[Box],
     row_of: Mapping[int, int],
@@ -504,7 +504,7 @@ def _routes(
 
 
 def _ports(ends: Sequence[tuple[int, float]], boxes: Sequence[Box]) -> list[float]:
-    """Part the edges that meet at one side of a box, in the order in which they come.
+    """Spread the edges that meet at one side of a box, in the order in which they come.
 
     Two edges between the same nodes are parted the same way at both ends, so they do not cross.
     """
@@ -520,7 +520,7 @@ def _ports(ends: Sequence[tuple[int, float]], boxes: Sequence[Box]) -> list[floa
 def _grid(
     widths: Sequence[float], rooms: Sequence[float], nodes: Sequence[int], above: Box
 ) -> tuple[dict[int, Box], float, float]:
-    """Put nodes in lines like words, below what is drawn already."""
+    """Place nodes in lines like words, below what is drawn already."""
     limit = max(above.width, 640.0)
     lines: list[list[int]] = []
     for node in nodes:

@@ -5,18 +5,20 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from sfumato.checks import require_number
-from sfumato.drawing.charts import SAMPLE, Item, legend
-from sfumato.drawing.layout import Layout, Point, Route, laid_out
+from sfumato.drawing.layout import Layout, Point, Route, lay_out
 from sfumato.drawing.svg import (
     PAPER,
+    SAMPLE,
     Box,
+    Item,
     Markup,
     Part,
-    counted,
+    count_of,
     element,
     group,
+    join_words,
     label,
-    listed,
+    legend,
     number,
     one_line,
     page,
@@ -54,7 +56,7 @@ def name_shown(column: str) -> str:
 
 
 def box_width(shown: str) -> float:
-    """Say how wide the box of a name is.
+    """Return the width of the box of a name.
 
     >>> box_width("x")
     64.0
@@ -71,8 +73,8 @@ def node(box: Box, column: str, kind: str) -> Markup:
         size=SIZE,
         text_anchor="middle",
     )
-    told = f"{column} ({kind})" if kind else column
-    return group(frame(box, kind), middle, tooltip=told, class_="node")
+    text = f"{column} ({kind})" if kind else column
+    return group(frame(box, kind), middle, tooltip=text, class_="node")
 
 
 def frame(box: Box, kind: str) -> Markup:
@@ -124,7 +126,7 @@ class Look:
 
     @property
     def width(self) -> float:
-        """How thick the line is.
+        """The width of the line.
 
         >>> Look().width, Look(0.5).width, Look(1).width
         (1.1, 3.25, 4.5)
@@ -133,7 +135,7 @@ class Look:
 
     @property
     def head(self) -> float:
-        """How long the arrowhead is."""
+        """The length of the arrowhead."""
         return 8.0 + self.width
 
 
@@ -276,7 +278,7 @@ def network_svg(
     """
     _check(network, marked)
     at = {column: i for i, column in enumerate(network.columns)}
-    layout = laid_out(
+    layout = lay_out(
         [box_width(name_shown(column)) for column in network.columns],
         [(at[parent], at[child]) for parent, child in network.edges],
     )
@@ -324,12 +326,12 @@ def _arrows(network: Network, looks: Mapping[Names, Look], layout: Layout) -> li
     drawn = []
     for e in sorted(range(len(network.edges)), key=strength):
         edge = network.edges[e]
-        told = _told(edge, looks[edge])
+        text = _describe(edge, looks[edge])
         if e in layout.routes:
-            drawn.append(arrow(layout.routes[e], looks[edge], tooltip=told))
+            drawn.append(arrow(layout.routes[e], looks[edge], tooltip=text))
         else:
             box = layout.boxes[network.columns.index(edge[0])]
-            drawn.append(loop(box, looks[edge], tooltip=told))
+            drawn.append(loop(box, looks[edge], tooltip=text))
     return drawn
 
 
@@ -356,7 +358,7 @@ def _meanings(kinds: Mapping[str, str], looks: Sequence[Look]) -> list[Item]:
     others = sorted({k for k in kinds.values() if k and k not in known})
     items = [Item(frame(inner, kind), kind) for kind in known]
     if others:
-        items.append(Item(frame(inner, others[0]), listed(others, most=3)))
+        items.append(Item(frame(inner, others[0]), join_words(others, most=3)))
     signs = [
         (any(l.strength is None for l in looks), Look(), "depends on"),
         (
@@ -367,10 +369,10 @@ def _meanings(kinds: Mapping[str, str], looks: Sequence[Look]) -> list[Item]:
         (any(l.chosen for l in looks), Look(chosen=True), "direction not told by the data"),
         (any(l.against for l in looks), Look(against=True), "closes a cycle"),
     ]
-    return items + [Item(sign(look, SAMPLE), told) for used, look, told in signs if used]
+    return items + [Item(sign(look, SAMPLE), text) for used, look, text in signs if used]
 
 
-def _told(edge: Names, look: Look) -> str:
+def _describe(edge: Names, look: Look) -> str:
     remarks = [
         f"rule of {percent(look.strength)}" if look.strength is not None else "",
         "direction not told by the data" if look.chosen else "",
@@ -380,14 +382,16 @@ def _told(edge: Names, look: Look) -> str:
 
 
 def _in_words(kinds: Mapping[str, str], looks: Mapping[Names, Look]) -> str:
-    """Say what there is to see: who depends on whom, and which edges stand out."""
-    sentences = [f"{counted(len(kinds), 'column')}, {counted(len(looks), 'arrow')}."]
+    """Return the drawing in words: which columns depend on which, and which edges stand out."""
+    sentences = [f"{count_of(len(kinds), 'column')}, {count_of(len(looks), 'arrow')}."]
     for kind in dict.fromkeys(filter(None, kinds.values())):
         members = [one_line(c) for c, of in kinds.items() if of == kind]
-        sentences.append(f"{kind.capitalize()}: {listed(members, most=len(members))}.")
+        sentences.append(f"{kind.capitalize()}: {join_words(members, most=len(members))}.")
     for child in kinds:
         parents = [one_line(a) for a, b in looks if b == child]
         if parents:
-            sentences.append(f"{one_line(child)} depends on {listed(parents, most=len(parents))}.")
-    remarkable = [_told(edge, look) for edge, look in looks.items() if look != Look()]
+            sentences.append(
+                f"{one_line(child)} depends on {join_words(parents, most=len(parents))}."
+            )
+    remarkable = [_describe(edge, look) for edge, look in looks.items() if look != Look()]
     return " ".join([*sentences, *(f"{remark}." for remark in remarkable)])

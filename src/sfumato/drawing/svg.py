@@ -1,4 +1,4 @@
-"""A little writer of SVG: elements, escaped text, rounded numbers.
+"""A little writer of SVG: elements, escape text, rounded numbers.
 
 Whatever is drawn stands for itself: no script, no style sheet, no identifiers that could
 clash with another drawing on the same page, nothing fetched from elsewhere.
@@ -20,7 +20,7 @@ _IMPOSSIBLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 
 class Markup(str):
-    """Finished SVG. Any other text is escaped where it is put in."""
+    """Finished SVG. Any other text is escape where it is put in."""
 
     __slots__ = ()
 
@@ -50,12 +50,12 @@ class Box(NamedTuple):
         )
 
 
-def escaped(text: str) -> Markup:
+def escape(text: str) -> Markup:
     r"""Write any text so that XML reads it back.
 
     Characters that XML cannot hold become a replacement character.
 
-    >>> escaped('a < b & "c"'), escaped("bell\x07")
+    >>> escape('a < b & "c"'), escape("bell\x07")
     ('a &lt; b &amp; &quot;c&quot;', 'bell\ufffd')
     """
     # A reader would turn a bare carriage return into a newline; a reference it keeps.
@@ -83,21 +83,21 @@ def element(name: str, /, *children: str, **attributes: Attribute) -> Markup:
         for key, value in attributes.items()
         if value is not None
     )
-    inside = "".join(c if isinstance(c, Markup) else escaped(c) for c in children)
+    inside = "".join(c if isinstance(c, Markup) else escape(c) for c in children)
     return Markup(f"<{head}>{inside}</{name}>" if inside else f"<{head}/>")
 
 
 def _attribute(value: Attribute) -> str:
     if isinstance(value, str):
         # Readers turn line breaks and tabs in attributes into spaces, unless they are references.
-        return escaped(value).replace("\n", "&#10;").replace("\t", "&#9;")
+        return escape(value).replace("\n", "&#10;").replace("\t", "&#9;")
     return number(value or 0)
 
 
 def group(*children: str, tooltip: str = "", **attributes: Attribute) -> Markup:
-    """Put elements together, with a text that appears when the pointer rests on them."""
-    told = (element("title", tooltip),) if tooltip else ()
-    return element("g", *told, *children, **attributes)
+    """Return elements as one, with a text that appears when the pointer rests on them."""
+    texts = (element("title", tooltip),) if tooltip else ()
+    return element("g", *texts, *children, **attributes)
 
 
 def label(text: str, x: float, y: float, *, size: float = 12, **attributes: Attribute) -> Markup:
@@ -126,11 +126,11 @@ def document(
     Neue&#x27;, Arial, sans-serif" fill="#222222"><title>Nothing</title><desc>There is nothing
     to see.</desc><rect x="0" y="0" width="20" height="10" fill="#ffffff"/></svg>
     """
-    told = (element("desc", description),) if description else ()
+    texts = (element("desc", description),) if description else ()
     return element(
         "svg",
         element("title", title),
-        *told,
+        *texts,
         # Drawn on paper of its own: dark text must not end up on a dark page.
         rectangle(Box(0, 0, width, height), fill=PAPER),
         *children,
@@ -144,9 +144,9 @@ def document(
     )
 
 
-# How wide text is, how to shorten it, and how shares are written.
+# Text: its width, shortening, shares and numbers.
 #
-# Nobody knows the font before the drawing is shown, so widths are those of a wide one (DejaVu
+# The font is unknown until the drawing is shown, so widths are those of a wide one (DejaVu
 # Sans, Verdana): what fits there fits everywhere.
 
 
@@ -180,7 +180,7 @@ def _em(character: str) -> float:
 
 
 def one_line(text: str) -> str:
-    r"""Put a text on one line: line breaks, tabs and runs of spaces become one space.
+    r"""Return a text on one line: line breaks, tabs and runs of spaces become one space.
 
     >>> one_line(" two\n lines\t")
     'two lines'
@@ -234,10 +234,10 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def listed(items: Sequence[str], *, most: int = 12) -> str:
+def join_words(items: Sequence[str], *, most: int = 12) -> str:
     """List things in a sentence.
 
-    >>> listed(["a"]), listed(["a", "b", "c"]), listed(["a", "b", "c"], most=1)
+    >>> join_words(["a"]), join_words(["a", "b", "c"]), join_words(["a", "b", "c"], most=1)
     ('a', 'a, b and c', 'a and 2 more')
     """
     if len(items) > most:
@@ -245,16 +245,16 @@ def listed(items: Sequence[str], *, most: int = 12) -> str:
     return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
 
 
-def counted(n: int, noun: str) -> str:
-    """Say how many.
+def count_of(n: int, noun: str) -> str:
+    """Return a number with its noun.
 
-    >>> counted(1, "row"), counted(2, "row")
+    >>> count_of(1, "row"), count_of(2, "row")
     ('1 row', '2 rows')
     """
     return f"{n} {noun}" + ("" if n == 1 else "s")
 
 
-# A drawing put together: a heading, what is drawn, and what there is to say about it.
+# The page: a heading, parts below each other, a legend and notes.
 
 
 _MARGIN = 24.0
@@ -314,3 +314,46 @@ def note(text: str, width: float) -> Part:
     lines = lines_of(text, width, _NOTE)
     drawn = [label(line, 0, 16 + 16 * i, size=_NOTE, fill=FAINT) for i, line in enumerate(lines)]
     return Part(group(*drawn, class_="note"), width, 8 + 16.0 * len(lines))
+
+
+SAMPLE = Box(0, 0, 34, 18)
+"""The room for a sign."""
+
+_LEGEND_SIZE = 11.5
+_LEGEND_LINE = 26.0
+_LEGEND_GAP = 22.0
+_LEGEND_INDENT = (_LEGEND_LINE - SAMPLE.height) / 2
+
+
+class Item(NamedTuple):
+    """A sign, drawn in `SAMPLE`, and what it means."""
+
+    sign: Markup
+    meaning: str
+
+
+def legend(items: Sequence[Item], limit: float) -> Part:
+    """Return the items in lines no wider than `limit`, unless one alone is wider.
+
+    >>> key = legend([Item(Markup("<circle/>"), "a dot")] * 3, 200)
+    >>> key.height == 18 + 2 * 26
+    True
+    """
+    if not items:
+        return Part(Markup(""), 0.0, 0.0)
+    x, y, widest = 0.0, 18.0, 0.0
+    parts = []
+    for item in items:
+        wide = SAMPLE.width + 8 + width_of(item.meaning, _LEGEND_SIZE)
+        if x and x + wide > limit:
+            x, y = 0.0, y + _LEGEND_LINE
+        parts.append(
+            group(
+                item.sign,
+                label(item.meaning, SAMPLE.width + 8, SAMPLE.height / 2, size=_LEGEND_SIZE),
+                transform=f"translate({number(x)} {number(y + _LEGEND_INDENT)})",
+            )
+        )
+        widest = max(widest, x + wide)
+        x += wide + _LEGEND_GAP
+    return Part(group(*parts, class_="legend", fill=FAINT), widest, y + _LEGEND_LINE)
