@@ -59,14 +59,14 @@ def _batch(rng: np.random.Generator, start: int, rows: int) -> "pa.Table":
     band = _step(age, pop.BANDS)
     sex = _draw(rng, pop.SEX_BY_BAND, band)
     postcodes, postcode_weights = _postcodes()
-    postcode = _draw(rng, [postcode_weights], _nobody_differs(rows))
+    postcode = _draw(rng, [postcode_weights], _same_weights(rows))
     in_city = np.isin(postcode // (pop.TOWNS * pop.DISTRICTS), pop.CITY_REGIONS)
     nationality = _draw(rng, np.array(list(pop.NATIONALITIES.values())).T, in_city)
     marital_status = _draw(rng, pop.MARITAL_BY_BAND, band)
     education = _draw(rng, pop.EDUCATION_BY_BAND, band)
     occupation = _occupation(rng, age, education)
     diagnosis = _diagnosis(rng, band, sex, occupation)
-    admitted = _admitted(rng, diagnosis)
+    admitted = _admission_date(rng, diagnosis)
     salary = _salary(rng, age, education, occupation)
     insurance = _draw(rng, pop.INSURANCE_BY_STEP, _step(salary, pop.SALARY_STEPS))
     outcome = _outcome(rng, band, diagnosis)
@@ -100,7 +100,7 @@ def _draw(rng: np.random.Generator, weights: ArrayLike, given: NDArray[Any]) -> 
     """Draw one code per person, with the row of weights that `given` points to.
 
     All rows of cumulative weights stand one after the other, the g-th between g and g + 1,
-    so that one search finds everybody's code whatever it depends on.
+    so that one search finds the code of each person whatever it depends on.
     """
     cumulative = np.cumsum(np.asarray(weights, dtype=np.float64), axis=1)
     cumulative /= cumulative[:, -1:]
@@ -116,7 +116,7 @@ def _step(amount: NDArray[Any], steps: Sequence[int]) -> IntArray:
     return np.searchsorted(np.array(steps), amount, side="right")
 
 
-def _nobody_differs(rows: int) -> IntArray:
+def _same_weights(rows: int) -> IntArray:
     return np.zeros(rows, dtype=np.int64)
 
 
@@ -128,7 +128,7 @@ def _missing(rng: np.random.Generator, name: str, rows: int) -> BoolArray | None
 def _age(rng: np.random.Generator, rows: int) -> IntArray:
     starts, weights = np.array(pop.AGE_WEIGHTS).T
     years = np.diff(starts, append=pop.OLDEST + 1)
-    age: IntArray = starts[0] + _draw(rng, [np.repeat(weights, years)], _nobody_differs(rows))
+    age: IntArray = starts[0] + _draw(rng, [np.repeat(weights, years)], _same_weights(rows))
     return age
 
 
@@ -166,7 +166,7 @@ def _diagnosis(
     return _draw(rng, _flat(weights), (band * len(pop.SEXES) + sex) * len(fields) + field)
 
 
-def _admitted(rng: np.random.Generator, diagnosis: IntArray) -> NDArray[np.datetime64]:
+def _admission_date(rng: np.random.Generator, diagnosis: IntArray) -> NDArray[np.datetime64]:
     first, last = np.datetime64(pop.FIRST_DAY, "D"), np.datetime64(pop.LAST_DAY, "D")
     days = np.arange(first, last + 1)
     month = days.astype("datetime64[M]").astype(np.int64) % 12
@@ -179,8 +179,8 @@ def _admitted(rng: np.random.Generator, diagnosis: IntArray) -> NDArray[np.datet
 def _birth_date(
     rng: np.random.Generator, admitted: NDArray[np.datetime64], age: IntArray
 ) -> NDArray[np.datetime64]:
-    """Go back to the last birthday, up to a year ago, and from there as many years as the age."""
-    days_ago = _draw(rng, np.ones((1, 365)), _nobody_differs(len(age)))
+    """Return a last birthday up to a year before admission, less the age in years."""
+    days_ago = _draw(rng, np.ones((1, 365)), _same_weights(len(age)))
     birthday = admitted - days_ago
     month = birthday.astype("datetime64[M]")
     day_of_month = birthday - month.astype("datetime64[D]")
@@ -216,12 +216,12 @@ def _names(rng: np.random.Generator, sex: IntArray) -> "pa.Array":
     women, men = (pop.GIVEN_NAMES[name] for name in ("female", "male"))
     hers, his = [1] * len(women) + [0] * len(men), [0] * len(women) + [1] * len(men)
     given = _draw(rng, [hers, his, [1] * len(hers)], sex)
-    family = _draw(rng, np.ones((1, len(pop.FAMILY_NAMES))), _nobody_differs(len(sex)))
+    family = _draw(rng, np.ones((1, len(pop.FAMILY_NAMES))), _same_weights(len(sex)))
     first = pa.array([*women, *men], pa.string()).take(pa.array(given))
     second = pa.array(pop.FAMILY_NAMES, pa.string()).take(pa.array(family))
     return pc.binary_join_element_wise(first, second, " ")
 
 
 def _flat(weights: FloatArray) -> FloatArray:
-    """Let every combination of what a value depends on be one row of weights."""
+    """Return the weights with one row per combination of what a value depends on."""
     return weights.reshape(-1, weights.shape[-1])

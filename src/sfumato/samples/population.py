@@ -1,6 +1,6 @@
 """The invented population: which values there are and how likely each is given others.
 
-Weights need not sum to one. Nobody in these tables is real; the proportions are rough
+Weights need not sum to one. No person in these tables is real; the proportions are rough
 on purpose, what matters is that columns depend on each other as they do in life.
 """
 
@@ -110,7 +110,7 @@ EDUCATION_PAY = (0.82, 0.88, 0.95, 1.0, 1.15, 1.2, 1.4, 1.65)
 
 
 class Occupation(NamedTuple):
-    """What somebody does, in which field, how likely by education, and for how much a year."""
+    """An occupation, its field, how likely it is by education, and its pay a year."""
 
     name: str
     field: str
