@@ -12,7 +12,7 @@ from benchmarks.measure import cpu
 from benchmarks.results import Figure
 from benchmarks.workloads import FEW
 from sfumato.counts import FrequencySet
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 from sfumato.tasks.publish import publish
 
 SIZE = 50
@@ -57,8 +57,8 @@ def _add(file: Path, rows: int) -> None:
     publish(increment_of(rows), file, again=True)
 
 
-def released(rows: int, *, seed: int = 1) -> Broken:
-    """Draw a broken release: groups of equal size, values at random."""
+def released(rows: int, *, seed: int = 1) -> GroupedTables:
+    """Draw a decoupled release: groups of equal size, values at random."""
     rng = np.random.default_rng([seed, rows])
     groups = np.repeat(np.arange(rows // SIZE), SIZE)
     codes = [groups, *(rng.integers(n, size=len(groups)) for n in _VALUES.values())]
@@ -66,7 +66,7 @@ def released(rows: int, *, seed: int = 1) -> Broken:
     counts = FrequencySet.from_codes(
         ["place", *_VALUES], values, np.array(codes), np.ones(len(groups), dtype=np.int64)
     )
-    return Broken.of(counts, ["place"], list(_VALUES))
+    return GroupedTables.of(counts, ["place"], list(_VALUES))
 
 
 def increment_of(rows: int, *, seed: int = 2) -> pa.Table:

@@ -17,7 +17,7 @@ from sfumato.attacks import (
     Target,
 )
 from sfumato.counts import FrequencySet
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 from sfumato.leaks import View
 from tests.attacks import brute
 from tests.attacks.tables import values_by_class
@@ -201,8 +201,8 @@ NAMES = ("work", "marital", "pay")
 def targets(groups):
     rows = [(f"{i}", *row) for i, group in enumerate(groups) for row in group]
     counts = FrequencySet.from_rows(["age", *NAMES], rows)
-    broken = Broken.of(counts, ("age",), NAMES)
-    return Target.of_table(counts, ("age",), NAMES), Target.of_broken("break-merge", broken)
+    grouped = GroupedTables.of(counts, ("age",), NAMES)
+    return Target.of_table(counts, ("age",), NAMES), Target.of_grouped("break-merge", grouped)
 
 
 @given(groups=st.lists(GROUP, min_size=1, max_size=2), known=st.integers(0, 2))
@@ -214,7 +214,7 @@ def test_the_others_are_guessed_from_one_known_value_after_breaking(groups, know
         for value in {row[known] for row in group}:
             expected = max(brute.joining(group, known, value).values())
             assert beliefs.posterior[i] == near(expected)
-    view = View(after.broken, NAMES[known])
+    view = View(after.grouped, NAMES[known])
     assert beliefs.posterior.tolist() == pytest.approx(view.largest.tolist(), abs=1e-12)
 
 

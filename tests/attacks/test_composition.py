@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sfumato.attacks import Composition, Target
 from sfumato.errors import ParameterError
 from tests.ledger.literal import breaches
-from tests.ledger.releases import START, broken_of
+from tests.ledger.releases import START, grouped_of
 
 ILLS, PAYS = ["flu", "gout", "hiv"], ["low", "high"]
 ROW = st.tuples(st.sampled_from(["20s", "30s"]), st.sampled_from(ILLS), st.sampled_from(PAYS))
@@ -28,7 +28,7 @@ def coded(rows, label):
     st.integers(1, 4),
 )
 def test_the_newcomers_are_seen_by_themselves(start, new, alpha, k):
-    found = Composition(alpha, k).run(broken_of(start), broken_of(start + new))
+    found = Composition(alpha, k).run(grouped_of(start), grouped_of(start + new))
     assert {each.labels for each in found.differences} == {(row[0],) for row in new}
     exposed = 0
     for each in found.differences:
@@ -41,7 +41,7 @@ def test_the_newcomers_are_seen_by_themselves(start, new, alpha, k):
             exposed += len(rows)
     assert found.people == exposed
     # Seen from the other end, the same people left; a group that is gone tells nothing new.
-    back = Composition(alpha, k).run(broken_of(start + new), broken_of(start))
+    back = Composition(alpha, k).run(grouped_of(start + new), grouped_of(start))
     left = {each.labels: each.left for each in back.differences}
     groups = {row[0] for row in start}
     for each in found.differences:
@@ -49,19 +49,19 @@ def test_the_newcomers_are_seen_by_themselves(start, new, alpha, k):
 
 
 def test_releases_that_are_alike_tell_nothing():
-    found = Composition(0.5).run(broken_of(START), broken_of(START[::-1]))
+    found = Composition(0.5).run(grouped_of(START), grouped_of(START[::-1]))
     assert not found.suffers
     assert str(found) == "composition exposes nobody in 0 groups that changed"
 
 
 def test_a_change_of_one_value_is_seen():
     later = [("20s", "gout", "low"), *START[1:]]
-    [each] = Composition(0.9, 2).run(broken_of(START), broken_of(later)).exposed
+    [each] = Composition(0.9, 2).run(grouped_of(START), grouped_of(later)).exposed
     assert (each.joined, each.left) == (1, 1)
 
 
 def test_a_finding_is_plain():
-    found = Composition(0.5, 3).run(broken_of(START), broken_of([*START, ("20s", "flu", "low")]))
+    found = Composition(0.5, 3).run(grouped_of(START), grouped_of([*START, ("20s", "flu", "low")]))
     plain = found.to_dict()
     assert json.loads(json.dumps(plain)) == plain
     assert plain["groups"] == [
@@ -78,20 +78,20 @@ def test_a_finding_is_plain():
 
 
 def test_other_columns_cannot_be_compared():
-    other = broken_of([("a", "b")], ("age",), ("ill",))
+    other = grouped_of([("a", "b")], ("age",), ("ill",))
     with pytest.raises(ParameterError, match="a release with the sensitive of the earlier"):
-        Composition(0.5).run(broken_of(START), other)
+        Composition(0.5).run(grouped_of(START), other)
     for settings in ({"alpha": 0}, {"alpha": 0.5, "k": 0}):
         with pytest.raises(ParameterError):
             Composition(**settings)
 
 
 def test_newcomers_are_at_risk_where_the_release_alone_hides_them():
-    later = broken_of([*START, ("20s", "hiv", "low")])
-    target = replace(Target.of_broken("break-merge", later), earlier=broken_of(START))
+    later = grouped_of([*START, ("20s", "hiv", "low")])
+    target = replace(Target.of_grouped("break-merge", later), earlier=grouped_of(START))
     [attack] = Composition.against(target, 0.75)
     outcome = attack.on(target, 0.75)
-    [difference] = attack.run(broken_of(START), later).differences
+    [difference] = attack.run(grouped_of(START), later).differences
     assert (outcome.people, outcome.posterior) == (1, 1.0)
     assert outcome.prior == float(difference.after) < 0.75
     assert outcome.worst[0].who == {"age": "20s"}
@@ -100,34 +100,34 @@ def test_newcomers_are_at_risk_where_the_release_alone_hides_them():
 
 @given(st.lists(ROW, min_size=1, max_size=10), st.lists(ROW, max_size=8))
 def test_who_is_at_risk_is_betrayed_too(start, new):
-    later = broken_of(start + new)
-    target = replace(Target.of_broken("break-merge", later), earlier=broken_of(start))
+    later = grouped_of(start + new)
+    target = replace(Target.of_grouped("break-merge", later), earlier=grouped_of(start))
     outcome = Composition(0.5).on(target, 0.75)
-    assert outcome.people <= Composition(0.5).run(broken_of(start), later).people
+    assert outcome.people <= Composition(0.5).run(grouped_of(start), later).people
     assert outcome.people <= len(new)
 
 
 def test_one_release_cannot_be_compared():
-    target = Target.of_broken("break-merge", broken_of(START))
+    target = Target.of_grouped("break-merge", grouped_of(START))
     assert Composition.against(target, 0.75) == []
     assert "no release before" in Composition.why_not(target)
-    assert "break-merge" in Composition.why_not(replace(target, broken=None))
+    assert "break-merge" in Composition.why_not(replace(target, grouped=None))
     with pytest.raises(ParameterError, match="no release before"):
         Composition(0.5).on(target, 0.75)
 
 
 def one_column(*ills):
-    return broken_of([("20s", ill) for ill in ills], ("age",), ("ill",))
+    return grouped_of([("20s", ill) for ill in ills], ("age",), ("ill",))
 
 
 def test_a_newcomer_without_a_value_gives_none_away():
     first, later = one_column("flu", "gout"), one_column("flu", "gout", None)
-    target = replace(Target.of_broken("break-merge", later), earlier=first)
+    target = replace(Target.of_grouped("break-merge", later), earlier=first)
     outcome = Composition(0.75).on(target, 0.75)
     assert (outcome.people, outcome.worst) == (0, ())
     # Beside a known value it hides nothing.
     later = one_column("flu", "gout", None, "hiv")
-    target = replace(Target.of_broken("break-merge", later), earlier=first)
+    target = replace(Target.of_grouped("break-merge", later), earlier=first)
     outcome = Composition(0.75).on(target, 0.75)
     assert (outcome.people, outcome.posterior) == (1, 1.0)
     assert outcome.prior == pytest.approx(1 / 3)

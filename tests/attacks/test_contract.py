@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.attacks import ATTACKS, Groups, Outside, Target, at_risk
 from sfumato.counts import FrequencySet
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import SfumatoError, UnknownNameError
 from sfumato.hierarchy.base import Hierarchy
 
@@ -50,17 +50,17 @@ def in_buckets(rows):
     return replace(in_one_piece(rows), kind="anatomy", counts=None)
 
 
-def broken(rows):
+def grouped(rows):
     counts = FrequencySet.from_rows(NAMES, rows)
-    return Target.of_broken("break-merge", Broken.of(counts, QUASI, SENSITIVE))
+    return Target.of_grouped("break-merge", GroupedTables.of(counts, QUASI, SENSITIVE))
 
 
-def broken_again(rows):
+def grouped_again(rows):
     """A broken release after another with the first half of its people."""
     counts = FrequencySet.from_rows(NAMES, rows)
     first = FrequencySet.from_rows(NAMES, sorted(rows, key=repr)[: len(rows) // 2 + 1])
-    target = Target.of_broken("break-merge", Broken.of(counts, QUASI, SENSITIVE))
-    return replace(target, earlier=Broken.of(first, QUASI, SENSITIVE))
+    target = Target.of_grouped("break-merge", GroupedTables.of(counts, QUASI, SENSITIVE))
+    return replace(target, earlier=GroupedTables.of(first, QUASI, SENSITIVE))
 
 
 def silent(rows):
@@ -85,8 +85,8 @@ def beside_a_list(rows):
 MAKERS = [
     in_one_piece,
     in_buckets,
-    broken,
-    broken_again,
+    grouped,
+    grouped_again,
     beside_the_original,
     beside_a_list,
     silent,

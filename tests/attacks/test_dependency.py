@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.attacks import Dependency, Target
 from sfumato.counts import FrequencySet
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, UnknownNameError
 from tests.adult import adult_folder
 
@@ -96,9 +96,9 @@ def test_what_is_missing_everywhere_cannot_be_told():
 
 def test_a_release_without_rows_is_refused():
     counts = FrequencySet.from_rows(NAMES, [("a", "s", "m"), ("b", "p", "d")])
-    broken = Target.of_broken("break-merge", Broken.of(counts, ("age",), SENSITIVE))
+    grouped = Target.of_grouped("break-merge", GroupedTables.of(counts, ("age",), SENSITIVE))
     with pytest.raises(InputError, match="no rows in one piece"):
-        Dependency("marital").on(broken, 0.75)
+        Dependency("marital").on(grouped, 0.75)
 
 
 def test_it_is_no_attack_by_class():

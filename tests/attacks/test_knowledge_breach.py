@@ -4,7 +4,7 @@ import pytest
 
 from sfumato.attacks import KnowledgeBreach, Target
 from sfumato.counts import FrequencySet
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, UnknownColumnError
 
 ROWS = [
@@ -17,10 +17,10 @@ NAMES = ["age", "work", "marital", "pay"]
 
 def targets(sensitive):
     counts = FrequencySet.from_rows(NAMES, ROWS)
-    broken = Broken.of(counts, ("age",), sensitive)
+    grouped = GroupedTables.of(counts, ("age",), sensitive)
     return [
         Target.of_table(counts, ("age",), sensitive),
-        Target.of_broken("break-merge", broken),
+        Target.of_grouped("break-merge", grouped),
     ]
 
 

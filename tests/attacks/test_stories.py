@@ -16,7 +16,7 @@ from sfumato.attacks import (
     Target,
 )
 from sfumato.counts import FrequencySet
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 from sfumato.hierarchy import Taxonomy
 from tests.decouple.tables import CENSUS, CENSUS_SENSITIVE, FIRST, SECOND
 
@@ -196,7 +196,7 @@ def before():
 
 
 def after():
-    return Target.of_broken("break-merge", Broken.of(census(), CENSUS, CENSUS_SENSITIVE))
+    return Target.of_grouped("break-merge", GroupedTables.of(census(), CENSUS, CENSUS_SENSITIVE))
 
 
 def test_before_breaking_who_works_for_the_state_is_single_and_earns_little():

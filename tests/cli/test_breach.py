@@ -110,7 +110,7 @@ def test_parts_on_disk_say_the_same_as_the_table_they_were_made_of(run, publishe
 
 def test_some_of_the_parts_can_be_chosen(parts):
     exposure = sf.breach(parts, sensitive=["Salary", "Marital-Status"])
-    assert exposure.broken.names == ("Salary", "Marital-Status")
+    assert exposure.grouped.names == ("Salary", "Marital-Status")
     with pytest.raises(ParameterError, match="groups of its own"):
         sf.breach(parts, quasi_identifiers=["Age"])
 
@@ -120,7 +120,7 @@ def test_a_broken_release_in_memory_is_taken_as_it_is(published):
     table = pa.table({name: [row[i] for row in ROWS] for i, name in enumerate(COLUMNS)})
     release = sf.decouple(table, quasi_identifiers=qi, sensitive=sensitive)
     exposure = sf.breach(release, original=table)
-    assert exposure.broken is release.broken
+    assert exposure.grouped is release.grouped
     guess = exposure.person({"Age": "[30-50]"}, {"Government": "State-gov"}).likeliest(1)[0]
     assert guess.probability == Fraction(8, 25)
     assert exposure.comparison is not None

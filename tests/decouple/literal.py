@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import product
 
 
-def broken(rows, n_quasi):
+def grouped(rows, n_quasi):
     """Rows with the same quasi-identifiers are a group: its size, and its values by column."""
     members = {}
     for row in rows:
@@ -21,7 +21,7 @@ def broken(rows, n_quasi):
 def joined(rows, n_quasi):
     """Every combination of a group's values, and how many people it stands for."""
     expected = {}
-    for key, (size, columns) in broken(rows, n_quasi).items():
+    for key, (size, columns) in grouped(rows, n_quasi).items():
         for values in product(*columns):
             people = Fraction(size)
             for column, value in zip(columns, values, strict=True):

@@ -148,7 +148,7 @@ def test_values_that_share_a_bucket_are_drawn():
     found = Counter()
     for seed in range(1500):
         rng = np.random.default_rng(seed)
-        values = Anatomy(2).run(counts, ["who"], ["ill"], rng=rng).broken.table("ill")
+        values = Anatomy(2).run(counts, ["who"], ["ill"], rng=rng).grouped.table("ill")
         buckets = (frozenset(values.value[values.group == g].tolist()) for g in (0, 1))
         found[frozenset(buckets)] += 1
     assert len(found) == 3

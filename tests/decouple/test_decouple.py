@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.counts import FrequencySet
 from sfumato.decouplings import DECOUPLINGS
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InfeasibleError, InputError, OutputError, ParameterError
-from sfumato.releases.opening import open_broken
+from sfumato.releases.opening import open_grouped
 from sfumato.tables import open_table
 from sfumato.tasks.decouple import _as_text
 from tests.decouple import literal
@@ -28,7 +28,7 @@ def decoupled(data, **options):
     return sf.decouple(data, quasi_identifiers=QI, sensitive=SENSITIVE, **options)
 
 
-def same(one: Broken, other: Broken) -> None:
+def same(one: GroupedTables, other: GroupedTables) -> None:
     """Hold two broken tables against each other, labels apart."""
     assert [c.name for c in one.quasi_identifiers] == [c.name for c in other.quasi_identifiers]
     assert [c.values for c in one.quasi_identifiers] == [c.values for c in other.quasi_identifiers]
@@ -45,18 +45,18 @@ def same(one: Broken, other: Broken) -> None:
 def test_the_files_say_what_breaking_word_by_word_says(tmp_path_factory, rows):
     folder = tmp_path_factory.mktemp("release") / "broken"
     decoupled(table(rows), output=folder, format="csv")
-    assert literal.read(folder) == literal.broken(rows, 2)
+    assert literal.read(folder) == literal.grouped(rows, 2)
 
 
 @given(rows=ROWS, form=st.sampled_from(["csv", "parquet", "feather"]))
 def test_what_is_read_again_is_what_was_counted(tmp_path_factory, rows, form):
     folder = tmp_path_factory.mktemp("release") / "broken"
     release = decoupled(table(rows), output=folder, format=form)
-    counted = Broken.of(FrequencySet.from_rows(NAMES, rows), QI, SENSITIVE)
-    same(counted, release.broken)
-    again = open_broken(folder).broken
+    counted = GroupedTables.of(FrequencySet.from_rows(NAMES, rows), QI, SENSITIVE)
+    same(counted, release.grouped)
+    again = open_grouped(folder).grouped
     same(counted, again)
-    np.testing.assert_array_equal(again.labelled, release.broken.labelled)
+    np.testing.assert_array_equal(again.labelled, release.grouped.labelled)
 
 
 TYPED = pa.table(
@@ -74,9 +74,9 @@ def test_values_keep_their_types_where_the_format_has_types(tmp_path, form):
     release = decoupled(TYPED, output=tmp_path / "broken", format=form)
     counted = open_table(TYPED).count(NAMES)
     counted = _as_text(counted) if form == "csv" else counted
-    same(Broken.of(counted, QI, SENSITIVE), release.broken)
-    found = open_broken(release.folder)
-    same(release.broken, found.broken)
+    same(GroupedTables.of(counted, QI, SENSITIVE), release.grouped)
+    found = open_grouped(release.folder)
+    same(release.grouped, found.grouped)
     if form != "csv":
         types = [str(found.likes[name].type_of(name)) for name in NAMES]
         assert types == ["int16", "float", "date32[day]", "bool"]
@@ -100,14 +100,14 @@ def test_tables_in_memory_are_of_the_kind_that_was_given(give, kind):
 def test_an_empty_text_in_a_csv_file_is_a_missing_value(tmp_path):
     rows = [("a", "", "", "y"), ("a", None, None, "y")]
     release = decoupled(table(rows), output=tmp_path / "broken", format="csv")
-    assert len(release.broken) == 1
+    assert len(release.grouped) == 1
     assert literal.read(release.folder) == {("a", None): (2, [{None: 2}, {"y": 2}])}
-    assert len(decoupled(table(rows)).broken) == 2
+    assert len(decoupled(table(rows)).grouped) == 2
 
 
 def test_one_group_and_one_row():
     release = decoupled(table([("a", "b", "x", "y")]))
-    assert len(release.broken) == 1
+    assert len(release.grouped) == 1
     assert "1 of 1 people are alone in their group" in release.warnings[0]
 
 
@@ -164,38 +164,38 @@ def policy(**changes):
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_a_release_keeps_its_promises_with_the_same_figures(tmp_path, form):
     release = sf.anonymize(PEOPLE, policy(), output=tmp_path / "release", format=form)
-    broken = sf.decouple(tmp_path / "release", output=tmp_path / "broken")
-    assert [f["format"] for f in broken.manifest["files"]] == [form] * 3
-    assert broken.manifest["models"] == release.manifest["models"]
-    assert broken.manifest["classes"] == release.manifest["classes"]
-    assert broken.manifest["rows"] == release.manifest["rows"]
-    assert broken.manifest["hierarchies"] == release.manifest["hierarchies"]
-    assert broken.manifest["risk_levels"] == release.manifest["risk_levels"]
-    assert broken.manifest["left_out"]["columns"] == ["insurance"]
-    levels = [c.get("level") for c in broken.manifest["columns"]]
+    decoupled = sf.decouple(tmp_path / "release", output=tmp_path / "broken")
+    assert [f["format"] for f in decoupled.manifest["files"]] == [form] * 3
+    assert decoupled.manifest["models"] == release.manifest["models"]
+    assert decoupled.manifest["classes"] == release.manifest["classes"]
+    assert decoupled.manifest["rows"] == release.manifest["rows"]
+    assert decoupled.manifest["hierarchies"] == release.manifest["hierarchies"]
+    assert decoupled.manifest["risk_levels"] == release.manifest["risk_levels"]
+    assert decoupled.manifest["left_out"]["columns"] == ["insurance"]
+    levels = [c.get("level") for c in decoupled.manifest["columns"]]
     assert levels == [c.get("level") for c in release.manifest["columns"][:4]]
-    assert sf.verify(broken.folder, policy()).verdict.holds
+    assert sf.verify(decoupled.folder, policy()).verdict.holds
 
 
 def test_a_release_in_memory_is_decoupled_in_memory():
     release = sf.anonymize(PEOPLE, policy())
-    broken = sf.decouple(release)
-    assert broken.broken.total == release.manifest["rows"]["published"]
-    assert sf.verify(broken, policy()).verdict.holds
+    decoupled = sf.decouple(release)
+    assert decoupled.grouped.total == release.manifest["rows"]["published"]
+    assert sf.verify(decoupled, policy()).verdict.holds
 
 
 def test_starred_rows_are_left_out_and_counted_as_suppressed(tmp_path):
     starring = policy(suppression={"limit": 0.3, "rows": "star"})
     release = sf.anonymize(PEOPLE, starring, output=tmp_path / "release", format="parquet")
     assert release.suppressed
-    broken = sf.decouple(release, output=tmp_path / "broken")
-    assert broken.broken.total == release.manifest["rows"]["published"]
-    assert broken.manifest["rows"] == {
+    decoupled = sf.decouple(release, output=tmp_path / "broken")
+    assert decoupled.grouped.total == release.manifest["rows"]["published"]
+    assert decoupled.manifest["rows"] == {
         "published": release.manifest["rows"]["published"],
         "suppressed": release.suppressed,
         "suppression": "remove",
     }
-    assert broken.manifest["models"] == release.manifest["models"]
+    assert decoupled.manifest["models"] == release.manifest["models"]
 
 
 def test_missing_values_that_match_any_still_do(tmp_path):
@@ -203,10 +203,10 @@ def test_missing_values_that_match_any_still_do(tmp_path):
     gaps = pa.array([None if i % 9 == 0 else age for i, age in enumerate(ages)])
     people = PEOPLE.set_column(0, "age", gaps)
     release = sf.anonymize(people, policy(missing="matches-any"), output=tmp_path / "release")
-    broken = sf.decouple(release, output=tmp_path / "broken")
-    assert broken.manifest["missing"] == "matches-any"
-    assert broken.manifest["models"] == release.manifest["models"]
-    assert sf.verify(broken.folder).verdict.holds
+    decoupled = sf.decouple(release, output=tmp_path / "broken")
+    assert decoupled.manifest["missing"] == "matches-any"
+    assert decoupled.manifest["models"] == release.manifest["models"]
+    assert sf.verify(decoupled.folder).verdict.holds
 
 
 def test_a_model_that_needs_a_population_is_not_promised_any_more(tmp_path):
@@ -216,24 +216,24 @@ def test_a_model_that_needs_a_population_is_not_promised_any_more(tmp_path):
         population=str(tmp_path / "people.parquet"),
     )
     release = sf.anonymize(PEOPLE, rule, output=tmp_path / "release")
-    broken = sf.decouple(release)
-    assert [model["model"] for model in broken.manifest["models"]] == ["k-anonymity"]
-    assert broken.manifest["left_out"]["models"] == ["k-map with k=3"]
-    assert any("k-map" in warning for warning in broken.warnings)
+    decoupled = sf.decouple(release)
+    assert [model["model"] for model in decoupled.manifest["models"]] == ["k-anonymity"]
+    assert decoupled.manifest["left_out"]["models"] == ["k-map with k=3"]
+    assert any("k-map" in warning for warning in decoupled.warnings)
 
 
 def test_columns_can_be_chosen_and_models_of_others_go(tmp_path):
     release = sf.anonymize(PEOPLE, policy(), output=tmp_path / "release")
-    broken = sf.decouple(release, sensitive=["outcome"])
-    assert set(broken.tables) == {"qi", "sensitive_outcome"}
-    assert [model["model"] for model in broken.manifest["models"]] == ["k-anonymity"]
-    assert broken.manifest["left_out"]["columns"] == ["diagnosis", "insurance"]
+    decoupled = sf.decouple(release, sensitive=["outcome"])
+    assert set(decoupled.tables) == {"qi", "sensitive_outcome"}
+    assert [model["model"] for model in decoupled.manifest["models"]] == ["k-anonymity"]
+    assert decoupled.manifest["left_out"]["columns"] == ["diagnosis", "insurance"]
 
 
 def test_a_plain_table_is_held_to_the_policy_it_comes_with(tmp_path):
     published = sf.anonymize(PEOPLE, policy()).table
-    broken = sf.decouple(published, policy=policy())
-    assert [m["model"] for m in broken.manifest["models"]] == [m.name for m in policy().models]
+    decoupled = sf.decouple(published, policy=policy())
+    assert [m["model"] for m in decoupled.manifest["models"]] == [m.name for m in policy().models]
     with pytest.raises(InfeasibleError, match=r"does not keep k-anonymity with k=4: measured k=1"):
         sf.decouple(PEOPLE, policy=policy())
 

@@ -50,7 +50,7 @@ def test_which_group_has_the_smallest_label_depends_on_nothing():
     for seed in range(1200):
         rng = np.random.default_rng(seed)
         parts = BreakMerge().run(counts, ["age"], ["ill"], rng=rng)
-        ranks[tuple(np.argsort(parts.broken.labelled).tolist())] += 1
+        ranks[tuple(np.argsort(parts.grouped.labelled).tolist())] += 1
     assert set(ranks) == set(permutations(range(3)))
     assert chisquare(list(ranks.values())).pvalue > UNLIKELY
 

@@ -318,7 +318,7 @@ def test_a_method_is_a_value():
     assert Slicing(l=2, columns=["age", "ill"]) == Slicing(l=2, columns=[["age"], ["ill"]])
     counts = FrequencySet.from_rows(NAMES, ROWS)
     parts = Slicing.example().run(counts, NAMES[:3], ["ill"], rng=np.random.default_rng(1))
-    assert parts.broken.total == len(ROWS)
+    assert parts.grouped.total == len(ROWS)
 
 
 def test_tables_in_memory_are_not_believed_more_than_files():
@@ -345,7 +345,7 @@ def test_the_census_is_sliced_and_nobody_in_it_is_exposed(method):
     columns = Columns(tuple(part.columns for part in parts.tables), "occupation")
     laid = Laid.of(counts, columns)
     bucket = bucketed(laid, [counts.codes_of(name) for name in names], method.diversity)
-    assert len(parts.broken) == bucket.max() + 1 > 1000
+    assert len(parts.grouped) == bucket.max() + 1 > 1000
     assert not len(exposed(laid, bucket, method.diversity))
     if method.form == "probabilistic":
         assert beliefs(laid, bucket).max() * method.l <= 1 + 1e-12

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import OutputError, ParameterError
-from sfumato.releases.opening import open_broken
+from sfumato.releases.opening import open_grouped
 from sfumato.tables import derived_table, open_table, write_derived
 from sfumato.tables.base import Batch, DerivedColumn, DerivedTable
 from sfumato.text import text_of
@@ -32,8 +32,8 @@ ARRAYS = {
 }
 
 
-def texts(broken: Broken) -> list:
-    columns = [*broken.quasi_identifiers, *(table.column for table in broken.sensitive)]
+def texts(grouped: GroupedTables) -> list:
+    columns = [*grouped.quasi_identifiers, *(table.column for table in grouped.sensitive)]
     return [[None if v is None else text_of(v) for v in column.values] for column in columns]
 
 
@@ -53,10 +53,10 @@ def test_every_type_comes_through(tmp_path, name, form):
         counted = open_table(release.tables["qi"]).count(["age"])
         assert counted.total == 3
         return
-    again = open_broken(release.folder).broken
-    assert texts(again) == texts(release.broken)
-    np.testing.assert_array_equal(again.sizes, release.broken.sizes)
-    assert sf.merge(release.folder).num_rows == len(release.broken)
+    again = open_grouped(release.folder).grouped
+    assert texts(again) == texts(release.grouped)
+    np.testing.assert_array_equal(again.sizes, release.grouped.sizes)
+    assert sf.merge(release.folder).num_rows == len(release.grouped)
 
 
 COLUMNS = (DerivedColumn("age", ("a", "b")), DerivedColumn("count"))
@@ -77,11 +77,11 @@ def test_a_file_that_is_there_is_not_touched(tmp_path):
 def test_a_table_that_breaks_off_leaves_no_file(tmp_path, form):
     good = Batch((np.array([0, 1]), np.array([3, 4])))
 
-    def broken_off():
+    def grouped_off():
         yield good
         raise KeyError("oh")
 
-    table = DerivedTable(COLUMNS, 2, broken_off)
+    table = DerivedTable(COLUMNS, 2, grouped_off)
     with pytest.raises(KeyError, match="oh"):
         write_derived(table, tmp_path / "x", format=form, likes={})
     with pytest.raises(RuntimeError, match="wrote 2 of 3"):

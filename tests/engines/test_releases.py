@@ -78,9 +78,9 @@ def test_a_release_is_verified_and_attacked_where_it_is(database):
 def test_a_release_is_decoupled_where_it_is(database):
     source = database.stored(PEOPLE, "people")
     release = sf.anonymize(source, POLICY, output="table:released")
-    broken = sf.decouple(release, output="table:broken")
+    decoupled = sf.decouple(release, output="table:broken")
     expected = sf.decouple(sf.anonymize(PEOPLE, POLICY))
-    assert broken.manifest["models"] == expected.manifest["models"]
+    assert decoupled.manifest["models"] == expected.manifest["models"]
     assert database.read("broken").num_rows == 60
     assert database.tables() == {
         *("people", "released", "released_manifest"),

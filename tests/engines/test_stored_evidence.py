@@ -178,8 +178,8 @@ def release(database, key, method=None):
     made = sf.anonymize(source, POLICY, output="table:released", key=None if method else key)
     if method is None:
         return (source[0], "released"), made
-    broken = sf.decouple(made, method, output="table:broken", key=key)
-    return (source[0], "broken"), broken
+    decoupled = sf.decouple(made, method, output="table:broken", key=key)
+    return (source[0], "broken"), decoupled
 
 
 @pytest.mark.parametrize("method", [None, "break-merge"])
@@ -335,12 +335,12 @@ def test_a_release_is_signed_later_and_only_if_it_is_what_was_published(quick_da
     with pytest.raises(OutputError, match="is signed by another key"):
         sf.sign(where, other)
     assert sf.sign(where, other, force=True).signed_by == str(other.public)
-    broken = sf.decouple(where, output="table:broken")
-    assert sf.sign(broken, key).holds
+    decoupled = sf.decouple(where, output="table:broken")
+    assert sf.sign(decoupled, key).holds
     assert sf.check_evidence((connection, "broken"), key.public).holds
     database.connection.execute("UPDATE broken_sensitive_ill SET ill = 'x' WHERE ill = 'flu'")
     database.connection.execute("UPDATE released_manifest SET manifest = manifest || ' '")
-    for what in (broken, where):
+    for what in (decoupled, where):
         with pytest.raises(VerificationError, match=r"not what was published|does not hold"):
             sf.sign(what, key)
     database.connection.execute("DELETE FROM released")

@@ -50,11 +50,11 @@ def test_decoupled_releases_can_be_signed_at_once(tmp_path, key, method):
 
 def test_increments_can_be_signed_at_once(tmp_path, key):
     table = pa.table({"age": ["30s"] * 4, "ill": ["flu", "flu", "gout", "hiv"]})
-    broken = sf.decouple(table, quasi_identifiers=["age"], sensitive=["ill"])
+    decoupled = sf.decouple(table, quasi_identifiers=["age"], sensitive=["ill"])
     ledger = tmp_path / "x.ledger"
     with pytest.raises(ParameterError, match="key must be left out when a ledger is started"):
-        sf.publish(broken, ledger, alpha=0.5, k=2, key=key)
-    sf.publish(broken, ledger, alpha=0.5, k=2)
+        sf.publish(decoupled, ledger, alpha=0.5, k=2, key=key)
+    sf.publish(decoupled, ledger, alpha=0.5, k=2)
     new = pa.table({"age": ["30s"] * 2, "ill": ["gout", "flu"]})
     with pytest.raises(ParameterError, match="key must be left out when there is no output"):
         sf.publish(new, ledger, key=key)

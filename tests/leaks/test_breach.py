@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.counts import FrequencySet
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, UnknownNameError
 from sfumato.leaks import (
     ABOVE,
@@ -29,7 +29,7 @@ from sfumato.leaks import (
 from tests.bayes.worked import COLUMNS, FIRST, ROWS, SECOND, TABLE
 
 QI, SENSITIVE = COLUMNS[:3], COLUMNS[3:]
-BROKEN = Broken.of(TABLE, QI, SENSITIVE)
+BROKEN = GroupedTables.of(TABLE, QI, SENSITIVE)
 GROUP_1, GROUP_2 = dict(zip(QI, FIRST, strict=True)), dict(zip(QI, SECOND, strict=True))
 
 NAMES = ("q", "r", "s", "t", "u")
@@ -46,9 +46,9 @@ TABLES = st.lists(
 )
 
 
-def broken_of(rows):
+def grouped_of(rows):
     counts = FrequencySet.from_rows(NAMES, rows)
-    return counts, Broken.of(counts, NAMES[:2], NAMES[2:])
+    return counts, GroupedTables.of(counts, NAMES[:2], NAMES[2:])
 
 
 def groups_of(rows):
@@ -119,7 +119,7 @@ def test_breaking_lowers_what_was_certain():
 def test_the_published_increment_of_group_1():
     added = [(*FIRST, "State-gov", "Never-Married", salary) for salary in ("≤50K", ">50K")] * 5
     counts = FrequencySet.from_rows(COLUMNS, ROWS + added)
-    known = breach_of(Broken.of(counts, QI, SENSITIVE), group=GROUP_1)
+    known = breach_of(GroupedTables.of(counts, QI, SENSITIVE), group=GROUP_1)
     assert known.size == 15
     rows = {
         (name, value): known.share(name).rows_of(value)
@@ -185,15 +185,15 @@ def test_increment_ratios_are_exact(old, new, size, ratio):
 
 @given(rows=TABLES, data=st.data())
 def test_the_laws_hold_for_values_that_occur_in_the_group(rows, data):
-    _, broken = broken_of(rows)
+    _, grouped = grouped_of(rows)
     row = data.draw(st.sampled_from(rows))
     group, name = dict(zip(NAMES, row[:2], strict=False)), data.draw(st.sampled_from(NAMES[2:]))
     # Any values of the group's tables, not only a combination that somebody has.
     peers = groups_of(rows)[row[:2]]
     values = {n: data.draw(st.sampled_from(peers))[i] for i, n in enumerate(NAMES[2:])}
     rest = {n: v for n, v in values.items() if n != name}
-    one = breach_of(broken, group=group).probability_of(values)
-    known = breach_of(broken, group=group, knows={name: values[name]})
+    one = breach_of(grouped, group=group).probability_of(values)
+    known = breach_of(grouped, group=group, knows={name: values[name]})
     two, three = known.known_share, known.probability_of(rest)
     assert one == known.group_only(known.combination(rest)) == three * two
     assert three >= one
@@ -206,8 +206,8 @@ def test_the_bounds_need_values_that_occur_in_the_group():
     """A value only other groups have is no guess: its probability is 0, below every bound."""
     known = breach_of(BROKEN, group=GROUP_2)
     assert known.probability_of({"Marital-Status": "Separated"}) == 0
-    counts, broken = broken_of([("1", "x", "a", "flu", 1), ("1", "x", "b", "gout", 2)])
-    both = breach_of(broken, group={"q": "1"}, counts=counts)
+    counts, grouped = grouped_of([("1", "x", "a", "flu", 1), ("1", "x", "b", "gout", 2)])
+    both = breach_of(grouped, group={"q": "1"}, counts=counts)
     assert both.probability_of({"s": "a", "t": "flu", "u": 1}) == Fraction(1, 2**3)
 
 
@@ -217,8 +217,8 @@ def test_one_more_of_a_combination_makes_it_likelier_unless_it_is_certain(rows, 
     values = (*row[:2], *(data.draw(st.sampled_from(rows))[i] for i in (2, 3, 4)))
     guess = dict(zip(NAMES[2:], values[2:], strict=True))
     group = dict(zip(NAMES[:2], row[:2], strict=True))
-    before = breach_of(broken_of(rows)[1], group=group).probability_of(guess)
-    after = breach_of(broken_of([*rows, values])[1], group=group).probability_of(guess)
+    before = breach_of(grouped_of(rows)[1], group=group).probability_of(guess)
+    after = breach_of(grouped_of([*rows, values])[1], group=group).probability_of(guess)
     assert after > before if before < 1 else after == 1
 
 
@@ -227,10 +227,10 @@ def test_one_more_of_a_combination_makes_it_likelier_unless_it_is_certain(rows, 
 
 @given(rows=TABLES, data=st.data())
 def test_guesses_come_likeliest_first_as_sorting_all_would_give(rows, data):
-    counts, broken = broken_of(rows)
+    counts, grouped = grouped_of(rows)
     row = data.draw(st.sampled_from(rows))
     knows = data.draw(st.sampled_from([{}, {"s": row[2]}, {"t": row[3], "u": row[4]}]))
-    known = breach_of(broken, group={"q": row[0], "r": row[1]}, knows=knows, counts=counts)
+    known = breach_of(grouped, group={"q": row[0], "r": row[1]}, knows=knows, counts=counts)
     people = groups_of(rows)[row[:2]]
     columns = [i for i, name in enumerate(NAMES[2:]) if name not in knows]
     expected = dict(all_guesses(people, columns))
@@ -253,9 +253,9 @@ def test_guesses_come_likeliest_first_as_sorting_all_would_give(rows, data):
 
 @given(rows=TABLES, data=st.data())
 def test_before_breaking_is_the_share_of_the_rows_that_fit(rows, data):
-    counts, broken = broken_of(rows)
+    counts, grouped = grouped_of(rows)
     row = data.draw(st.sampled_from(rows))
-    known = breach_of(broken, group={"q": row[0], "r": row[1]}, knows={"s": row[2]}, counts=counts)
+    known = breach_of(grouped, group={"q": row[0], "r": row[1]}, knows={"s": row[2]}, counts=counts)
     fitting = [one for one in rows if one[:3] == row[:3]]
     for guess in known.combinations():
         values = tuple(v for _, v in guess.values)
@@ -266,19 +266,19 @@ def test_the_few_likeliest_of_very_many_are_found_without_making_all():
     rows = [tuple(str(i % (c + 2)) for c in range(20)) for i in range(60)]
     names = [f"c{c}" for c in range(20)]
     counts = FrequencySet.from_rows(["q", *names], [("1", *row) for row in rows])
-    broken = Broken.of(counts, ["q"], names)
-    known = breach_of(broken, group={"q": "1"})
+    grouped = GroupedTables.of(counts, ["q"], names)
+    known = breach_of(grouped, group={"q": "1"})
     assert known.possible > 10**18
     found = known.likeliest(50)
     assert len({guess.values for guess in found}) == 50
     assert found[0].probability == prod(share.probabilities[0] for share in known.told)
-    [worst] = Exposure(broken).views[0].worst(1)
+    [worst] = Exposure(grouped).views[0].worst(1)
     assert worst.probability == found[0].probability
 
 
 def test_a_group_is_found_by_the_columns_that_single_it_out():
     assert breach_of(BROKEN, group={"Age": "[30-50]"}).size == 5
-    whole = Broken.of(TABLE, [], SENSITIVE)
+    whole = GroupedTables.of(TABLE, [], SENSITIVE)
     assert breach_of(whole, group={}).size == 10
 
 
@@ -328,8 +328,8 @@ def test_one_value_alone_says_where_somebody_may_be():
 
 @given(rows=TABLES, most=st.integers(1, 6))
 def test_the_worst_of_a_release_is_what_trying_everything_finds(rows, most):
-    _, broken = broken_of(rows)
-    for view in Exposure(broken).views:
+    _, grouped = grouped_of(rows)
+    for view in Exposure(grouped).views:
         columns = [i for i, name in enumerate(NAMES[2:]) if name != view.known]
         everything = [
             probability
@@ -349,8 +349,8 @@ def test_the_worst_of_a_release_is_what_trying_everything_finds(rows, most):
 def test_the_expected_people_of_each_level_are_those_of_all_combinations(rows, starts, alpha):
     moderate, high, very_high = sorted(starts)
     levels = RiskLevels(moderate=moderate, high=high, very_high=very_high)
-    _, broken = broken_of(rows)
-    for view in Exposure(broken, levels=levels, alpha=alpha).views:
+    _, grouped = grouped_of(rows)
+    for view in Exposure(grouped, levels=levels, alpha=alpha).views:
         columns = [i for i, name in enumerate(NAMES[2:]) if name != view.known]
         expected, above, mean = Counter(), 0.0, 0.0
         for people in groups_of(rows).values():
@@ -366,9 +366,9 @@ def test_the_expected_people_of_each_level_are_those_of_all_combinations(rows, s
 
 @given(rows=TABLES, alpha=st.sampled_from([0.05, 0.25, 0.5]))
 def test_before_and_after_are_what_a_literal_adversary_counts(rows, alpha):
-    counts, broken = broken_of(rows)
+    counts, grouped = grouped_of(rows)
     groups, levels = groups_of(rows), RiskLevels()
-    for change in compare(counts, broken, alpha=alpha).changes:
+    for change in compare(counts, grouped, alpha=alpha).changes:
         columns = [i for i, name in enumerate(NAMES[2:]) if name != change.known]
         before, after = [], []
         for row in rows:
@@ -406,16 +406,16 @@ def test_the_gain_on_the_worked_table():
 def test_breaking_can_make_some_peoples_values_likelier():
     """Married, low: nobody else has it, yet many are married and many have low pay."""
     rows = [("1", "x", "a", "flu", 1)] + [("1", "x", "a", "gout", 2), ("1", "x", "b", "flu", 1)] * 3
-    counts, broken = broken_of(rows)
-    change = compare(counts, broken).changes[0]
+    counts, grouped = grouped_of(rows)
+    change = compare(counts, grouped).changes[0]
     assert change.raised == 1
     assert change.lowered == 6
 
 
 def test_other_dictionaries_are_matched_as_written():
-    counts, broken = broken_of([("1", "x", "a", "flu", 1), ("2", "x", "b", None, 2)])
+    counts, grouped = grouped_of([("1", "x", "a", "flu", 1), ("2", "x", "b", None, 2)])
     other = FrequencySet.from_rows(NAMES, [(1, "x", "a", "flu", "1"), (2, "x", "b", None, "2")])
-    assert compare(other, broken).to_dict() == compare(counts, broken).to_dict()
+    assert compare(other, grouped).to_dict() == compare(counts, grouped).to_dict()
 
 
 @pytest.mark.parametrize(
@@ -428,14 +428,14 @@ def test_other_dictionaries_are_matched_as_written():
     ],
 )
 def test_a_table_of_other_people_is_refused(rows):
-    _, broken = broken_of([("1", "x", "a", "flu", 1), ("1", "x", "b", "flu", 2)])
-    with pytest.raises(InputError, match="Give the table that was broken"):
-        compare(FrequencySet.from_rows(NAMES, rows), broken)
+    _, grouped = grouped_of([("1", "x", "a", "flu", 1), ("1", "x", "b", "flu", 2)])
+    with pytest.raises(InputError, match="Give the table that was decoupled"):
+        compare(FrequencySet.from_rows(NAMES, rows), grouped)
 
 
 def test_an_empty_release_exposes_nobody():
     counts = FrequencySet.from_rows(NAMES, [])
-    exposure = Exposure(Broken.of(counts, NAMES[:2], NAMES[2:]), counts, alpha=0.5)
+    exposure = Exposure(GroupedTables.of(counts, NAMES[:2], NAMES[2:]), counts, alpha=0.5)
     assert exposure.views[0].worst() == []
     assert exposure.to_dict()["people"] == 0
     assert sum(exposure.views[1].expected.values()) == 0
@@ -443,7 +443,7 @@ def test_an_empty_release_exposes_nobody():
 
 
 def test_with_one_sensitive_column_there_is_one_adversary():
-    exposure = Exposure(Broken.of(TABLE, QI, ["Salary"]), TABLE)
+    exposure = Exposure(GroupedTables.of(TABLE, QI, ["Salary"]), TABLE)
     assert [view.known for view in exposure.views] == [None]
     assert exposure.views[0].worst(1)[0].probability == Fraction(4, 5)
     assert exposure.columns["Salary"].probability == Fraction(4, 5)

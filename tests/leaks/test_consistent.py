@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.counts import FrequencySet
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 from sfumato.leaks.exposure import random_table
 
 NAMES = ("q", "s", "t")
@@ -22,11 +22,11 @@ ROWS = st.lists(
 
 @given(rows=ROWS, seed=st.integers(0, 5))
 def test_it_fits_what_is_published(rows, seed):
-    broken = Broken.of(FrequencySet.from_rows(NAMES, rows), ["q"], ["s", "t"])
-    again = Broken.of(random_table(broken, np.random.default_rng(seed)), ["q"], ["s", "t"])
-    assert again.labels.tolist() == broken.labels.tolist()
-    assert again.sizes.tolist() == broken.sizes.tolist()
-    for mine, theirs in zip(again.sensitive, broken.sensitive, strict=True):
+    grouped = GroupedTables.of(FrequencySet.from_rows(NAMES, rows), ["q"], ["s", "t"])
+    again = GroupedTables.of(random_table(grouped, np.random.default_rng(seed)), ["q"], ["s", "t"])
+    assert again.labels.tolist() == grouped.labels.tolist()
+    assert again.sizes.tolist() == grouped.sizes.tolist()
+    for mine, theirs in zip(again.sensitive, grouped.sensitive, strict=True):
         assert mine.group.tolist() == theirs.group.tolist()
         assert mine.value.tolist() == theirs.value.tolist()
         assert mine.rows.tolist() == theirs.rows.tolist()
@@ -35,10 +35,10 @@ def test_it_fits_what_is_published(rows, seed):
 def test_nothing_but_the_group_ties_columns_together():
     """In a group of two and two, each pairing comes about as often as chance has it."""
     rows = [("1", "a", "x"), ("1", "a", "x"), ("1", "b", "y"), ("1", "b", "y")]
-    broken = Broken.of(FrequencySet.from_rows(NAMES, rows), ["q"], ["s", "t"])
+    grouped = GroupedTables.of(FrequencySet.from_rows(NAMES, rows), ["q"], ["s", "t"])
     together = 0
     for seed in range(600):
-        table = random_table(broken, np.random.default_rng(seed))
+        table = random_table(grouped, np.random.default_rng(seed))
         together += len(table) == 2 and table.codes[1].tolist() == table.codes[2].tolist()
     # One of the six ways to deal two x and two y gives both to the a's.
     assert 60 < together < 145

@@ -24,7 +24,7 @@ import sfumato.tasks.publish as task
 from sfumato.ledger.pending import staged
 from sfumato.ledger.store import reading
 from sfumato.tasks.headroom import contents, log, verify_ledger
-from tests.ledger.releases import START, broken_of, counted
+from tests.ledger.releases import START, counted, grouped_of
 
 NEW = [
     ("20s", "flu", "high"),
@@ -61,7 +61,7 @@ def is_whole(folder: Path) -> bool:
 
 def main(folder: Path, rounds: int, rng: random.Random) -> None:
     ledger = folder / "x.ledger"
-    task.publish(broken_of(START), ledger, alpha=0.5, k=2)
+    task.publish(grouped_of(START), ledger, alpha=0.5, k=2)
     os.waitpid(publish_in_a_child(ledger, folder / "warm-up", 0), 0)
     for name in (folder / "imported").read_text().splitlines():
         with suppress(ImportError):

@@ -24,7 +24,7 @@ import sfumato.tasks.verify
 from sfumato.tables.sql.duckdb import DuckDBDatabase
 from sfumato.tables.sql.table import IbisTable
 from tests.ledger.crashing import NAMES, NEW
-from tests.ledger.releases import START, broken_of
+from tests.ledger.releases import START, grouped_of
 
 assert IbisTable  # Imported before anything is forked, as everything else.
 
@@ -55,7 +55,7 @@ class Clinic:
         self.address = f"duckdb:///{self.file}?table=new"
 
     def start(self) -> None:
-        sf.publish(broken_of(START), self.ledger, alpha=0.5, k=2)
+        sf.publish(grouped_of(START), self.ledger, alpha=0.5, k=2)
         new = pa.table({name: [row[i] for row in NEW] for i, name in enumerate(NAMES)})
         with duckdb.connect(str(self.file)) as connection:
             connection.register("rows", new)

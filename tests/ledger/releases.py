@@ -3,7 +3,7 @@
 import pyarrow as pa
 
 from sfumato.counts import FrequencySet
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 
 QI = ("age",)
 SENSITIVE = ("ill", "pay")
@@ -20,25 +20,25 @@ START = [
 ]
 
 
-def broken_of(rows, qi=QI, sensitive=SENSITIVE) -> Broken:
+def grouped_of(rows, qi=QI, sensitive=SENSITIVE) -> GroupedTables:
     names = (*qi, *sensitive)
-    return Broken.of(FrequencySet.from_rows(names, rows), qi, sensitive)
+    return GroupedTables.of(FrequencySet.from_rows(names, rows), qi, sensitive)
 
 
 def table_of(rows, names=(*QI, *SENSITIVE)) -> pa.Table:
     return pa.table({name: [row[i] for row in rows] for i, name in enumerate(names)})
 
 
-def counted(broken: Broken) -> dict:
+def counted(grouped: GroupedTables) -> dict:
     """Everything a broken table says, by labels: {labels: (size, {column: {value: rows}})}."""
     found = {}
-    for g, size in enumerate(broken.sizes.tolist()):
+    for g, size in enumerate(grouped.sizes.tolist()):
         labels = tuple(
             column.values[code]
-            for column, code in zip(broken.quasi_identifiers, broken.labels[:, g], strict=True)
+            for column, code in zip(grouped.quasi_identifiers, grouped.labels[:, g], strict=True)
         )
         tables = {}
-        for table in broken.sensitive:
+        for table in grouped.sensitive:
             here = table.group == g
             tables[table.column.name] = {
                 table.column.values[v]: n

@@ -4,7 +4,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.ledger import store
-from tests.ledger.releases import broken_of, table_of
+from tests.ledger.releases import grouped_of, table_of
 
 GROUP = [("flu", "low"), ("gout", "low"), ("hiv", "high"), ("cold", "high")]
 NEW = [("7", "flu", "low"), ("7", "gout", "high"), ("9", "hiv", "low"), ("9", "cold", "high")]
@@ -34,7 +34,7 @@ def cost(folder, steps, groups, *, waiting=0):
     path = folder / f"{groups}-{waiting}.ledger"
     rows = [(str(g), *row) for g in range(10, groups) for row in GROUP]
     rows += [(g, *row) for g in ("7", "9") for row in GROUP]
-    sf.publish(broken_of(rows), path, alpha=0.5, k=2)
+    sf.publish(grouped_of(rows), path, alpha=0.5, k=2)
     if waiting:
         sf.publish(table_of([(f"new {i}", "flu", "low") for i in range(waiting)]), path)
     steps[0] = 0
@@ -58,7 +58,7 @@ def test_nor_with_what_waits_elsewhere(tmp_path, steps):
 def test_they_grow_with_the_increment(tmp_path, steps):
     path = tmp_path / "x.ledger"
     rows = [(str(g), *row) for g in range(200) for row in GROUP]
-    sf.publish(broken_of(rows), path, alpha=0.5, k=2)
+    sf.publish(grouped_of(rows), path, alpha=0.5, k=2)
     taken = []
     for groups in (2, 100):
         new = [(str(g), *row) for g in range(groups) for row in GROUP]

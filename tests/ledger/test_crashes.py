@@ -15,7 +15,7 @@ from sfumato.ledger import pending
 from sfumato.ledger.store import writing
 from sfumato.tasks.headroom import contents, log, verify_ledger
 from tests.engines.databases import imported
-from tests.ledger.releases import START, broken_of, counted, table_of
+from tests.ledger.releases import START, counted, grouped_of, table_of
 
 ROOT = Path(__file__).parents[2]
 NEW = [("20s", "flu", "high"), ("20s", "gout", "low")]
@@ -24,7 +24,7 @@ NEW = [("20s", "flu", "high"), ("20s", "gout", "low")]
 @pytest.fixture
 def ledger(tmp_path):
     path = tmp_path / "x.ledger"
-    sf.publish(broken_of(START), path, alpha=0.5, k=2)
+    sf.publish(grouped_of(START), path, alpha=0.5, k=2)
     return path
 
 
@@ -130,5 +130,5 @@ def test_a_start_that_fails_leaves_no_ledger(tmp_path, monkeypatch):
 
     monkeypatch.setattr(start_ledger, "start_tables", fail)
     with pytest.raises(RuntimeError):
-        sf.publish(broken_of(START), tmp_path / "x.ledger", alpha=0.5)
+        sf.publish(grouped_of(START), tmp_path / "x.ledger", alpha=0.5)
     assert not list(tmp_path.iterdir())

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import InputError, UnknownColumnError
-from tests.ledger.releases import START, broken_of, table_of
+from tests.ledger.releases import START, grouped_of, table_of
 
 ILLS, PAYS = ["flu", "gout", "hiv", "cold", "measles"], ["low", "high"]
 
@@ -23,7 +23,7 @@ ILLS, PAYS = ["flu", "gout", "hiv", "cold", "measles"], ["low", "high"]
 @settings(max_examples=40)
 def test_so_many_are_admitted_and_not_one_more(tmp_path_factory, rows, ill, pay, alpha):
     path = tmp_path_factory.mktemp("h") / "x.ledger"
-    sf.publish(broken_of([("20s", *row) for row in rows]), path, alpha=alpha, k=2)
+    sf.publish(grouped_of([("20s", *row) for row in rows]), path, alpha=alpha, k=2)
     found = sf.headroom(path, [{"ill": ill, "pay": pay}])
     [room] = [room for room in found.rooms if room.values == (ill, pay)]
     offered = 40 if room.permitted is None else room.permitted + 1
@@ -40,7 +40,7 @@ def test_so_many_are_admitted_and_not_one_more(tmp_path_factory, rows, ill, pay,
 def test_the_likeliest_combination_of_each_group_and_those_asked_for(tmp_path):
     path = tmp_path / "x.ledger"
     rows = [*START, ("20s", "flu", "low")]
-    sf.publish(broken_of(rows), path, alpha=0.7, k=2)
+    sf.publish(grouped_of(rows), path, alpha=0.7, k=2)
     found = sf.headroom(path, [{"ill": "hiv"}], group={"age": "20s"})
     assert found.groups == 2
     assert [(room.values, room.which) for room in found.rooms] == [
@@ -60,7 +60,7 @@ def test_the_increment_ratio_is_exact(tmp_path):
     start = [("g", *row) for row in zip(government, marital, salary, strict=True)]
     names = ("age",), ("government", "marital", "salary")
     path = tmp_path / "x.ledger"
-    sf.publish(broken_of(start, *names), path, alpha=0.7, k=5)
+    sf.publish(grouped_of(start, *names), path, alpha=0.7, k=5)
     new = [("g", "State", "Never", "low")] * 5 + [("g", "State", "Never", "high")] * 5
     table = table_of(new, ("age", "government", "marital", "salary"))
     assert sf.publish(table, path, hold=False).admitted == 10
@@ -76,14 +76,14 @@ def test_the_increment_ratio_is_exact(tmp_path):
 
 def test_rows_that_wait_are_looked_at_too(tmp_path):
     path = tmp_path / "x.ledger"
-    sf.publish(broken_of(START * 5), path, alpha=0.6, k=5)
+    sf.publish(grouped_of(START * 5), path, alpha=0.6, k=5)
     sf.publish(table_of([("20s", "hiv", "low")]), path)
     assert "waiting" in {room.which for room in sf.headroom(path).rooms}
 
 
 def test_a_headroom_is_plain_readable_and_drawn(tmp_path):
     path = tmp_path / "x.ledger"
-    sf.publish(broken_of(START), path, alpha=1, k=2)
+    sf.publish(grouped_of(START), path, alpha=1, k=2)
     found = sf.headroom(path)
     assert json.loads(json.dumps(found.to_dict())) == found.to_dict()
     assert found.rooms[0].permitted is None
@@ -93,7 +93,7 @@ def test_a_headroom_is_plain_readable_and_drawn(tmp_path):
 
 def test_mistakes(tmp_path):
     path = tmp_path / "x.ledger"
-    sf.publish(broken_of(START), path, alpha=0.5, k=2)
+    sf.publish(grouped_of(START), path, alpha=0.5, k=2)
     with pytest.raises(UnknownColumnError, match="no column 'il'"):
         sf.headroom(path, [{"il": "flu"}])
     with pytest.raises(UnknownColumnError, match="no column 'ill'"):

@@ -10,7 +10,7 @@ import sfumato as sf
 from sfumato.errors import InputError
 from sfumato.ledger.placing import ends_of, places_of
 from sfumato.ledger.store import Settings, keys_of, writing
-from tests.ledger.releases import broken_of
+from tests.ledger.releases import grouped_of
 
 TREE = {"north": {"coast": ["Kiel", "Emden"], "inland": ["Celle"]}, "south": ["Ulm", "Passau"]}
 PATHS = {
@@ -42,7 +42,7 @@ def policy():
 def place(folder, policy, groups, rows, names=("town", "age")):
     path = folder / "x.ledger"
     start = [(*group, ill) for group in groups for ill in "ab"]
-    sf.publish(broken_of(start, names, ("ill",)), path, alpha=1, policy=policy)
+    sf.publish(grouped_of(start, names, ("ill",)), path, alpha=1, policy=policy)
     with writing(path) as db:
         return places_of(db, Settings.load(db), policy, rows)
 
@@ -120,7 +120,7 @@ def test_labels_that_new_values_would_change_are_refused(tmp_path):
     )
     path = tmp_path / "x.ledger"
     start = [("471*", ill) for ill in "ab"]
-    sf.publish(broken_of(start, ("zip",), ("ill",)), path, alpha=1, policy=policy)
+    sf.publish(grouped_of(start, ("zip",), ("ill",)), path, alpha=1, policy=policy)
     with writing(path) as db:
         own = Settings.load(db)
         assert places_of(db, own, policy, [("4711",)]) == [keys_of(["471*"])]

@@ -6,7 +6,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.tasks.headroom import verify_ledger
-from tests.ledger.releases import START, broken_of, table_of
+from tests.ledger.releases import START, grouped_of, table_of
 
 STATEMENTS = [
     "UPDATE counts SET rows = rows + 1",
@@ -39,7 +39,7 @@ def ledger(tmp_path):
         columns={"age": "quasi-identifier", "ill": "sensitive", "pay": "sensitive"},
         models=[sf.models.KAnonymity(2)],
     )
-    sf.publish(broken_of(START), path, alpha=0.5, policy=policy)
+    sf.publish(grouped_of(START), path, alpha=0.5, policy=policy)
     sf.publish(table_of([("20s", "flu", "high"), ("20s", "gout", "low")]), path)
     sf.publish(table_of([("70s", "flu", "high")]), path)
     assert verify_ledger(path) == []
@@ -71,7 +71,7 @@ def test_counts_and_changes_edited_alike_are_found_out(ledger):
 
 def test_a_chain_that_was_cut_short_is_found_out_by_the_hash_that_was_kept(ledger, tmp_path):
     shorter = tmp_path / "y.ledger"
-    sf.publish(broken_of(START), shorter, alpha=0.5, k=2)
+    sf.publish(grouped_of(START), shorter, alpha=0.5, k=2)
     last = sf.publish(table_of([("70s", "flu", "high")]), ledger, again=True).head
     assert verify_ledger(ledger, last) == []
     assert verify_ledger(shorter) == []

@@ -52,11 +52,11 @@ def house(tmp_path_factory) -> House:
     pyarrow.csv.write_csv(sf.samples.synthetic(600, seed=7), home.people)
     home.policy.write_text(POLICY, encoding="utf-8")
     sf.anonymize(home.people, home.policy, output=home.release)
-    broken = sf.decouple(home.release, output=home.broken)
+    decoupled = sf.decouple(home.release, output=home.broken)
     roles = {"quasi_identifiers": ["age", "sex", "postcode"], "sensitive": ["diagnosis"]}
     sf.decouple(home.people, {"method": "anatomy", "l": 2}, output=home.anatomy, **roles)
     sf.decouple(home.people, {"method": "slicing", "l": 2}, output=home.slices, **roles)
-    sf.publish(broken, home.ledger, alpha=0.9)
+    sf.publish(decoupled, home.ledger, alpha=0.9)
     return home
 
 

@@ -125,12 +125,14 @@ def test_a_table_with_too_few_cells_is_our_mistake():
 
 def test_notebooks_show_what_was_found(house):
     release = sf.anonymize(house.people, house.policy, seed=1)
-    broken = sf.decouple(release)
-    exposure = sf.breach(broken)
-    group = {c.name: c.values[broken.broken.labels[i, 0]] for i, c in enumerate(_columns(broken))}
+    decoupled = sf.decouple(release)
+    exposure = sf.breach(decoupled)
+    group = {
+        c.name: c.values[decoupled.grouped.labels[i, 0]] for i, c in enumerate(_columns(decoupled))
+    }
     results = [
         release,
-        broken,
+        decoupled,
         exposure,
         exposure.person(group),
         sf.verify(release),
@@ -146,8 +148,8 @@ def test_notebooks_show_what_was_found(house):
         assert len(html) < 12_000
 
 
-def _columns(broken):
-    return broken.broken.quasi_identifiers
+def _columns(decoupled):
+    return decoupled.grouped.quasi_identifiers
 
 
 def test_the_text_of_a_report_is_its_markdown(report):

@@ -77,8 +77,8 @@ def test_with_the_original_every_kind_says_what_it_is_good_for(house, name):
 
 def test_releases_in_memory_have_reports_too(house):
     release = sf.anonymize(house.people, house.policy, seed=1)
-    broken = sf.decouple(release)
-    for each in (release, broken):
+    decoupled = sf.decouple(release)
+    for each in (release, decoupled):
         assert "people" in [section.id for section in sf.report(each).content.sections]
 
 
@@ -222,11 +222,11 @@ def test_levels_of_another_hierarchy_are_not_compared(house):
 def test_the_table_before_breaking_is_that_of_the_release(house):
     """Recoding the original by the policy gives the rows the broken tables were made of."""
     what = known(house.broken, data=house.people, policy=house.policy)
-    found = before_breaking(what, what.target.broken)
+    found = before_breaking(what, what.target.grouped)
     exposure = sf.breach(house.broken, original=house.release)
     from sfumato.leaks.exposure import compare
 
-    ours = compare(found, what.target.broken, levels=what.levels)
+    ours = compare(found, what.target.grouped, levels=what.levels)
     assert ours.to_dict() == exposure.comparison.to_dict()
 
 

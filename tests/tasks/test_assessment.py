@@ -79,8 +79,8 @@ def test_every_kind_of_release_is_attacked(kind, tmp_path):
     ill = ["flu", "gout", "hiv", "ulcer"] * 8
     table = pa.table({"age": ["3*"] * 16 + ["4*"] * 16, "zip": ["1", "2"] * 16, "ill": ill})
     roles = {"quasi_identifiers": ["age", "zip"], "sensitive": ["ill"]}
-    broken = sf.decouple(table, kind, output=tmp_path / "out", **roles)
-    for given in (broken, tmp_path / "out", sf.decouple(table, kind, **roles)):
+    decoupled = sf.decouple(table, kind, output=tmp_path / "out", **roles)
+    for given in (decoupled, tmp_path / "out", sf.decouple(table, kind, **roles)):
         found = sf.verify(given)
         assert found.holds, str(found)
         assert found.attack("homogeneity", "ill").of == 32

@@ -132,9 +132,9 @@ def test_roles_come_from_a_policy_or_a_release():
 
 
 def test_what_cannot_be_compared_is_refused():
-    broken = sf.decouple(table(ROWS), **ROLES)
+    decoupled = sf.decouple(table(ROWS), **ROLES)
     with pytest.raises(InputError, match="a decoupled release: its rows cannot be put together"):
-        sf.correlations(broken)
+        sf.correlations(decoupled)
     with pytest.raises(ParameterError, match="nothing says what the columns are"):
         sf.correlations(table(ROWS))
     with pytest.raises(UnknownNameError, match=r"no measure 'cramer-v'.*Did you mean 'cramers-v'"):

@@ -200,7 +200,7 @@ def test_a_release_is_decoupled_into_tables(file, released, embedded, method):
 
 
 def test_decoupled_tables_are_replaced_together(file, released):
-    broken = sf.decouple(released, output="table:broken")
+    decoupled = sf.decouple(released, output="table:broken")
     assert "broken_sensitive_pay" in file.tables()
     with pytest.raises(OutputError, match="there is a table broken already"):
         sf.decouple(released, output="table:broken")
@@ -209,7 +209,7 @@ def test_decoupled_tables_are_replaced_together(file, released):
         "people", "released", "released_manifest",
         "broken", "broken_slice_2", "broken_slice_3", "broken_manifest",
     }  # fmt: skip
-    assert broken.place == file.address("broken")
+    assert decoupled.place == file.address("broken")
 
 
 def test_a_forged_manifest_drops_nobody_elses_table(file, released):
@@ -224,17 +224,17 @@ def test_a_forged_manifest_drops_nobody_elses_table(file, released):
 
 
 def test_a_decoupled_release_has_no_rows_to_work_on(file, released):
-    broken = sf.decouple(released, output="table:broken")
+    decoupled = sf.decouple(released, output="table:broken")
     with pytest.raises(InputError, match="is a decoupled release"):
-        sf.decouple(broken.place)
-    assert sf.merge(broken, columns=["ill"]).num_rows > 0
+        sf.decouple(decoupled.place)
+    assert sf.merge(decoupled, columns=["ill"]).num_rows > 0
 
 
 def test_a_table_that_was_changed_is_found_out(file, released):
-    broken = sf.decouple(released, output="table:broken")
+    decoupled = sf.decouple(released, output="table:broken")
     file.run("DELETE FROM broken_sensitive_ill WHERE ill = 'hiv'")
-    assert sf.verify(broken.place)["counts"].status == "broken"
-    assert sf.verify(broken)["counts"].status == "broken"
+    assert sf.verify(decoupled.place)["counts"].status == "broken"
+    assert sf.verify(decoupled)["counts"].status == "broken"
 
 
 WRONG = {

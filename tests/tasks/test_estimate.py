@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.counts import FrequencySet
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, UnknownNameError
 from tests.tasks.by_hand import anatomised, sliced, table_of
 
@@ -123,7 +123,7 @@ def test_broken_tables_answer_as_all_arrangements_together(groups, data):
     groups = [[(21 + n, "f", *row[2:]) for row in rows] for n, rows in enumerate(groups)]
     rows = [row for row, _ in flat(groups)]
     counts = FrequencySet.from_rows(NAMES, rows)
-    release = Broken.of(counts, NAMES[:2], NAMES[2:])
+    release = GroupedTables.of(counts, NAMES[:2], NAMES[2:])
     where = data.draw(conditions(NAMES, rows))
     pieces = [["age", "sex"], ["ill"], ["pay"]]
     assert_literal(sf.estimate(release, where), groups, pieces, where)
@@ -267,9 +267,9 @@ def test_releases_in_memory_and_on_disk_say_the_same(tmp_path):
     for method in ("full-domain", "mondrian"):
         memory = sf.anonymize(people, policy, method=method, seed=1)
         sf.anonymize(people, policy, method=method, seed=1, output=tmp_path / method)
-        broken = sf.decouple(memory, seed=1)
+        decoupled = sf.decouple(memory, seed=1)
         sf.decouple(memory, seed=1, output=tmp_path / f"{method}-broken")
-        releases = [memory, tmp_path / method, broken, tmp_path / f"{method}-broken"]
+        releases = [memory, tmp_path / method, decoupled, tmp_path / f"{method}-broken"]
         found = [sf.estimate(release, where) for release in releases]
         assert found[0] == found[1]
         assert found[2] == found[3]
@@ -317,7 +317,7 @@ def test_a_column_that_no_table_has_is_answered_with_the_right_one():
     counts = FrequencySet.from_rows(NAMES, rows)
     for release in (
         sliced(NAMES, "ill", rows, buckets, SLICES[0]),
-        Broken.of(counts, NAMES[:2], NAMES[2:]),
+        GroupedTables.of(counts, NAMES[:2], NAMES[2:]),
     ):
         with pytest.raises(UnknownColumnError, match="Did you mean 'age'"):
             sf.estimate(release, {"agee": 3})

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.counts import FrequencySet
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, ParameterError, UnknownColumnError
 from sfumato.releases.opening import Counted, Published
 from sfumato.tasks import explain as task
@@ -149,8 +149,8 @@ def test_a_table_in_one_piece_is_gone_through_row_by_row(rows, person, knows):
 def test_a_broken_table_is_put_together_in_all_ways(rows, person, knows):
     ills = [row[2] for row in rows]
     knows = usable(knows, {*ills, *(row[3] for row in rows)})
-    broken = Broken.of(FrequencySet.from_rows([*QIS, *SENSITIVE], rows), QIS, SENSITIVE)
-    found = sf.explain(broken, person, knows=knows)
+    grouped = GroupedTables.of(FrequencySet.from_rows([*QIS, *SENSITIVE], rows), QIS, SENSITIVE)
+    found = sf.explain(grouped, person, knows=knows)
     worlds = []
     for labels in {row[:2] for row in rows}:
         group = [row for row in rows if row[:2] == labels]

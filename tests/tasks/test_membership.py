@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.counts import FrequencySet
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, UnknownNameError
 from tests.tasks.by_hand import anatomised, sliced, table_of
 
@@ -82,7 +82,7 @@ def test_decoupled_releases_of_every_kind_side_by_side(rows, slices, data):
     releases = {
         "slices": sliced(NAMES, "ill", rows, buckets, slices),
         "buckets": anatomised(NAMES, "ill", rows, buckets),
-        "broken": Broken.of(counts, QI, ["ill"]),
+        "broken": GroupedTables.of(counts, QI, ["ill"]),
     }
     found = sf.membership(table_of(NAMES, rows), releases)
     held = [[QI.index(name) for name in names if name in QI] for names in slices]
@@ -218,7 +218,9 @@ def test_what_makes_no_sense_is_refused(change, error, text):
         sf.membership(**settings)
     if change.get("quasi_identifiers"):
         with pytest.raises(error, match=text):
-            sf.membership(table, Broken.of(FrequencySet.from_rows(QI, [(1, 2)]), QI, []), **change)
+            sf.membership(
+                table, GroupedTables.of(FrequencySet.from_rows(QI, [(1, 2)]), QI, []), **change
+            )
 
 
 @pytest.mark.parametrize("ask", [sf.membership, sf.compare_utility])

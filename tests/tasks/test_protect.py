@@ -91,6 +91,6 @@ def test_after_break_merge_no_rule_is_above_chance():
         table = pa.table({"age": rng.choice(["20s", "30s"], 300), "work": work, "marital": wed})
         roles = {"quasi_identifiers": ["age"], "sensitive": ["work", "marital"]}
         assert sf.detect(table, alpha=0.6, **roles).leaks
-        broken = sf.decouple(table, **roles)
-        alarms += bool(sf.detect(broken, alpha=0.6).leaks)
+        decoupled = sf.decouple(table, **roles)
+        alarms += bool(sf.detect(decoupled, alpha=0.6).leaks)
     assert alarms <= 4, f"{alarms} of 40 broken tables have rules"

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.errors import InputError, OutputError, ParameterError, SfumatoError, UnknownColumnError
 from sfumato.tasks.headroom import compare, contents, log, verify_ledger
-from tests.ledger.releases import START, broken_of, counted, table_of
+from tests.ledger.releases import START, counted, grouped_of, table_of
 
 
 @pytest.fixture
 def ledger(tmp_path):
     path = tmp_path / "clinic.ledger"
-    sf.publish(broken_of(START), path, alpha=0.5, k=2)
+    sf.publish(grouped_of(START), path, alpha=0.5, k=2)
     return path
 
 
@@ -33,14 +33,14 @@ def everything(path):
 
 def test_a_ledger_holds_the_tables_it_was_started_with(ledger):
     done = contents(ledger)
-    assert counted(done.tables) == counted(broken_of(START))
+    assert counted(done.tables) == counted(grouped_of(START))
     assert (done.alpha, done.k, done.release, done.waiting) == (0.5, 2, 1, 0)
     assert verify_ledger(ledger) == []
     assert ledger.stat().st_mode & 0o777 == 0o600
 
 
 def test_the_report_of_a_start_names_groups_above_the_limit(tmp_path):
-    done = sf.publish(broken_of(START), tmp_path / "x.ledger", alpha=0.3, k=2)
+    done = sf.publish(grouped_of(START), tmp_path / "x.ledger", alpha=0.3, k=2)
     assert done.above == ((("20s",), Fraction(1, 2)), (("30s",), Fraction(1, 2)))
     assert "2 groups tell more than alpha" in done.warnings[0]
 
@@ -56,8 +56,8 @@ NEW = [
 def test_admitted_rows_are_in_the_tables_and_the_folder(ledger, tmp_path):
     done = sf.publish(table_of(NEW), ledger, output=tmp_path / "out")
     assert (done.sequence, done.admitted, done.refused_rows, done.held_rows) == (2, 4, 0, 0)
-    assert counted(done.tables) == counted(broken_of(NEW))
-    assert counted(done.current) == counted(broken_of(START + NEW))
+    assert counted(done.tables) == counted(grouped_of(NEW))
+    assert counted(done.current) == counted(grouped_of(START + NEW))
     assert sf.verify(tmp_path / "out").verdict.holds
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert manifest["increment"] == {"sequence": 2, "tables": "newcomers"}
@@ -72,7 +72,7 @@ def test_admitted_rows_are_in_the_tables_and_the_folder(ledger, tmp_path):
 def test_whole_tables_are_a_release_that_starts_another_ledger(ledger, tmp_path, form):
     sf.publish(table_of(NEW), ledger, output=tmp_path / "out", whole=True, format=form)
     sf.publish(tmp_path / "out", tmp_path / "copy.ledger", alpha=0.5)
-    assert counted(contents(tmp_path / "copy.ledger").tables) == counted(broken_of(START + NEW))
+    assert counted(contents(tmp_path / "copy.ledger").tables) == counted(grouped_of(START + NEW))
 
 
 def test_a_row_is_refused_with_the_numbers(ledger):
@@ -83,7 +83,7 @@ def test_a_row_is_refused_with_the_numbers(ledger):
     assert refusal.with_a_value == refusal.worst == Fraction(3, 5)
     assert done.admitted == 0
     assert done.tables is None
-    assert counted(contents(ledger).tables) == counted(broken_of(START))
+    assert counted(contents(ledger).tables) == counted(grouped_of(START))
 
 
 def test_refused_rows_are_remembered_by_fingerprint_only(ledger):
@@ -111,7 +111,7 @@ def test_rows_of_a_new_group_wait_until_they_keep_the_policy(ledger):
     two = sf.publish(table_of([("40s", "gout", "high")]), ledger)
     assert (two.admitted, two.waiting) == (2, 0)
     assert counted(two.tables) == counted(
-        broken_of([("40s", "flu", "low"), ("40s", "gout", "high")])
+        grouped_of([("40s", "flu", "low"), ("40s", "gout", "high")])
     )
     assert verify_ledger(ledger) == []
     # Rows that waited are overwritten: nothing in the file ties their values together.
@@ -120,7 +120,7 @@ def test_rows_of_a_new_group_wait_until_they_keep_the_policy(ledger):
 
 def test_newcomers_that_are_too_much_alike_are_held_back(tmp_path):
     path = tmp_path / "x.ledger"
-    sf.publish(broken_of(START * 5), path, alpha=0.6, k=2)
+    sf.publish(grouped_of(START * 5), path, alpha=0.6, k=2)
     alike = [("20s", "flu", "low")] * 3 + [("20s", "gout", "high")] * 1
     done = sf.publish(table_of(alike), path)
     assert done.composition is not None
@@ -146,14 +146,14 @@ def test_a_dry_run_changes_nothing(ledger, tmp_path):
 
 def test_rows_leave_if_what_is_left_is_safe(tmp_path):
     path = tmp_path / "x.ledger"
-    sf.publish(broken_of(START * 5), path, alpha=0.6, k=2)
+    sf.publish(grouped_of(START * 5), path, alpha=0.6, k=2)
     gone = START[:4]
     done = sf.publish(None, path, delete=table_of(gone), output=tmp_path / "out")
     assert (done.left, done.admitted, done.held_rows) == (4, 0, 0)
     left = list((Counter(START * 5) - Counter(gone)).elements())
-    assert counted(done.current) == counted(broken_of(left))
+    assert counted(done.current) == counted(grouped_of(left))
     # All tables are written: a table of newcomers cannot say that somebody left.
-    assert counted(done.tables) == counted(broken_of(left))
+    assert counted(done.tables) == counted(grouped_of(left))
     assert sf.verify(tmp_path / "out").verdict.holds
     assert verify_ledger(path) == []
 
@@ -166,19 +166,19 @@ def test_a_deletion_that_exposes_others_is_held_until_something_repairs_it(tmp_p
         ("20s", "hiv", "low"),
         ("20s", "cold", "high"),
     ]
-    sf.publish(broken_of(rows), path, alpha=0.5, k=3)
+    sf.publish(grouped_of(rows), path, alpha=0.5, k=3)
     held = sf.publish(None, path, delete=table_of(rows[:1]), hold=False)
     assert (held.left, held.waiting) == (0, 1)
     assert "more than 50 %" in held.held[0].why
     # Somebody with the same salary joins: now the other may go.
     done = sf.publish(table_of([("20s", "flu", "low")]), path, hold=False)
     assert (done.admitted, done.left, done.waiting) == (1, 1, 0)
-    assert counted(done.current) == counted(broken_of(rows))
+    assert counted(done.current) == counted(grouped_of(rows))
 
 
 def test_a_deletion_that_makes_a_group_too_small_is_held(tmp_path):
     path = tmp_path / "x.ledger"
-    sf.publish(broken_of(START), path, alpha=1, k=4)
+    sf.publish(grouped_of(START), path, alpha=1, k=4)
     done = sf.publish(None, path, delete=table_of(START[:1]), hold=False)
     assert done.left == 0
     assert "fewer than k=4" in done.held[0].why
@@ -186,10 +186,10 @@ def test_a_deletion_that_makes_a_group_too_small_is_held(tmp_path):
 
 def test_a_whole_group_may_leave(tmp_path):
     path = tmp_path / "x.ledger"
-    sf.publish(broken_of(START), path, alpha=0.5, k=4)
+    sf.publish(grouped_of(START), path, alpha=0.5, k=4)
     done = sf.publish(None, path, delete=table_of(START[:4]))
     assert done.left == 4
-    assert counted(done.current) == counted(broken_of(START[4:]))
+    assert counted(done.current) == counted(grouped_of(START[4:]))
     assert verify_ledger(path) == []
 
 
@@ -211,7 +211,7 @@ def test_a_row_that_still_waits_is_withdrawn(ledger):
 
 def test_corrections_happen_as_a_whole(tmp_path):
     path = tmp_path / "x.ledger"
-    sf.publish(broken_of(START * 5), path, alpha=0.6, k=2)
+    sf.publish(grouped_of(START * 5), path, alpha=0.6, k=2)
     changes = pa.table(
         {
             "age": ["20s", "30s"],
@@ -225,18 +225,18 @@ def test_corrections_happen_as_a_whole(tmp_path):
     assert (done.corrected, done.waiting) == (2, 0)
     left = Counter(START * 5) - Counter([("20s", "flu", "low"), ("20s", "hiv", "high")])
     left += Counter([("20s", "gout", "low"), ("30s", "hiv", "high")])
-    assert counted(done.current) == counted(broken_of(list(left.elements())))
+    assert counted(done.current) == counted(grouped_of(list(left.elements())))
     assert verify_ledger(path) == []
 
 
 def test_a_single_correction_is_held_for_it_would_be_seen(tmp_path):
     path = tmp_path / "x.ledger"
-    sf.publish(broken_of(START * 5), path, alpha=0.6, k=2)
+    sf.publish(grouped_of(START * 5), path, alpha=0.6, k=2)
     change = pa.table({"age": ["20s"], "ill": ["gout"], "old_ill": ["flu"], "pay": ["low"]})
     done = sf.publish(None, path, correct=change)
     assert (done.corrected, done.waiting) == (0, 1)
     assert "fewer than k=2" in done.held[0].why
-    assert counted(done.current) == counted(broken_of(START * 5))
+    assert counted(done.current) == counted(grouped_of(START * 5))
 
 
 ROWS = st.tuples(
@@ -251,7 +251,7 @@ BATCHES = st.lists(st.lists(ROWS, min_size=1, max_size=8), min_size=1, max_size=
 @settings(max_examples=40)
 def test_whatever_happens_the_promises_hold(tmp_path_factory, batches, alpha, hold):
     path = tmp_path_factory.mktemp("any") / "x.ledger"
-    sf.publish(broken_of(START), path, alpha=alpha, k=2)
+    sf.publish(grouped_of(START), path, alpha=alpha, k=2)
     tables = [counted(contents(path).tables)]
     given_rows, refused = Counter(START), 0
     for seed, batch in enumerate(batches):
@@ -384,7 +384,7 @@ def test_the_most_specific_group_is_taken_where_several_fit(tmp_path):
     )
     rows = [(town, ill) for town in ("*", "north", "Kiel") for ill in "abcd"]
     path = tmp_path / "x.ledger"
-    sf.publish(broken_of(rows, ("town",), ("ill",)), path, alpha=0.5, policy=policy)
+    sf.publish(grouped_of(rows, ("town",), ("ill",)), path, alpha=0.5, policy=policy)
     new = [(town, ill) for town in ("Kiel", "Emden", "Ulm") for ill in "ab"]
     done = sf.publish(table_of(new, ("town", "ill")), path)
     assert {labels: size for labels, (size, _) in counted(done.tables).items()} == {
@@ -417,7 +417,7 @@ def test_groups_are_compared_with_the_first_release(tmp_path):
         models=[sf.models.KAnonymity(2), sf.models.TCloseness("ill", t=0.3)],
     )
     path = tmp_path / "x.ledger"
-    sf.publish(broken_of(START), path, alpha=1, k=2, policy=policy)
+    sf.publish(grouped_of(START), path, alpha=1, k=2, policy=policy)
     # Two of four: the distribution of the first release is a quarter for each.
     far = [("40s", "flu", "low"), ("40s", "gout", "high")]
     done = sf.publish(table_of(far), path)
@@ -430,7 +430,7 @@ def test_groups_are_compared_with_the_first_release(tmp_path):
 def test_numbers_stay_numbers_whatever_the_new_rows_are_written_in(tmp_path):
     rows = [("20s", 1, 2.5), ("20s", 2, 3.5), ("20s", 3, 4.5)]
     path = tmp_path / "x.ledger"
-    sf.publish(broken_of(rows), path, alpha=0.9, k=2)
+    sf.publish(grouped_of(rows), path, alpha=0.9, k=2)
     (tmp_path / "new.csv").write_text("age,ill,pay\n20s,1,2.5\n20s,7,8.0\n")
     done = sf.publish(tmp_path / "new.csv", path)
     assert counted(done.current) == {
@@ -441,9 +441,9 @@ def test_numbers_stay_numbers_whatever_the_new_rows_are_written_in(tmp_path):
 def test_missing_values_are_values(tmp_path):
     rows = [(None, "flu", "low"), (None, None, "high"), (None, "gout", None)]
     path = tmp_path / "x.ledger"
-    sf.publish(broken_of(rows), path, alpha=0.9, k=2)
+    sf.publish(grouped_of(rows), path, alpha=0.9, k=2)
     done = sf.publish(table_of(rows[:2]), path, output=tmp_path / "out")
-    assert counted(done.current) == counted(broken_of(rows + rows[:2]))
+    assert counted(done.current) == counted(grouped_of(rows + rows[:2]))
     assert sf.verify(tmp_path / "out").verdict.holds
 
 
@@ -469,7 +469,7 @@ def test_mistakes_change_nothing(ledger, tmp_path):
         models=[sf.models.KAnonymity(2)],
     )
     unchanged(ledger, InputError, "started without one", new, ledger, policy=policy)
-    unchanged(ledger, InputError, "is a ledger already", broken_of(START), ledger, alpha=0.5)
+    unchanged(ledger, InputError, "is a ledger already", grouped_of(START), ledger, alpha=0.5)
     unchanged(ledger, ParameterError, "format must be", new, ledger, format="xlsx")
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "x").write_text("x")
@@ -485,14 +485,14 @@ def test_the_same_increment_twice_is_recognised(ledger):
 @pytest.mark.parametrize("alpha", [0, -1, 1.5, float("nan"), "much"])
 def test_a_limit_that_is_none(tmp_path, alpha):
     with pytest.raises(ParameterError, match="alpha must be a number above 0 and at most 1"):
-        sf.publish(broken_of(START), tmp_path / "x.ledger", alpha=alpha)
+        sf.publish(grouped_of(START), tmp_path / "x.ledger", alpha=alpha)
     assert not list(tmp_path.iterdir())
 
 
 def test_a_ledger_does_not_start_from_anything_else(tmp_path, policy):
     path = tmp_path / "x.ledger"
     with pytest.raises(ParameterError, match="a new ledger needs to know"):
-        sf.publish(broken_of(START), path)
+        sf.publish(grouped_of(START), path)
     for data in (table_of(START), None, sf.anonymize(PEOPLE, policy)):
         with pytest.raises(InputError, match="starts from a decoupled release"):
             sf.publish(data, path, alpha=0.5)
@@ -500,9 +500,9 @@ def test_a_ledger_does_not_start_from_anything_else(tmp_path, policy):
     with pytest.raises(InputError, match="Decouple it first"):
         sf.publish(tmp_path / "release", path, alpha=0.5)
     with pytest.raises(InputError, match="the policy has the quasi-identifiers"):
-        sf.publish(broken_of(START), path, alpha=0.5, policy=policy)
+        sf.publish(grouped_of(START), path, alpha=0.5, policy=policy)
     with pytest.raises(ParameterError, match="delete must be left out"):
-        sf.publish(broken_of(START), path, alpha=0.5, delete=table_of(NEW))
+        sf.publish(grouped_of(START), path, alpha=0.5, delete=table_of(NEW))
     assert not path.exists()
 
 
@@ -512,7 +512,7 @@ def test_models_of_the_whole_table_are_refused(tmp_path):
         models=[sf.models.AverageRisk(0.5)],
     )
     with pytest.raises(SfumatoError, match="a ledger cannot keep average-risk"):
-        sf.publish(broken_of(START), tmp_path / "x.ledger", alpha=0.5, policy=policy)
+        sf.publish(grouped_of(START), tmp_path / "x.ledger", alpha=0.5, policy=policy)
 
 
 def test_files_that_are_no_ledger(tmp_path):
@@ -558,7 +558,7 @@ def test_a_policy_may_name_files_and_be_used_from_another_folder(tmp_path, monke
     )
     rows = [(label, ill) for label in ("north", "south") for ill in "abcd"]
     monkeypatch.chdir(tmp_path)
-    sf.publish(broken_of(rows, ("town",), ("ill",)), "x.ledger", alpha=0.5, policy="policy.yaml")
+    sf.publish(grouped_of(rows, ("town",), ("ill",)), "x.ledger", alpha=0.5, policy="policy.yaml")
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     new = table_of([("Kiel", "a"), ("Emden", "b")], ("town", "ill"))

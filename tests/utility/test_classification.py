@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import MissingExtraError, ParameterError, UnknownColumnError
-from sfumato.usefulness import BrokenTable, Classification, Generalised, Original
+from sfumato.usefulness import Classification, Generalised, GroupedEstimator, Original
 from tests.decouple.literal import joined
 from tests.utility.tables import QI, ROWS, SENSITIVE, counts_of
 
@@ -31,7 +31,7 @@ def test_the_original_leaves_only_itself_possible(rows, seed):
 @given(ROWS, st.integers(0, 99))
 def test_a_broken_table_leaves_possible_what_joining_it_gives(rows, seed):
     counts = counts_of(rows)
-    release = BrokenTable(Broken.of(counts, QI, SENSITIVE), counts.columns)
+    release = GroupedEstimator(GroupedTables.of(counts, QI, SENSITIVE), counts.columns)
     cells = release.possible(np.random.default_rng(seed))
     expected = joined(rows, len(QI))
     assert cells.shape == (4, len(rows))
@@ -44,8 +44,8 @@ def test_what_is_drawn_is_as_frequent_as_it_should_be():
     rows = [(21, "f", "flu", "low")] * 3000 + [(24, "m", "gout", "high")] * 1000
     counts = counts_of(rows)
     coarse = counts_of([("20-29", *row[1:]) for row in rows])
-    release = BrokenTable(
-        Broken.of(coarse.project(["age", "ill", "pay"]), ["age"], ["ill", "pay"]),
+    release = GroupedEstimator(
+        GroupedTables.of(coarse.project(["age", "ill", "pay"]), ["age"], ["ill", "pay"]),
         [counts.column(name) for name in ("age", "ill", "pay")],
     )
     age, ill, pay = release.possible(np.random.default_rng(1))

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.counts import FrequencySet
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 from sfumato.decouplings.break_merge import Merged
 from sfumato.errors import InputError, ParameterError, UnknownColumnError
 from sfumato.usefulness import (
     Anatomised,
-    BrokenTable,
     Generalised,
+    GroupedEstimator,
     Original,
     Query,
     among,
@@ -83,7 +83,7 @@ def test_rows_are_spread_evenly_over_what_their_labels_cover(rows, data):
 def test_a_broken_table_answers_as_joining_its_parts_does(rows, data):
     counts = counts_of(rows)
     query = data.draw(queries(counts))
-    release = BrokenTable(Broken.of(counts, QI, SENSITIVE), counts.columns)
+    release = GroupedEstimator(GroupedTables.of(counts, QI, SENSITIVE), counts.columns)
     expected = joined(rows, len(QI))
     literally = float(literal.count(expected, lambda raw: keeps(raw, query)))
     assert release.count(query) == pytest.approx(literally)
@@ -95,14 +95,14 @@ def test_a_broken_table_answers_as_joining_its_parts_does(rows, data):
 def test_a_broken_table_answers_as_the_merge_of_the_package_does(rows, data):
     counts = counts_of(rows)
     query = data.draw(queries(counts, SENSITIVE))
-    broken = Broken.of(counts, QI, SENSITIVE)
-    merged = Merged(broken)
+    grouped = GroupedTables.of(counts, QI, SENSITIVE)
+    merged = Merged(grouped)
     _, entries = merged.rows(0, merged.total)
     people = merged.expected(0, merged.total)
     for condition in query.conditions:
         at = SENSITIVE.index(condition.column.name)
-        people = people * condition.allowed[broken.sensitive[at].value[entries[at]]]
-    release = BrokenTable(broken, counts.columns)
+        people = people * condition.allowed[grouped.sensitive[at].value[entries[at]]]
+    release = GroupedEstimator(grouped, counts.columns)
     assert release.count(query) == pytest.approx(float(people.sum()))
 
 
@@ -113,7 +113,7 @@ def test_the_groups_of_a_broken_table_may_have_labels(rows, data):
     ages = counts.column("age").values
     coarse = [("*" if row[0] in (None, 37) else "<30" if row[0] < 30 else row[0], *row[1:])
               for row in rows]  # fmt: skip
-    release = BrokenTable(Broken.of(counts_of(coarse), QI, SENSITIVE), counts.columns)
+    release = GroupedEstimator(GroupedTables.of(counts_of(coarse), QI, SENSITIVE), counts.columns)
     expected = Counter()
     for (label, *rest), people in joined(coarse, len(QI)).items():
         behind = ages_of(label, ages) if label in LABELS else [label]
@@ -143,9 +143,9 @@ def test_estimates_are_right_where_the_assumptions_hold():
     rows = list(product(range(20, 40), ["f", "m"], ["flu", "gout", "hiv"], ["low", "high"]))
     counts = counts_of(rows)
     coarse = counts_of([("20-29" if row[0] < 30 else "30-39", "*", *row[2:]) for row in rows])
-    broken = Broken.of(coarse, QI, SENSITIVE)
+    grouped = GroupedTables.of(coarse, QI, SENSITIVE)
     rng = np.random.default_rng(3)
-    for release in (Generalised(coarse, counts.columns), BrokenTable(broken, counts.columns)):
+    for release in (Generalised(coarse, counts.columns), GroupedEstimator(grouped, counts.columns)):
         for _ in range(50):
             query = Query(
                 tuple(
@@ -169,7 +169,7 @@ def test_independent_draws_are_estimated_without_bias():
     )
     counts = counts_of(rows)
     coarse = counts_of([(f"{row[0] // 10}0-{row[0] // 10}9", *row[1:]) for row in rows])
-    release = BrokenTable(Broken.of(coarse, QI, SENSITIVE), counts.columns)
+    release = GroupedEstimator(GroupedTables.of(coarse, QI, SENSITIVE), counts.columns)
     age, ill, pay = (counts.column(name) for name in ("age", "ill", "pay"))
     queries_ = [
         Query((among(age, [a]), among(ill, [i]), among(pay, [p])))
@@ -188,8 +188,8 @@ def test_columns_and_values_that_are_not_there_are_refused():
         Original(counts).column("agee")
     with pytest.raises(ParameterError, match="values that the original table has in 'age'"):
         Original(counts).count(Query((among(other.column("age"), [29]),)))
-    with pytest.raises(UnknownColumnError, match="the broken tables"):
-        BrokenTable(Broken.of(counts, ["age"], ["ill"]), counts.columns)
+    with pytest.raises(UnknownColumnError, match="the decoupled tables"):
+        GroupedEstimator(GroupedTables.of(counts, ["age"], ["ill"]), counts.columns)
 
 
 @given(ROWS, st.integers(1, 4), st.data())

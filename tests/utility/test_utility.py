@@ -8,7 +8,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.counts import FrequencySet
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import (
     InputError,
     ParameterError,
@@ -74,12 +74,12 @@ def test_starred_rows_can_be_read(people, policy):
 def test_decoupled_releases_in_memory_and_on_disk(people, policy, tmp_path):
     whole = sf.anonymize(people, policy)
     folder = tmp_path / "broken"
-    broken = sf.decouple(whole)
+    decoupled = sf.decouple(whole)
     sf.decouple(whole, output=folder)
     two = Workload(200, sensitive=2)
     found = sf.compare_utility(
         people,
-        {"whole": whole, "memory": broken, "folder": folder, "counts": broken.broken},
+        {"whole": whole, "memory": decoupled, "folder": folder, "counts": decoupled.grouped},
         policy=policy,
         queries=two,
     )
@@ -87,7 +87,7 @@ def test_decoupled_releases_in_memory_and_on_disk(people, policy, tmp_path):
     assert memory == found["folder"].to_dict() == found["counts"].to_dict()
     # One sensitive column at a time is what breaking leaves as it is.
     single = sf.compare_utility(
-        people, {"whole": whole, "broken": broken}, policy=policy, queries=200
+        people, {"whole": whole, "broken": decoupled}, policy=policy, queries=200
     )
     assert np.allclose(single["whole"].queries.estimate, single["broken"].queries.estimate)
 
@@ -96,8 +96,10 @@ def test_breaking_costs_what_sensitive_columns_have_to_do_with_each_other():
     rng = np.random.default_rng(6)
     ills = rng.choice(["flu", "gout", "hiv"], 600)
     table = pa.table({"age": ["30s", "40s"] * 300, "ill": ills, "drug": [f"for {i}" for i in ills]})
-    broken = sf.decouple(table, quasi_identifiers=["age"], sensitive=["ill", "drug"])
-    one, two = (sf.utility(table, broken, queries=Workload(200, sensitive=most)) for most in (1, 2))
+    decoupled = sf.decouple(table, quasi_identifiers=["age"], sensitive=["ill", "drug"])
+    one, two = (
+        sf.utility(table, decoupled, queries=Workload(200, sensitive=most)) for most in (1, 2)
+    )
     assert one.queries.to_dict()["worst"] == pytest.approx(0)
     assert two.queries.mean > 0.1
     [pair] = [p for p in two.associations.pairs if "age" not in p]
@@ -194,8 +196,8 @@ def test_results_are_plain_and_readable(people, policy):
 def test_counts_are_taken_as_they_are():
     rows = [(21, "flu"), (24, "gout"), (29, "flu")]
     counts = FrequencySet.from_rows(["age", "ill"], rows)
-    broken = Broken.of(counts, ["age"], ["ill"])
-    found = sf.utility(counts, broken, queries=10)
+    grouped = GroupedTables.of(counts, ["age"], ["ill"])
+    found = sf.utility(counts, grouped, queries=10)
     assert found.queries.to_dict()["worst"] == 0
 
 

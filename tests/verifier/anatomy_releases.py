@@ -2,7 +2,7 @@
 
 import json
 
-from tests.verifier.broken_releases import write_rows
+from tests.verifier.grouped_releases import write_rows
 from tests.verifier.releases import seal
 
 NAMES = ["zip", "age", "sex"]

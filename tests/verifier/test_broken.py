@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.errors import SfumatoError
 from sfumato.verifier import verify_folder
-from tests.verifier.broken_releases import MODELS, read_rows, write_broken, write_rows
+from tests.verifier.grouped_releases import MODELS, read_rows, write_grouped, write_rows
 from tests.verifier.releases import edit_manifest, seal
 
 
 @pytest.fixture
 def folder(tmp_path):
-    return write_broken(tmp_path / "broken")
+    return write_grouped(tmp_path / "broken")
 
 
 def failing(folder):
@@ -218,7 +218,7 @@ def test_half_a_file_is_no_traceback(tmp_path, form):
 
 @given(position=st.integers(0, 400), byte=st.integers(0, 255), data=st.data())
 def test_no_single_byte_can_change_unnoticed(tmp_path_factory, position, byte, data):
-    folder = write_broken(tmp_path_factory.mktemp("x") / "broken")
+    folder = write_grouped(tmp_path_factory.mktemp("x") / "broken")
     path = folder / data.draw(st.sampled_from(["qi.csv", MARITAL, SALARY]))
     content = bytearray(path.read_bytes())
     position %= len(content)

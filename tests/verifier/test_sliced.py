@@ -5,7 +5,7 @@ import json
 import pytest
 
 from sfumato.verifier import verify_folder
-from tests.verifier.broken_releases import write_rows
+from tests.verifier.grouped_releases import write_rows
 from tests.verifier.releases import edit_manifest, seal
 from tests.verifier.test_broken import cell, change, failing, widen
 

@@ -1,4 +1,4 @@
-"""The ten-row table: what its columns tell of each other, and what is left of that when broken."""
+"""The ten-row table: what its columns tell of each other, before and after decoupling."""
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
@@ -10,7 +10,7 @@ from docs.papers.break_merge.printed import CONDITIONALS, QUASI_IDENTIFIERS, SEN
 from docs.papers.results import Record
 from sfumato import samples
 from sfumato.counts import FrequencySet
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 from sfumato.leaks import Breach, Change, Exposure, Findings
 from sfumato.networks import conditional_table
 
@@ -157,18 +157,20 @@ def exposure() -> Exposure:
 
 def quasi_identifier_table() -> list[Record]:
     """Give Table 4: one row per person, with the number of the group."""
-    broken = exposure().broken
-    names = [column.name for column in broken.quasi_identifiers]
+    grouped = exposure().grouped
+    names = [column.name for column in grouped.quasi_identifiers]
     return [
         {**dict(zip(names, labels, strict=True)), "group": number, "people": int(size)}
-        for number, (labels, size) in enumerate(zip(_groups(broken), broken.sizes, strict=True), 1)
+        for number, (labels, size) in enumerate(
+            zip(_groups(grouped), grouped.sizes, strict=True), 1
+        )
     ]
 
 
 def sensitive_tables(
-    broken: Broken, tables: Mapping[tuple[str, str], tuple[dict[str, int], ...]]
+    grouped: GroupedTables, tables: Mapping[tuple[str, str], tuple[dict[str, int], ...]]
 ) -> list[Record]:
-    """Set printed sensitive tables beside those of a broken table, value by value."""
+    """Set printed sensitive tables beside those of a decoupled table, value by value."""
     return [
         {
             "table": number,
@@ -179,21 +181,21 @@ def sensitive_tables(
             "ours": ours.get(value, 0),
         }
         for (number, column), both in tables.items()
-        for group, (counts, ours) in enumerate(zip(both, _counts(broken, column), strict=True), 1)
+        for group, (counts, ours) in enumerate(zip(both, _counts(grouped, column), strict=True), 1)
         for value in dict.fromkeys([*counts, *ours])
     ]
 
 
-def _groups(broken: Broken) -> list[tuple[object, ...]]:
+def _groups(grouped: GroupedTables) -> list[tuple[object, ...]]:
     return [
-        tuple(c.values[code] for c, code in zip(broken.quasi_identifiers, codes, strict=True))
-        for codes in broken.labels.T.tolist()
+        tuple(c.values[code] for c, code in zip(grouped.quasi_identifiers, codes, strict=True))
+        for codes in grouped.labels.T.tolist()
     ]
 
 
-def _counts(broken: Broken, column: str) -> Iterator[dict[str, int]]:
-    table = broken.table(column)
-    for group in range(len(broken)):
+def _counts(grouped: GroupedTables, column: str) -> Iterator[dict[str, int]]:
+    table = grouped.table(column)
+    for group in range(len(grouped)):
         mine = table.group == group
         values = [str(table.column.values[code]) for code in table.value[mine].tolist()]
         yield dict(zip(values, table.rows[mine].tolist(), strict=True))

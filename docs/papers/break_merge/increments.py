@@ -22,7 +22,7 @@ from docs.papers.break_merge.printed import (
 )
 from docs.papers.results import Record
 from sfumato import samples
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 from sfumato.leaks import increment_ratio, likelihood, permitted_each
 
 PEOPLE = 5
@@ -45,10 +45,10 @@ LIMITS = (0.4, 0.5, 0.6, 0.7)
 
 
 @cache
-def grown() -> Broken:
+def grown() -> GroupedTables:
     """Add the ten rows of Table 10 and break the table again."""
     table = pa.concat_tables([samples.table("census"), _added()])
-    return sf.breach(table, quasi_identifiers=QUASI_IDENTIFIERS, sensitive=SENSITIVE).broken
+    return sf.breach(table, quasi_identifiers=QUASI_IDENTIFIERS, sensitive=SENSITIVE).grouped
 
 
 def _added() -> pa.Table:
@@ -163,9 +163,9 @@ def one_by_one(alpha: float) -> dict[str, int]:
 
 def _published(alpha: float, *, hold: bool) -> dict[str, int]:
     table = samples.table("census")
-    broken = sf.decouple(table, quasi_identifiers=QUASI_IDENTIFIERS, sensitive=SENSITIVE, seed=0)
+    decoupled = sf.decouple(table, quasi_identifiers=QUASI_IDENTIFIERS, sensitive=SENSITIVE, seed=0)
     with TemporaryDirectory() as folder:
         ledger = Path(folder) / "census.ledger"
-        sf.publish(broken, ledger, alpha=alpha)
+        sf.publish(decoupled, ledger, alpha=alpha)
         done = sf.publish(_added(), ledger, hold=hold, seed=0)
     return {"admitted": done.admitted, "refused": done.refused_rows, "held": done.held_rows}

@@ -19,7 +19,7 @@ from docs.papers.break_merge.people import (
 )
 from docs.papers.results import Record
 from sfumato.counts import FrequencySet
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 from sfumato.hierarchy import CsvHierarchy
 from sfumato.hierarchy.base import Ladder
 from sfumato.leaks import Exposure, hide
@@ -68,13 +68,13 @@ def breaking(*, repeats: int = REPEATS) -> Iterator[Record]:
     for name, sensitive in SENSITIVE.items():
         for rows in ROWS:
             table = people(rows, name)
-            broken = Broken.of(_counted(table, name), QUASI_IDENTIFIERS, sensitive)
+            grouped = GroupedTables.of(_counted(table, name), QUASI_IDENTIFIERS, sensitive)
             yield {
                 "table": name,
                 "sensitive": len(sensitive),
                 "rows": rows,
-                "groups": len(broken),
-                "entries": sum(len(each.rows) for each in broken.sensitive),
+                "groups": len(grouped),
+                "entries": sum(len(each.rows) for each in grouped.sensitive),
                 **_seconds(lambda t=table, n=name: _break(t, n), repeats),  # type: ignore[misc]
             }
 

@@ -23,7 +23,7 @@ def small() -> Record:
         "decoded": census.decoded(),
         "verdicts": census.verdicts(),
         "groups": census.quasi_identifier_table(),
-        "broken": census.sensitive_tables(census.exposure().broken, BROKEN),
+        "broken": census.sensitive_tables(census.exposure().grouped, BROKEN),
         "guesses": census.guesses(),
         "changes": census.changes(census.exposure()),
         "grown": census.sensitive_tables(increments.grown(), GROWN),

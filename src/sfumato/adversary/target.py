@@ -54,7 +54,7 @@ def target_of(
         parts = parts_of(what)
         assert parts is not None  # noqa: S101 - its manifest says that it has parts
         columns = [table.column for table in parts[0].sensitive]
-        target = Target.of_broken(BREAK_MERGE, parts[0], ladders.of(columns))
+        target = Target.of_grouped(BREAK_MERGE, parts[0], ladders.of(columns))
     else:
         found = published(what, quasi_identifiers, sensitive, policy)
         names = (*found.quasi_identifiers, *found.sensitive)

@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.attacks.base import MOST_CASES, Attack, Case, Outcome, at_risk
 from sfumato.attacks.target import Target
 from sfumato.checks import require_int, require_number
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import ParameterError
 from sfumato.text import text_or_none
 from sfumato.typing import IntArray
@@ -117,10 +117,11 @@ class Composition(Attack):
 
     Example:
         >>> from sfumato.counts import FrequencySet
-        >>> def broken(rows):
-        ...     return Broken.of(FrequencySet.from_rows(["age", "ill"], rows), ["age"], ["ill"])
+        >>> def of(rows):
+        ...     counts = FrequencySet.from_rows(["age", "ill"], rows)
+        ...     return GroupedTables.of(counts, ["age"], ["ill"])
         >>> first = [("30s", "flu"), ("30s", "gout"), ("30s", "hiv")]
-        >>> print(Composition(alpha=0.5, k=2).run(broken(first), broken([*first, ("30s", "hiv")])))
+        >>> print(Composition(alpha=0.5, k=2).run(of(first), of([*first, ("30s", "hiv")])))
         composition exposes 1 people who joined or left, in 1 of 1 groups that changed
     """
 
@@ -148,29 +149,29 @@ class Composition(Attack):
             )
         )
 
-    def run(self, earlier: Broken, later: Broken) -> Compared:
+    def run(self, earlier: GroupedTables, later: GroupedTables) -> Compared:
         """Compare two releases of the same columns; a missing value is a value of its own."""
         return Compared(self, tuple(_differences(_by_labels(earlier, later))))
 
     @classmethod
     def against(cls, target: Target, threshold: float) -> list[Self]:
-        if target.broken is None or target.earlier is None:
+        if target.grouped is None or target.earlier is None:
             return []
         return [cls(threshold)]
 
     @classmethod
     def why_not(cls, target: Target) -> str:
-        if target.broken is None:
+        if target.grouped is None:
             return "it compares releases by break-merge, and this is none"
         return "there is no release before this one to compare with"
 
     def on(self, target: Target, threshold: float) -> Outcome:
-        if target.broken is None or target.earlier is None:
+        if target.grouped is None or target.earlier is None:
             raise ParameterError("target", target.kind, "two releases", why=self.why_not(target))
-        names = target.broken.quasi_identifiers
+        names = target.grouped.quasi_identifiers
         found = [
             case
-            for difference in _differences(_by_labels(target.earlier, target.broken), _known)
+            for difference in _differences(_by_labels(target.earlier, target.grouped), _known)
             for case in _cases(tuple(column.name for column in names), difference)
         ]
         prior = np.array([case.prior for case in found])
@@ -242,10 +243,12 @@ def _differences(
             yield _difference(labels, old, new)
 
 
-def _by_labels(earlier: Broken, later: Broken) -> Iterator[tuple[Labels, _Group, _Group]]:
+def _by_labels(
+    earlier: GroupedTables, later: GroupedTables
+) -> Iterator[tuple[Labels, _Group, _Group]]:
     """Put the groups of two releases beside each other."""
     for kind in ("quasi_identifiers", "sensitive"):
-        names = [_names(broken, kind) for broken in (earlier, later)]
+        names = [_names(grouped, kind) for grouped in (earlier, later)]
         if names[0] != names[1]:
             raise ParameterError(
                 "later", names[1], f"a release with the {kind} of the earlier, {names[0]}"
@@ -275,16 +278,16 @@ def _seen(old: _Group, new: _Group) -> _Group:
     return _Group(max((sum(counts.values()) for counts in more), default=0), more)
 
 
-def _groups(broken: Broken) -> dict[Labels, _Group]:
-    texts = [[text_or_none(value) for value in c.values] for c in broken.quasi_identifiers]
+def _groups(grouped: GroupedTables) -> dict[Labels, _Group]:
+    texts = [[text_or_none(value) for value in c.values] for c in grouped.quasi_identifiers]
     tables = []
-    for table in broken.sensitive:
+    for table in grouped.sensitive:
         values = [text_or_none(value) for value in table.column.values]
-        starts = np.searchsorted(table.group, np.arange(len(broken) + 1))
+        starts = np.searchsorted(table.group, np.arange(len(grouped) + 1))
         tables.append((values, starts, table))
     found = {}
-    for g, size in enumerate(broken.sizes.tolist()):
-        labels = tuple(text[code] for text, code in zip(texts, broken.labels[:, g], strict=True))
+    for g, size in enumerate(grouped.sizes.tolist()):
+        labels = tuple(text[code] for text, code in zip(texts, grouped.labels[:, g], strict=True))
         counts = tuple(
             _counts(values, table.value[a:b], table.rows[a:b])
             for values, starts, table in tables
@@ -298,7 +301,7 @@ def _counts(values: list[str | None], codes: np.ndarray, rows: IntArray) -> dict
     return {values[code]: n for code, n in zip(codes.tolist(), rows.tolist(), strict=True)}
 
 
-def _names(broken: Broken, kind: str) -> list[str]:
+def _names(grouped: GroupedTables, kind: str) -> list[str]:
     if kind == "sensitive":
-        return list(broken.names)
-    return [column.name for column in broken.quasi_identifiers]
+        return list(grouped.names)
+    return [column.name for column in grouped.quasi_identifiers]

@@ -19,11 +19,11 @@ class KnowledgeBreach(Attack):
     """Guess all other sensitive values of somebody whose group and one sensitive value are known.
 
     Of five women two work for the state; both are single and earn little. Of the table in one
-    piece, whoever knows that somebody works for the state knows the rest. Broken into a table
+    piece, whoever knows that somebody works for the state knows the rest. Split into a table
     per column, it is a guess: 2 in 5 are single and 4 in 5 earn little, so both together are
     32 %, because every way of joining the tables is equally likely.
 
-    Finds: in each group the likeliest combination of the other columns. On a broken release it
+    Finds: in each group the likeliest combination of the other columns. On a decoupled release it
     is the product of the largest shares, whatever value is known; on a table in one piece,
     which is what the release was before, the commonest combination among those of the class
     with the known value. What is believed without the release is the product of the shares of
@@ -35,14 +35,14 @@ class KnowledgeBreach(Attack):
         known: The sensitive column whose value is known; None if only the group is.
 
     Example:
-        >>> from sfumato.decouplings.base import Broken
+        >>> from sfumato.decouplings.base import GroupedTables
         >>> rows = [("3*", "state", "single", "low")] * 2
         >>> rows += [("3*", "federal", "married", "low"), ("3*", "private", "divorced", "low")]
         >>> rows += [("3*", "local", "separated", "high"), ("4*", "state", "married", "high")]
         >>> names, sensitive = ["age", "work", "marital", "pay"], ("work", "marital", "pay")
         >>> counts = FrequencySet.from_rows(names, rows)
         >>> before = Target.of_table(counts, ("age",), sensitive)
-        >>> after = Target.of_broken("break-merge", Broken.of(counts, ("age",), sensitive))
+        >>> after = Target.of_grouped("break-merge", GroupedTables.of(counts, ("age",), sensitive))
         >>> for target in (before, after):
         ...     worst = KnowledgeBreach("work").on(target, threshold=0.75).worst
         ...     print(max(worst, key=lambda case: case.people))
@@ -73,7 +73,7 @@ class KnowledgeBreach(Attack):
 
     def beliefs(self, target: Target) -> Beliefs:
         """Give the likeliest combination of each group, or of each known value in each class."""
-        if target.broken is not None:
+        if target.grouped is not None:
             return _joined(target, self.told(target))
         if target.counts is not None:
             return _read_off(target, target.counts, self.known, self.told(target))
@@ -86,7 +86,7 @@ class KnowledgeBreach(Attack):
 
     @classmethod
     def against(cls, target: Target, threshold: float) -> list[Self]:  # noqa: ARG003 - all alike
-        if target.broken is None or len(target.sensitive) < 2:
+        if target.grouped is None or len(target.sensitive) < 2:
             return []
         return [cls(name) for name in target.sensitive]
 
@@ -107,7 +107,7 @@ class KnowledgeBreach(Attack):
 
 
 def _joined(target: Target, told: tuple[str, ...]) -> Beliefs:
-    """Join the tables of a broken release: shares multiply, the known value tells nothing."""
+    """Join the tables of a decoupled release: shares multiply, the known value tells nothing."""
     counts = [target.classes.counts_of(name) for name in told]
     guesses = [likeliest(each) for each in counts]
 

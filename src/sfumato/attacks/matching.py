@@ -68,7 +68,7 @@ class Groups:
 
     A row matches a group when, in every table of the release, the group has the row's values of
     that table's columns. Where quasi-identifiers are published together there is one table, and
-    the groups are those in which the row's values stand: the class of a generalised or broken
+    the groups are those in which the row's values stand: the class of a generalised or decoupled
     release, the buckets of an anatomised one. A sliced release has one table per column, and
     a row matches every bucket in which each of them has the row's part.
 

@@ -18,7 +18,7 @@ from sfumato.classes import (
     sensitive_column,
 )
 from sfumato.counts import Column, FrequencySet, group
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 from sfumato.hierarchy import Ladder
 from sfumato.text import STAR, text_of
 from sfumato.typing import BoolArray, CodeArray, IntArray, Value
@@ -33,7 +33,7 @@ T = TypeVar("T")
 class Target:
     """A release as an adversary sees it: groups of people who look alike, and what is in them.
 
-    Of a table in one piece, groups are its classes; of a broken one, its groups; of buckets, the
+    Of a table in one piece, groups are its classes; of a decoupled one, its groups; of buckets, the
     people of a bucket who look alike beside the sensitive column. The adversary is taken to
     know the group a person is in.
 
@@ -57,10 +57,10 @@ class Target:
     counts: FrequencySet | None = None
     """The published rows, if they are in one piece."""
 
-    broken: Broken | None = None
-    """The groups and tables, if they are broken."""
+    grouped: GroupedTables | None = None
+    """The groups and tables, if they are decoupled."""
 
-    earlier: Broken | None = None
+    earlier: GroupedTables | None = None
     """The release before, in the same form."""
 
     people: FrequencySet | None = None
@@ -151,8 +151,8 @@ class Target:
         )
 
     @classmethod
-    def of_broken(
-        cls, kind: str, broken: Broken, ladders: Mapping[str, Ladder] | None = None
+    def of_grouped(
+        cls, kind: str, grouped: GroupedTables, ladders: Mapping[str, Ladder] | None = None
     ) -> Self:
         """Take the groups of a decoupled release, each with the counts of its sensitive values.
 
@@ -166,14 +166,14 @@ class Target:
                 table.value,
                 table.rows,
             )
-            for table in broken.sensitive
+            for table in grouped.sensitive
         }
-        columns, labels = broken.quasi_identifiers, broken.labels
+        columns, labels = grouped.quasi_identifiers, grouped.labels
         if not columns:
-            number = np.arange(len(broken), dtype=np.int32).reshape(1, -1)
-            columns, labels = (Column("bucket", tuple(broken.labelled.tolist())),), number
+            number = np.arange(len(grouped), dtype=np.int32).reshape(1, -1)
+            columns, labels = (Column("bucket", tuple(grouped.labelled.tolist())),), number
         return cls(
-            kind, EquivalenceClasses(broken.sizes, sensitive), columns, labels, broken=broken
+            kind, EquivalenceClasses(grouped.sizes, sensitive), columns, labels, grouped=grouped
         )
 
 

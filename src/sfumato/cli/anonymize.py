@@ -196,12 +196,12 @@ def protect(  # noqa: PLR0917 - options of a command line
 
 
 @command(
-    examples="sfumato decouple release/ -o broken/\n"
-    "sfumato decouple published.csv -o broken/ --qi age,zip --sensitive illness,salary\n"
+    examples="sfumato decouple release/ -o decoupled/\n"
+    "sfumato decouple published.csv -o decoupled/ --qi age,zip --sensitive illness,salary\n"
     "sfumato decouple people.csv -o slices/ -p policy.yaml\n"
     "sfumato decouple people.csv -o buckets/ --method anatomy --option l=3 --qi age,zip "
     "--sensitive illness",
-    python='broken = sf.decouple("release", "break-merge", output="broken")',
+    python='decoupled = sf.decouple("release", "break-merge", output="decoupled")',
 )
 def decouple(  # noqa: PLR0917 - options of a command line
     what: PublishedArgument,
@@ -298,9 +298,9 @@ def _chosen(method: str | None, options: Sequence[str]) -> dict[str, object] | N
 
 
 @command(
-    examples="sfumato merge broken/ -o merged.csv\n"
-    "sfumato merge broken/ -o merged.parquet --columns illness,salary",
-    python='sf.merge("broken", output="merged.csv")\nprint(sf.merge("broken"))',
+    examples="sfumato merge decoupled/ -o merged.csv\n"
+    "sfumato merge decoupled/ -o merged.parquet --columns illness,salary",
+    python='sf.merge("decoupled", output="merged.csv")\nprint(sf.merge("decoupled"))',
 )
 def merge(
     release: Annotated[

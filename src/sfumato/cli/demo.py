@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     python="people, policy = sf.samples.synthetic(5000, seed=1), sf.samples.synthetic_policy()\n"
     "release = sf.anonymize(people, policy)\n"
     "print(release, sf.detect(release))\n"
-    'broken = sf.decouple(release, output="demo-release")\n'
-    'print(sf.verify("demo-release"), sf.breach(broken))\n'
-    'sf.publish(broken, "demo.ledger", alpha=0.5, policy=policy, source=people)\n'
+    'decoupled = sf.decouple(release, output="demo-release")\n'
+    'print(sf.verify("demo-release"), sf.breach(decoupled))\n'
+    'sf.publish(decoupled, "demo.ledger", alpha=0.5, policy=policy, source=people)\n'
     'print(sf.publish(sf.samples.synthetic(500, seed=2), "demo.ledger"))',
 )
 def demo(

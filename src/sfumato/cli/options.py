@@ -253,8 +253,8 @@ def passphrase(*, new: bool = False) -> str:
 def named(releases: Sequence[str]) -> dict[str, object]:
     """Call each release by its folder or file, and by its whole path where that is not enough.
 
-    >>> named(["out/k5/", "broken"])
-    {'k5': 'out/k5/', 'broken': 'broken'}
+    >>> named(["out/k5/", "decoupled"])
+    {'k5': 'out/k5/', 'decoupled': 'decoupled'}
     >>> list(named(["a/release", "b/release"]))
     ['a/release', 'b/release']
     """

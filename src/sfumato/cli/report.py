@@ -25,7 +25,7 @@ from sfumato.errors import ParameterError
     examples="sfumato report release/ -o report.html\n"
     "sfumato report release/ --data original.csv -p policy.yaml -o report.html\n"
     "sfumato report release/ --public -o release/report.html --key publisher.key\n"
-    "sfumato report broken/ --ledger clinic.ledger --format json",
+    "sfumato report decoupled/ --ledger clinic.ledger --format json",
     python='report = sf.report("release", data="original.csv", policy="policy.yaml")\n'
     'report.save("report.html")',
 )

@@ -111,14 +111,14 @@ def detect(  # noqa: PLR0917 - options of a command line
         say(f"Written: {clean(path)}")
 
 
-# `sfumato breach`: what a broken table leaves to guess.
+# `sfumato breach`: what a decoupled table leaves to guess.
 
 
 @command(
-    examples="sfumato breach broken/\n"
-    "sfumato breach broken/ --group 'Age=[30-50]' --knows Government=State-gov\n"
+    examples="sfumato breach decoupled/\n"
+    "sfumato breach decoupled/ --group 'Age=[30-50]' --knows Government=State-gov\n"
     "sfumato breach published.csv --qi age,zip --sensitive illness,salary --alpha 0.5",
-    python='exposure = sf.breach("broken", alpha=0.5)\nprint(exposure)\n'
+    python='exposure = sf.breach("decoupled", alpha=0.5)\nprint(exposure)\n'
     'print(exposure.person({"Age": "[30-50]"}, {"Government": "State-gov"}))',
 )
 def breach(  # noqa: PLR0917 - options of a command line
@@ -138,7 +138,7 @@ def breach(  # noqa: PLR0917 - options of a command line
     original: Annotated[
         str | None,
         typer.Option(
-            metavar="RELEASE_OR_FILE", help="What a broken release was made of, to compare with."
+            metavar="RELEASE_OR_FILE", help="What a decoupled release was made of, to compare with."
         ),
     ] = None,
     policy: RolesOption = None,
@@ -148,9 +148,9 @@ def breach(  # noqa: PLR0917 - options of a command line
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Say how surely people's values can be guessed once a table is broken.
+    """Say how surely people's values can be guessed once a table is decoupled.
 
-    A broken release is taken as it is; another release or table is broken in memory, and
+    A decoupled release is taken as it is; another release or table is decoupled in memory, and
     what it told before stands beside. With --group the answer is about one person. The exit
     code is 0: looking for breaches is what the command is for.
     """
@@ -167,7 +167,7 @@ def breach(  # noqa: PLR0917 - options of a command line
             alpha=alpha,
             progress=progress,
         )
-    columns = [table.column for table in exposure.broken.sensitive]
+    columns = [table.column for table in exposure.grouped.sensitive]
     known = named_values(columns, knows or [])
     from sfumato.cli.views import (
         breach_view,
@@ -176,7 +176,7 @@ def breach(  # noqa: PLR0917 - options of a command line
     )
 
     if group:
-        wanted = named_values(exposure.broken.quasi_identifiers, group)
+        wanted = named_values(exposure.grouped.quasi_identifiers, group)
         person = exposure.person(wanted, known)
         if json:
             write_json({"person": person.to_dict(most=most, alpha=alpha)})
@@ -253,7 +253,7 @@ def membership(  # noqa: PLR0917 - options of a command line
 @command(
     examples="sfumato explain release/ age=41 zip=25961 nationality=Japanese\n"
     "sfumato explain release/ age=41 zip=25961 --not 'Heart Disease' --svg person.svg\n"
-    "sfumato explain broken/ age=41 --known occupation=Sales --prior 'Heart Disease=0.001'\n"
+    "sfumato explain decoupled/ age=41 --known occupation=Sales --prior 'Heart Disease=0.001'\n"
     "sfumato explain published.csv age=41 --qi age,zip --sensitive illness",
     python='found = sf.explain("release", {"age": 41, "zip": 25961}, '
     'knows={"not": "Heart Disease"})\nprint(found)',

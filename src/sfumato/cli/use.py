@@ -27,9 +27,9 @@ from sfumato.cli.options import (
 
 @command(
     examples="sfumato utility people.csv release/ -p policy.yaml\n"
-    "sfumato utility people.csv release/ broken/ slices/ -p policy.yaml --queries 5000\n"
+    "sfumato utility people.csv release/ decoupled/ slices/ -p policy.yaml --queries 5000\n"
     "sfumato utility people.csv published.csv --qi age,zip --sensitive illness --json",
-    python='releases = {"whole": "release", "apart": "broken"}\n'
+    python='releases = {"whole": "release", "apart": "decoupled"}\n'
     'print(sf.compare_utility("people.csv", releases, policy="policy.yaml"))',
 )
 def utility(  # noqa: PLR0917 - options of a command line
@@ -82,10 +82,10 @@ def utility(  # noqa: PLR0917 - options of a command line
 
 
 @command(
-    examples='sfumato estimate broken/ --where "age=30..45" --where "illness=flu"\n'
+    examples='sfumato estimate decoupled/ --where "age=30..45" --where "illness=flu"\n'
     'sfumato estimate slices/ --where "sex=f,m" --where "salary=..3000" --json\n'
     'sfumato estimate release/ --where "job=cook" -p policy.yaml --original people.csv',
-    python='print(sf.estimate("broken", {"age": (30, 45), "illness": "flu", "sex": ["f", "m"]}))',
+    python='print(sf.estimate("slices", {"age": (30, 45), "illness": "flu", "sex": ["f", "m"]}))',
 )
 def estimate(
     what: PublishedArgument,

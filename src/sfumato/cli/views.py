@@ -352,7 +352,7 @@ def correlations_view(found: "CorrelationMap") -> list["RenderableType"]:
     ]
     every = table(("", "column", *numbers), rows, right=("", *numbers))
     pairs = table(("strongest pairs", found.measure, ""), strongest, right=(found.measure,))
-    # Numbers that are broken over lines are worse than none.
+    # Numbers that are decoupled over lines are worse than none.
     shown = every if fits(every) else cell("All pairs do not fit here: see --svg or --json.")
     return [cell(str(found).splitlines()[0]), shown, pairs]
 
@@ -529,10 +529,10 @@ def _text(value: object) -> str:
 
 def guesses_view(exposure: "Exposure", most: int) -> list["RenderableType"]:
     """What each adversary can guess, the worst cases, and what breaking changed."""
-    broken = exposure.broken
+    grouped = exposure.grouped
     parts: list[RenderableType] = [
         cell(
-            f"{broken.total} people in {len(broken)} groups. What can be guessed by joining the "
+            f"{grouped.total} people in {len(grouped)} groups. What can be guessed by joining the "
             "tables again, and how many people are expected at each level of risk:"
         ),
         _views(exposure),
@@ -551,7 +551,7 @@ def _views(exposure: "Exposure") -> "Table":
     above = [] if exposure.alpha is None else [f"above {exposure.alpha:g}"]
     levels = [name for name in exposure.levels.bounds() if name != "low"]
     heads = ("known", "guessed", "up to", "", "level", "on average", *levels, *above)
-    total = max(exposure.broken.total, 1)
+    total = max(exposure.grouped.total, 1)
     rows = []
     for view in exposure.views:
         largest = float(view.largest.max(initial=0.0))

@@ -222,7 +222,7 @@ def try_policy(name: str, policy: Policy, table: Table) -> Point:
     try:
         decoupling = policy.make_decoupling(DECOUPLINGS)
         if decoupling is None or decoupling.keeps_classes:
-            # Groups of the same people with the same values, before it is broken and after.
+            # Groups of the same people with the same values, before it is decoupled and after.
             tried = _generalised(policy, table)
         else:
             tried = _in_buckets(policy, decoupling, table)
@@ -279,11 +279,11 @@ def _in_buckets(policy: Policy, decoupling: Decoupling, table: Table) -> Tried:
         sensitive=policy.sensitive,
         seed=table.seed,
     )
-    sizes = decoupled.broken.sizes
+    sizes = decoupled.grouped.sizes
     # People of a bucket look different: who finds a row has not found a value.
     figures = Measured(
         losses={},
-        published=decoupled.broken.total,
+        published=decoupled.grouped.total,
         suppressed=decoupled.suppressed,
         classes=len(sizes),
         smallest=int(sizes.min()),

@@ -9,8 +9,8 @@ import numpy as np
 from sfumato.checks import require_int
 from sfumato.counts import Column, FrequencySet, group
 from sfumato.decouplings.base import (
-    Broken,
     Decoupling,
+    GroupedTables,
     Part,
     Parts,
     SensitiveTable,
@@ -130,7 +130,7 @@ class Anatomy(Decoupling):
         >>> rows = [("47677", "flu"), ("47602", "gout"), ("47678", "flu"), ("47905", "hiv")]
         >>> counts = FrequencySet.from_rows(["zip", "ill"], rows)
         >>> parts = Anatomy(l=2).run(counts, ["zip"], ["ill"], rng=np.random.default_rng())
-        >>> parts.broken.sizes.tolist(), parts.broken.table("ill").rows.tolist()
+        >>> parts.grouped.sizes.tolist(), parts.grouped.table("ill").rows.tolist()
         ([2, 2], [1, 1, 1, 1])
         >>> Anatomy(l=3).run(counts, ["zip"], ["ill"], rng=np.random.default_rng())
         Traceback (most recent call last):
@@ -159,20 +159,20 @@ rows have 'flu', more than one in 3. The largest l is 2.
         column = counts.column(name)
         _require_possible(self.l, column, counts.value_counts(name))
         item, bucket = _dealt(counts, name, self.l, rng)
-        broken = _broken(column, counts.codes_of(name)[item], bucket, rng)
+        grouped = _group_tables(column, counts.codes_of(name)[item], bucket, rng)
         people = [counts.codes_of(each)[item] for each in quasi_identifiers]
         columns = [counts.column(each) for each in quasi_identifiers]
-        return self._parts(broken, columns, people, broken.labelled[bucket], rng)
+        return self._parts(grouped, columns, people, grouped.labelled[bucket], rng)
 
     def _parts(
         self,
-        broken: Broken,
+        grouped: GroupedTables,
         columns: Sequence[Column],
         people: Sequence[np.ndarray],
         labels: IntArray,
         rng: np.random.Generator,
     ) -> Parts:
-        [table] = broken.sensitive
+        [table] = grouped.sensitive
         names = [*(column.name for column in columns), table.column.name]
         group_name = unused("bucket", names)
         count_name = unused("count", [*names, group_name])
@@ -187,18 +187,18 @@ rows have 'flu', more than one in 3. The largest l is 2.
                 DerivedColumn(table.column.name, table.column.values),
                 DerivedColumn(count_name),
             ),
-            (broken.labelled[table.group], table.value, table.rows),
+            (grouped.labelled[table.group], table.value, table.rows),
             rng,
         )
         [file] = file_names([table.column.name], "sensitive_")
         tables = (Part("qi", "qi", content), Part(file, "sensitive", values, table.column.name))
-        return Parts(broken, group_name, count_name, tables, self._models(broken))
+        return Parts(grouped, group_name, count_name, tables, self._models(grouped))
 
-    def _models(self, broken: Broken) -> tuple[Mapping[str, Any], ...]:
+    def _models(self, grouped: GroupedTables) -> tuple[Mapping[str, Any], ...]:
         """Measure the buckets: values that differ, each once, so both figures are the same."""
-        [table] = broken.sensitive
+        [table] = grouped.sensitive
         known = table.value != table.column.missing
-        least = int(np.bincount(table.group[known], minlength=len(broken)).min())
+        least = int(np.bincount(table.group[known], minlength=len(grouped)).min())
         names = ("distinct-l-diversity", "probabilistic-l-diversity")
         return tuple(
             {"model": name, "column": table.column.name, "l": self.l, "measured": {"l": least}}
@@ -257,16 +257,16 @@ def _dealt(
     return item, np.arange(len(item), dtype=np.int64) % (known // l)
 
 
-def _broken(
+def _group_tables(
     column: Column, value: np.ndarray, bucket: IntArray, rng: np.random.Generator
-) -> Broken:
+) -> GroupedTables:
     """Count the values of each bucket. Groups have no quasi-identifiers in common."""
     sizes = np.bincount(bucket)
     cells = group([bucket, value], [len(sizes), len(column.values)])
     rows = np.bincount(cells.of_item)
     table = SensitiveTable(column, bucket[cells.first], value[cells.first], rows)
     nothing = np.empty((0, len(sizes)), dtype=np.int32)
-    return Broken((), nothing, sizes, (table,), random_labels(len(sizes), rng))
+    return GroupedTables((), nothing, sizes, (table,), random_labels(len(sizes), rng))
 
 
 def _once(

@@ -14,9 +14,9 @@ from sfumato.errors import ParameterError, UnknownColumnError
 from sfumato.tables.base import DerivedTable
 from sfumato.typing import CodeArray, IntArray
 
-# A table broken into groups: quasi-identifiers on one side, each sensitive column on another.
+# A table split into groups: quasi-identifiers on one side, each sensitive column on another.
 #
-# What the tables of a broken release hold, as counts. Everything about breach probabilities and
+# What the tables of a decoupled release hold, as counts. Everything about breach probabilities and
 # increments is decided on this.
 
 
@@ -48,14 +48,14 @@ class SensitiveTable:
 
 
 @dataclass(frozen=True, eq=False)
-class Broken:
+class GroupedTables:
     """Groups of people, and what is published about each.
 
     Example:
         >>> rows = [("30s", "flu", "low"), ("30s", "gout", "low"), ("40s", "flu", "high")]
         >>> counts = FrequencySet.from_rows(["age", "ill", "pay"], rows)
-        >>> broken = Broken.of(counts, ["age"], ["ill", "pay"])
-        >>> broken.sizes.tolist(), broken.table("pay").rows.tolist()
+        >>> grouped = GroupedTables.of(counts, ["age"], ["ill", "pay"])
+        >>> grouped.sizes.tolist(), grouped.table("pay").rows.tolist()
         ([2, 1], [2, 1])
     """
 
@@ -152,7 +152,7 @@ class Part:
 class Parts:
     """Everything that is published instead of the one table."""
 
-    broken: Broken
+    grouped: GroupedTables
     """The same as counts, each group with the label it is published under."""
 
     group: str

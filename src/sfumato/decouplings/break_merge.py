@@ -10,8 +10,8 @@ import numpy as np
 
 from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import (
-    Broken,
     Decoupling,
+    GroupedTables,
     Part,
     Parts,
     SensitiveTable,
@@ -209,8 +209,8 @@ class BreakMerge(Decoupling):
         *,
         rng: np.random.Generator,
     ) -> Parts:
-        broken = Broken.of(counts, quasi_identifiers, sensitive)
-        return publish(replace(broken, ids=random_labels(len(broken), rng)), rng)
+        grouped = GroupedTables.of(counts, quasi_identifiers, sensitive)
+        return publish(replace(grouped, ids=random_labels(len(grouped), rng)), rng)
 
     def companions(self, parts: Parts, manifest: Mapping[str, Any]) -> dict[str, str]:
         return {"schema.sql": schema_sql(parts), "README.md": readme(manifest)}
@@ -220,17 +220,17 @@ class BreakMerge(Decoupling):
         return cls()
 
 
-def publish(broken: Broken, rng: np.random.Generator) -> Parts:
+def publish(grouped: GroupedTables, rng: np.random.Generator) -> Parts:
     """Say how groups that have their labels are published."""
-    names = [*(column.name for column in broken.quasi_identifiers), *broken.names]
+    names = [*(column.name for column in grouped.quasi_identifiers), *grouped.names]
     group = unused("group", names)
     count = unused("count", [*names, group])
-    files = file_names(broken.names, "sensitive_")
+    files = file_names(grouped.names, "sensitive_")
     tables = [
-        Part(file, "sensitive", _sensitive(broken, table, group, count, rng), table.column.name)
-        for file, table in zip(files, broken.sensitive, strict=True)
+        Part(file, "sensitive", _sensitive(grouped, table, group, count, rng), table.column.name)
+        for file, table in zip(files, grouped.sensitive, strict=True)
     ]
-    return Parts(broken, group, count, (Part("qi", "qi", _people(broken, group, rng)), *tables))
+    return Parts(grouped, group, count, (Part("qi", "qi", _people(grouped, group, rng)), *tables))
 
 
 def random_labels(n: int, rng: np.random.Generator) -> IntArray:
@@ -249,27 +249,27 @@ def random_labels(n: int, rng: np.random.Generator) -> IntArray:
     return drawn
 
 
-def _people(broken: Broken, group: str, rng: np.random.Generator) -> DerivedTable:
+def _people(grouped: GroupedTables, group: str, rng: np.random.Generator) -> DerivedTable:
     columns = (
         DerivedColumn(group),
-        *(DerivedColumn(column.name, column.values) for column in broken.quasi_identifiers),
+        *(DerivedColumn(column.name, column.values) for column in grouped.quasi_identifiers),
     )
-    return DerivedTable.repeated(columns, (broken.labelled, *broken.labels), broken.sizes, rng)
+    return DerivedTable.repeated(columns, (grouped.labelled, *grouped.labels), grouped.sizes, rng)
 
 
 def _sensitive(
-    broken: Broken, table: SensitiveTable, group: str, count: str, rng: np.random.Generator
+    grouped: GroupedTables, table: SensitiveTable, group: str, count: str, rng: np.random.Generator
 ) -> DerivedTable:
     columns = (
         DerivedColumn(group),
         DerivedColumn(table.column.name, table.column.values),
         DerivedColumn(count),
     )
-    kinds = broken.labelled[table.group], table.value, table.rows
+    kinds = grouped.labelled[table.group], table.value, table.rows
     return DerivedTable.repeated(columns, kinds, np.ones(len(table.rows), dtype=np.int64), rng)
 
 
-# Merge: what the tables of a broken release say when they are joined again.
+# Merge: what the tables of a decoupled release say when they are joined again.
 
 
 class Merged:
@@ -280,40 +280,40 @@ class Merged:
     columns had nothing to do with each other it would be |G| · Π cᵢ/|G|, the expected rows.
 
     Args:
-        broken: The groups.
+        grouped: The groups.
         names: The sensitive columns to join; None takes all.
 
     Example:
         >>> from sfumato.counts import FrequencySet
         >>> rows = [("30s", "flu", "low"), ("30s", "gout", "high"), ("40s", "flu", "high")]
         >>> counts = FrequencySet.from_rows(["age", "ill", "pay"], rows)
-        >>> merged = Merged(Broken.of(counts, ["age"], ["ill", "pay"]))
+        >>> merged = Merged(GroupedTables.of(counts, ["age"], ["ill", "pay"]))
         >>> merged.total, merged.expected(0, merged.total).tolist()
         (5, [0.5, 0.5, 0.5, 0.5, 1.0])
     """
 
-    def __init__(self, broken: Broken, names: Sequence[str] | None = None) -> None:
-        self._broken = broken
-        chosen = broken.names if names is None else tuple(names)
-        self.tables = tuple(broken.table(name) for name in chosen)
+    def __init__(self, grouped: GroupedTables, names: Sequence[str] | None = None) -> None:
+        self._grouped = grouped
+        chosen = grouped.names if names is None else tuple(names)
+        self.tables = tuple(grouped.table(name) for name in chosen)
 
     @cached_property
     def _widths(self) -> list[IntArray]:
         """How many values of each column every group has."""
-        n = len(self._broken)
+        n = len(self._grouped)
         return [np.bincount(table.group, minlength=n) for table in self.tables]
 
     @cached_property
     def total(self) -> int:
         """How many rows the join has; counted in Python, for it may be more than 64 bits hold."""
-        product = np.ones(len(self._broken), dtype=object)
+        product = np.ones(len(self._grouped), dtype=object)
         for width in self._widths:
             product = product * width
         return int(product.sum())
 
     @cached_property
     def _ends(self) -> IntArray:
-        product = np.ones(len(self._broken), dtype=np.int64)
+        product = np.ones(len(self._grouped), dtype=np.int64)
         for width in self._widths:
             product = product * width
         return np.cumsum(product)
@@ -335,7 +335,7 @@ class Merged:
         return self._expected(*self.rows(start, stop))
 
     def _expected(self, group: IntArray, entries: Sequence[IntArray]) -> np.ndarray:
-        sizes = self._broken.sizes[group].astype(np.float64)
+        sizes = self._grouped.sizes[group].astype(np.float64)
         expected = sizes.copy()
         for table, entry in zip(self.tables, entries, strict=True):
             expected *= table.rows[entry] / sizes
@@ -343,11 +343,11 @@ class Merged:
 
     def derived(self, group: str) -> DerivedTable:
         """Describe the join as a table: group, quasi-identifiers, values, expected rows."""
-        broken = self._broken
-        names = [c.name for c in broken.quasi_identifiers] + [t.column.name for t in self.tables]
+        grouped = self._grouped
+        names = [c.name for c in grouped.quasi_identifiers] + [t.column.name for t in self.tables]
         columns = (
             DerivedColumn(group),
-            *(DerivedColumn(column.name, column.values) for column in broken.quasi_identifiers),
+            *(DerivedColumn(column.name, column.values) for column in grouped.quasi_identifiers),
             *(DerivedColumn(table.column.name, table.column.values) for table in self.tables),
             DerivedColumn(unused("expected", [*names, group]), whole=False),
         )
@@ -357,6 +357,6 @@ class Merged:
                 at, entries = self.rows(start, min(start + SLICE, self.total))
                 values = (t.value[e] for t, e in zip(self.tables, entries, strict=True))
                 expected = self._expected(at, entries)
-                yield Batch((broken.labelled[at], *broken.labels[:, at], *values, expected))
+                yield Batch((grouped.labelled[at], *grouped.labels[:, at], *values, expected))
 
         return DerivedTable(columns, self.total, batches)

@@ -10,8 +10,8 @@ import numpy as np
 from sfumato.checks import require_int, require_number
 from sfumato.counts import FrequencySet, group, sums
 from sfumato.decouplings.base import (
-    Broken,
     Decoupling,
+    GroupedTables,
     Part,
     Parts,
     SensitiveTable,
@@ -313,14 +313,14 @@ class Slicing(Decoupling):
         bucket: IntArray,
         rng: np.random.Generator,
     ) -> Parts:
-        broken = _broken(counts, columns.sensitive, bucket, rng)
+        grouped = _group_tables(counts, columns.sensitive, bucket, rng)
         label = unused("bucket", counts.names)
         count = unused("count", [*counts.names, label])
         tables = tuple(
             Part(
                 f"slice_{number}",
                 "slice",
-                _slice(counts, names, bucket, broken.labelled, (label, count), rng),
+                _slice(counts, names, bucket, grouped.labelled, (label, count), rng),
                 columns=names,
             )
             for number, names in enumerate(columns.columns, start=1)
@@ -328,7 +328,7 @@ class Slicing(Decoupling):
         form = self.diversity
         model = {"model": form.model, "column": columns.sensitive, **form.parameters()}
         model["measured"] = form.measured(crowds(laid, bucket).tally)
-        return Parts(broken, label, count, tables, (model,))
+        return Parts(grouped, label, count, tables, (model,))
 
     def companions(self, parts: Parts, manifest: Mapping[str, Any]) -> dict[str, str]:
         return {"schema.sql": slice_sql(parts), "README.md": slice_readme(manifest)}
@@ -352,9 +352,9 @@ def _read(given: object) -> tuple[tuple[str, ...], ...]:
     return tuple(found)
 
 
-def _broken(
+def _group_tables(
     counts: FrequencySet, sensitive: str, bucket: IntArray, rng: np.random.Generator
-) -> Broken:
+) -> GroupedTables:
     """Count the sensitive values of each bucket. Buckets have no quasi-identifiers in common."""
     column, value = counts.column(sensitive), counts.codes_of(sensitive)
     n = int(bucket.max()) + 1
@@ -362,7 +362,7 @@ def _broken(
     rows = sums(cells.of_item, counts.rows, cells.n)
     table = SensitiveTable(column, bucket[cells.first], value[cells.first], rows)
     sizes, nothing = sums(bucket, counts.rows, n), np.empty((0, n), dtype=np.int32)
-    return Broken((), nothing, sizes, (table,), random_labels(n, rng))
+    return GroupedTables((), nothing, sizes, (table,), random_labels(n, rng))
 
 
 def _slice(

@@ -1,4 +1,4 @@
-"""What a published table still tells: dependency rules, and what a broken table leaves to guess."""
+"""Dependency rules of a published table, and the breach probabilities of a decoupled one."""
 
 from sfumato.leaks.breach import (
     ABOVE,

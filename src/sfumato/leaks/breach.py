@@ -1,4 +1,4 @@
-"""What somebody who joins the parts of a broken table again can guess about one person."""
+"""What somebody who joins the parts of a decoupled table again can guess about one person."""
 
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ import numpy as np
 
 from sfumato.checks import require_int, require_number
 from sfumato.counts import Column, FrequencySet
-from sfumato.decouplings.base import Broken, SensitiveTable
+from sfumato.decouplings.base import GroupedTables, SensitiveTable
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, UnknownNameError, some
 from sfumato.html import fragment
 from sfumato.networks.tables import code_of
@@ -176,7 +176,7 @@ def _check(counts: Sequence[int] | IntArray, size: int | IntArray, alpha: object
         raise ParameterError("counts", held.tolist(), f"from 0 to the size of the group, {size}")
 
 
-# Combinations of values in one group of a broken table, likeliest first.
+# Combinations of values in one group of a decoupled table, likeliest first.
 
 
 Named = tuple[tuple[str, Value], ...]
@@ -240,11 +240,11 @@ class Share:
         return dict(zip(self.values, self.rows, strict=True)).get(value, 0)
 
 
-def group_of(broken: Broken, at: int) -> Named:
+def group_of(grouped: GroupedTables, at: int) -> Named:
     """Name a group by its quasi-identifiers."""
-    codes = broken.labels[:, at].tolist()
+    codes = grouped.labels[:, at].tolist()
     return tuple(
-        (c.name, c.values[i]) for c, i in zip(broken.quasi_identifiers, codes, strict=True)
+        (c.name, c.values[i]) for c, i in zip(grouped.quasi_identifiers, codes, strict=True)
     )
 
 
@@ -347,7 +347,7 @@ class Breach:
     """The other sensitive columns: what the group's tables say of each."""
 
     matching: FrequencySet | None = None
-    """The rows of the table before it was broken that fit what is known, if it was given."""
+    """The rows of the table before it was decoupled that fit what is known, if it was given."""
 
     levels: RiskLevels = field(default_factory=RiskLevels)
 
@@ -495,7 +495,7 @@ class Breach:
 
 
 def breach_of(
-    broken: Broken,
+    grouped: GroupedTables,
     *,
     group: Mapping[str, Value],
     knows: Mapping[str, Value] | None = None,
@@ -505,10 +505,10 @@ def breach_of(
     """Say how likely each guess is about a person of a group.
 
     Args:
-        broken: The published parts.
+        grouped: The published parts.
         group: The person's quasi-identifiers as published; as many as single out a group.
         knows: Sensitive values that are known of the person.
-        counts: The table before it was broken, if it is at hand: what the same person could
+        counts: The table before it was decoupled, if it is at hand: what the same person could
             guess from it stands beside.
         levels: The risk levels.
 
@@ -517,18 +517,18 @@ def breach_of(
         >>> rows += [("30s", "federal", "married", "low"), ("30s", "private", "divorced", "low")]
         >>> rows += [("30s", "local", "separated", "high")]
         >>> counts = FrequencySet.from_rows(["age", "work", "marital", "pay"], rows)
-        >>> broken = Broken.of(counts, ["age"], ["work", "marital", "pay"])
-        >>> known = breach_of(broken, group={"age": "30s"}, knows={"work": "state"}, counts=counts)
+        >>> grouped = GroupedTables.of(counts, ["age"], ["work", "marital", "pay"])
+        >>> known = breach_of(grouped, group={"age": "30s"}, knows={"work": "state"}, counts=counts)
         >>> known.probability_of({"marital": "single", "pay": "low"})
         Fraction(8, 25)
         >>> best = known.likeliest(1)[0]
         >>> print(best, "- before breaking:", known.before(best))
         marital=single, pay=low: 32% - before breaking: 1
     """
-    at = find_group(broken, group)
-    size = int(broken.sizes[at])
-    known = [_known(broken, at, name, value) for name, value in (knows or {}).items()]
-    told = [name for name in broken.names if name not in (knows or {})]
+    at = find_group(grouped, group)
+    size = int(grouped.sizes[at])
+    known = [_known(grouped, at, name, value) for name, value in (knows or {}).items()]
+    told = [name for name in grouped.names if name not in (knows or {})]
     if not told:
         raise ParameterError(
             "knows",
@@ -536,56 +536,58 @@ def breach_of(
             "fewer columns than there are sensitive ones",
             why="nothing is left to guess",
         )
-    named, here = tuple(pair for pair, _ in known), group_of(broken, at)
+    named, here = tuple(pair for pair, _ in known), group_of(grouped, at)
     matching = None if counts is None else counts.without(~_having(counts, (*here, *named)))
     return Breach(
         here,
         size,
         named,
         tuple(rows for _, rows in known),
-        tuple(share_of(broken.table(name), at, size) for name in told),
+        tuple(share_of(grouped.table(name), at, size) for name in told),
         matching,
         levels or RiskLevels(),
     )
 
 
-def find_group(broken: Broken, wanted: Mapping[str, Value]) -> int:
+def find_group(grouped: GroupedTables, wanted: Mapping[str, Value]) -> int:
     """Find the one group that has these quasi-identifiers, or say which there are."""
-    columns = {column.name: i for i, column in enumerate(broken.quasi_identifiers)}
-    agreeing = np.zeros(len(broken), dtype=np.int64)
+    columns = {column.name: i for i, column in enumerate(grouped.quasi_identifiers)}
+    agreeing = np.zeros(len(grouped), dtype=np.int64)
     for name, value in wanted.items():
         if name not in columns:
             raise UnknownColumnError(name, columns, where="the quasi-identifiers")
         q = columns[name]
-        agreeing += broken.labels[q] == code_of(broken.quasi_identifiers[q], value)
+        agreeing += grouped.labels[q] == code_of(grouped.quasi_identifiers[q], value)
     found = np.flatnonzero(agreeing == len(wanted))
     if len(found) == 1:
         return int(found[0])
     asked = listing(tuple(wanted.items())) or "nothing"
     if not len(found):
-        near = listing(group_of(broken, int(np.argmax(agreeing)))) if len(broken) else "none"
+        near = listing(group_of(grouped, int(np.argmax(agreeing)))) if len(grouped) else "none"
         raise InputError(
             f"no group has {asked}, though each value occurs. The nearest group: {near}."
         )
     rest = [name for name in columns if name not in wanted]
     raise InputError(
         f"{asked} fits {len(found)} groups. Say more, so that one is left: {some(rest)}. "
-        f"The first of them: {listing(group_of(broken, int(found[0])))}."
+        f"The first of them: {listing(group_of(grouped, int(found[0])))}."
     )
 
 
-def _known(broken: Broken, at: int, name: str, value: Value) -> tuple[tuple[str, Value], int]:
+def _known(
+    grouped: GroupedTables, at: int, name: str, value: Value
+) -> tuple[tuple[str, Value], int]:
     """Find a known value in its table, or refuse one that nobody in the group has."""
-    table = broken.table(name)
+    table = grouped.table(name)
     found = table.column.values[code_of(table.column, value)]
-    share = share_of(table, at, int(broken.sizes[at]))
+    share = share_of(table, at, int(grouped.sizes[at]))
     rows = share.rows_of(found)
     if not rows:
         raise UnknownNameError(
             "person with value",
             shown(found),
             [shown(v) for v in share.values],
-            where=f"{name!r} of the group {listing(group_of(broken, at))}",
+            where=f"{name!r} of the group {listing(group_of(grouped, at))}",
         )
     return (name, found), rows
 
@@ -638,18 +640,18 @@ class Holding:
         }
 
 
-def holders(broken: Broken, column: str, value: Value) -> list[Holding]:
+def holders(grouped: GroupedTables, column: str, value: Value) -> list[Holding]:
     """List the groups in which a sensitive value occurs, where it is commonest first.
 
     Case 2: somebody's sensitive value is known, and not their group.
     """
-    table = broken.table(column)
+    table = grouped.table(column)
     code = code_of(table.column, value)
     at = np.flatnonzero(table.value == code)
     groups, rows = table.group[at], table.rows[at]
-    order = np.argsort(-(rows / broken.sizes[groups]), kind="stable")
+    order = np.argsort(-(rows / grouped.sizes[groups]), kind="stable")
     total, found = int(rows.sum()), table.column.values[code]
     return [
-        Holding(group_of(broken, g), column, found, int(n), int(broken.sizes[g]), total)
+        Holding(group_of(grouped, g), column, found, int(n), int(grouped.sizes[g]), total)
         for g, n in zip(groups[order].tolist(), rows[order].tolist(), strict=True)
     ]

@@ -1,4 +1,4 @@
-"""How exposed a whole broken release is: what its tables alone allow to be guessed."""
+"""How exposed a whole decoupled release is: what its tables alone allow to be guessed."""
 
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ import numpy as np
 
 from sfumato.checks import require_number
 from sfumato.counts import Column, FrequencySet, group, sums
-from sfumato.decouplings.base import Broken, SensitiveTable
+from sfumato.decouplings.base import GroupedTables, SensitiveTable
 from sfumato.errors import InputError
 from sfumato.html import fragment
 from sfumato.leaks.breach import (
@@ -32,7 +32,7 @@ from sfumato.policy.columns import RiskLevels
 from sfumato.text import text_or_none
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
 
-# People of a table beside its broken parts: each one's group, and counts of their values.
+# People of a table beside its decoupled parts: each one's group, and counts of their values.
 
 
 def by_level(levels: RiskLevels, probabilities: FloatArray, people: FloatArray) -> dict[str, float]:
@@ -50,19 +50,19 @@ def by_level(levels: RiskLevels, probabilities: FloatArray, people: FloatArray) 
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """The combinations of a table that was broken, and what its parts say of each.
+    """The combinations of a table that was decoupled, and what its parts say of each.
 
     Example:
         >>> rows = [("30s", "flu", "low"), ("30s", "gout", "low"), ("40s", "flu", "high")]
         >>> counts = FrequencySet.from_rows(["age", "ill", "pay"], rows)
-        >>> people = People.of(counts, Broken.of(counts, ["age"], ["ill", "pay"]))
+        >>> people = People.of(counts, GroupedTables.of(counts, ["age"], ["ill", "pay"]))
         >>> people.group.tolist(), people.cells.tolist()
         ([0, 0, 1], [[1, 1, 1], [2, 2, 1]])
     """
 
-    broken: Broken
+    grouped: GroupedTables
     codes: Mapping[str, CodeArray]
-    """The sensitive values of each combination, as codes of the broken tables."""
+    """The sensitive values of each combination, as codes of the decoupled tables."""
 
     rows: IntArray
     """How many people have the combination."""
@@ -76,19 +76,19 @@ class People:
     @cached_property
     def sizes(self) -> IntArray:
         """The size of each combination's group."""
-        sizes: IntArray = self.broken.sizes[self.group]
+        sizes: IntArray = self.grouped.sizes[self.group]
         return sizes
 
     @classmethod
-    def of(cls, counts: FrequencySet, broken: Broken) -> "People":
-        """Find the rows of a table in its broken parts; they must be the same rows."""
-        names = [column.name for column in broken.quasi_identifiers]
-        table = counts.project([*names, *broken.names])
-        found = _groups(table, broken)
-        codes = {one.column.name: _recoded(table, one.column) for one in broken.sensitive}
-        cells = np.empty((len(broken.sensitive), len(table)), dtype=np.int64)
-        agree = np.array_equal(sums(found, table.rows, len(broken)), broken.sizes)
-        for s, one in enumerate(broken.sensitive):
+    def of(cls, counts: FrequencySet, grouped: GroupedTables) -> "People":
+        """Find the rows of a table in its decoupled parts; they must be the same rows."""
+        names = [column.name for column in grouped.quasi_identifiers]
+        table = counts.project([*names, *grouped.names])
+        found = _groups(table, grouped)
+        codes = {one.column.name: _recoded(table, one.column) for one in grouped.sensitive}
+        cells = np.empty((len(grouped.sensitive), len(table)), dtype=np.int64)
+        agree = np.array_equal(sums(found, table.rows, len(grouped)), grouped.sizes)
+        for s, one in enumerate(grouped.sensitive):
             width = len(one.column.values)
             keys = one.group * width + one.value
             mine = found * width + codes[one.column.name]
@@ -100,10 +100,10 @@ class People:
             cells[s] = one.rows[at]
         if not agree:
             raise InputError(
-                "the table and the broken parts do not count the same people. Give the table "
-                "that was broken, whole and as it was then."
+                "the table and the decoupled parts do not count the same people. Give the table "
+                "that was decoupled, whole and as it was then."
             )
-        return cls(broken, codes, table.rows, found, cells)
+        return cls(grouped, codes, table.rows, found, cells)
 
     def after(self, told: BoolArray) -> FloatArray:
         """How likely each one's own values in some columns are, to whoever joins the parts."""
@@ -116,8 +116,8 @@ class People:
         """Count the people of the same group who also have the known column's value."""
         if known is None:
             return self.sizes
-        column = self.broken.table(known).column
-        cells = group([self.group, self.codes[known]], [len(self.broken), len(column.values)])
+        column = self.grouped.table(known).column
+        cells = group([self.group, self.codes[known]], [len(self.grouped), len(column.values)])
         behind: IntArray = sums(cells.of_item, self.rows, cells.n)[cells.of_item]
         return behind
 
@@ -126,22 +126,22 @@ def _same(keys: IntArray, mine: IntArray, at: IntArray) -> bool:
     return bool((at < len(keys)).all() and (keys[at] == mine).all())
 
 
-def _groups(table: FrequencySet, broken: Broken) -> IntArray:
+def _groups(table: FrequencySet, grouped: GroupedTables) -> IntArray:
     """Find each combination's group, or -1."""
-    columns = broken.quasi_identifiers
+    columns = grouped.quasi_identifiers
     theirs = [_recoded(table, column) for column in columns]
     both = group(
-        [np.append(label, code) for label, code in zip(broken.labels, theirs, strict=True)],
+        [np.append(label, code) for label, code in zip(grouped.labels, theirs, strict=True)],
         [len(column.values) + 1 for column in columns],
-        n=len(broken) + len(table),
+        n=len(grouped) + len(table),
     )
     of_label = np.full(both.n, -1, dtype=np.int64)
-    of_label[both.of_item[: len(broken)]] = np.arange(len(broken))
-    found: IntArray = of_label[both.of_item[len(broken) :]]
+    of_label[both.of_item[: len(grouped)]] = np.arange(len(grouped))
+    found: IntArray = of_label[both.of_item[len(grouped) :]]
     if (found < 0).any():
         raise InputError(
-            "the table has people of groups that the broken parts do not have. Give the table "
-            "that was broken, whole and as it was then."
+            "the table has people of groups that the decoupled parts do not have. Give the table "
+            "that was decoupled, whole and as it was then."
         )
     return found
 
@@ -232,20 +232,20 @@ class Comparison:
 
 def compare(
     counts: FrequencySet,
-    broken: Broken,
+    grouped: GroupedTables,
     *,
     levels: RiskLevels | None = None,
     alpha: float | None = None,
 ) -> Comparison:
-    """Ask the same question of a table and of its broken parts, for everybody in it.
+    """Ask the same question of a table and of its decoupled parts, for everybody in it.
 
     Before breaking, somebody who knows a person's group and one sensitive value counts the
     rows that fit, and the share of them with the person's other values. After it, only the
     product of the values' shares in the group is left. Each person counts with their own values.
 
     Args:
-        counts: The table that was broken.
-        broken: Its parts.
+        counts: The table that was decoupled.
+        grouped: Its parts.
         levels: The risk levels.
         alpha: Count also how many people are above this.
 
@@ -253,27 +253,27 @@ def compare(
         >>> rows = [("30s", "state", "single"), ("30s", "state", "single")]
         >>> rows += [("30s", "private", "married"), ("30s", "private", "divorced")]
         >>> counts = FrequencySet.from_rows(["age", "work", "marital"], rows)
-        >>> print(compare(counts, Broken.of(counts, ["age"], ["work", "marital"])))
+        >>> print(compare(counts, GroupedTables.of(counts, ["age"], ["work", "marital"])))
         group → work, marital: worst 50% before, 25% after; mean 38% before, 19% after
         group and work → marital: worst 100% before, 50% after; mean 75% before, 38% after
         group and marital → work: worst 100% before, 50% after; mean 100% before, 50% after
     """
-    people = People.of(counts, broken)
+    people = People.of(counts, grouped)
     levels = levels or RiskLevels()
-    known = [None, *(broken.names if len(broken.names) > 1 else ())]
+    known = [None, *(grouped.names if len(grouped.names) > 1 else ())]
     changes = tuple(_change(people, one, levels, alpha) for one in known)
-    return Comparison(broken.total, changes, levels)
+    return Comparison(grouped.total, changes, levels)
 
 
 def _change(people: People, known: str | None, levels: RiskLevels, alpha: float | None) -> Change:
-    told = np.array([name != known for name in people.broken.names], dtype=np.bool_)
+    told = np.array([name != known for name in people.grouped.names], dtype=np.bool_)
     behind = people.behind(known)
     before, after = people.rows / np.maximum(behind, 1), people.after(told)
     sure = int(np.argmax(before)) if len(before) else None
     likely = int(np.argmax(after)) if len(after) else None
     return Change(
         known,
-        tuple(name for name in people.broken.names if name != known),
+        tuple(name for name in people.grouped.names if name != known),
         _spread(
             before,
             people.rows,
@@ -329,9 +329,9 @@ def likely(sizes: IntArray, tables: Sequence[SensitiveTable], least: float) -> L
     small stays so.
 
     >>> rows = [("A", "flu", "low"), ("A", "flu", "low"), ("A", "gout", "high")]
-    >>> broken = Broken.of(FrequencySet.from_rows(["zip", "ill", "pay"], rows), ["zip"],
+    >>> grouped = GroupedTables.of(FrequencySet.from_rows(["zip", "ill", "pay"], rows), ["zip"],
     ...                    ["ill", "pay"])
-    >>> likely(broken.sizes, broken.sensitive, 0.2).probability.round(2).tolist()
+    >>> likely(grouped.sizes, grouped.sensitive, 0.2).probability.round(2).tolist()
     [0.22, 0.44, 0.22]
     """
     group = np.arange(len(sizes))
@@ -354,12 +354,12 @@ def likely(sizes: IntArray, tables: Sequence[SensitiveTable], least: float) -> L
 class View:
     """What one kind of adversary can guess: who knows the group, and perhaps one column.
 
-    Which combination a person has is not in the broken tables. What can be said from them
+    Which combination a person has is not in the decoupled tables. What can be said from them
     alone: the likeliest guess in each group, and how many people each combination is expected
     to concern, which is its probability times the people of the group.
     """
 
-    broken: Broken
+    grouped: GroupedTables
     known: str | None
     """The sensitive column that is known; None if only the group is."""
 
@@ -369,17 +369,17 @@ class View:
     @property
     def told(self) -> tuple[str, ...]:
         """The columns that are guessed."""
-        return tuple(name for name in self.broken.names if name != self.known)
+        return tuple(name for name in self.grouped.names if name != self.known)
 
     @cached_property
     def _tables(self) -> list[SensitiveTable]:
-        return [self.broken.table(name) for name in self.told]
+        return [self.grouped.table(name) for name in self.told]
 
     @cached_property
     def largest(self) -> FloatArray:
         """The probability of each group's likeliest guess: the product of the largest shares."""
-        most = [table.largest(len(self.broken)).astype(np.float64) for table in self._tables]
-        sizes = np.maximum(self.broken.sizes, 1).astype(np.float64)
+        most = [table.largest(len(self.grouped)).astype(np.float64) for table in self._tables]
+        sizes = np.maximum(self.grouped.sizes, 1).astype(np.float64)
         share: FloatArray = np.prod(most, axis=0) / sizes ** len(most)
         return share
 
@@ -394,25 +394,25 @@ class View:
         return list(islice(merged, most))
 
     def _guesses(self, at: int) -> Iterator[Combination]:
-        size = int(self.broken.sizes[at])
+        size = int(self.grouped.sizes[at])
         shares = [share_of(table, at, size) for table in self._tables]
-        return likeliest(group_of(self.broken, at), size, shares)
+        return likeliest(group_of(self.grouped, at), size, shares)
 
     @cached_property
     def _likely(self) -> Likely:
         wanted = [start for start in self.levels.bounds().values() if start > 0]
         least = min([*wanted, *([] if self.alpha is None else [self.alpha])], default=1.0)
-        return likely(self.broken.sizes, self._tables, least)
+        return likely(self.grouped.sizes, self._tables, least)
 
     @cached_property
     def expected(self) -> Mapping[str, float]:
         """How many people are expected to have a combination of each risk level."""
         group, probability = self._likely
-        people = probability * self.broken.sizes[group]
+        people = probability * self.grouped.sizes[group]
         found = by_level(self.levels, probability, people)
         # What is not likely enough to be found is at the level of nearly nothing.
         lowest = self.levels.of(0.0)
-        found[lowest] += max(self.broken.total - float(people.sum()), 0.0)
+        found[lowest] += max(self.grouped.total - float(people.sum()), 0.0)
         return found
 
     @property
@@ -422,7 +422,7 @@ class View:
             return None
         group, probability = self._likely
         above = probability > self.alpha
-        return float((probability * self.broken.sizes[group])[above].sum())
+        return float((probability * self.grouped.sizes[group])[above].sum())
 
     @cached_property
     def mean(self) -> float:
@@ -430,12 +430,12 @@ class View:
 
         No combination is looked at: the sum over a product is the product of the sums.
         """
-        n, sizes = len(self.broken), np.maximum(self.broken.sizes, 1)
+        n, sizes = len(self.grouped), np.maximum(self.grouped.sizes, 1)
         each = np.ones(n)
         for table in self._tables:
             squares = (table.rows / sizes[table.group]) ** 2
             each *= np.bincount(table.group, weights=squares, minlength=n)
-        return float(each @ self.broken.sizes) / max(self.broken.total, 1)
+        return float(each @ self.grouped.sizes) / max(self.grouped.total, 1)
 
     @property
     def level(self) -> str:
@@ -464,7 +464,7 @@ class View:
 
 @dataclass(frozen=True, eq=False)
 class Exposure:
-    """How much a broken table still tells: to each adversary, and beside what it told before.
+    """How much a decoupled table still tells: to each adversary, and beside what it told before.
 
     Promises: every probability is that of an adversary who believes all ways of joining the
     parts equally likely. Does not promise that adversaries know no more than a group and some
@@ -474,16 +474,16 @@ class Exposure:
         >>> rows = [("30s", "state", "single"), ("30s", "state", "single")]
         >>> rows += [("30s", "private", "married"), ("30s", "private", "divorced")]
         >>> counts = FrequencySet.from_rows(["age", "work", "marital"], rows)
-        >>> exposure = Exposure(Broken.of(counts, ["age"], ["work", "marital"]), counts)
+        >>> exposure = Exposure(GroupedTables.of(counts, ["age"], ["work", "marital"]), counts)
         >>> print(exposure.views[0])
         group → work, marital: up to 25% (moderate), 19% on average
         >>> exposure.person({"age": "30s"}, {"work": "state"}).strongest
         Fraction(1, 2)
     """
 
-    broken: Broken
+    grouped: GroupedTables
     counts: FrequencySet | None = None
-    """The table before it was broken, if it is at hand."""
+    """The table before it was decoupled, if it is at hand."""
 
     levels: RiskLevels = field(default_factory=RiskLevels)
     alpha: float | None = None
@@ -496,26 +496,26 @@ class Exposure:
     @cached_property
     def views(self) -> tuple[View, ...]:
         """What each adversary can guess: who knows the group, or one sensitive column besides."""
-        known = [None, *(self.broken.names if len(self.broken.names) > 1 else ())]
-        return tuple(View(self.broken, one, self.levels, self.alpha) for one in known)
+        known = [None, *(self.grouped.names if len(self.grouped.names) > 1 else ())]
+        return tuple(View(self.grouped, one, self.levels, self.alpha) for one in known)
 
     @cached_property
     def comparison(self) -> Comparison | None:
         """Everybody's own values before and after breaking; needs the table before it."""
         if self.counts is None:
             return None
-        return compare(self.counts, self.broken, levels=self.levels, alpha=self.alpha)
+        return compare(self.counts, self.grouped, levels=self.levels, alpha=self.alpha)
 
     @cached_property
     def columns(self) -> Mapping[str, Combination]:
         """For each sensitive column by itself the value that is likeliest in some group."""
         found = {}
-        for table in self.broken.sensitive:
-            most = table.largest(len(self.broken)) / np.maximum(self.broken.sizes, 1)
+        for table in self.grouped.sensitive:
+            most = table.largest(len(self.grouped)) / np.maximum(self.grouped.sizes, 1)
             if len(most):
                 at = int(np.argmax(most))
-                size = int(self.broken.sizes[at])
-                guesses = likeliest(group_of(self.broken, at), size, [share_of(table, at, size)])
+                size = int(self.grouped.sizes[at])
+                guesses = likeliest(group_of(self.grouped, at), size, [share_of(table, at, size)])
                 found[table.column.name] = next(guesses)
         return found
 
@@ -524,7 +524,7 @@ class Exposure:
     ) -> Breach:
         """Say how likely each guess is about a person of a group; see `breach_of`."""
         return breach_of(
-            self.broken, group=group, knows=knows, counts=self.counts, levels=self.levels
+            self.grouped, group=group, knows=knows, counts=self.counts, levels=self.levels
         )
 
     def holders(self, knows: Mapping[str, Value]) -> list[Holding]:
@@ -535,15 +535,15 @@ class Exposure:
                 f" {listing(tuple(knows.items())) or 'none'}. Give one, or the group."
             )
         [(column, value)] = knows.items()
-        return holders(self.broken, column, value)
+        return holders(self.grouped, column, value)
 
     def to_dict(self, *, most: int = _MOST_SHOWN) -> dict[str, Any]:
         """Give everything as plain values that JSON can hold; `most` limits the guesses shown."""
         return {
-            "people": self.broken.total,
-            "groups": len(self.broken),
-            "quasi_identifiers": [column.name for column in self.broken.quasi_identifiers],
-            "sensitive": list(self.broken.names),
+            "people": self.grouped.total,
+            "groups": len(self.grouped),
+            "quasi_identifiers": [column.name for column in self.grouped.quasi_identifiers],
+            "sensitive": list(self.grouped.names),
             "alpha": self.alpha,
             "levels": dict(self.levels.bounds()),
             "columns": {
@@ -563,38 +563,41 @@ class Exposure:
         return fragment(str(self).splitlines()[0], titles, rows)
 
     def __str__(self) -> str:
-        lines = [f"{self.broken.total} people in {len(self.broken)} groups", *map(str, self.views)]
+        lines = [
+            f"{self.grouped.total} people in {len(self.grouped)} groups",
+            *map(str, self.views),
+        ]
         if self.comparison is not None:
             lines += ["their own values, before and after breaking:", str(self.comparison)]
         return "\n".join(lines)
 
 
-# Tables that fit a broken release: what an adversary without further knowledge must imagine.
+# Tables that fit a decoupled release: what an adversary without further knowledge must imagine.
 
 
-def random_table(broken: Broken, rng: np.random.Generator) -> FrequencySet:
+def random_table(grouped: GroupedTables, rng: np.random.Generator) -> FrequencySet:
     """Draw one of the tables that fit: each column's values dealt out at random in each group.
 
-    Every such table is equally likely to somebody who sees the broken release only, so
+    Every such table is equally likely to somebody who sees the decoupled release only, so
     what depends on what in it, beyond the groups, is chance.
 
     Example:
         >>> rows = [("30s", "flu", "low"), ("30s", "gout", "high")]
         >>> counts = FrequencySet.from_rows(["age", "ill", "pay"], rows)
-        >>> broken = Broken.of(counts, ["age"], ["ill", "pay"])
-        >>> table = random_table(broken, np.random.default_rng(1))
+        >>> grouped = GroupedTables.of(counts, ["age"], ["ill", "pay"])
+        >>> table = random_table(grouped, np.random.default_rng(1))
         >>> table.total, table.value_counts("pay").tolist()
         (2, [1, 1])
     """
-    of_row = np.repeat(np.arange(len(broken)), broken.sizes)
-    codes = [labels[of_row] for labels in broken.labels]
-    for table in broken.sensitive:
+    of_row = np.repeat(np.arange(len(grouped)), grouped.sizes)
+    codes = [labels[of_row] for labels in grouped.labels]
+    for table in grouped.sensitive:
         values = np.repeat(table.value, table.rows)
         order = np.lexsort((rng.random(len(values)), np.repeat(table.group, table.rows)))
         codes.append(values[order])
-    columns = (*broken.quasi_identifiers, *(table.column for table in broken.sensitive))
-    groups = group(codes, [len(column.values) for column in columns], n=broken.total)
-    ones = np.ones(broken.total, dtype=np.int64)
+    columns = (*grouped.quasi_identifiers, *(table.column for table in grouped.sensitive))
+    groups = group(codes, [len(column.values) for column in columns], n=grouped.total)
+    ones = np.ones(grouped.total, dtype=np.int64)
     distinct = np.array([code[groups.first] for code in codes], dtype=np.int32)
     return FrequencySet(
         columns, distinct.reshape(len(columns), groups.n), sums(groups.of_item, ones, groups.n)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sfumato.counts import Column
-from sfumato.decouplings.base import Broken, SensitiveTable
+from sfumato.decouplings.base import GroupedTables, SensitiveTable
 from sfumato.errors import UnknownNameError
 from sfumato.ledger.store import Settings, Tally, key_of, keys_of, shown_of
 from sfumato.text import in_order, text_of
@@ -177,17 +177,17 @@ def insert_group(db: sqlite3.Connection, key: str, label: int) -> GroupRecord:
     return GroupRecord(int(cursor.lastrowid or 0), label, 0)
 
 
-def current(db: sqlite3.Connection, settings: Settings) -> Broken:
+def current(db: sqlite3.Connection, settings: Settings) -> GroupedTables:
     """Give all groups and counts as they are published now."""
     sizes = db.execute("SELECT id, label, labels, rows FROM groups WHERE rows > 0").fetchall()
     counts = db.execute(
         "SELECT c.group_id, v.column, v.shown, c.rows FROM counts c "
         "JOIN sensitive_values v ON v.id = c.value_id"
     ).fetchall()
-    return broken_from(settings, sizes, counts)
+    return grouped_from(settings, sizes, counts)
 
 
-def newcomers(db: sqlite3.Connection, settings: Settings, sequence: int) -> Broken:
+def newcomers(db: sqlite3.Connection, settings: Settings, sequence: int) -> GroupedTables:
     """Give the tables of those whom a release added; it must not have taken anybody away."""
     sizes = db.execute(
         "SELECT g.id, g.label, g.labels, m.joined FROM moves m JOIN groups g ON g.id = m.group_id "
@@ -199,14 +199,14 @@ def newcomers(db: sqlite3.Connection, settings: Settings, sequence: int) -> Brok
         "JOIN sensitive_values v ON v.id = c.value_id WHERE c.sequence = ?",
         (sequence,),
     ).fetchall()
-    return broken_from(settings, sizes, counts)
+    return grouped_from(settings, sizes, counts)
 
 
-def broken_from(
+def grouped_from(
     settings: Settings,
     sizes: list[tuple[int, int, str, int]],
     counts: list[tuple[int, int, str, int]],
-) -> Broken:
+) -> GroupedTables:
     """Make tables of groups (id, label, labels, rows) and counts (group, column, value, rows)."""
     labels = [json.loads(key) for _, _, key, _ in sizes]
     dictionaries = [
@@ -221,7 +221,7 @@ def broken_from(
         Column(name, tuple(values))
         for name, values in zip(settings.quasi_identifiers, dictionaries, strict=True)
     )
-    return Broken(
+    return GroupedTables(
         columns,
         np.array([[code[g] for g in order] for code in codes], dtype=np.int32).reshape(
             len(columns), len(order)
@@ -254,7 +254,7 @@ def entries(db: sqlite3.Connection) -> list[dict[str, Any]]:
     ]
 
 
-def at(db: sqlite3.Connection, settings: Settings, sequence: int) -> Broken:
+def at(db: sqlite3.Connection, settings: Settings, sequence: int) -> GroupedTables:
     """Give all tables as they were after a release."""
     known = [int(n) for [n] in db.execute("SELECT sequence FROM releases ORDER BY sequence")]
     if sequence not in known:
@@ -270,7 +270,7 @@ def at(db: sqlite3.Connection, settings: Settings, sequence: int) -> Broken:
         "GROUP BY c.group_id, v.id HAVING n > 0",
         (sequence,),
     ).fetchall()
-    return broken_from(settings, sizes, counts)
+    return grouped_from(settings, sizes, counts)
 
 
 def states(db: sqlite3.Connection, settings: Settings) -> Iterator[GroupState]:
@@ -299,18 +299,18 @@ def last_change(db: sqlite3.Connection, group: int) -> tuple[int, dict[tuple[int
 # The first entry of a ledger: the tables of a decoupled release.
 
 
-def start_tables(db: sqlite3.Connection, broken: Broken, rng: np.random.Generator) -> None:
+def start_tables(db: sqlite3.Connection, grouped: GroupedTables, rng: np.random.Generator) -> None:
     """Write groups and counts into an empty ledger, as release 1."""
-    ids = broken.ids if broken.ids is not None else _labels(len(broken), rng)
-    texts = [column.values for column in broken.quasi_identifiers]
+    ids = grouped.ids if grouped.ids is not None else _labels(len(grouped), rng)
+    texts = [column.values for column in grouped.quasi_identifiers]
     numbers = []
     for g, label in enumerate(ids.tolist()):
-        labels = [values[code] for values, code in zip(texts, broken.labels[:, g], strict=True)]
+        labels = [values[code] for values, code in zip(texts, grouped.labels[:, g], strict=True)]
         numbers.append(insert_group(db, keys_of(labels), label).id)
-    sizes = broken.sizes.tolist()
+    sizes = grouped.sizes.tolist()
     db.executemany("UPDATE groups SET rows = ? WHERE id = ?", zip(sizes, numbers, strict=True))
     db.executemany("INSERT INTO moves VALUES (1, ?, ?, 0)", zip(numbers, sizes, strict=True))
-    for column, table in enumerate(broken.sensitive):
+    for column, table in enumerate(grouped.sensitive):
         values = []
         for value in table.column.values:
             cursor = db.execute(
@@ -329,21 +329,21 @@ def start_tables(db: sqlite3.Connection, broken: Broken, rng: np.random.Generato
 
 
 def groups_above(
-    broken: Broken, limit: Fraction
+    grouped: GroupedTables, limit: Fraction
 ) -> Iterator[tuple[tuple[str | None, ...], Fraction]]:
     """Name the groups that tell more than the limit, and how much."""
-    largest = np.array([table.largest(len(broken)) for table in broken.sensitive])
-    for g, size in enumerate(broken.sizes.tolist()):
+    largest = np.array([table.largest(len(grouped)) for table in grouped.sensitive])
+    for g, size in enumerate(grouped.sizes.tolist()):
         worst = Tally(size, tuple(largest[:, [g]])).worst
         if worst > limit:
-            yield labels_at(broken, g), worst
+            yield labels_at(grouped, g), worst
 
 
-def labels_at(broken: Broken, group: int) -> tuple[str | None, ...]:
+def labels_at(grouped: GroupedTables, group: int) -> tuple[str | None, ...]:
     """Give the labels of a group as text."""
     values = (
         column.values[code]
-        for column, code in zip(broken.quasi_identifiers, broken.labels[:, group], strict=True)
+        for column, code in zip(grouped.quasi_identifiers, grouped.labels[:, group], strict=True)
     )
     return tuple(None if value is None else text_of(value) for value in values)
 

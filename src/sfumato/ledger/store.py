@@ -2,7 +2,7 @@
 
 It holds what was published, as counts: groups, and how many rows of each have each value of each
 sensitive column, now and as every release changed it. It holds no row that was published or
-refused: which values belonged to the same person is what a broken release keeps secret, and a
+refused: which values belonged to the same person is what a decoupled release keeps secret, and a
 ledger that is lost must not tell. The exceptions are rows that *wait*: they are kept, generalised,
 until they are published or withdrawn, and overwritten then.
 """
@@ -282,7 +282,7 @@ def _opened(file: Path) -> sqlite3.Connection:
 
 # How much a group's tables tell, and whether a row would make them tell too much.
 #
-# The tables of a broken release are public, so an adversary may form *any* combination of a
+# The tables of a decoupled release are public, so an adversary may form *any* combination of a
 # group's values out of them, whether or not a person has it. Somebody who knows that a person is
 # in the group, and one of the person's sensitive values, believes the other values with the
 # product of their shares in the group. The most that can be believed in a group is therefore

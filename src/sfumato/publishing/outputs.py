@@ -14,7 +14,7 @@ import numpy as np
 
 from sfumato._version import __version__
 from sfumato.decouplings import Parts, publish, readme, schema_sql
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import VerificationError
 from sfumato.evidence import SigningKey, write_evidence
 from sfumato.ledger import pending
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 class Increment:
     """The tables of one release of a ledger."""
 
-    broken: Broken
+    grouped: GroupedTables
     """What they hold."""
 
     settings: Settings
@@ -56,7 +56,7 @@ class Increment:
     @cached_property
     def parts(self) -> Parts:
         """The tables, as they are published."""
-        return publish(self.broken, self.rng)
+        return publish(self.grouped, self.rng)
 
     @property
     def raw(self) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ class Increment:
         """Describe the release: everything in it may be public."""
         roles = dict.fromkeys(self.settings.quasi_identifiers, Role.QUASI_IDENTIFIER)
         roles |= dict.fromkeys(self.settings.sensitive, Role.SENSITIVE)
-        smallest = int(self.broken.sizes.min())
+        smallest = int(self.grouped.sizes.min())
         return {
             "format": FORMAT,
             "sfumato": __version__,
@@ -85,10 +85,10 @@ class Increment:
                 "tables": "all" if self.everything else "newcomers",
             },
             "columns": [{"name": name, "role": role.value} for name, role in roles.items()],
-            "rows": {"published": self.broken.total, "suppressed": 0, "suppression": "remove"},
+            "rows": {"published": self.grouped.total, "suppressed": 0, "suppression": "remove"},
             "missing": "own-value",
             "models": [{"model": "k-anonymity", "k": smallest, "measured": {"k": smallest}}],
-            "classes": class_sizes(self.broken.sizes),
+            "classes": class_sizes(self.grouped.sizes),
             "hierarchies": {},
             "left_out": {"columns": [], "models": []},
             "reproducible": self.reproducible,

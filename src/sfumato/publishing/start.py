@@ -16,7 +16,7 @@ import numpy as np
 
 from sfumato.attacks.composition import Compared
 from sfumato.checks import require_int
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, ParameterError, some
 from sfumato.ledger import pending
 from sfumato.ledger import store as chain
@@ -26,7 +26,7 @@ from sfumato.ledger.records import current, groups_above, start_tables
 from sfumato.ledger.store import Settings, exact, new_ledger, reading
 from sfumato.policy import Policy
 from sfumato.recode.problem import ladder_of
-from sfumato.releases.opening import open_broken, opened, require_broken
+from sfumato.releases.opening import open_grouped, opened, require_grouped
 from sfumato.releases.release import MANIFEST, Decoupled, manifest_text
 from sfumato.releases.stored import is_stored, shown, stored_tables
 from sfumato.tables import open_table
@@ -76,7 +76,7 @@ class Publication:
     refused_before: int = 0
     """How many of the refused rows had been refused before."""
 
-    tables: Broken | None = None
+    tables: GroupedTables | None = None
     """The tables of those who joined, or all of them if somebody left; None if nothing changed."""
 
     folder: Path | None = None
@@ -90,7 +90,7 @@ class Publication:
     warnings: tuple[str, ...] = field(default=())
 
     @property
-    def current(self) -> Broken:
+    def current(self) -> GroupedTables:
         """All tables as they are published now, read from the ledger."""
         with reading(self.ledger) as db:
             return current(db, Settings.load(db))
@@ -190,19 +190,19 @@ def start_ledger(
     limit = exact(alpha)
     if k is not None:
         require_int("k", k, at_least=1)
-    broken, manifest, origin = _decoupled(data)
+    grouped, manifest, origin = _decoupled(data)
     if policy is not None:
-        _refuse_other_columns(policy, broken)
+        _refuse_other_columns(policy, grouped)
         refuse_models(policy)
-    settings = _settings(broken, manifest, alpha, k, policy)
-    above = tuple(groups_above(broken, limit))
+    settings = _settings(grouped, manifest, alpha, k, policy)
+    above = tuple(groups_above(grouped, limit))
     head = ""
     if not dry_run:
         with new_ledger(file) as db:
             settings.save(db)
             if source is not None and policy is not None:
                 _record_source(db, settings, policy, source)
-            start_tables(db, broken, np.random.default_rng(secrets.randbits(128)))
+            start_tables(db, grouped, np.random.default_rng(secrets.randbits(128)))
             head = chain.append(
                 db,
                 {
@@ -210,7 +210,7 @@ def start_ledger(
                     "kind": "start",
                     "time": settings.created,
                     "files": origin,
-                    "rows": {"joined": broken.total, "left": 0, "refused": 0, "waiting": 0},
+                    "rows": {"joined": grouped.total, "left": 0, "refused": 0, "waiting": 0},
                 },
             )
     text = (
@@ -222,30 +222,30 @@ def start_ledger(
         1,
         alpha,
         settings.sensitive,
-        broken.total,
-        broken.total,
+        grouped.total,
+        grouped.total,
         above=above,
-        tables=broken,
+        tables=grouped,
         head=head,
         dry_run=dry_run,
         warnings=(text,) if above else (),
     )
 
 
-def _decoupled(data: object) -> tuple[Broken, dict[str, Any], str]:
+def _decoupled(data: object) -> tuple[GroupedTables, dict[str, Any], str]:
     """Give the tables of a decoupled release, what it says of itself, and a hash of it."""
-    if isinstance(data, Broken):
+    if isinstance(data, GroupedTables):
         return data, {}, ""
     if isinstance(data, Decoupled):
-        require_broken(data.method)
-        return data.broken, dict(data.manifest), _origin(data)
+        require_grouped(data.method)
+        return data.grouped, dict(data.manifest), _origin(data)
     if (stored := stored_tables(data)) is not None:
-        broken = opened(stored.tables, stored.claims).broken
-        return broken, dict(stored.plain), _told(stored.plain)
+        grouped = opened(stored.tables, stored.claims).grouped
+        return grouped, dict(stored.plain), _told(stored.plain)
     if isinstance(data, str | PathLike) and (Path(data).expanduser() / MANIFEST).is_file():
         folder = Path(data).expanduser()
         plain = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        return open_broken(folder).broken, plain, pending.folder_hash(folder)
+        return open_grouped(folder).grouped, plain, pending.folder_hash(folder)
     what = "None" if data is None else called(data)
     raise InputError(
         f"a ledger starts from a decoupled release, and {what} is none. Anonymise the table and "
@@ -266,19 +266,19 @@ def _told(manifest: Mapping[str, Any]) -> str:
 
 
 def _settings(
-    broken: Broken,
+    grouped: GroupedTables,
     manifest: dict[str, Any],
     alpha: float,
     k: int | None,
     policy: Policy | None,
 ) -> Settings:
-    if not broken.total or not broken.sensitive:
+    if not grouped.total or not grouped.sensitive:
         raise InputError(
             "the release has no rows, or no sensitive column: there is nothing to keep"
         )
     said = {column["name"]: column for column in manifest.get("columns", ())}
-    names = tuple(column.name for column in broken.quasi_identifiers)
-    smallest = int(broken.sizes.min())
+    names = tuple(column.name for column in grouped.quasi_identifiers)
+    smallest = int(grouped.sizes.min())
     models = policy.models if policy is not None else ()
     promised = [int(m.k) for m in models if hasattr(m, "k")]
     promised += [int(m["k"]) for m in manifest.get("models", ()) if "k" in m and not promised]
@@ -286,7 +286,7 @@ def _settings(
         alpha=float(alpha),
         k=k or max(promised, default=max(min(_USUAL_K, smallest), 2)),
         quasi_identifiers=names,
-        sensitive=broken.names,
+        sensitive=grouped.names,
         levels=tuple(said.get(name, {}).get("level") for name in names),
         policy="" if policy is None else policy.to_yaml(),
         folder=str(Path.cwd()),
@@ -295,11 +295,11 @@ def _settings(
     )
 
 
-def _refuse_other_columns(policy: Policy, broken: Broken) -> None:
-    names = tuple(column.name for column in broken.quasi_identifiers)
+def _refuse_other_columns(policy: Policy, grouped: GroupedTables) -> None:
+    names = tuple(column.name for column in grouped.quasi_identifiers)
     for what, mine, theirs in (
         ("quasi-identifiers", names, policy.quasi_identifiers),
-        ("sensitive columns", broken.names, policy.sensitive),
+        ("sensitive columns", grouped.names, policy.sensitive),
     ):
         if set(mine) != set(theirs):
             raise InputError(

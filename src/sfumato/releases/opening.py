@@ -12,7 +12,7 @@ import numpy as np
 from sfumato.checks import names_in
 from sfumato.classes import EquivalenceClasses, classes_from
 from sfumato.counts import Column, FrequencySet, aligned, group
-from sfumato.decouplings.base import Broken, SensitiveTable
+from sfumato.decouplings.base import GroupedTables, SensitiveTable
 from sfumato.errors import InputError, ParameterError, PolicyError, UnknownColumnError, some
 from sfumato.hierarchy import Ladder
 from sfumato.models import PrivacyModel
@@ -23,7 +23,7 @@ from sfumato.releases.stored import is_stored, manifest_beside, shown, stored_ta
 from sfumato.tables import Table, open_table
 from sfumato.text import STAR
 from sfumato.typing import IntArray, Value
-from sfumato.usefulness import Anatomised, BrokenTable, Estimator, Generalised, Labels, Sliced
+from sfumato.usefulness import Anatomised, Estimator, Generalised, GroupedEstimator, Labels, Sliced
 from sfumato.verifier.manifest import (
     ANATOMY,
     BREAK_MERGE,
@@ -198,7 +198,7 @@ class Opened(NamedTuple):
     tables: Mapping[str, Table]
     """By the name of the file."""
 
-    broken: Broken
+    grouped: GroupedTables
 
     @property
     def likes(self) -> dict[str, Table]:
@@ -211,7 +211,7 @@ class Opened(NamedTuple):
         return found
 
 
-def open_broken(folder: Path) -> Opened:
+def open_grouped(folder: Path) -> Opened:
     """Read the folder of a decoupled release: its counts are exactly those it was made of."""
     if not (folder / MANIFEST).is_file():
         raise InputError(
@@ -228,7 +228,7 @@ def open_broken(folder: Path) -> Opened:
 
 def opened(sources: Mapping[str, object], manifest: Manifest) -> Opened:
     """Read tables, wherever they are, by the names that the manifest has for them."""
-    require_broken(manifest.kind)
+    require_grouped(manifest.kind)
     tables = {file.name: open_table(sources[file.name]) for file in manifest.files}
     [people] = [file.name for file in manifest.files if file.table == "qi"]
     by_column = {file.column: tables[file.name] for file in manifest.files if file.column}
@@ -244,11 +244,13 @@ def opened(sources: Mapping[str, object], manifest: Manifest) -> Opened:
     for table in sensitive:
         if not np.array_equal(np.bincount(table.group, table.rows, len(ids)), sizes):
             raise _apart()
-    broken = Broken(counts.columns[1:], counts.codes[1:, order], sizes, tuple(sensitive), ids)
-    return Opened(manifest, tables, broken)
+    grouped = GroupedTables(
+        counts.columns[1:], counts.codes[1:, order], sizes, tuple(sensitive), ids
+    )
+    return Opened(manifest, tables, grouped)
 
 
-def require_broken(kind: str | None) -> None:
+def require_grouped(kind: str | None) -> None:
     """Refuse a release whose groups are not people with the same quasi-identifiers."""
     if kind != BREAK_MERGE:
         raise InputError(
@@ -292,19 +294,19 @@ def _apart() -> InputError:
     )
 
 
-def parts_of(data: object) -> tuple[Broken, Mapping[str, Any]] | None:
-    """Give the parts of a broken release and its manifest; None for anything else."""
+def parts_of(data: object) -> tuple[GroupedTables, Mapping[str, Any]] | None:
+    """Give the parts of a decoupled release and its manifest; None for anything else."""
     if isinstance(data, Decoupled):
-        require_broken(data.method)
-        return data.broken, data.manifest
+        require_grouped(data.method)
+        return data.grouped, data.manifest
     stored = stored_tables(data)
     if stored is not None:
-        return opened(stored.tables, stored.claims).broken, stored.plain
+        return opened(stored.tables, stored.claims).grouped, stored.plain
     folder = release_folder(data)
     if folder is None or manifest_in(folder).kind is None:
         return None
     manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    return open_broken(folder).broken, manifest
+    return open_grouped(folder).grouped, manifest
 
 
 def release_folder(data: object) -> Path | None:
@@ -487,40 +489,40 @@ def _one_table(
 
 
 def _decoupled(release: object) -> Published | None:
-    if isinstance(release, Broken):
-        return _broken(release, {})
+    if isinstance(release, GroupedTables):
+        return _published_groups(release, {})
     tables = _tables(release)
     if tables is not None and tables.manifest.kind in _BUCKETS:
         return _buckets(tables)
     parts = parts_of(release)
-    return None if parts is None else _broken(*parts)
+    return None if parts is None else _published_groups(*parts)
 
 
-def _broken(broken: Broken, manifest: Mapping[str, Any]) -> Published:
+def _published_groups(grouped: GroupedTables, manifest: Mapping[str, Any]) -> Published:
     def read(columns: Sequence[Column], ladders: Mapping[str, Ladder]) -> Estimator:
-        return BrokenTable(broken, columns, Labels(ladders, _levels(manifest)))
+        return GroupedEstimator(grouped, columns, Labels(ladders, _levels(manifest)))
 
     def tables(names: Sequence[str]) -> Counted:
-        return _tables_of(broken, names)
+        return _tables_of(grouped, names)
 
-    names = tuple(column.name for column in broken.quasi_identifiers)
-    return Published(names, broken.names, read, tables, _levels(manifest))
+    names = tuple(column.name for column in grouped.quasi_identifiers)
+    return Published(names, grouped.names, read, tables, _levels(manifest))
 
 
-def _tables_of(broken: Broken, names: Sequence[str]) -> Counted:
-    """Write broken groups as the tables they are published as, with numbers for labels."""
-    columns = [c for c in broken.quasi_identifiers if c.name in names]
-    apart = [table for table in broken.sensitive if table.column.name in names]
-    _require(names, [c.name for c in broken.quasi_identifiers], broken.names)
+def _tables_of(grouped: GroupedTables, names: Sequence[str]) -> Counted:
+    """Write decoupled groups as the tables they are published as, with numbers for labels."""
+    columns = [c for c in grouped.quasi_identifiers if c.name in names]
+    apart = [table for table in grouped.sensitive if table.column.name in names]
+    _require(names, [c.name for c in grouped.quasi_identifiers], grouped.names)
     taken = {*names}
     group, count = _free("group", taken), _free("count", taken)
-    numbers = np.arange(len(broken), dtype=np.int32)
+    numbers = np.arange(len(grouped), dtype=np.int32)
     number = Column(group, tuple(numbers.tolist()))
     found = []
     if columns:
-        at = [broken.quasi_identifiers.index(column) for column in columns]
-        codes = np.vstack([numbers[None], broken.labels[at]]).astype(np.int32)
-        found.append(FrequencySet((number, *columns), codes, broken.sizes))
+        at = [grouped.quasi_identifiers.index(column) for column in columns]
+        codes = np.vstack([numbers[None], grouped.labels[at]]).astype(np.int32)
+        found.append(FrequencySet((number, *columns), codes, grouped.sizes))
     for table in apart:
         people, code = np.unique(table.rows, return_inverse=True)
         codes = np.array([table.group, table.value, code], dtype=np.int32)

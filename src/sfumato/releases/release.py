@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import OutputError, some
 from sfumato.html import fragment
 from sfumato.models.base import figures, promise_text
@@ -306,7 +306,7 @@ class Decoupled:
     verdict: Verdict
     """What the verifier found."""
 
-    broken: Broken
+    grouped: GroupedTables
     """The same as counts: groups with their labels, and how often each value is in them."""
 
     folder: Path | None = None
@@ -356,17 +356,17 @@ class Decoupled:
         return tuple(found)
 
     def _exposed(self) -> list[str]:
-        broken = self.broken
-        alone = int((broken.sizes == 1).sum())
+        grouped = self.grouped
+        alone = int((grouped.sizes == 1).sum())
         found = []
         if alone:
             found.append(
-                f"{alone} of {broken.total} people are alone in their group, which hides nothing "
+                f"{alone} of {grouped.total} people are alone in their group, which hides nothing "
                 "of them: anonymise the table first, with sf.anonymize"
             )
-        for table in broken.sensitive:
-            same = table.largest(len(broken)) == broken.sizes
-            rows = int(broken.sizes[same & (broken.sizes > 1)].sum())
+        for table in grouped.sensitive:
+            same = table.largest(len(grouped)) == grouped.sizes
+            rows = int(grouped.sizes[same & (grouped.sizes > 1)].sum())
             if rows:
                 found.append(
                     f"{rows} people are in groups where everybody has the same "

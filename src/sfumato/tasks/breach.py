@@ -1,4 +1,4 @@
-"""Breach: what somebody who joins the parts of a broken table again can guess."""
+"""Breach: what somebody who joins the parts of a decoupled table again can guess."""
 
 from collections.abc import Sequence
 from os import PathLike
@@ -6,7 +6,7 @@ from os import PathLike
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, ParameterError, suggest
 from sfumato.leaks import Exposure, RiskLevels
 from sfumato.policy import Policy
@@ -68,9 +68,9 @@ def breach(
     levels: RiskLevels | None = None,
     progress: Progress | None = None,
 ) -> Exposure:
-    """Say what a broken release leaves to guess, or what breaking a table would.
+    """Say what a decoupled release leaves to guess, or what breaking a table would.
 
-    A release in several tables is taken as it is. Any other release or table is broken in
+    A release in several tables is taken as it is. Any other release or table is decoupled in
     memory, and everybody's risk before and after stands side by side.
 
     Args:
@@ -79,7 +79,7 @@ def breach(
         quasi_identifiers: The columns that make groups; a release knows its own.
         sensitive: The columns that are guessed.
         policy: Where the roles come from if they are not named.
-        original: For a broken release the table it was made of, to compare with.
+        original: For a decoupled release the table it was made of, to compare with.
         alpha: Count also how many people are above this.
         levels: The risk levels; None takes the policy's or the release's, else the usual ones.
         progress: Told how far each stage is.
@@ -103,13 +103,13 @@ def breach(
 
     parts = parts_of(data)
     if parts is not None:
-        broken, manifest = parts
-        broken = _chosen(broken, quasi_identifiers, sensitive)
+        grouped, manifest = parts
+        grouped = _chosen(grouped, quasi_identifiers, sensitive)
         own = risk_levels_of(_loaded(policy), manifest)
         counts = None
         if original is not None:
-            counts = count(_table(original), _columns(broken))
-        return Exposure(broken, counts, levels or own, alpha)
+            counts = count(_table(original), _columns(grouped))
+        return Exposure(grouped, counts, levels or own, alpha)
     if original is not None:
         raise ParameterError(
             "original", original, "left out", why="the table that is given is whole itself"
@@ -120,9 +120,9 @@ def breach(
             "sensitive", [], "the columns that are guessed", why="sensitive=['illness'] names them"
         )
     counts = count(subject.data, (*subject.quasi_identifiers, *subject.sensitive))
-    broken = Broken.of(counts, subject.quasi_identifiers, subject.sensitive)
+    grouped = GroupedTables.of(counts, subject.quasi_identifiers, subject.sensitive)
     own = risk_levels_of(subject.policy, subject.manifest)
-    return Exposure(broken, counts, levels or own, alpha)
+    return Exposure(grouped, counts, levels or own, alpha)
 
 
 def named_values(columns: Sequence[Column], given: Sequence[str]) -> dict[str, Value]:
@@ -140,24 +140,24 @@ def named_values(columns: Sequence[Column], given: Sequence[str]) -> dict[str, V
 
 
 def _chosen(
-    broken: Broken, quasi_identifiers: Sequence[str] | None, sensitive: Sequence[str] | None
-) -> Broken:
+    grouped: GroupedTables, quasi_identifiers: Sequence[str] | None, sensitive: Sequence[str] | None
+) -> GroupedTables:
     """Take the sensitive columns that were asked for; the groups are what they are."""
     if quasi_identifiers is not None:
         raise ParameterError(
             "quasi_identifiers",
             list(quasi_identifiers),
             "left out",
-            why="a broken release has groups of its own",
+            why="a decoupled release has groups of its own",
         )
     if sensitive is None:
-        return broken
-    tables = tuple(broken.table(name) for name in dict.fromkeys(sensitive))
-    return Broken(broken.quasi_identifiers, broken.labels, broken.sizes, tables)
+        return grouped
+    tables = tuple(grouped.table(name) for name in dict.fromkeys(sensitive))
+    return GroupedTables(grouped.quasi_identifiers, grouped.labels, grouped.sizes, tables)
 
 
-def _columns(broken: Broken) -> tuple[str, ...]:
-    return (*(column.name for column in broken.quasi_identifiers), *broken.names)
+def _columns(grouped: GroupedTables) -> tuple[str, ...]:
+    return (*(column.name for column in grouped.quasi_identifiers), *grouped.names)
 
 
 def _table(original: object) -> object:

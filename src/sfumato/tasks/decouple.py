@@ -32,7 +32,7 @@ from sfumato.releases.manifest import FORMAT, claims_in, class_sizes, versions
 from sfumato.releases.opening import (
     Opened,
     Subject,
-    open_broken,
+    open_grouped,
     opened,
     subject_of,
     without_starred,
@@ -101,10 +101,10 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
         >>> import pyarrow as pa
         >>> table = pa.table({"age": ["30s", "30s", "40s", "40s"],
         ...     "ill": ["flu", "gout", "flu", "hiv"], "pay": [1, 2, 2, 2]})
-        >>> broken = decouple(table, quasi_identifiers=["age"], sensitive=["ill", "pay"])
-        >>> broken.tables["qi"].num_rows, broken.tables["sensitive_pay"].num_rows
+        >>> decoupled = decouple(table, quasi_identifiers=["age"], sensitive=["ill", "pay"])
+        >>> decoupled.tables["qi"].num_rows, decoupled.tables["sensitive_pay"].num_rows
         (4, 3)
-        >>> broken.warnings
+        >>> decoupled.warnings
         ("2 people are in groups where everybody has the same 'pay': who knows the group knows it",)
     """
     report = progress or silent
@@ -219,14 +219,14 @@ def _manifest(
         "group": parts.group,
         "count": parts.count,
         "rows": {
-            "published": parts.broken.total,
+            "published": parts.grouped.total,
             "suppressed": int(source.get("rows", {}).get("suppressed", 0)),
             "suppression": "remove",
         },
         # Buckets are not formed by quasi-identifiers, so nothing is missing in what forms them.
         "missing": _missing(subject) if decoupling.keeps_classes else Missing.OWN_VALUE.value,
         "models": kept.models,
-        "classes": class_sizes(parts.broken.sizes),
+        "classes": class_sizes(parts.grouped.sizes),
         "hierarchies": kept.hierarchies,
         **_risk_levels(subject),
         "left_out": {"columns": _known_left_out(subject, table), "models": kept.dropped},
@@ -272,7 +272,7 @@ def _in_memory(table: Table, parts: Parts, manifest: dict[str, Any], report: Pro
     claims = claims_in(manifest)
     verdict = _require(verify_tables(tables, claims, promises_in(claims)))
     native = {name: table.native(each) for name, each in tables.items()}
-    return Decoupled(manifest, verdict, parts.broken, tables=native)
+    return Decoupled(manifest, verdict, parts.grouped, tables=native)
 
 
 def _to_tables(
@@ -310,7 +310,7 @@ def _to_tables(
         if key is not None:
             unfinished.attest(attestation(text, made, verdict, key))
     tables = {name: output.opens(name, database) for name in names}
-    return Decoupled(manifest, verdict, parts.broken, tables=tables, place=output.place)
+    return Decoupled(manifest, verdict, parts.grouped, tables=tables, place=output.place)
 
 
 def _to_folder(  # noqa: PLR0913 - all that was decided, and where it goes
@@ -353,7 +353,7 @@ def _to_folder(  # noqa: PLR0913 - all that was decided, and where it goes
         report("verify", 0, None)
         verdict = _require(verify_folder(stage))
         write_evidence(stage, verdict, key)
-    return Decoupled(manifest, verdict, parts.broken, folder=target)
+    return Decoupled(manifest, verdict, parts.grouped, folder=target)
 
 
 def _likes(table: Table, parts: Parts) -> dict[str, Table]:
@@ -415,15 +415,15 @@ def merge(
         >>> import pyarrow as pa
         >>> import sfumato as sf
         >>> table = pa.table({"age": ["30s"] * 4, "ill": ["flu", "flu", "flu", "gout"]})
-        >>> broken = sf.decouple(table, quasi_identifiers=["age"], sensitive=["ill"])
-        >>> sf.merge(broken).select(["age", "ill", "expected"]).to_pydict()
+        >>> decoupled = sf.decouple(table, quasi_identifiers=["age"], sensitive=["ill"])
+        >>> sf.merge(decoupled).select(["age", "ill", "expected"]).to_pydict()
         {'age': ['30s', '30s'], 'ill': ['flu', 'gout'], 'expected': [3.0, 1.0]}
     """
     require_int("most", most, at_least=1)
     target = None if output is None else Path(output)
     chosen = "" if target is None else _format_of_merged(target, format, force=force)
     found = _open(release)
-    merged = Merged(found.broken, columns)
+    merged = Merged(found.grouped, columns)
     if merged.total > most:
         raise ParameterError(
             "columns",
@@ -464,7 +464,7 @@ def _open(release: object) -> Opened:
             f"a {type(release).__name__} is not a decoupled release. Give what sf.decouple gave, "
             "or the folder it wrote."
         )
-    return open_broken(Path(release).expanduser())
+    return open_grouped(Path(release).expanduser())
 
 
 def _format_of_merged(target: Path, given: str | None, *, force: bool) -> str:

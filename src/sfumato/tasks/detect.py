@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.checks import require_int, require_number
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 from sfumato.drawing import heatmap_svg, network_svg
 from sfumato.errors import OutputError, ParameterError
 from sfumato.html import save_text
@@ -113,14 +113,14 @@ def detect(  # noqa: PLR0913 - all but one have a default and are named
 
 
 def _of_parts(
-    broken: Broken, manifest: Mapping[str, Any], sensitive: Sequence[str] | None
+    grouped: GroupedTables, manifest: Mapping[str, Any], sensitive: Sequence[str] | None
 ) -> Subject:
     """Take the roles from a decoupled release."""
-    names = broken.names if sensitive is None else tuple(sensitive)
+    names = grouped.names if sensitive is None else tuple(sensitive)
     ks = [int(model["k"]) for model in manifest.get("models", []) if "k" in model]
     return Subject(
-        broken,
-        tuple(column.name for column in broken.quasi_identifiers),
+        grouped,
+        tuple(column.name for column in grouped.quasi_identifiers),
         names,
         max(ks, default=None),
         manifest,

@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.adversary.explanation import Belief, Explanation, Place
 from sfumato.adversary.person import TABLE, Knowledge, Labels, OnePerson, Seen
 from sfumato.counts import Column
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import ParameterError, UnknownColumnError, suggest
 from sfumato.policy import Missing, Policy
 from sfumato.releases.opening import Published, manifest_of, published
@@ -88,7 +88,7 @@ def explain(
 
 
 def _kind(release: object, manifest: Mapping[str, Any]) -> str:
-    if isinstance(release, Broken):
+    if isinstance(release, GroupedTables):
         return BREAK_MERGE
     return str(manifest.get("kind") or TABLE)
 

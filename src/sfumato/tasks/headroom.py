@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from sfumato.attacks.composition import Compared, Composition
 from sfumato.checks import require_int
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, UnknownColumnError
 from sfumato.ledger import records as history
 from sfumato.ledger import store as chain
@@ -130,9 +130,9 @@ def headroom(
         >>> import pyarrow as pa, tempfile
         >>> import sfumato as sf
         >>> table = pa.table({"age": ["30s"] * 4, "ill": ["flu", "gout", "gout", "hiv"]})
-        >>> broken = sf.decouple(table, quasi_identifiers=["age"], sensitive=["ill"])
+        >>> decoupled = sf.decouple(table, quasi_identifiers=["age"], sensitive=["ill"])
         >>> ledger = tempfile.mkdtemp() + "/clinic.ledger"
-        >>> _ = sf.publish(broken, ledger, alpha=0.6)
+        >>> _ = sf.publish(decoupled, ledger, alpha=0.6)
         >>> print(headroom(ledger, [{"ill": "hiv"}]))
         1 groups, alpha 0.6
           30s: gout tells 50.0%, 1 more
@@ -281,7 +281,7 @@ class Contents:
     alpha: float
     k: int
     created: str
-    tables: Broken
+    tables: GroupedTables
     release: int
     waiting: int
     with_policy: bool

@@ -4,7 +4,7 @@ from os import PathLike
 from pathlib import Path
 
 from sfumato.checks import require_int, require_number
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, ParameterError
 from sfumato.evidence import Key
 from sfumato.ledger.store import WAIT
@@ -56,7 +56,7 @@ def publish(  # noqa: PLR0913 - all but two have a default and are named
 
     Args:
         data: A decoupled release (its folder, its first table in a database, what `sf.decouple`
-            gave, or a `Broken`), or new rows: a path, pandas, Polars, Arrow, or a table of a
+            gave, or a `GroupedTables`), or new rows: a path, pandas, Polars, Arrow, or a table of a
             database, where they are counted and stay. None if rows are only deleted or corrected.
         ledger: The file. It is private: rows that wait are in it.
         alpha: The limit, above 0 and at most 1; for a ledger that exists, None or its own.
@@ -81,9 +81,9 @@ def publish(  # noqa: PLR0913 - all but two have a default and are named
         >>> import pyarrow as pa, tempfile
         >>> import sfumato as sf
         >>> table = pa.table({"age": ["30s"] * 4, "ill": ["flu", "flu", "gout", "hiv"]})
-        >>> broken = sf.decouple(table, quasi_identifiers=["age"], sensitive=["ill"])
+        >>> decoupled = sf.decouple(table, quasi_identifiers=["age"], sensitive=["ill"])
         >>> ledger = tempfile.mkdtemp() + "/clinic.ledger"
-        >>> print(publish(broken, ledger, alpha=0.5, k=2))
+        >>> print(publish(decoupled, ledger, alpha=0.5, k=2))
         ledger started with 4 rows, alpha 0.5
         >>> new = pa.table({"age": ["30s"] * 3, "ill": ["gout", "flu", "flu"]})
         >>> print(publish(new, ledger))
@@ -142,7 +142,7 @@ def _refuse_for_start(**given: object) -> None:
 
 
 def _is_release(data: object, tables: GivenTables) -> bool:
-    if isinstance(data, Release | Decoupled | Broken):
+    if isinstance(data, Release | Decoupled | GroupedTables):
         return True
     if is_stored(data):
         return manifest_beside(tables.open(data)) is not None

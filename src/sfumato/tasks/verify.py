@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 from sfumato.adversary.target import target_of, with_list, with_members
 from sfumato.attacks import ATTACKS, Attack, Linking, Outcome, Target
 from sfumato.checks import require_int, require_number
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import ParameterError, SfumatoError, UnknownNameError
 from sfumato.html import fragment
 from sfumato.policy import Policy, RiskLevels, Tolerance
@@ -303,7 +303,7 @@ def _informed(
     return target if data is None else with_members(target, opened(), data, policy)
 
 
-def _parts(earlier: object) -> Broken:
+def _parts(earlier: object) -> GroupedTables:
     """Open the release before."""
     parts = parts_of(earlier)
     if parts is None:

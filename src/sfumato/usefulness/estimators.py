@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet, aligned, group
-from sfumato.decouplings.base import Broken, SensitiveTable
+from sfumato.decouplings.base import GroupedTables, SensitiveTable
 from sfumato.errors import InputError, ParameterError, UnknownColumnError
 from sfumato.hierarchy import Ladder
 from sfumato.hierarchy.labels import Covering
@@ -347,17 +347,17 @@ class Generalised(Product):
         super().__init__(counts.rows, facets)
 
 
-# Broken tables: sensitive columns are independent of each other within a group.
+# Grouped tables: sensitive columns are independent of each other within a group.
 
 
-class BrokenTable(Product):
-    """Answers from the tables of a broken release, as joining them would: Σ |G ∩ q| · Π shares.
+class GroupedEstimator(Product):
+    """Answers from the tables of a decoupled release, as joining them would: Σ |G ∩ q| · Π shares.
 
     A group's labels are read as those of a generalised table are. Its sensitive columns are
     published apart, so each answers with its own share of the group's rows.
 
     Args:
-        broken: The groups.
+        grouped: The groups.
         columns: The columns of the original table.
         labels: The hierarchies and levels of the quasi-identifiers, as far as they are known.
 
@@ -366,28 +366,29 @@ class BrokenTable(Product):
         >>> from sfumato.usefulness.queries import Query, among
         >>> rows = [("30s", "flu", "low"), ("30s", "gout", "high")]
         >>> table = FrequencySet.from_rows(["age", "ill", "pay"], rows)
-        >>> release = BrokenTable(Broken.of(table, ["age"], ["ill", "pay"]), table.columns)
+        >>> grouped = GroupedTables.of(table, ["age"], ["ill", "pay"])
+        >>> release = GroupedEstimator(grouped, table.columns)
         >>> ill, pay = table.columns[1:]
         >>> release.count(Query((among(ill, ["flu"]), among(pay, ["high"]))))
         0.5
     """
 
     def __init__(
-        self, broken: Broken, columns: Sequence[Column], labels: Labels | None = None
+        self, grouped: GroupedTables, columns: Sequence[Column], labels: Labels | None = None
     ) -> None:
         read = labels or Labels()
-        shown = {column.name: at for at, column in enumerate(broken.quasi_identifiers)}
+        shown = {column.name: at for at, column in enumerate(grouped.quasi_identifiers)}
         facets = []
         for raw in columns:
             if raw.name in shown:
                 at = shown[raw.name]
-                facets.append(read.facet(raw, broken.quasi_identifiers[at], broken.labels[at]))
-            elif raw.name in broken.names:
-                facets.append(_sensitive(raw, broken.table(raw.name), len(broken)))
+                facets.append(read.facet(raw, grouped.quasi_identifiers[at], grouped.labels[at]))
+            elif raw.name in grouped.names:
+                facets.append(_sensitive(raw, grouped.table(raw.name), len(grouped)))
             else:
-                known = (*shown, *broken.names)
-                raise UnknownColumnError(raw.name, known, where="the broken tables")
-        super().__init__(broken.sizes, facets)
+                known = (*shown, *grouped.names)
+                raise UnknownColumnError(raw.name, known, where="the decoupled tables")
+        super().__init__(grouped.sizes, facets)
 
 
 def _sensitive(raw: Column, table: SensitiveTable, n: int) -> Facet:

@@ -43,12 +43,13 @@ class Associations:
     """Cramér's V of every pair of columns, before and after.
 
     Example:
-        >>> from sfumato.decouplings.base import Broken
+        >>> from sfumato.decouplings.base import GroupedTables
         >>> from sfumato.counts import FrequencySet
-        >>> from sfumato.usefulness import BrokenTable, Original
+        >>> from sfumato.usefulness import GroupedEstimator, Original
         >>> rows = [("30s", "flu", "low"), ("30s", "gout", "high")]
         >>> table = FrequencySet.from_rows(["age", "ill", "pay"], rows)
-        >>> release = BrokenTable(Broken.of(table, ["age"], ["ill", "pay"]), table.columns)
+        >>> grouped = GroupedTables.of(table, ["age"], ["ill", "pay"])
+        >>> release = GroupedEstimator(grouped, table.columns)
         >>> names = ["ill", "pay"]
         >>> print(Associations.between(strengths(Original(table), names), release, names))
         correlations (Cramér's V) of 1 pair of columns: off by 1.000 in the mean, most in ill and

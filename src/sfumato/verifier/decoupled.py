@@ -23,7 +23,7 @@ Values = dict[str, dict[object, int]]
 _MOST_DIGITS = 15
 
 
-def broken_shape(manifest: Manifest) -> Check:
+def decoupled_shape(manifest: Manifest) -> Check:
     """Hold the parts of a manifest against each other."""
     detail = _misshapen(manifest)
     return Check("manifest", status(holds=not detail), detail=detail)
@@ -52,7 +52,7 @@ def _misshapen(manifest: Manifest) -> str:
     return next((fault for fault, found in faults.items() if found), "")
 
 
-def broken_checks(
+def decoupled_checks(
     sources: Mapping[str, Source | Relation], manifest: Manifest, promises: Promises
 ) -> list[Check]:
     """Recompute what tables linked by group keep."""
@@ -237,7 +237,7 @@ _MODELS = ("distinct-l-diversity", "probabilistic-l-diversity")
 
 def anatomy_shape(manifest: Manifest) -> Check:
     """Hold the parts of a manifest against each other."""
-    found = broken_shape(manifest)
+    found = decoupled_shape(manifest)
     several = len(manifest.named("sensitive")) != 1
     if found.status == "holds" and several:
         detail = "buckets are diverse in one sensitive column, and it names another number of them"

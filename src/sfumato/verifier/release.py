@@ -11,8 +11,8 @@ from sfumato.verifier.counting import Relation, count_population, opened
 from sfumato.verifier.decoupled import (
     anatomy_checks,
     anatomy_shape,
-    broken_checks,
-    broken_shape,
+    decoupled_checks,
+    decoupled_shape,
     sliced_checks,
     sliced_shape,
 )
@@ -89,7 +89,7 @@ class _Kind(NamedTuple):
 
 
 _KINDS = {
-    BREAK_MERGE: _Kind(broken_shape, broken_checks),
+    BREAK_MERGE: _Kind(decoupled_shape, decoupled_checks),
     ANATOMY: _Kind(anatomy_shape, anatomy_checks),
     SLICING: _Kind(sliced_shape, sliced_checks),
 }

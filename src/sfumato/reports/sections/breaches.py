@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 from sfumato.drawing import bars_svg
 from sfumato.errors import InputError
 from sfumato.html import brief
@@ -39,13 +39,13 @@ def _parts(given: Given) -> Sequence[Part]:
         raise NotHereError(
             f"by {given.kind} groups are buckets; its attacks say what can be guessed from them"
         )
-    broken = given.target.broken
-    if broken is None or not broken.total or not broken.names:
+    grouped = given.target.grouped
+    if grouped is None or not grouped.total or not grouped.names:
         raise NotHereError("nobody is in the release, or nothing sensitive")
-    exposure = Exposure(broken, None, given.levels)
+    exposure = Exposure(grouped, None, given.levels)
     parts: list[Part] = [_views(exposure), _worst(exposure)]
-    counts = before_breaking(given, broken)
-    comparison = _compared(counts, broken, given)
+    counts = before_breaking(given, grouped)
+    comparison = _compared(counts, grouped, given)
     if comparison is not None:
         return [_changes(comparison), Drawing.of(_drawn(comparison)), *parts]
     why = (
@@ -55,22 +55,24 @@ def _parts(given: Given) -> Sequence[Part]:
     return [*parts, Sentence(why)]
 
 
-def _compared(counts: FrequencySet | None, broken: Broken, given: Given) -> Comparison | None:
+def _compared(
+    counts: FrequencySet | None, grouped: GroupedTables, given: Given
+) -> Comparison | None:
     if counts is None:
         return None
     try:
-        return compare(counts, broken, levels=given.levels)
+        return compare(counts, grouped, levels=given.levels)
     except InputError:
-        # The data is not what was broken: rows were suppressed, or it is another table.
+        # The data is not what was decoupled: rows were suppressed, or it is another table.
         return None
 
 
-def before_breaking(given: Given, broken: Broken) -> FrequencySet | None:
+def before_breaking(given: Given, grouped: GroupedTables) -> FrequencySet | None:
     """Recode the original as the release is recoded, as far as the policy says how."""
     counts = given.original
     if counts is None:
         return None
-    names = tuple(column.name for column in broken.quasi_identifiers)
+    names = tuple(column.name for column in grouped.quasi_identifiers)
     if given.policy is not None and given.policy.missing is Missing.SUPPRESS:
         counts, _ = without_missing(counts, names)
     values, codes = [], []
@@ -85,13 +87,13 @@ def before_breaking(given: Given, broken: Broken) -> FrequencySet | None:
         values.append(labels)
         codes.append(code)
     recoded = FrequencySet.from_codes(counts.names, values, np.array(codes), counts.rows)
-    return _of_groups(recoded, broken)
+    return _of_groups(recoded, grouped)
 
 
-def _of_groups(counts: FrequencySet, broken: Broken) -> FrequencySet:
+def _of_groups(counts: FrequencySet, grouped: GroupedTables) -> FrequencySet:
     """Leave out the people whose group was not published."""
-    theirs = broken.quasi_identifiers
-    published = {_texts(theirs, label) for label in broken.labels.T.tolist()}
+    theirs = grouped.quasi_identifiers
+    published = {_texts(theirs, label) for label in grouped.labels.T.tolist()}
     mine = [counts.column(column.name) for column in theirs]
     codes = np.array([counts.codes_of(column.name) for column in theirs])
     labels, at = np.unique(codes, axis=1, return_inverse=True)

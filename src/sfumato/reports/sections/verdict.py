@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sfumato.decouplings.base import Broken
+from sfumato.decouplings.base import GroupedTables
 from sfumato.releases.release import Decoupled, Release
 from sfumato.reports.content import Badge, Cell, Heading, Listing, Part, Sentence, Table
 from sfumato.reports.given import Given
@@ -71,18 +71,18 @@ def _warnings(given: Given) -> list[str]:
     if given.kind is None:
         found = Release(given.manifest, verdict).warnings
     else:
-        found = Decoupled(given.manifest, verdict, _broken(given)).warnings
+        found = Decoupled(given.manifest, verdict, _groups(given)).warnings
     return [text.rstrip(".") for text in found]
 
 
-def _broken(given: Given) -> Broken:
+def _groups(given: Given) -> GroupedTables:
     """Give the groups of people who look alike; of buckets, none: attacks tell of those."""
-    if given.target.broken is not None:
-        return given.target.broken
+    if given.target.grouped is not None:
+        return given.target.grouped
     if isinstance(given.release, Decoupled):
-        return given.release.broken
+        return given.release.grouped
     counts = given.target.classes.sizes[:0]
-    return Broken((), given.target.labels[:0, :0], counts, ())
+    return GroupedTables((), given.target.labels[:0, :0], counts, ())
 
 
 VERDICT = Chapter(

@@ -37,7 +37,7 @@ def read_rows(path):
     return header, rows
 
 
-def write_broken(folder, **changes):
+def write_grouped(folder, **changes):
     """Write a decoupled release; `changes` replace parts of the manifest."""
     folder.mkdir()
     write_rows(folder / "qi.csv", ["group", "age", "gender"], PEOPLE)
