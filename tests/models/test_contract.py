@@ -18,6 +18,7 @@ from sfumato.models import (
     DeltaDisclosure,
     EnhancedPAlphaSensitiveKAnonymity,
     EntropyLDiversity,
+    MaximumRisk,
     PAlphaSensitiveKAnonymity,
     ProbabilisticLDiversity,
     RecursiveCLDiversity,
@@ -25,7 +26,6 @@ from sfumato.models import (
     TCloseness,
 )
 from sfumato.models.base import ABSORBING, CLOSED, NEITHER
-from sfumato.models.categories import CategoryModel
 from tests.models.tables import classes_with_tree, empty, populated
 
 CATEGORIES = (("cancer", "hiv"), ("gout", "flu"))
@@ -50,9 +50,6 @@ every_kind = pytest.mark.parametrize("kind", MODELS.values(), ids=list(MODELS))
 def those(fact):
     """Run over the models of which something is true."""
     return pytest.mark.parametrize("model", [m for m in EVERY if fact(m)], ids=str)
-
-
-LARGER_IS_STRICTER = {"k", "l", "p", "minimum"}
 
 
 @every_kind
@@ -205,17 +202,90 @@ def test_a_bound_that_must_be_exceeded_does_not_hold_itself(model, classes):
 @every_model
 @given(classes=populated())
 def test_all_classes_pass_exactly_when_the_measured_parameters_are_no_weaker(model, classes):
-    larger = LARGER_IS_STRICTER | ({"alpha"} if isinstance(model, CategoryModel) else set())
     good = []
     for name, value in model.measure(classes).items():
         bound = model.params()[name]
         if name in model.exceeds:
             good.append(value < bound - 1e-10)
-        elif name in larger:
+        elif model.stricter[name] > 0:
             good.append(value >= bound - 1e-9)
         else:
             good.append(value <= bound + 1e-9)
     assert model.passes(classes).all() == all(good)
+
+
+@every_kind
+def test_every_number_says_which_direction_promises_more(kind):
+    numbers = {field.name for field in fields(kind) if field.type in (int, float)}
+    assert kind.stricter.keys() == numbers
+    assert set(kind.stricter.values()) <= {1, -1}
+
+
+def moved(model, name, step):
+    """The model with one parameter moved in the stricter direction, or None if that is refused."""
+    value = getattr(model, name)
+    change = step if isinstance(value, int) and name in ("k", "l", "p") else step * 0.05
+    try:
+        return replace(model, **{name: value + change * model.stricter[name]})
+    except ParameterError:
+        return None
+
+
+@every_model
+@given(classes=populated(), data=st.data())
+def test_what_keeps_a_stricter_promise_keeps_the_weaker_one(model, classes, data):
+    steps = st.integers(1, 6)
+    for name in data.draw(st.lists(st.sampled_from(sorted(model.stricter)), min_size=1)):
+        before = model
+        model = moved(model, name, data.draw(steps)) or model
+        assert model.implies(before)
+        assert before.implies(model) == (before == model)
+        assert (before.passes(classes) | ~model.passes(classes)).all()
+        assert model.implies(model)
+
+
+@every_model
+def test_a_promise_implies_none_of_another_kind_or_about_another_column(model):
+    for other in EVERY:
+        assert not model.implies(other) or type(model) is type(other)
+    if model.columns:
+        assert not model.implies(replace(model, column="income"))
+
+
+@given(classes=populated(), data=st.data())
+def test_protecting_more_values_implies_protecting_fewer(classes, data):
+    values = st.lists(st.sampled_from(["cancer", "flu", "gout", "hiv"]), unique=True).map(tuple)
+    one, other = (AlphaKAnonymity("disease", 0.4, 2, protected=data.draw(values)) for _ in range(2))
+    more = not one.protected or (other.protected and {*other.protected} <= {*one.protected})
+    assert one.implies(other) == bool(more)
+    if more:
+        try:
+            assert (other.passes(classes) | ~one.passes(classes)).all()
+        except PolicyError:
+            return  # a protected value that the column does not have
+
+
+@every_model
+@given(classes=populated())
+def test_a_passing_class_has_the_rows_and_values_it_promises(model, classes):
+    good = model.passes(classes)
+    if model.smallest_class is not None:
+        assert (classes.sizes[good] >= model.smallest_class).all()
+    if model.columns:
+        assert (classes.counts_of("disease").known.distinct[good] >= model.fewest_values).all()
+
+
+@pytest.mark.parametrize("risk", [0.5, 0.2, 1 / 3, 0.3, 0.01, 0.999])
+def test_a_maximum_risk_promises_the_smallest_class_that_passes(risk):
+    model = MaximumRisk(risk)
+    smallest = model.smallest_class
+    sizes = EquivalenceClasses(np.array([max(smallest - 1, 1), smallest]))
+    assert model.passes(sizes).tolist() == [smallest == 1, True]
+
+
+@every_model
+def test_only_a_distance_in_a_hierarchy_needs_one(model):
+    assert model.needs_hierarchy == (getattr(model, "distance", None) == "hierarchical")
 
 
 @every_model

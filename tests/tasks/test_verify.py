@@ -89,6 +89,72 @@ def test_a_release_that_promises_more_than_the_policy_keeps_it(released):
     assert check.status == "broken"
 
 
+CATEGORIES = (("hiv",), ("gout",), ("flu",))
+STRICTER = [
+    (sf.models.KAnonymity(3), sf.models.KAnonymity(2)),
+    (sf.models.DistinctLDiversity("ill", l=3), sf.models.DistinctLDiversity("ill", l=2)),
+    (sf.models.ProbabilisticLDiversity("ill", l=2), sf.models.ProbabilisticLDiversity("ill", 1.5)),
+    (sf.models.EntropyLDiversity("ill", l=2), sf.models.EntropyLDiversity("ill", l=1.5)),
+    (
+        sf.models.RecursiveCLDiversity("ill", c=3, l=3),
+        sf.models.RecursiveCLDiversity("ill", c=4, l=2),
+    ),
+    (sf.models.TCloseness("ill", t=0.6), sf.models.TCloseness("ill", t=0.7)),
+    (
+        sf.models.AlphaKAnonymity("ill", alpha=0.6, k=3),
+        sf.models.AlphaKAnonymity("ill", alpha=0.7, k=2, protected=("flu",)),
+    ),
+    (
+        sf.models.PSensitiveKAnonymity("ill", p=3, k=3),
+        sf.models.PSensitiveKAnonymity("ill", p=2, k=2),
+    ),
+    *(
+        (kind("ill", 2, 1, 3, CATEGORIES), kind("ill", 1, 0.5, 2, CATEGORIES))
+        for kind in (
+            sf.models.PAlphaSensitiveKAnonymity,
+            sf.models.EnhancedPAlphaSensitiveKAnonymity,
+        )
+    ),
+    (sf.models.BasicBetaLikeness("ill", beta=3), sf.models.BasicBetaLikeness("ill", beta=4)),
+    (sf.models.EnhancedBetaLikeness("ill", beta=3), sf.models.EnhancedBetaLikeness("ill", beta=4)),
+    (sf.models.DeltaDisclosure("ill", delta=2), sf.models.DeltaDisclosure("ill", delta=3)),
+    (sf.models.MaximumRisk(0.3), sf.models.MaximumRisk(0.5)),
+    (sf.models.AverageRisk(0.3), sf.models.AverageRisk(0.5)),
+    (sf.models.SampleUniqueness(0.01), sf.models.SampleUniqueness(0.05)),
+    (sf.models.KMap(3), sf.models.KMap(2)),
+    (sf.models.DeltaPresence(0.2, 0.6), sf.models.DeltaPresence(0.1, 0.7)),
+]
+
+
+def test_every_model_is_among_the_stricter_ones():
+    assert {type(stricter).name for stricter, _ in STRICTER} == set(sf.models.MODELS)
+
+
+@pytest.mark.parametrize(("stricter", "weaker"), STRICTER, ids=lambda model: model.name)
+def test_a_stricter_release_keeps_the_weaker_policy_whatever_the_model(tmp_path, stricter, weaker):
+    table = pa.table(
+        {
+            "age": [str(age) for age in range(10, 46)],
+            "ill": ["flu", "hiv", "gout"] * 12,
+        }
+    )
+    people = tmp_path / "people.parquet"
+    pq.write_table(pa.table({"age": [str(age) for age in range(10, 46)] * 2}), people)
+    given = {"population": str(people)} if stricter.needs_population else {}
+    columns = {
+        "age": {"role": "quasi-identifier", "hierarchy": {"kind": "masking"}},
+        "ill": "sensitive",
+    }
+    kept, asked = (
+        sf.Policy(columns=columns, models=[model], **given) for model in (stricter, weaker)
+    )
+    release = sf.anonymize(table, kept)
+    assert sf.verify(release, asked)["policy"].status == "holds"
+    broken = sf.verify(sf.anonymize(table, asked), kept)["policy"]
+    assert broken.status == "broken"
+    assert f"does not promise {stricter.name}" in broken.detail
+
+
 @pytest.mark.parametrize(
     ("settings", "words"),
     [

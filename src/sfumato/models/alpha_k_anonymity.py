@@ -1,7 +1,7 @@
 """(α,k)-anonymity: classes of at least k in which no sensitive value is too frequent."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -45,6 +45,7 @@ class AlphaKAnonymity(PrivacyModel):
     """
 
     name: ClassVar[str] = "alpha-k-anonymity"
+    stricter: ClassVar[Mapping[str, int]] = {"alpha": -1, "k": 1}
     merging: ClassVar[Merging] = CLOSED
 
     column: str
@@ -85,6 +86,17 @@ class AlphaKAnonymity(PrivacyModel):
         largest = np.zeros(len(classes), dtype=np.int64)
         np.maximum.at(largest, known.class_id, of_guarded)
         return ratio(largest, known.totals)
+
+    @property
+    def smallest_class(self) -> int:
+        return self.k
+
+    def implies(self, other: PrivacyModel) -> bool:
+        if not isinstance(other, AlphaKAnonymity):
+            return False
+        # No value named means all of them: alpha then holds for whatever the other protects.
+        more = not self.protected or (other.protected and {*other.protected} <= {*self.protected})
+        return bool(more) and super().implies(replace(other, protected=self.protected))
 
     @property
     def absorbing_part(self) -> KAnonymity | None:

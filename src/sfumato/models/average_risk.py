@@ -1,5 +1,6 @@
 """Average risk: on average people are picked out with at most a given probability."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -36,6 +37,7 @@ class AverageRisk(TableModel):
     """
 
     name: ClassVar[str] = "average-risk"
+    stricter: ClassVar[Mapping[str, int]] = {"risk": -1}
 
     risk: float
 

@@ -48,6 +48,9 @@ class PrivacyModel(ABC):
     needs_population: ClassVar[bool] = False
     """Whether a population table must be given."""
 
+    stricter: ClassVar[Mapping[str, int]] = {}
+    """The direction in which each number promises more: 1 if a larger one does, -1 if a smaller."""
+
     exceeds: ClassVar[tuple[str, ...]] = ()
     """Parameters for which `measure` gives a bound that must be exceeded, not reached.
 
@@ -77,8 +80,38 @@ class PrivacyModel(ABC):
         """
         return self if self.merging.absorbing else None
 
+    def implies(self, other: "PrivacyModel") -> bool:
+        """Return whether all classes that keep this promise keep the other one too.
+
+        Only promises of the same kind are compared, parameter by parameter.
+        """
+        if type(self) is not type(other):
+            return False
+        theirs = other.params()
+        return all(
+            (mine - theirs[name]) * self.stricter[name] >= 0
+            if name in self.stricter
+            else mine == theirs[name]
+            for name, mine in self.params().items()
+        )
+
     @property
-    def needs_everybody(self) -> bool:
+    def smallest_class(self) -> int | None:
+        """The class size that is promised; None if only values or the population are."""
+        return None
+
+    @property
+    def fewest_values(self) -> int:
+        """The different known sensitive values that every passing class shows."""
+        return 0
+
+    @property
+    def needs_hierarchy(self) -> bool:
+        """Whether distances between sensitive values are measured in their hierarchy."""
+        return False
+
+    @property
+    def needs_every_class(self) -> bool:
         """Whether every class of the population must be in the table.
 
         Suppressing rows cannot bring an absent class back, only generalising can.

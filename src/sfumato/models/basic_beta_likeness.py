@@ -1,18 +1,16 @@
 """Basic β-likeness: no class makes a sensitive value much likelier than the table does."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
-from sfumato.checks import require_number, require_text
 from sfumato.classes import EquivalenceClasses
-from sfumato.models.base import CLOSED, Merging, PrivacyModel
-from sfumato.models.beta_likeness import gains, worst_by_class
+from sfumato.models.beta_likeness import BetaLikeness, gains, worst_by_class
 from sfumato.models.rounding import at_most
 from sfumato.typing import BoolArray, FloatArray
 
 
 @dataclass(frozen=True)
-class BasicBetaLikeness(PrivacyModel):
+class BasicBetaLikeness(BetaLikeness):
     """In every class each value's share p exceeds its share q in the table by `beta` · q at most.
 
     Promises: learning a person's class multiplies the probability of any value by
@@ -39,15 +37,6 @@ class BasicBetaLikeness(PrivacyModel):
     """
 
     name: ClassVar[str] = "basic-beta-likeness"
-    merging: ClassVar[Merging] = CLOSED
-    compares_with_table: ClassVar[bool] = True
-
-    column: str
-    beta: float
-
-    def __post_init__(self) -> None:
-        require_text("column", self.column)
-        require_number("beta", self.beta, above=0)
 
     def passes(self, classes: EquivalenceClasses) -> BoolArray:
         return at_most(self._worst(classes), self.beta)
@@ -58,7 +47,3 @@ class BasicBetaLikeness(PrivacyModel):
 
     def _worst(self, classes: EquivalenceClasses) -> FloatArray:
         return worst_by_class(classes, self.column, gains(classes, self.column)[0])
-
-    @classmethod
-    def example(cls) -> Self:
-        return cls("disease", beta=1)

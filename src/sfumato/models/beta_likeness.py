@@ -1,10 +1,36 @@
-"""What the two β-likeness models share: how much likelier a class makes each value."""
+"""The common part of the two β-likeness models: how much likelier a class makes each value."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Self
 
 import numpy as np
 
+from sfumato.checks import require_number, require_text
 from sfumato.classes import EquivalenceClasses
+from sfumato.models.base import CLOSED, Merging, PrivacyModel
 from sfumato.models.rounding import ratio
 from sfumato.typing import FloatArray
+
+
+@dataclass(frozen=True)
+class BetaLikeness(PrivacyModel):
+    """A bound `beta` on how much likelier a class makes a value than the table does."""
+
+    merging: ClassVar[Merging] = CLOSED
+    stricter: ClassVar[Mapping[str, int]] = {"beta": -1}
+    compares_with_table: ClassVar[bool] = True
+
+    column: str
+    beta: float
+
+    def __post_init__(self) -> None:
+        require_text("column", self.column)
+        require_number("beta", self.beta, above=0)
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls("disease", beta=1)
 
 
 def gains(classes: EquivalenceClasses, column: str) -> tuple[FloatArray, FloatArray]:

@@ -5,7 +5,7 @@ weighs what its category weighs, and a class weighs the sum over its rows.
 """
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -31,6 +31,7 @@ class CategoryModel(PrivacyModel):
     """
 
     merging: ClassVar[Merging] = ABSORBING
+    stricter: ClassVar[Mapping[str, int]] = {"p": 1, "alpha": 1, "k": 1}
 
     column: str
     p: int
@@ -68,6 +69,14 @@ class CategoryModel(PrivacyModel):
             "alpha": float(weight.min()),
             "k": int(classes.sizes.min()),
         }
+
+    @property
+    def smallest_class(self) -> int:
+        return self.k
+
+    @property
+    def fewest_values(self) -> int:
+        return self.p
 
     def _judged(self, classes: EquivalenceClasses) -> tuple[IntArray, FloatArray]:
         counts = classes.counts_of(self.column)

@@ -1,5 +1,6 @@
 """δ-disclosure privacy: no class makes a sensitive value much likelier or less likely."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -45,6 +46,7 @@ class DeltaDisclosure(PrivacyModel):
     """
 
     name: ClassVar[str] = "delta-disclosure"
+    stricter: ClassVar[Mapping[str, int]] = {"delta": -1}
     merging: ClassVar[Merging] = CLOSED
     compares_with_table: ClassVar[bool] = True
     exceeds: ClassVar[tuple[str, ...]] = ("delta",)

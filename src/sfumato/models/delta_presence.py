@@ -1,5 +1,6 @@
 """δ-presence: whether someone of the population is in the table stays uncertain."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -39,6 +40,7 @@ class DeltaPresence(PrivacyModel):
     """
 
     name: ClassVar[str] = "delta-presence"
+    stricter: ClassVar[Mapping[str, int]] = {"minimum": 1, "maximum": -1}
     merging: ClassVar[Merging] = CLOSED
     needs_population: ClassVar[bool] = True
 
@@ -58,7 +60,7 @@ class DeltaPresence(PrivacyModel):
             )
 
     @property
-    def needs_everybody(self) -> bool:
+    def needs_every_class(self) -> bool:
         return self.minimum > 0
 
     def passes(self, classes: EquivalenceClasses) -> BoolArray:

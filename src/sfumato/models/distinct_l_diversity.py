@@ -1,12 +1,13 @@
 """Distinct l-diversity: every class shows at least l different sensitive values."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from sfumato.checks import require_int, require_text
+from sfumato.checks import require_int, require_number, require_text
 from sfumato.classes import EquivalenceClasses
-from sfumato.models.base import ABSORBING, Merging, PrivacyModel
+from sfumato.models.base import ABSORBING, CLOSED, Merging, PrivacyModel
 from sfumato.models.rounding import SLACK
 from sfumato.typing import BoolArray
 
@@ -34,6 +35,7 @@ class DistinctLDiversity(PrivacyModel):
     """
 
     name: ClassVar[str] = "distinct-l-diversity"
+    stricter: ClassVar[Mapping[str, int]] = {"l": 1}
     merging: ClassVar[Merging] = ABSORBING
 
     column: str
@@ -51,16 +53,38 @@ class DistinctLDiversity(PrivacyModel):
         distinct = classes.counts_of(self.column).known.distinct
         return {"l": int(distinct.min()) if len(distinct) else self.l}
 
+    @property
+    def fewest_values(self) -> int:
+        return self.l
+
     @classmethod
     def example(cls) -> Self:
         return cls("disease", l=2)
 
 
-def fewest_values(column: str, l: float) -> DistinctLDiversity | None:
-    """Ask for as many values as a finer l-diversity with this `l` needs at the very least.
+@dataclass(frozen=True)
+class FinerLDiversity(PrivacyModel):
+    """An l-diversity whose `l` need not be a whole number: being worth 2.5 values takes three."""
 
-    >>> fewest_values("disease", 2.5)
-    DistinctLDiversity(column='disease', l=3)
-    """
-    whole = math.ceil(l - SLACK * max(1.0, l))
-    return DistinctLDiversity(column, whole) if whole >= 2 else None
+    merging: ClassVar[Merging] = CLOSED
+    stricter: ClassVar[Mapping[str, int]] = {"l": 1}
+
+    column: str
+    l: float
+
+    def __post_init__(self) -> None:
+        require_text("column", self.column)
+        require_number("l", self.l, above=1, why="with l=1 every class passes")
+
+    @property
+    def fewest_values(self) -> int:
+        return math.ceil(self.l - SLACK * max(1.0, self.l))
+
+    @property
+    def absorbing_part(self) -> DistinctLDiversity | None:
+        fewest = self.fewest_values
+        return DistinctLDiversity(self.column, fewest) if fewest >= 2 else None
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls("disease", l=2)

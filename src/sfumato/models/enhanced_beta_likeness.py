@@ -1,20 +1,18 @@
 """Enhanced β-likeness: β-likeness that also bounds values which are frequent in the table."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
-from sfumato.checks import require_number, require_text
 from sfumato.classes import EquivalenceClasses
-from sfumato.models.base import CLOSED, Merging, PrivacyModel
-from sfumato.models.beta_likeness import gains, worst_by_class
+from sfumato.models.beta_likeness import BetaLikeness, gains, worst_by_class
 from sfumato.models.rounding import at_most
 from sfumato.typing import BoolArray, FloatArray
 
 
 @dataclass(frozen=True)
-class EnhancedBetaLikeness(PrivacyModel):
+class EnhancedBetaLikeness(BetaLikeness):
     """In every class each value's relative gain over the table is at most min(`beta`, -ln q).
 
     q is the value's share in the table: the commoner the value, the less it may gain.
@@ -41,15 +39,6 @@ class EnhancedBetaLikeness(PrivacyModel):
     """
 
     name: ClassVar[str] = "enhanced-beta-likeness"
-    merging: ClassVar[Merging] = CLOSED
-    compares_with_table: ClassVar[bool] = True
-
-    column: str
-    beta: float
-
-    def __post_init__(self) -> None:
-        require_text("column", self.column)
-        require_number("beta", self.beta, above=0)
 
     def passes(self, classes: EquivalenceClasses) -> BoolArray:
         gain, table = gains(classes, self.column)
@@ -63,10 +52,6 @@ class EnhancedBetaLikeness(PrivacyModel):
         gain, table = gains(classes, self.column)
         helpless = not at_most(gain, _most(table)).all()
         return {"beta": float("inf") if helpless else float(gain.max())}
-
-    @classmethod
-    def example(cls) -> Self:
-        return cls("disease", beta=1)
 
 
 def _most(table: FloatArray) -> FloatArray:

@@ -2,20 +2,18 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
-from sfumato.checks import require_number, require_text
 from sfumato.classes import EquivalenceClasses
-from sfumato.models.base import CLOSED, Merging, PrivacyModel
-from sfumato.models.distinct_l_diversity import DistinctLDiversity, fewest_values
+from sfumato.models.distinct_l_diversity import FinerLDiversity
 from sfumato.models.rounding import at_least
 from sfumato.typing import BoolArray, FloatArray
 
 
 @dataclass(frozen=True)
-class EntropyLDiversity(PrivacyModel):
+class EntropyLDiversity(FinerLDiversity):
     """In every class the entropy of the sensitive values is at least log(`l`).
 
     Promises: the values of a class are, on average, as hard to guess as `l` equally
@@ -39,14 +37,6 @@ class EntropyLDiversity(PrivacyModel):
     """
 
     name: ClassVar[str] = "entropy-l-diversity"
-    merging: ClassVar[Merging] = CLOSED
-
-    column: str
-    l: float
-
-    def __post_init__(self) -> None:
-        require_text("column", self.column)
-        require_number("l", self.l, above=1, why="with l=1 every class passes")
 
     def passes(self, classes: EquivalenceClasses) -> BoolArray:
         return at_least(self._entropies(classes), math.log(self.l))
@@ -67,11 +57,3 @@ class EntropyLDiversity(PrivacyModel):
         # Rounding must not make the entropy of a single value negative.
         result[some] = np.maximum(np.log(totals) - sums[some] / totals, 0.0)
         return result
-
-    @property
-    def absorbing_part(self) -> DistinctLDiversity | None:
-        return fewest_values(self.column, self.l)
-
-    @classmethod
-    def example(cls) -> Self:
-        return cls("disease", l=2)

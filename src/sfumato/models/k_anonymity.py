@@ -1,5 +1,6 @@
 """k-anonymity: nobody stands in a class of fewer than k."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -33,6 +34,7 @@ class KAnonymity(PrivacyModel):
     """
 
     name: ClassVar[str] = "k-anonymity"
+    stricter: ClassVar[Mapping[str, int]] = {"k": 1}
     merging: ClassVar[Merging] = ABSORBING
 
     k: int
@@ -46,6 +48,10 @@ class KAnonymity(PrivacyModel):
 
     def measure(self, classes: EquivalenceClasses) -> dict[str, float]:
         return {"k": int(classes.sizes.min()) if len(classes) else self.k}
+
+    @property
+    def smallest_class(self) -> int:
+        return self.k
 
     @classmethod
     def example(cls) -> Self:

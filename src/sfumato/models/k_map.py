@@ -1,5 +1,6 @@
 """k-map: every class of the table stands for at least k people of the population."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -30,6 +31,7 @@ class KMap(PrivacyModel):
     """
 
     name: ClassVar[str] = "k-map"
+    stricter: ClassVar[Mapping[str, int]] = {"k": 1}
     merging: ClassVar[Merging] = ABSORBING
     needs_population: ClassVar[bool] = True
 

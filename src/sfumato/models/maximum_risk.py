@@ -1,12 +1,14 @@
 """Maximum risk: nobody is picked out with more than a given probability."""
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from sfumato.checks import require_number
 from sfumato.classes import EquivalenceClasses
 from sfumato.models.base import ABSORBING, Merging, PrivacyModel
-from sfumato.models.rounding import at_most
+from sfumato.models.rounding import SLACK, at_most
 from sfumato.typing import BoolArray
 
 
@@ -33,6 +35,7 @@ class MaximumRisk(PrivacyModel):
     """
 
     name: ClassVar[str] = "maximum-risk"
+    stricter: ClassVar[Mapping[str, int]] = {"risk": -1}
     merging: ClassVar[Merging] = ABSORBING
 
     risk: float
@@ -45,6 +48,10 @@ class MaximumRisk(PrivacyModel):
 
     def measure(self, classes: EquivalenceClasses) -> dict[str, float]:
         return {"risk": 1 / int(classes.sizes.min()) if len(classes) else self.risk}
+
+    @property
+    def smallest_class(self) -> int:
+        return math.ceil(1 / (self.risk + SLACK))
 
     @classmethod
     def example(cls) -> Self:

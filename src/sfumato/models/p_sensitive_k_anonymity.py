@@ -1,5 +1,6 @@
 """p-sensitive k-anonymity: classes of at least k that show at least p sensitive values."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -34,6 +35,7 @@ class PSensitiveKAnonymity(PrivacyModel):
     """
 
     name: ClassVar[str] = "p-sensitive-k-anonymity"
+    stricter: ClassVar[Mapping[str, int]] = {"p": 1, "k": 1}
     merging: ClassVar[Merging] = ABSORBING
 
     column: str
@@ -55,6 +57,14 @@ class PSensitiveKAnonymity(PrivacyModel):
         if not len(classes):
             return {"p": self.p, "k": self.k}
         return {"p": int(distinct.min()), "k": int(classes.sizes.min())}
+
+    @property
+    def smallest_class(self) -> int:
+        return self.k
+
+    @property
+    def fewest_values(self) -> int:
+        return self.p
 
     @classmethod
     def example(cls) -> Self:

@@ -2,18 +2,16 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
-from sfumato.checks import require_number, require_text
 from sfumato.classes import EquivalenceClasses
-from sfumato.models.base import CLOSED, Merging, PrivacyModel
-from sfumato.models.distinct_l_diversity import DistinctLDiversity, fewest_values
+from sfumato.models.distinct_l_diversity import FinerLDiversity
 from sfumato.models.rounding import at_least, ratio
 from sfumato.typing import BoolArray
 
 
 @dataclass(frozen=True)
-class ProbabilisticLDiversity(PrivacyModel):
+class ProbabilisticLDiversity(FinerLDiversity):
     """In every class the most frequent sensitive value has at most one row in `l`.
 
     Promises: whoever learns a person's class guesses the sensitive value with
@@ -40,14 +38,6 @@ class ProbabilisticLDiversity(PrivacyModel):
     """
 
     name: ClassVar[str] = "probabilistic-l-diversity"
-    merging: ClassVar[Merging] = CLOSED
-
-    column: str
-    l: float
-
-    def __post_init__(self) -> None:
-        require_text("column", self.column)
-        require_number("l", self.l, above=1, why="with l=1 every class passes")
 
     def passes(self, classes: EquivalenceClasses) -> BoolArray:
         known = classes.counts_of(self.column).known
@@ -60,11 +50,3 @@ class ProbabilisticLDiversity(PrivacyModel):
             return {"l": self.l}
         worst = float(ratio(known.largest, known.totals).max())
         return {"l": 0.0 if math.isinf(worst) else 1 / worst}
-
-    @property
-    def absorbing_part(self) -> DistinctLDiversity | None:
-        return fewest_values(self.column, self.l)
-
-    @classmethod
-    def example(cls) -> Self:
-        return cls("disease", l=2)

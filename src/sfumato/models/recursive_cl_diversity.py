@@ -1,5 +1,6 @@
 """Recursive (c,l)-diversity: the commonest value is not too common, the rare ones not too rare."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -46,6 +47,7 @@ class RecursiveCLDiversity(PrivacyModel):
     """
 
     name: ClassVar[str] = "recursive-cl-diversity"
+    stricter: ClassVar[Mapping[str, int]] = {"c": -1, "l": 1}
     merging: ClassVar[Merging] = CLOSED
     exceeds: ClassVar[tuple[str, ...]] = ("c",)
 
@@ -72,6 +74,10 @@ class RecursiveCLDiversity(PrivacyModel):
     @property
     def absorbing_part(self) -> DistinctLDiversity:
         return DistinctLDiversity(self.column, self.l)
+
+    @property
+    def fewest_values(self) -> int:
+        return self.l
 
     @classmethod
     def example(cls) -> Self:

@@ -1,5 +1,6 @@
 """Sample uniqueness: few people are alone in their class."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -33,6 +34,7 @@ class SampleUniqueness(TableModel):
     """
 
     name: ClassVar[str] = "sample-uniqueness"
+    stricter: ClassVar[Mapping[str, int]] = {"share": -1}
     # Classes of two and more always stay, and merging never makes anyone unique.
     merging: ClassVar[Merging] = ABSORBING
     # Which of several unique people may stay would be arbitrary, so none does.

@@ -1,6 +1,6 @@
 """t-closeness: every class looks like the whole table."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -54,6 +54,7 @@ class TCloseness(PrivacyModel):
     """
 
     name: ClassVar[str] = "t-closeness"
+    stricter: ClassVar[Mapping[str, int]] = {"t": -1}
     merging: ClassVar[Merging] = CLOSED
     compares_with_table: ClassVar[bool] = True
 
@@ -66,6 +67,10 @@ class TCloseness(PrivacyModel):
         require_number("t", self.t, at_least=0, below=1, why="with t=1 every class passes")
         if self.distance not in DISTANCES:
             raise ParameterError("distance", self.distance, f"one of {', '.join(DISTANCES)}")
+
+    @property
+    def needs_hierarchy(self) -> bool:
+        return self.distance == "hierarchical"
 
     def passes(self, classes: EquivalenceClasses) -> BoolArray:
         return at_most(self._distances(classes), self.t)

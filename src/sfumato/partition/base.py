@@ -189,8 +189,7 @@ def _least_rows(model: PrivacyModel, total: int) -> int:
     """Say how many rows a class needs at least to pass a model, as far as that can be known."""
     if model.columns:
         # Each different value takes a row of its own.
-        asked = [getattr(model, name, 1) for name in ("k", "l", "p")]
-        return max(1, *(int(np.ceil(value - 1e-9)) for value in asked))
+        return max(model.smallest_class or 1, model.fewest_values)
     low, high = 1, total + 1
     # The verdict of such a model changes once, from too small to large enough.
     while low < high:

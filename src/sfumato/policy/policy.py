@@ -112,9 +112,7 @@ def _column_faults(policy: "Policy", model: PrivacyModel) -> Faults:
             role = rules[name].role
             text = f"protects {name!r}, which is {role}: it must be a sensitive column. {near}"
             faults.append((at, text))
-        elif (
-            getattr(model, "distance", "") == "hierarchical" and not policy.columns[name].hierarchy
-        ):
+        elif model.needs_hierarchy and not policy.columns[name].hierarchy:
             text = (
                 f"measures distances in the hierarchy of {name!r}, which has none. "
                 "Give the column a hierarchy, or choose another distance."

@@ -26,6 +26,7 @@ from sfumato.ledger.records import current, groups_above, start_tables
 from sfumato.ledger.store import Settings, exact, new_ledger, reading
 from sfumato.policy import Policy
 from sfumato.recode.problem import ladder_of
+from sfumato.releases.manifest import promise_of, promised_class_size
 from sfumato.releases.opening import open_grouped, opened, require_grouped
 from sfumato.releases.release import MANIFEST, Decoupled, manifest_text
 from sfumato.releases.stored import is_stored, shown, stored_tables
@@ -280,11 +281,11 @@ def _settings(
     names = tuple(column.name for column in grouped.quasi_identifiers)
     smallest = int(grouped.sizes.min())
     models = policy.models if policy is not None else ()
-    promised = [int(m.k) for m in models if hasattr(m, "k")]
-    promised += [int(m["k"]) for m in manifest.get("models", ()) if "k" in m and not promised]
+    promised = promised_class_size(map(promise_of, models))
+    promised = promised or promised_class_size(manifest.get("models", ()))
     return Settings(
         alpha=float(alpha),
-        k=k or max(promised, default=max(min(_USUAL_K, smallest), 2)),
+        k=k or promised or max(min(_USUAL_K, smallest), 2),
         quasi_identifiers=names,
         sensitive=grouped.names,
         levels=tuple(said.get(name, {}).get("level") for name in names),

@@ -13,14 +13,12 @@ from sfumato.classes import (
     sensitive_column,
 )
 from sfumato.counts import Column, FrequencySet, group
-from sfumato.errors import InfeasibleError, InputError
+from sfumato.errors import InfeasibleError
 from sfumato.hierarchy import Hierarchy, Ladder
-from sfumato.models import MODELS, PrivacyModel
+from sfumato.models import PrivacyModel
 from sfumato.models.base import figures, promise_text
 from sfumato.policy import Missing
-from sfumato.policy.family import choose
-from sfumato.policy.values import Fault
-from sfumato.releases.manifest import paths_of, plain, promise_of
+from sfumato.releases.manifest import paths_of, plain, promise_of, read_promise
 from sfumato.releases.opening import Subject
 
 
@@ -62,7 +60,7 @@ def models_anew(subject: Subject, models: Sequence[Mapping[str, Any]]) -> Kept:
 
 def _all(subject: Subject) -> list[PrivacyModel]:
     if subject.manifest is not None:
-        return [_read(model) for model in subject.manifest["models"]]
+        return [read_promise(model) for model in subject.manifest["models"]]
     return list(subject.policy.models) if subject.policy is not None else []
 
 
@@ -77,21 +75,10 @@ def _models(subject: Subject) -> tuple[list[PrivacyModel], list[str]]:
     return good, [promise_text(promise_of(model)) for model in given if model not in good]
 
 
-def _read(given: Mapping[str, Any]) -> PrivacyModel:
-    settings = {key: value for key, value in given.items() if key != "measured"}
-    try:
-        return choose(MODELS, "model", settings)
-    except Fault as fault:
-        raise InputError(f"the manifest promises what is not known here: {fault}") from None
-
-
 def _ladder(subject: Subject, column: Column, models: Sequence[PrivacyModel]) -> Ladder | None:
     """Build the hierarchy of a sensitive column, if a model measures distances in it."""
     name = column.name
-    needed = any(
-        model.params().get("distance") == "hierarchical" and name in model.columns
-        for model in models
-    )
+    needed = any(model.needs_hierarchy and name in model.columns for model in models)
     if not needed or not column.known:
         return None
     if subject.manifest is not None:

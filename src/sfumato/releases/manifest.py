@@ -2,18 +2,20 @@
 
 import math
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sfumato._version import __version__
-from sfumato.errors import some
+from sfumato.errors import InputError, some
 from sfumato.hierarchy import Ladder
-from sfumato.models import PrivacyModel
+from sfumato.models import MODELS, PrivacyModel
 from sfumato.models.base import promise_text
 from sfumato.policy import Policy
+from sfumato.policy.family import choose
+from sfumato.policy.values import Fault
 from sfumato.recode.problem import Decision
 from sfumato.recoding import FullDomainRecoding, Recoding
 from sfumato.releases.stored import for_verifier
@@ -72,6 +74,42 @@ def promise_of(model: PrivacyModel) -> dict[str, Any]:
     return {"model": model.name, **plain(model.params())}
 
 
+def read_promise(promise: Mapping[str, Any]) -> PrivacyModel:
+    """Build the model that a manifest promises.
+
+    >>> read_promise({"model": "k-anonymity", "k": 5, "measured": {"k": 7}})
+    KAnonymity(k=5)
+    """
+    settings = {key: value for key, value in promise.items() if key != "measured"}
+    try:
+        return choose(MODELS, "model", settings)
+    except Fault as fault:
+        raise InputError(f"the manifest promises what is not known here: {fault}") from None
+
+
+def _readable(promise: Mapping[str, Any]) -> PrivacyModel | None:
+    try:
+        return read_promise(promise)
+    except InputError:
+        return None
+
+
+def promised_class_size(promises: Iterable[Mapping[str, Any]]) -> int | None:
+    """Return the largest class size that a manifest promises, None if it promises none.
+
+    >>> promised_class_size([{"model": "maximum-risk", "risk": 0.2}, {"model": "k-map", "k": 9}])
+    5
+    """
+    sizes = []
+    for promise in promises:
+        model = _readable(promise)
+        # A model that cannot be read may still be a k-anonymity: with k = 1, or of a plug-in.
+        size = promise.get("k") if model is None else model.smallest_class
+        if isinstance(size, int):
+            sizes.append(size)
+    return max(sizes, default=None)
+
+
 def class_sizes(sizes: IntArray) -> dict[str, float]:
     """Say how many classes there are, and how large they are.
 
@@ -91,10 +129,7 @@ def class_sizes(sizes: IntArray) -> dict[str, float]:
 def _distances(policy: Policy, decision: Decision) -> dict[str, dict[str, list[str]]]:
     """Give the hierarchies of sensitive columns that a model measures distances in."""
     needed = {
-        column
-        for model in policy.models
-        if model.params().get("distance") == "hierarchical"
-        for column in model.columns
+        column for model in policy.models if model.needs_hierarchy for column in model.columns
     }
     hierarchies = {}
     for name in needed:
@@ -225,25 +260,17 @@ def generalization_of(recoding: FullDomainRecoding) -> dict[str, dict[str | None
 # Compare what a release promises with what a policy asks.
 
 
-_STRICTER = {"k": 1, "l": 1, "p": 1, "t": -1, "beta": -1, "delta": -1, "c": -1}
-"""Parameters of which a larger (1) or a smaller one (-1) promises more, whatever the model."""
-
-
 def differences(manifest: Manifest, policy: Policy) -> list[str]:
     """Say in what a manifest promises less than the policy asks, or something else.
 
     A verifier that believes nothing a manifest says still takes from it what to check;
     who holds the policy can check that too.
     """
-    promised = [
-        {key: value for key, value in model.items() if key != "measured"}
-        for model in manifest.models
-    ]
-    asked = map(promise_of, policy.models)
+    promised = [model for promise in manifest.models if (model := _readable(promise))]
     unpromised = [
-        promise_text(promise)
-        for promise in asked
-        if not any(_keeps(given, promise) for given in promised)
+        promise_text(promise_of(model))
+        for model in policy.models
+        if not any(given.implies(model) for given in promised)
     ]
     roles = {column.name: column.role for column in manifest.columns}
     other = [
@@ -269,20 +296,3 @@ def differences(manifest: Manifest, policy: Policy) -> list[str]:
         ),
     }
     return [text for text, differs in found.items() if differs]
-
-
-def _keeps(given: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
-    """Tell whether a promise is the one that was asked for, or a stricter one.
-
-    >>> _keeps({"model": "k-anonymity", "k": 20}, {"model": "k-anonymity", "k": 5})
-    True
-    >>> _keeps({"model": "t-closeness", "t": 0.3}, {"model": "t-closeness", "t": 0.2})
-    False
-    """
-    if given.keys() != asked.keys():
-        return False
-    return all(
-        given[name] == asked[name]
-        or (name in _STRICTER and (given[name] - asked[name]) * _STRICTER[name] > 0)
-        for name in asked
-    )

@@ -17,7 +17,7 @@ from sfumato.errors import InputError, ParameterError, PolicyError, UnknownColum
 from sfumato.hierarchy import Ladder
 from sfumato.models import PrivacyModel
 from sfumato.policy import Policy, RiskLevels
-from sfumato.releases.manifest import claims_in
+from sfumato.releases.manifest import claims_in, promise_of, promised_class_size
 from sfumato.releases.release import MANIFEST, Decoupled, Release
 from sfumato.releases.stored import is_stored, manifest_beside, shown, stored_tables
 from sfumato.tables import Table, open_table
@@ -77,10 +77,8 @@ def subject_of(
     elif isinstance(data, str | PathLike) and (Path(data).expanduser() / MANIFEST).is_file():
         found = _of_folder(Path(data).expanduser())
     elif policy is not None:
-        ks = [int(k) for model in policy.models if (k := getattr(model, "k", None)) is not None]
-        found = Subject(
-            data, policy.quasi_identifiers, policy.sensitive, max(ks, default=None), policy=policy
-        )
+        k = promised_class_size(map(promise_of, policy.models))
+        found = Subject(data, policy.quasi_identifiers, policy.sensitive, k, policy=policy)
     else:
         found = Subject(data, (), ())
     if quasi_identifiers is not None:
@@ -166,13 +164,11 @@ def _of_manifest(manifest: Mapping[str, Any], data: object) -> Subject:
     def named(role: str) -> tuple[str, ...]:
         return tuple(c["name"] for c in manifest["columns"] if c["role"] == role)
 
-    # A manifest may be a stranger's.
-    ks = [k for model in manifest["models"] if isinstance(k := model.get("k"), int)]
     return Subject(
         data,
         named("quasi-identifier"),
         named("sensitive"),
-        max(ks, default=None),
+        promised_class_size(manifest["models"]),
         manifest=manifest,
     )
 

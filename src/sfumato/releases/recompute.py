@@ -213,7 +213,7 @@ def _distances(table: Table, policy: Policy) -> Mapping[str, Mapping[str, list[s
     for model in policy.models:
         for name in model.columns:
             builder = policy.columns[name].hierarchy
-            if model.params().get("distance") != "hierarchical" or builder is None:
+            if not model.needs_hierarchy or builder is None:
                 continue
             known = table.count([name]).column(name).known
             if known:

@@ -91,7 +91,7 @@ class Checker:
         ]
         # People of the population whose class is absent are plainly not in the table, unless
         # their class may be one that was too small to be published.
-        self._needs_everybody = any(model.needs_everybody for model in models)
+        self._needs_every_class = any(model.needs_every_class for model in models)
         self._absence_excused = limit > 0 and any(
             part is not None and not part.needs_population for part in parts
         )
@@ -147,7 +147,7 @@ class Checker:
             keep = self._settle(part, classes, keep, self._per_class, self._per_table)
             judged = self._judged(node, part, classes, keep)
         valid = judged.suppressed <= self.limit
-        absent = self._needs_everybody and classes.unseen > 0
+        absent = self._needs_every_class and classes.unseen > 0
         if absent and not (self._absence_excused and judged.suppressed):
             valid = False
         loss = self.loss.of(judged) if valid or always else np.inf

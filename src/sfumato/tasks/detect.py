@@ -25,6 +25,7 @@ from sfumato.networks import (
     to_graphml,
 )
 from sfumato.policy import Policy
+from sfumato.releases.manifest import promised_class_size
 from sfumato.releases.opening import Subject, parts_of, risk_levels_of, subject_of
 from sfumato.tables import open_table
 from sfumato.text import text_of
@@ -117,12 +118,11 @@ def _of_parts(
 ) -> Subject:
     """Take the roles from a decoupled release."""
     names = grouped.names if sensitive is None else tuple(sensitive)
-    ks = [int(model["k"]) for model in manifest.get("models", []) if "k" in model]
     return Subject(
         grouped,
         tuple(column.name for column in grouped.quasi_identifiers),
         names,
-        max(ks, default=None),
+        promised_class_size(manifest.get("models", ())),
         manifest,
     )
 
