@@ -10,7 +10,7 @@ from sfumato.losses import AGGREGATES, LOSSES
 from sfumato.models import MODELS
 from sfumato.networks import LEARNERS
 from sfumato.partition import PARTITIONERS
-from sfumato.policy.family import parameters, written
+from sfumato.policy.family import member_settings, parameters
 from sfumato.search import SEARCHES
 from sfumato.text import text_of
 
@@ -20,7 +20,7 @@ def models() -> str:
 
     def policy(kind: Kind) -> dict[str, object]:
         population = {"population": "people.csv"} if kind.needs_population else {}
-        return {"models": [written(kind.example(), "model")], **population}
+        return {"models": [member_settings(kind.example(), "model")], **population}
 
     return joined(
         "# Models",
@@ -48,7 +48,7 @@ def hierarchies() -> str:
     """Write the page of hierarchy builders."""
 
     def policy(kind: Kind) -> dict[str, object]:
-        hierarchy = written(kind.example(), "kind")
+        hierarchy = member_settings(kind.example(), "kind")
         return {"columns": {"my_column": {"role": "quasi-identifier", "hierarchy": hierarchy}}}
 
     return joined(
@@ -80,7 +80,7 @@ def losses() -> str:
         overview(LOSSES, {}),
         *sections(
             LOSSES,
-            lambda kind: {"loss": written(kind.example(), "loss")},
+            lambda kind: {"loss": member_settings(kind.example(), "loss")},
             lambda kind: python("losses", kind.example()),
         ),
         "## Aggregates",
@@ -157,7 +157,7 @@ def learners() -> str:
         ),
         "*Keeps constraints*: no arrow leads from a sensitive column to a quasi-identifier. "
         '*Needs pyAgrum*: it comes with the optional part `bayes`, `pip install "sfumato[bayes]"`.',
-        *sections(LEARNERS, None, lambda kind: python("bayes", kind.example())),
+        *sections(LEARNERS, None, lambda kind: python("networks", kind.example())),
     )
 
 

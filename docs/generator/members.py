@@ -5,8 +5,9 @@ from typing import Any
 
 from docs.generator.docstrings import doc_of
 from docs.generator.markdown import anchor, block, code, joined, prose, table
-from sfumato.policy.family import default, descriptions, parameters, required
-from sfumato.policy.values import expected, plain, to_text
+from sfumato.policy.document import to_text
+from sfumato.policy.family import default_of, descriptions, is_required, parameters
+from sfumato.policy.values import describe_type, plain
 
 Kind = Any
 """A member of a family: a class with the members that its family's base promises."""
@@ -58,7 +59,7 @@ def python(package: str, example: Kind) -> str:
     given = [
         f"{name}={_literal(getattr(example, name))}"
         for name, (field, _) in parameters(type(example)).items()
-        if required(field) or getattr(example, name) != default(field)
+        if is_required(field) or getattr(example, name) != default_of(field)
     ]
     return "In Python: " + code(f"sf.{package}.{type(example).__name__}({', '.join(given)})")
 
@@ -76,7 +77,7 @@ def _settings(kind: type) -> str:
         [
             code(name),
             _words(name, hint),
-            "required" if required(field) else _shown(default(field)),
+            "required" if is_required(field) else _shown(default_of(field)),
             prose(means.get(name, "")),
         ]
         for name, (field, hint) in known.items()
@@ -87,7 +88,7 @@ def _settings(kind: type) -> str:
 def _words(name: str, hint: Any) -> str:  # noqa: ANN401 - a type
     if name == "aggregate":
         return "an [aggregate](#aggregates)"
-    words = expected(hint).removesuffix(" or nothing").replace("'", "`")
+    words = describe_type(hint).removesuffix(" or nothing").replace("'", "`")
     return words.replace("a whole number or a number", "a number")
 
 

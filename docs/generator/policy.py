@@ -6,10 +6,9 @@ from docs.generator.docstrings import doc_of, member_docs
 from docs.generator.markdown import block, code, joined, prose, table
 from sfumato.decouplings import DECOUPLINGS
 from sfumato.partition import PARTITIONERS
-from sfumato.policy import ColumnRule, Missing, Policy, Suppression
-from sfumato.policy.columns import RiskLevels, Tolerance
-from sfumato.policy.schema import policy_schema
-from sfumato.policy.values import Part, plain
+from sfumato.policy import ColumnRule, Missing, Policy, RiskLevels, Suppression, Tolerance
+from sfumato.policy.parts import Part
+from sfumato.policy.values import plain
 from sfumato.schema import Role
 from sfumato.search import SEARCHES
 
@@ -55,7 +54,7 @@ _WHERE = {
 
 def page() -> str:
     """Write the page."""
-    schema = policy_schema(SEARCHES, PARTITIONERS, DECOUPLINGS)
+    schema = Policy.json_schema(searches=SEARCHES, methods=PARTITIONERS, decouplings=DECOUPLINGS)
     column = schema["properties"]["columns"]["additionalProperties"]["anyOf"][1]
     suppression = schema["properties"]["suppression"]["anyOf"][1]
     return joined(
@@ -95,8 +94,8 @@ def page() -> str:
 def _keys(schema: dict[str, Any], part: type[Part]) -> str:
     rows = []
     for name, entry in schema["properties"].items():
-        field = part.model_fields[name]
-        given = "required" if field.is_required() else _shown(field.get_default())
+        each = part.settings()[name]
+        given = "required" if each.needed else _shown(each.default)
         rows.append([code(name), _WHERE.get(name) or _kind(entry), given, entry["description"]])
     return table(["key", "is", "default", "meaning"], [[*row[:3], prose(row[3])] for row in rows])
 
@@ -106,7 +105,7 @@ def _shown(value: object) -> str:
     if isinstance(value, Suppression):
         return code(value.limit)
     if isinstance(value, RiskLevels):
-        return ", ".join(code(f"{start:g}") for start in value.written().values())
+        return ", ".join(code(f"{start:g}") for start in value.to_plain().values())
     if isinstance(value, Tolerance):
         return "where very high risk begins, nobody"
     if value is None:

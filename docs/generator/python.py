@@ -22,7 +22,7 @@ from sfumato.leaks import (
     Vulnerable,
     Wanted,
 )
-from sfumato.policy.values import Part
+from sfumato.policy.parts import Part
 from sfumato.publishing.start import Publication
 from sfumato.tasks.draft import Draft
 from sfumato.tasks.headroom import Headroom, Room
@@ -55,7 +55,7 @@ _MORE = {
 
 _PAGES = {
     "attacks": "attacks.md",
-    "bayes": "learners.md",
+    "networks": "learners.md",
     "decouplings": "decouplings.md",
     "hierarchy": "hierarchies.md",
     "losses": "losses.md",
@@ -115,7 +115,7 @@ def _class(name: str, kind: type) -> str:
 
 def _fields(kind: type) -> list[list[str]]:
     if issubclass(kind, Part):
-        return [[code(n), prose(f.description or "")] for n, f in kind.model_fields.items()]
+        return [[code(n), prose(each.means)] for n, each in kind.settings().items()]
     means = member_docs(kind)
     if not is_dataclass(kind):
         return []

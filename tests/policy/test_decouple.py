@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sfumato.decouplings import DECOUPLINGS, Anatomy, BreakMerge, Slicing
 from sfumato.errors import ParameterError, PolicyError
 from sfumato.policy import DecouplingRule, Policy
-from sfumato.policy.family import descriptions, parameters, required, written
+from sfumato.policy.family import descriptions, is_required, member_settings, parameters
 from sfumato.slicing import Columns
 from tests.policy.test_reading import NAMES, small
 
@@ -64,7 +64,7 @@ def test_columns_are_the_same_however_they_are_written():
     ways = [{"method": "slicing", "l": 2, "columns": text} for text in texts]
     policies = [small(columns=columns, decouple=way) for way in ways]
     policies.append(small(columns=columns, decouple=Slicing(l=2, columns=texts[0])))
-    policies.append(small(columns=columns, decouple=DecouplingRule.of(ways[0])))
+    policies.append(small(columns=columns, decouple=DecouplingRule.read(ways[0])))
     assert all(policy == policies[0] for policy in policies)
     assert len(set(map(hash, policies))) == 1
     text = policies[0].to_yaml()
@@ -223,7 +223,7 @@ def good(decouple):
         {"method": "anatomy", "l": 2},
         {"method": "slicing", "l": 2, "columns": ["age+zip", "ill"]},
         {"method": "slicing", "l": 2, "columns": [["age", "zip"], ["ill"]]},
-        *(written(kind.example(), "method") for kind in DECOUPLINGS.values()),
+        *(member_settings(kind.example(), "method") for kind in DECOUPLINGS.values()),
     ],
     ids=str,
 )
@@ -258,7 +258,7 @@ def test_every_decoupling_is_described_and_open_where_they_are_not_given():
     assert entry["description"]
     bare, *members, nothing = entry["anyOf"]
     needs = {
-        name: any(required(field) for field, _ in parameters(kind).values())
+        name: any(is_required(field) for field, _ in parameters(kind).values())
         for name, kind in DECOUPLINGS.items()
     }
     assert bare == {"enum": [name for name, needed in needs.items() if not needed]}

@@ -43,7 +43,7 @@ def complaint(method):
     [
         {"method": "halving", "cuts": 5},
         Halving(cuts=5),
-        MethodRule.of({"method": "halving", "cuts": 5}),
+        MethodRule.read({"method": "halving", "cuts": 5}),
     ],
     ids=["mapping", "object", "rule"],
 )

@@ -696,7 +696,7 @@ def test_nothing_but_a_policy_error_comes_out_of_any_file(tmp_path_factory, cont
         Policy.load(file)
 
 
-@given(st.dictionaries(st.sampled_from(list(Policy.model_fields)), PLAIN_TREES), PLAIN_TREES)
+@given(st.dictionaries(st.sampled_from(list(Policy.settings())), PLAIN_TREES), PLAIN_TREES)
 def test_nothing_but_a_policy_error_comes_out_of_any_tree(tree, below):
     import yaml
 

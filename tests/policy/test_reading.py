@@ -1,6 +1,7 @@
 """A policy says the same in YAML and in Python."""
 
 import pickle
+from dataclasses import FrozenInstanceError
 
 import pytest
 from hypothesis import given
@@ -110,7 +111,7 @@ def test_columns_are_found_by_role_in_the_order_of_the_policy():
 
 def test_a_policy_cannot_be_changed():
     policy = full()
-    with pytest.raises(ValueError, match="frozen"):
+    with pytest.raises(FrozenInstanceError):
         policy.other = Role.PLAIN
     with pytest.raises(TypeError):
         policy.columns["age"] = ColumnRule(role="plain")
@@ -262,7 +263,7 @@ class TestSuppression:
         ],
     )
     def test_a_limit_is_a_share_or_a_number_of_rows(self, limit, total, allowed):
-        assert Suppression(limit=limit).allowed(total) == allowed
+        assert Suppression(limit=limit).most_rows(total) == allowed
 
     def test_it_can_be_written_short(self):
         assert small(suppression="5%").suppression == Suppression(limit=0.05)

@@ -10,7 +10,7 @@ from sfumato.losses import LOSSES, Height
 from sfumato.models import MODELS
 from sfumato.partition import PARTITIONERS
 from sfumato.policy import Policy
-from sfumato.policy.family import descriptions, parameters, written
+from sfumato.policy.family import descriptions, member_settings, parameters
 from tests.policy.test_mistakes import GOOD_COLUMNS, MISTAKES
 from tests.policy.test_reading import FULL, full, small
 
@@ -80,7 +80,7 @@ def test_what_the_reader_takes_the_schema_takes(text):
 
 @pytest.mark.parametrize("kind", list(MODELS.values()), ids=list(MODELS))
 def test_the_example_of_every_model_is_taken_and_its_misspelling_is_not(kind):
-    settings = written(kind.example(), "model")
+    settings = member_settings(kind.example(), "model")
     assert not list(VALIDATOR.iter_errors(good(models=[settings])))
     assert list(VALIDATOR.iter_errors(good(models=[{**settings, "misspelt": 1}])))
     for name in settings:
@@ -90,14 +90,14 @@ def test_the_example_of_every_model_is_taken_and_its_misspelling_is_not(kind):
 
 
 def _required(kind):
-    from sfumato.policy.family import required
+    from sfumato.policy.family import is_required
 
-    return [name for name, (field, _) in parameters(kind).items() if required(field)]
+    return [name for name, (field, _) in parameters(kind).items() if is_required(field)]
 
 
 @pytest.mark.parametrize("kind", list(BUILDERS.values()), ids=list(BUILDERS))
 def test_the_example_of_every_hierarchy_is_taken(kind):
-    settings = written(kind.example(), "kind")
+    settings = member_settings(kind.example(), "kind")
     columns = {"age": {"role": "quasi-identifier", "hierarchy": settings}}
     assert not list(VALIDATOR.iter_errors(good(columns=columns)))
     settings["misspelt"] = 1
@@ -106,7 +106,7 @@ def test_the_example_of_every_hierarchy_is_taken(kind):
 
 @pytest.mark.parametrize("kind", list(LOSSES.values()), ids=list(LOSSES))
 def test_the_example_of_every_loss_is_taken(kind):
-    assert not list(VALIDATOR.iter_errors(good(loss=written(kind.example(), "loss"))))
+    assert not list(VALIDATOR.iter_errors(good(loss=member_settings(kind.example(), "loss"))))
     assert not list(VALIDATOR.iter_errors(good(loss=kind.name)))
 
 
@@ -156,7 +156,7 @@ METHODS = jsonschema.Draft202012Validator(Policy.json_schema(methods=PARTITIONER
         "mondrian",
         {"method": "mondrian", "relaxed": True},
         {"method": "bottom-up", "nodes": 100},
-        *(written(kind.example(), "method") for kind in PARTITIONERS.values()),
+        *(member_settings(kind.example(), "method") for kind in PARTITIONERS.values()),
     ],
     ids=str,
 )

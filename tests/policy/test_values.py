@@ -11,10 +11,9 @@ import jsonschema
 import pytest
 import yaml
 
-from sfumato.policy.document import Plain, parse
-from sfumato.policy.family import choose, written
-from sfumato.policy.schema import family_schema, type_schema
-from sfumato.policy.values import Fault, cell, read, resolve, to_text
+from sfumato.policy.document import Fault, Plain, cell, parse, resolve, to_text
+from sfumato.policy.family import choose, family_schema, member_settings
+from sfumato.policy.values import read, type_schema
 
 
 class Colour(Enum):
@@ -96,11 +95,11 @@ def test_every_kind_of_field_is_read():
 
 def test_what_is_written_reads_back():
     made = choose(FAMILY, "kind", settings(FULL))
-    assert choose(FAMILY, "kind", settings(to_text(written(made, "kind")))) == made
+    assert choose(FAMILY, "kind", settings(to_text(member_settings(made, "kind")))) == made
 
 
 def test_only_what_differs_from_the_defaults_is_written():
-    assert written(Everything("x"), "kind") == {"kind": "everything", "text": "x"}
+    assert member_settings(Everything("x"), "kind") == {"kind": "everything", "text": "x"}
 
 
 def test_the_schema_takes_it_too():

@@ -70,8 +70,8 @@ def test_all_minimal_and_all_valid_nodes_are_found(name, problem: Problem):
 @given(problem=problems())
 def test_a_lattice_limited_by_the_policy_is_not_left(problem: Problem):
     columns = dict(problem.policy.columns)
-    columns["digit"] = columns["digit"].model_copy(update={"levels": (1, 2)})
-    policy = problem.policy.model_copy(update={"columns": columns})
+    columns["digit"] = columns["digit"].replace(levels=(1, 2))
+    policy = problem.policy.replace(columns=columns)
     for kind in SEARCHES.values():
         *_, found = kind().run(Problem(problem.rows, policy).checker())
         assert found.node is None or 1 <= found.node[1] <= 2

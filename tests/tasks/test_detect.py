@@ -286,9 +286,7 @@ class TestRefine:
             sf.anonymize(leaky(), asked, refine=found)
 
     def test_what_is_asked_already_is_not_asked_twice(self):
-        asked = policy().model_copy(
-            update={"models": (KAnonymity(4), AlphaKAnonymity("ill", alpha=0.6, k=1))}
-        )
+        asked = policy().replace(models=(KAnonymity(4), AlphaKAnonymity("ill", alpha=0.6, k=1)))
         found = self.leak(sf.anonymize(leaky(), policy()))
         refined = sf.anonymize(leaky(), asked, refine=found)
         assert len(refined.manifest["models"]) == 2

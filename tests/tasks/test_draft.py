@@ -128,7 +128,7 @@ def test_adult_gets_a_policy_that_works():
     assert drafted.policy.sensitive == ("salary-class",)
     assert len(drafted.policy.quasi_identifiers) == 8
     assert "72 distinct values, looks like an age by its name" in drafted.text
-    quick = drafted.policy.model_copy(update={"search": sf.policy.SearchRule.of(QUICK)})
+    quick = drafted.policy.replace(search=sf.policy.SearchRule.read(QUICK))
     assert sf.anonymize(file, quick).verdict.holds
 
 
@@ -141,7 +141,7 @@ def test_two_hundred_columns_are_no_trouble():
     drafted = sf.draft(table)
     assert len(drafted.policy.quasi_identifiers) == 200
     assert "200 quasi-identifiers are many" in drafted.text
-    quick = drafted.policy.model_copy(update={"search": sf.policy.SearchRule.of(QUICK)})
+    quick = drafted.policy.replace(search=sf.policy.SearchRule.read(QUICK))
     assert sf.anonymize(table, quick).verdict.holds
 
 

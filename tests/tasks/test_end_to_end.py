@@ -25,7 +25,7 @@ def published_rows(release) -> int:
 @given(problem=problems(), rows=st.sampled_from(["remove", "star"]))
 def test_every_release_in_memory_is_verified(problem: Problem, rows):
     limit = problem.policy.suppression.limit
-    policy = problem.policy.model_copy(update={"suppression": Suppression(limit=limit, rows=rows)})
+    policy = problem.policy.replace(suppression=Suppression(limit=limit, rows=rows))
     table = table_of(problem.rows)
     try:
         release = sf.anonymize(table, policy)
@@ -59,7 +59,7 @@ def test_a_release_compared_with_its_population_is_verified(
     open_table(table_of(problem.rows + more)).publish(
         no_recoding(), COLUMNS[:3], people, format="csv", suppression="remove", rng=some_rng()
     )
-    policy = problem.policy.model_copy(update={"models": tuple(models), "population": str(people)})
+    policy = problem.policy.replace(models=tuple(models), population=str(people))
     try:
         release = sf.anonymize(table_of(problem.rows), policy)
     except InfeasibleError:
@@ -84,7 +84,7 @@ def some_rng():
 def test_every_release_on_disk_is_verified(problem: Problem, rows, format_, tmp_path_factory):
     folder = tmp_path_factory.mktemp("releases")
     limit = problem.policy.suppression.limit
-    policy = problem.policy.model_copy(update={"suppression": Suppression(limit=limit, rows=rows)})
+    policy = problem.policy.replace(suppression=Suppression(limit=limit, rows=rows))
     try:
         release = sf.anonymize(
             table_of(problem.rows), policy, output=folder / "release", format=format_

@@ -191,7 +191,7 @@ def test_fragments_keep_every_promise(table, most, method, models, missing, limi
     decision, total = solved.decision, table.num_rows
     # Everybody is published or counted as suppressed, and no more are than may be.
     assert published.num_rows + decision.suppressed == total
-    assert decision.suppressed <= policy.suppression.allowed(total)
+    assert decision.suppressed <= policy.suppression.most_rows(total)
     assert solved.rows.num_rows == (total if star else published.num_rows)
     assert decision.recoding.rows == total
     # Each fragment's classes are valid by themselves.

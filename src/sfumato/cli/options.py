@@ -127,7 +127,7 @@ def listed(texts: Iterable[str]) -> list[str]:
 def settings(given: Iterable[str]) -> dict[str, object]:
     """Read settings as a policy file would: numbers as numbers, and text in brackets as a list.
 
-    >>> from sfumato.policy.values import resolve
+    >>> from sfumato.policy.document import resolve
     >>> resolve(settings(["l=3", "columns=[age, zip]", "label=a=b"]))
     {'l': 3, 'columns': ('age', 'zip'), 'label': 'a=b'}
     """

@@ -12,10 +12,11 @@ from sfumato.decouplings import DECOUPLINGS
 from sfumato.errors import ParameterError, SfumatoError, UnknownNameError
 from sfumato.models import PrivacyModel
 from sfumato.partition import PARTITIONERS
-from sfumato.policy import DecouplingRule, MethodRule, Policy, SearchRule, Suppression
-from sfumato.policy.columns import with_full_domain
+from sfumato.policy import DecouplingRule, MethodRule, Policy, Suppression
+from sfumato.policy.document import Fault, resolve
 from sfumato.policy.family import parameters
-from sfumato.policy.values import Fault, read, resolve
+from sfumato.policy.parts import with_full_domain
+from sfumato.policy.values import read
 from sfumato.text import text_of
 
 Given: TypeAlias = Policy | str | PathLike[str]
@@ -158,7 +159,7 @@ def _changed(policy: Policy, key: str, value: object) -> tuple[str, Policy]:
             return _with_method(policy, value)
         if key == SUPPRESSION:
             rule = Suppression(limit=value, rows=policy.suppression.rows)
-            return f"{key}={rule.limit}", _anew(policy, suppression=rule)
+            return f"{key}={rule.limit}", policy.replace(suppression=rule)
         if key == DECOUPLE:
             return _with_decoupling(policy, value)
         return _with_value(policy, key, value)
@@ -170,11 +171,11 @@ def _changed(policy: Policy, key: str, value: object) -> tuple[str, Policy]:
 def _with_value(policy: Policy, key: str, value: object) -> tuple[str, Policy]:
     """Change a parameter of the models, and of the decoupling if it has it too."""
     models = [_with_parameter(model, key, value) for model in policy.models]
-    changed = _anew(policy, models=models)
+    changed = policy.replace(models=models)
     if key in _settings(policy) and policy.decouple is not None:
         options = {**policy.decouple.options, key: resolve(value)}
         rule = _decoupling(policy.decouple.name, options)
-        changed = _anew(changed, decouple=rule)
+        changed = changed.replace(decouple=rule)
     shown = [getattr(model, key) for model in models if hasattr(model, key)]
     return f"{key}={text_of(shown[0] if shown else resolve(value))}", changed
 
@@ -182,8 +183,8 @@ def _with_value(policy: Policy, key: str, value: object) -> tuple[str, Policy]:
 def _with_decoupling(policy: Policy, value: object) -> tuple[str, Policy]:
     """Take another way to decouple, with those settings of the old one that it has too."""
     if resolve(value) in (None, NONE):
-        return "not decoupled", _anew(policy, decouple=None)
-    given = DecouplingRule.of(value)
+        return "not decoupled", policy.replace(decouple=None)
+    given = DecouplingRule.read(value)
     if given.name not in DECOUPLINGS:
         raise UnknownNameError("decoupling", given.name, [*DECOUPLINGS, NONE])
     known = parameters(DECOUPLINGS[given.name])
@@ -191,11 +192,11 @@ def _with_decoupling(policy: Policy, value: object) -> tuple[str, Policy]:
     kept = {key: item for key, item in before.items() if key in known}
     rule = _decoupling(given.name, {**kept, **given.options})
     told = ", ".join(f"{key}={text_of(item)}" for key, item in given.options.items())
-    return f"{rule.name}({told})" if told else rule.name, _anew(policy, decouple=rule)
+    return f"{rule.name}({told})" if told else rule.name, policy.replace(decouple=rule)
 
 
 def _decoupling(name: str, options: Mapping[str, object]) -> DecouplingRule:
-    rule = DecouplingRule.of({"method": name, **options})
+    rule = DecouplingRule.read({"method": name, **options})
     rule.make(DECOUPLINGS)  # settings that it does not have, or cannot have, are refused
     return rule
 
@@ -209,21 +210,14 @@ def _with_parameter(model: PrivacyModel, key: str, value: object) -> PrivacyMode
 
 
 def _with_method(policy: Policy, value: object) -> tuple[str, Policy]:
-    rule = MethodRule.of(value)
+    rule = MethodRule.read(value)
     if rule.name not in with_full_domain(PARTITIONERS):
         raise UnknownNameError("method", rule.name, with_full_domain(PARTITIONERS))
     rule.make(PARTITIONERS)  # options that it does not have are refused
     options = ", ".join(f"{key}={text_of(item)}" for key, item in rule.options.items())
     # How a lattice is searched is nothing to a method that searches none.
-    search: SearchRule = type(policy).model_fields["search"].default
-    rest = {"search": search} if rule.local else {}
-    return f"{rule.name}({options})" if options else rule.name, _anew(policy, method=rule, **rest)
-
-
-def _anew(policy: Policy, **changes: object) -> Policy:
-    """Make the policy with other settings, checked as a whole."""
-    settings = {name: getattr(policy, name) for name in type(policy).model_fields}
-    return type(policy)(**{**settings, **changes})
+    rest = {"search": policy.settings()["search"].default} if rule.local else {}
+    return f"{rule.name}({options})" if options else rule.name, policy.replace(method=rule, **rest)
 
 
 def seen_from(policy: Policy, folder: Path) -> Policy:
@@ -239,12 +233,7 @@ def seen_from(policy: Policy, folder: Path) -> Policy:
     >>> seen_from(policy, Path("chosen")).columns["zip"].hierarchy.file
     '../zip.csv'
     """
-    here = Path(os.path.relpath(Path.cwd(), folder))
-    columns = {name: rule.relative_to(here) for name, rule in policy.columns.items()}
-    population = policy.population
-    if population is not None and "://" not in population:
-        population = str(here / population)
-    return _anew(policy, columns=columns, population=population)
+    return policy.relative_to(Path(os.path.relpath(Path.cwd(), folder)))
 
 
 def _add(found: dict[str, Policy], name: str, policy: Policy) -> None:

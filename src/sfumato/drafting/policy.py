@@ -10,8 +10,8 @@ from sfumato.hierarchy import Automatic, CsvHierarchy, Dates, HierarchyBuilder, 
 from sfumato.hierarchy.taxonomy import Taxonomy
 from sfumato.models import DistinctLDiversity, KAnonymity, PrivacyModel, TCloseness
 from sfumato.policy import ColumnRule, SearchRule
-from sfumato.policy.family import written
-from sfumato.policy.values import to_text
+from sfumato.policy.document import to_text
+from sfumato.policy.family import member_settings
 from sfumato.schema import Role
 from sfumato.text import number_of
 from sfumato.typing import Value
@@ -81,7 +81,7 @@ def policy_text(
 
 
 def _column(name: str, column: DraftedColumn) -> list[str]:
-    lines = _entry(name, column.rule.written())
+    lines = _entry(name, column.rule.to_plain())
     role, certain = column.rule.role, column.guess.certain
     if role is not Role.QUASI_IDENTIFIER:
         if role is not Role.SENSITIVE and not certain:
@@ -92,7 +92,7 @@ def _column(name: str, column: DraftedColumn) -> list[str]:
     if isinstance(column.rule.hierarchy, Automatic):
         lines.append("  # Too many values to write down: they are grouped anew from each table.")
     for why, other in _other_hierarchies(column):
-        settings = _entry("hierarchy", written(other, "kind"))
+        settings = _entry("hierarchy", member_settings(other, "kind"))
         lines += [f"  # or, {why}:", *_indented(_commented(settings))]
     if column.height is not None and column.height > 1 and column.rule.levels is None:
         lines += ["  # or, to never publish it as it is:", f"  # levels: [1, {column.height}]"]
@@ -158,12 +158,12 @@ def _search(search: SearchRule) -> list[str]:
         "",
         "# There are too many ways to generalise so many columns to look at all of them: after so",
         "# many checks the best found is taken. More checks take longer and may find a better one.",
-        *_entry("search", search.written()),
+        *_entry("search", search.to_plain()),
     ]
 
 
 def _item(model: PrivacyModel) -> list[str]:
-    return _yaml({"models": [written(model, "model")]})[1:]
+    return _yaml({"models": [member_settings(model, "model")]})[1:]
 
 
 def _entry(key: str, value: object) -> list[str]:

@@ -19,7 +19,7 @@ from sfumato.leaks.findings import Advice, Findings, Inference, Vulnerable
 from sfumato.leaks.hiding import Association, Hidden, HiddenColumn, associations_of, hide
 from sfumato.leaks.knowledge import Fact, Wanted, minimal_knowledge, most_wanted
 from sfumato.leaks.rules import Entries, Rule, ranked, rules_of
-from sfumato.policy.columns import RiskLevels
+from sfumato.policy import RiskLevels
 
 __all__ = [
     "ABOVE",

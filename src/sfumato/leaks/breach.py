@@ -18,7 +18,7 @@ from sfumato.decouplings.base import GroupedTables, SensitiveTable
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, UnknownNameError, some
 from sfumato.html import fragment
 from sfumato.networks.tables import code_of
-from sfumato.policy.columns import RiskLevels
+from sfumato.policy import RiskLevels
 from sfumato.text import text_of
 from sfumato.typing import BoolArray, IntArray, Value
 

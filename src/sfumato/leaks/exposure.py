@@ -28,7 +28,7 @@ from sfumato.leaks.breach import (
     share_of,
     written,
 )
-from sfumato.policy.columns import RiskLevels
+from sfumato.policy import RiskLevels
 from sfumato.text import text_or_none
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
 

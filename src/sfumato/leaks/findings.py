@@ -21,7 +21,7 @@ from sfumato.networks import (
     probability_of,
     tables_of,
 )
-from sfumato.policy.columns import RiskLevels
+from sfumato.policy import RiskLevels
 from sfumato.text import text_of
 from sfumato.typing import Progress, Value, silent
 

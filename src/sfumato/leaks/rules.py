@@ -8,7 +8,7 @@ import numpy as np
 
 from sfumato.counts import Column, FrequencySet, group
 from sfumato.networks import ConditionalTable, Network, conditional_table
-from sfumato.policy.columns import RiskLevels
+from sfumato.policy import RiskLevels
 from sfumato.text import text_of
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
 

@@ -1,6 +1,7 @@
 """Policies: what must hold for a release, written in YAML or in Python."""
 
-from sfumato.policy.columns import (
+from sfumato.policy.parts import (
+    FULL_DOMAIN,
     ColumnRule,
     DecouplingRule,
     MethodRule,
@@ -10,11 +11,13 @@ from sfumato.policy.columns import (
     Suppression,
     Tolerance,
 )
-from sfumato.policy.policy import Policy
+from sfumato.policy.policy import GivenPolicy, Policy, policy_of
 
 __all__ = [
+    "FULL_DOMAIN",
     "ColumnRule",
     "DecouplingRule",
+    "GivenPolicy",
     "MethodRule",
     "Missing",
     "Policy",
@@ -22,4 +25,5 @@ __all__ = [
     "SearchRule",
     "Suppression",
     "Tolerance",
+    "policy_of",
 ]

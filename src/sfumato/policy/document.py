@@ -1,4 +1,4 @@
-"""Reads the text of a policy and remembers the line of everything in it.
+"""The text of a policy: read with the line of everything in it, and written.
 
 A scalar stays text: `no`, `1_000`, `01234` and `2020-01-31` are what they look like,
 column names and categories among them. What a setting expects decides how the text
@@ -8,7 +8,7 @@ need of (anchors, tags, several documents, bottomless nesting) is refused.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import yaml
 
 from sfumato.errors import PolicyError
+from sfumato.text import text_of
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 """Where something stands: keys and positions from the top of the document."""
@@ -30,7 +31,16 @@ DEEPEST = 40
 """Levels of nesting; enough for any taxonomy of things people have names for."""
 
 Event: TypeAlias = Any
-"""What the YAML parser gives; its stubs know less than we need."""
+"""An event of the YAML parser, whose stubs know less than we need."""
+
+# Only what reads back the same: 01234 is a postcode and 1_000 is not a number. Longer
+# integers would not fit a 64-bit count.
+_INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})")
+_FLOAT = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][-+]?[0-9]{1,5})?")
+_WORDS: dict[str, object] = {
+    "": None, "~": None, "null": None, "true": True, "false": False,
+    ".inf": float("inf"), "-.inf": float("-inf"), ".nan": float("nan"),
+}  # fmt: skip
 
 
 class Plain(str):
@@ -43,8 +53,6 @@ class Plain(str):
 class Places:
     """The file something came from, and the line of every key path in it.
 
-    Where a policy was written does not make it another policy: all places are equal.
-
     >>> Places("policy.yaml", {("models", 0): 7}).of(("models", 0, "k"))
     'policy.yaml, line 7, models[0].k'
     >>> Places().of(("columns", "net income", "role"))
@@ -55,34 +63,28 @@ class Places:
     lines: Mapping[KeyPath, int] = field(default_factory=dict, repr=False)
 
     def line(self, path: KeyPath) -> int | None:
-        """Give the line of a path, or of the nearest thing around it that has one."""
+        """Return the line of a path, or of the nearest thing around it that has one."""
         for end in range(len(path), -1, -1):
             if path[:end] in self.lines:
                 return self.lines[path[:end]]
         return None
 
-    def without(self, key: str) -> "Places":
-        """Forget where a key at the top stands, because it was replaced since."""
-        lines = {path: line for path, line in self.lines.items() if path[:1] != (key,)}
+    def without(self, *keys: str) -> "Places":
+        """Return the places without those of keys at the top that were replaced since."""
+        lines = {path: line for path, line in self.lines.items() if not {*path[:1]} & {*keys}}
         return Places(self.origin, lines)
 
     def of(self, path: KeyPath) -> str:
-        """Name a place for a message."""
+        """Describe a place for a message."""
         line = self.line(path)
-        parts = [self.origin, f"line {line}" if line is not None else "", dotted(path)]
+        parts = [self.origin, f"line {line}" if line is not None else "", path_text(path)]
         return ", ".join(part for part in parts if part)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Places)
 
-    def __hash__(self) -> int:
-        return hash(Places)
-
-
-def dotted(path: KeyPath) -> str:
+def path_text(path: KeyPath) -> str:
     """Write a key path as people do.
 
-    >>> dotted(("columns", "age", "levels", 1))
+    >>> path_text(("columns", "age", "levels", 1))
     'columns.age.levels[1]'
     """
     text = ""
@@ -90,21 +92,56 @@ def dotted(path: KeyPath) -> str:
         if isinstance(key, int):
             text += f"[{key}]"
         else:
-            shown = key if re.fullmatch(r"[\w-]+", key) else repr(key)
-            text += f".{shown}" if text else shown
+            name = key if re.fullmatch(r"[\w-]+", key) else repr(key)
+            text += f".{name}" if text else name
     return text
+
+
+class Fault(ValueError):  # noqa: N818 - users never see it, only the PolicyError it becomes
+    """One mistake in a policy: what is wrong, and where below the place being read."""
+
+    def __init__(self, text: str, path: KeyPath = ()) -> None:
+        super().__init__(text)
+        self.text = text
+        self.path = path
+
+
+Faults: TypeAlias = list[tuple[KeyPath, str]]
+"""Mistakes: where, and what."""
+
+
+def faults_of(error: Exception, *keys: str | int) -> Faults:
+    """Return the mistakes of an error as seen from further up."""
+    if isinstance(error, Fault):
+        return [((*keys, *error.path), error.text)]
+    if isinstance(error, PolicyError) and error.faults:
+        return [((*keys, *path), text) for path, text in error.faults]
+    return [(keys, str(error))]
+
+
+def policy_error(faults: Iterable[tuple[KeyPath, str]], places: Places) -> PolicyError:
+    """Make one error of all mistakes, in the order of their lines.
+
+    >>> print(policy_error([(("models", 0, "k"), "too small")], Places("p.yaml")))
+    p.yaml, models[0].k: too small
+    """
+    ordered = sorted(faults, key=lambda fault: places.line(fault[0]) or 0)
+    lines = [f"{places.of(path)}: {text}" for path, text in ordered]
+    if len(lines) > 1:
+        lines.insert(0, f"{places.origin}: {len(lines)} mistakes")
+    return PolicyError("\n".join(lines), faults=ordered)
 
 
 @dataclass(frozen=True)
 class Document:
-    """What a text says: nested dicts, lists and strings, with their places."""
+    """The content of a text: nested dicts, lists and strings, with their places."""
 
     root: object
     places: Places
 
 
 def read_file(path: Path) -> str:
-    """Read a policy file as text, or say why that cannot be done."""
+    """Read a policy file as text."""
     try:
         size = path.stat().st_size
         if size > LARGEST:
@@ -207,7 +244,7 @@ class _Reader:
             key = str(self._node(event, events, (*path, str(event.value))))
             if key in entries:
                 raise PolicyError(
-                    f"{self.origin}, line {line}, {dotted((*path, key))}: {key!r} stands there "
+                    f"{self.origin}, line {line}, {path_text((*path, key))}: {key!r} stands there "
                     f"already, on line {self.lines[(*path, key)]}. Keep one of the two."
                 )
             entries[key] = self._node(next(events), events, (*path, key))
@@ -225,3 +262,101 @@ class _Reader:
             f"{place}: not valid YAML: {problem}{f' ({context})' if context else ''}. "
             "Check indentation, colons and quotes near there."
         )
+
+
+def resolve(value: object) -> object:
+    """Read unquoted text as what it looks like: a number, true, false, null, or text.
+
+    >>> [resolve(Plain(text)) for text in ("5", "0.5", "true", "null", "no", "01", "1_000")]
+    [5, 0.5, True, None, 'no', '01', '1_000']
+    """
+    if isinstance(value, Plain):
+        lower = value.lower()
+        if lower in _WORDS and value in (lower, lower.capitalize(), lower.upper()):
+            return _WORDS[lower]
+        if _INTEGER.fullmatch(value):
+            return int(value)
+        return float(value) if _FLOAT.fullmatch(value) else str(value)
+    if isinstance(value, Mapping):
+        return {str(key): resolve(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return tuple(resolve(item) for item in value)
+    return value
+
+
+def cell(value: object) -> object:
+    """Read unquoted text as a cell of a table: a number only if it is written as tables write it.
+
+    Values are matched by how they are written (`sfumato.text`), so this loses nothing.
+
+    >>> [cell(Plain(text)) for text in ("5", "2.5", "1.50", "True", "no")]
+    [5, 2.5, '1.50', 'True', 'no']
+    """
+    if isinstance(value, Plain):
+        known = resolve(value)
+        return known if known is None or text_of(known) == value else str(value)
+    if isinstance(value, Mapping):
+        return {str(key): cell(item) for key, item in value.items()}
+    return [cell(item) for item in value] if isinstance(value, list) else value
+
+
+def show(value: object) -> str:
+    """Write a value for a message, as short as it needs to be."""
+    if isinstance(value, Mapping):
+        return f"a mapping with the keys {', '.join(map(repr, list(value)[:5])) or '(none)'}"
+    if isinstance(value, list | tuple):
+        return f"a list of {len(value)}"
+    known = resolve(value)
+    text = "nothing" if known is None else repr(known)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+_TEXT = "tag:yaml.org,2002:str"
+_RESOLVER = yaml.resolver.Resolver()
+
+
+class _Dumper(yaml.SafeDumper):
+    # To us every bare scalar is text, so PyYAML need not guard any of them with a tag.
+    yaml_implicit_resolvers = {}  # noqa: RUF012 - declared so by PyYAML
+
+    def ignore_aliases(self, data: object) -> bool:
+        return True
+
+
+def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+    # Quotes where we, or other readers of YAML, would take it for something else.
+    elsewhere = _RESOLVER.resolve(yaml.ScalarNode, value, (True, False))  # type: ignore[no-untyped-call]
+    style = None if resolve(Plain(value)) == value and elsewhere == _TEXT else "'"
+    # Some line breaks of Unicode read back only if they are escaped.
+    return dumper.represent_scalar(_TEXT, value, style=style if value.isprintable() else '"')
+
+
+def _number(dumper: yaml.SafeDumper, value: float) -> yaml.ScalarNode:
+    text = repr(value).replace("inf", ".inf").replace("nan", ".nan")
+    return dumper.represent_scalar(_TEXT, text)
+
+
+def _word(dumper: yaml.SafeDumper, value: bool | None) -> yaml.ScalarNode:  # noqa: FBT001 - a value
+    return dumper.represent_scalar(_TEXT, "null" if value is None else str(value).lower())
+
+
+_Dumper.add_representer(str, _text)
+_Dumper.add_representer(int, _number)
+_Dumper.add_representer(float, _number)
+_Dumper.add_representer(bool, _word)
+_Dumper.add_representer(type(None), _word)
+
+
+def to_text(settings: dict[str, object]) -> str:
+    """Write settings in their order.
+
+    >>> print(to_text({"version": 1, "columns": {"zip": "plain"}, "other": "1e5"}), end="")
+    version: 1
+    columns: {zip: plain}
+    other: '1e5'
+    """
+    text: str = yaml.dump(
+        settings, Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=None,
+        width=100,
+    )  # fmt: skip
+    return text

@@ -1,46 +1,56 @@
 """The policy: what must hold, and what may be done to the data to make it hold."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Annotated, Any, Self, TypeVar
-
-from pydantic import Field, PlainValidator, PrivateAttr, model_validator
+from typing import Any, Self, TypeAlias, TypeVar
 
 from sfumato.errors import ParameterError, PolicyError, SfumatoError, some, suggest
 from sfumato.losses import LOSSES, Loss, NormalizedLoss
 from sfumato.models import MODELS, PrivacyModel
-from sfumato.policy.columns import (
+from sfumato.policy.document import (
+    Fault,
+    Faults,
+    Places,
+    faults_of,
+    parse,
+    policy_error,
+    read_file,
+    resolve,
+    show,
+    to_text,
+)
+from sfumato.policy.family import choose, family_schema, member_settings
+from sfumato.policy.parts import (
     FULL_DOMAIN,
+    ROLES,
     ColumnRule,
     DecouplingRule,
+    Families,
+    FrozenMap,
     MethodRule,
     Missing,
+    Part,
     RiskLevels,
     SearchRule,
     Suppression,
     Tolerance,
+    keywords,
     read_role,
+    setting,
+    write_part,
 )
-from sfumato.policy.document import Places, parse, read_file
-from sfumato.policy.family import choose, written
-from sfumato.policy.values import (
-    Fault,
-    Faults,
-    FrozenMap,
-    Part,
-    as_type,
-    collected,
-    policy_error,
-    read,
-    resolve,
-    shown,
-    to_text,
-)
+from sfumato.policy.values import plain, read, type_schema
 from sfumato.schema import Role
 from sfumato.slicing import Columns
 
-# Finds what a policy asks for that cannot be had together, before any data is read.
+T = TypeVar("T")
+
+_OTHERS = [Role.DROPPED.value, Role.PLAIN.value, Role.IDENTIFIER.value]
+
+BEST_FIRST = SearchRule(name="best-first")
 
 
 def contradictions(policy: "Policy") -> Faults:
@@ -60,7 +70,7 @@ def contradictions(policy: "Policy") -> Faults:
     if policy.population is not None and not any(m.needs_population for m in policy.models):
         text = "no model of this policy compares with a population. Remove it."
         faults.append((("population",), text))
-    if policy.method.local and policy.search != type(policy).model_fields["search"].default:
+    if policy.method.local and policy.search != BEST_FIRST:
         text = (
             f"says how a lattice of levels is searched, and the method {policy.method.name} "
             f"searches none. Remove it, or choose method: {FULL_DOMAIN}"
@@ -70,7 +80,7 @@ def contradictions(policy: "Policy") -> Faults:
 
 
 def _decoupling_faults(policy: "Policy") -> Faults:
-    """Hold the columns that a decoupling puts together against those of the policy."""
+    """List columns that a decoupling publishes and the policy does not."""
     columns = policy.decouple.columns if policy.decouple is not None else None
     if policy.decouple is None or columns is None:
         return []
@@ -140,91 +150,78 @@ def _other_faults(policy: "Policy", model: PrivacyModel) -> Faults:
     return [((), text)]
 
 
-# Reads the settings at the top of a policy, each with its own words for what is wrong.
-
-
-T = TypeVar("T")
-
-
-def read_version(value: object) -> int:
-    """Read the version of the format."""
+def _read_version(value: object) -> int:
     if read(int, value) != 1:
-        raise Fault(f"must be 1, the only version of policies there is, got {shown(value)}")
+        raise Fault(f"must be 1, the only version of policies there is, got {show(value)}")
     return 1
 
 
-def read_columns(value: object) -> FrozenMap[ColumnRule]:
-    """Read the rule of every column."""
+def _read_columns(value: object) -> FrozenMap[ColumnRule]:
     if not isinstance(value, Mapping):
         raise Fault(
             "must be a mapping of column names to their roles, as in {age: quasi-identifier}, "
-            f"got {shown(value)}"
+            f"got {show(value)}"
         )
     faults: Faults = []
     for name in value:
         if not isinstance(name, str) or not name:
-            faults.append(((str(name),), f"a column name must be a text, got {shown(name)}"))
-    rules = _each(value, ColumnRule.of, faults)
+            faults.append(((str(name),), f"a column name must be a text, got {show(name)}"))
+    rules = _each(value, ColumnRule.read, faults)
     return FrozenMap(dict(rules))
 
 
-def read_models(value: object) -> tuple[PrivacyModel, ...]:
-    """Read the list of models."""
+def _read_models(value: object) -> tuple[PrivacyModel, ...]:
     if not isinstance(value, list | tuple):
-        raise Fault(f"must be a list, as in [{{model: k-anonymity, k: 5}}], got {shown(value)}")
+        raise Fault(f"must be a list, as in [{{model: k-anonymity, k: 5}}], got {show(value)}")
     if not value:
         raise Fault(
             "there is no model, so nothing would be promised. "
             f"Add at least one, as in {{model: k-anonymity, k: 5}}. {suggest('', sorted(MODELS))}"
         )
-    return tuple(_each(dict(enumerate(value)), read_model, []).values())
+    return tuple(_each(dict(enumerate(value)), _read_model, []).values())
 
 
-def read_model(value: object) -> PrivacyModel:
-    """Read one model."""
+def _read_model(value: object) -> PrivacyModel:
     return value if isinstance(value, PrivacyModel) else choose(MODELS, "model", value)
 
 
-def read_loss(value: object) -> Loss:
-    """Read the loss."""
+def _read_loss(value: object) -> Loss:
     return value if isinstance(value, Loss) else choose(LOSSES, "loss", value)
 
 
 def _each(items: Mapping[Any, object], make: Callable[[object], T], faults: Faults) -> dict[Any, T]:
-    """Read all items and report the mistakes of all of them together."""
+    """Read all items, and report the mistakes of all of them together."""
     made: dict[Any, T] = {}
     for key, item in items.items():
         try:
             made[key] = make(item)
         except (PolicyError, Fault) as error:
-            faults.extend(collected(error, key))
+            faults.extend(faults_of(error, key))
     if faults:
         raise policy_error(faults, Places())
     return made
 
 
-def read_other(value: object) -> Role | None:
-    """Read the role of columns not named."""
+def _read_other(value: object) -> Role | None:
     role = None if resolve(value) is None else read_role(value)
     if role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
         raise Fault(
             f"a column that is {role} must be named under columns, so that nobody overlooks it. "
-            f"Allowed: {some([Role.DROPPED.value, Role.PLAIN.value, Role.IDENTIFIER.value])}."
+            f"Allowed: {some(_OTHERS)}."
         )
     return role
 
 
-def read_decoupling(value: object) -> DecouplingRule | None:
-    """Read how a table is decoupled; nothing leaves it open."""
-    return None if resolve(value) is None else DecouplingRule.of(value)
+def _read_decoupling(value: object) -> DecouplingRule | None:
+    return None if resolve(value) is None else DecouplingRule.read(value)
 
 
-def read_population(value: object) -> str | None:
-    """Read the name of the population's file."""
+def _read_population(value: object) -> str | None:
     path: Path | None = read(Path | None, value)
     return None if path is None else str(value)
 
 
+@dataclass(frozen=True, init=False)
 class Policy(Part):
     """What must hold, and what may be done to the data to make it hold.
 
@@ -243,64 +240,112 @@ class Policy(Part):
         True
     """
 
-    version: Annotated[int, PlainValidator(read_version)] = Field(
-        1, description="The version of the policy format."
+    version: int = setting(
+        _read_version, "The version of the policy format.", {"const": 1}, default=1
     )
-    columns: Annotated[Mapping[str, ColumnRule], PlainValidator(read_columns)] = Field(
-        description="The role of each column, as in {age: quasi-identifier, illness: sensitive}."
+    columns: Mapping[str, ColumnRule] = setting(
+        _read_columns,
+        "The role of each column, as in {age: quasi-identifier, illness: sensitive}.",
+        lambda families: {
+            "type": "object",
+            "minProperties": 1,
+            "propertyNames": {"minLength": 1},
+            "additionalProperties": {"anyOf": [ROLES, ColumnRule.schema(families)]},
+        },
+        write=lambda rules: {name: rule.to_plain() for name, rule in rules.items()},
     )
-    other: Annotated[Role | None, PlainValidator(read_other)] = Field(
-        None, description="The role of columns not named; without it, such a column is an error."
+    other: Role | None = setting(
+        _read_other,
+        "The role of columns not named; without it, such a column is an error.",
+        {"enum": [*_OTHERS, None]},
+        default=None,
+        write=plain,
+        sparse=True,
     )
-    models: Annotated[tuple[PrivacyModel, ...], PlainValidator(read_models)] = Field(
-        description="What every class of people must keep, as in [{model: k-anonymity, k: 5}]."
+    models: tuple[PrivacyModel, ...] = setting(
+        _read_models,
+        "What every class of people must keep, as in [{model: k-anonymity, k: 5}].",
+        lambda _: {"type": "array", "minItems": 1, "items": family_schema(MODELS, "model")},
+        write=lambda models: [member_settings(model, "model") for model in models],
     )
-    loss: Annotated[Loss, PlainValidator(read_loss)] = Field(
-        NormalizedLoss(), description="What a good release is: the loss to keep small."
+    loss: Loss = setting(
+        _read_loss,
+        "What a good release is: the loss to keep small.",
+        lambda _: family_schema(LOSSES, "loss"),
+        default=NormalizedLoss(),
+        write=partial(member_settings, tag="loss"),
     )
-    method: Annotated[MethodRule, PlainValidator(MethodRule.of)] = Field(
-        MethodRule(name=FULL_DOMAIN),
-        description="How rows are recoded: one level per column for all of them (full-domain), or "
+    method: MethodRule = setting(
+        MethodRule.read,
+        "How rows are recoded: one level per column for all of them (full-domain), or "
         "each only as far as it must be (a method of local recoding).",
+        MethodRule.schema,
+        default=MethodRule(name=FULL_DOMAIN),
+        write=write_part,
     )
-    search: Annotated[SearchRule, PlainValidator(SearchRule.of)] = Field(
-        SearchRule(name="best-first"),
-        description="How the best levels are looked for; for full-domain only.",
+    search: SearchRule = setting(
+        SearchRule.read,
+        "How the best levels are looked for; for full-domain only.",
+        SearchRule.schema,
+        default=BEST_FIRST,
+        write=write_part,
     )
-    suppression: Annotated[Suppression, PlainValidator(Suppression.of)] = Field(
-        Suppression(), description="How many rows may be left out, and how."
+    suppression: Suppression = setting(
+        Suppression.read,
+        "How many rows may be left out, and how.",
+        Suppression.schema,
+        default=Suppression(),
+        write=write_part,
     )
-    missing: Annotated[Missing, as_type(Missing)] = Field(
-        Missing.OWN_VALUE, description="What a missing value of a quasi-identifier is."
+    missing: Missing = setting(
+        partial(read, Missing),
+        "What a missing value of a quasi-identifier is.",
+        type_schema(Missing),
+        default=Missing.OWN_VALUE,
+        write=plain,
     )
-    decouple: Annotated[DecouplingRule | None, PlainValidator(read_decoupling)] = Field(
-        None,
-        description="How the table is published in parts, as in {method: slicing, l: 3}, when it "
+    decouple: DecouplingRule | None = setting(
+        _read_decoupling,
+        "How the table is published in parts, as in {method: slicing, l: 3}, when it "
         "is decoupled; without it, by break-merge.",
+        DecouplingRule.schema,
+        default=None,
+        write=write_part,
+        sparse=True,
     )
-    population: Annotated[str | None, PlainValidator(read_population)] = Field(
-        None, description="A table of everybody the data was drawn from, for models that ask."
+    population: str | None = setting(
+        _read_population,
+        "A table of everybody the data was drawn from, for models that ask.",
+        {"type": ["string", "null"]},
+        default=None,
+        sparse=True,
     )
-    risk_levels: Annotated[RiskLevels, PlainValidator(RiskLevels.read)] = Field(
-        RiskLevels(), description="From which probability on a risk is moderate, high, very high."
+    risk_levels: RiskLevels = setting(
+        RiskLevels.read,
+        "From which probability on a risk is moderate, high, very high.",
+        RiskLevels.schema,
+        default=RiskLevels(),
+        write=write_part,
     )
-    verdict: Annotated[Tolerance, PlainValidator(Tolerance.read)] = Field(
-        Tolerance(), description="When attacks speak against a release."
+    verdict: Tolerance = setting(
+        Tolerance.read,
+        "When attacks speak against a release.",
+        Tolerance.schema,
+        default=Tolerance(),
+        write=write_part,
+        sparse=True,
     )
-    _places: Places = PrivateAttr(Places())
+    _places: Places = field(default=Places(), init=False, repr=False, compare=False)
 
-    @model_validator(mode="after")
-    def _contradicts_nothing(self) -> Self:
-        faults = contradictions(self)
-        if faults:
-            raise policy_error(faults, Places())
-        return self
+    def _contradictions(self, given: Mapping[str, object]) -> Faults:
+        return contradictions(self)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
         """Read a policy file; files it names are relative to its folder."""
         if not isinstance(path, str | PathLike):
-            raise ParameterError("policy", path, "a policy or the path of a policy file")
+            expected = "a policy, the path of a policy file, or a mapping of its settings"
+            raise ParameterError("policy", path, expected)
         file = Path(path)
         return cls.from_yaml(read_file(file), origin=str(file), folder=file.parent)
 
@@ -323,41 +368,50 @@ class Policy(Part):
         if not isinstance(document.root, dict):
             raise PolicyError(
                 f"{document.places.of(())}: a policy is a mapping with the keys columns and "
-                f"models, got {shown(document.root)}"
+                f"models, got {show(document.root)}"
             )
         try:
             policy = cls(**document.root)
         except PolicyError as error:
             raise policy_error(error.faults, document.places) from None
-        policy._places = document.places
-        return policy if folder is None else policy._relative_to(Path(folder))
+        if folder is not None:
+            policy = policy.relative_to(Path(folder))
+        object.__setattr__(policy, "_places", document.places)
+        return policy
 
-    def _relative_to(self, folder: Path) -> Self:
+    def relative_to(self, folder: Path) -> Self:
+        """Return the policy with the files it names in a folder."""
         columns = {name: rule.relative_to(folder) for name, rule in self.columns.items()}
         population = self.population
         if population is not None and "://" not in population:
             population = str(folder / population)
-        return self.model_copy(update={"columns": FrozenMap(columns), "population": population})
+        return self.replace(columns=columns, population=population)
+
+    def replace(self, **changes: object) -> Self:
+        """Return the same policy with other settings, checked as a whole.
+
+        >>> from sfumato.models import KAnonymity
+        >>> policy = Policy(columns={"age": "quasi-identifier"}, models=[KAnonymity(5)])
+        >>> policy.replace(models=[KAnonymity(9)]).models
+        (KAnonymity(k=9),)
+        """
+        places = self._places.without(*changes)
+        try:
+            changed = super().replace(**changes)
+        except PolicyError as error:
+            raise policy_error(error.faults, places) from None
+        object.__setattr__(changed, "_places", places)
+        return changed
 
     def to_yaml(self) -> str:
         """Write the policy as text that reads back as the same policy."""
-        settings: dict[str, object] = {
-            "version": self.version,
-            "columns": {name: rule.written() for name, rule in self.columns.items()},
-            "other": self.other and self.other.value,
-            "models": [written(model, "model") for model in self.models],
-            "loss": written(self.loss, "loss"),
-            "method": self.method.written(),
-            # A local method searches no lattice, and then there is nothing to say about it.
-            "search": None if self.method.local else self.search.written(),
-            "suppression": self.suppression.written(),
-            "missing": self.missing.value,
-            "decouple": self.decouple and self.decouple.written(),
-            "population": self.population,
-            "risk_levels": self.risk_levels.written(),
-            "verdict": self.verdict.written(),
-        }
-        return to_text({key: value for key, value in settings.items() if value is not None})
+        return to_text(self.to_plain())
+
+    def to_plain(self) -> dict[str, object]:
+        """Return what a policy file says, as nothing but dicts, lists, text and numbers."""
+        settings: Any = super().to_plain()
+        # A local method searches no lattice, and then there is nothing to say about it.
+        return {key: v for key, v in settings.items() if key != "search" or not self.method.local}
 
     @classmethod
     def json_schema(
@@ -374,12 +428,11 @@ class Policy(Part):
             methods: The methods of local recoding there are; None leaves them open too.
             decouplings: The ways to decouple there are; None leaves them open too.
         """
-        from sfumato.policy.schema import policy_schema
-
-        return policy_schema(searches, methods, decouplings)
+        described = cls.schema(Families(searches, methods, decouplings))
+        return {"$schema": "https://json-schema.org/draft/2020-12/schema", **described}
 
     def with_method(self, method: object) -> Self:
-        """Give the same policy with another method, checked as if it had been written there.
+        """Return the same policy with another method, checked as if it had been written there.
 
         Args:
             method: A name, a mapping of the name and the options, or an object made in Python.
@@ -390,19 +443,13 @@ class Policy(Part):
         ('top-down', 'full-domain')
         """
         try:
-            rule = MethodRule.of(method)
+            rule = MethodRule.read(method)
         except (PolicyError, Fault) as error:
-            raise policy_error(collected(error, "method"), Places()) from None
-        changed = self.model_copy(update={"method": rule})
-        places = self._places.without("method")
-        faults = contradictions(changed)
-        if faults:
-            raise policy_error(faults, places)
-        changed._places = places  # noqa: SLF001 - one of us
-        return changed
+            raise policy_error(faults_of(error, "method"), Places()) from None
+        return self.replace(method=rule)
 
     def with_role(self, role: Role) -> tuple[str, ...]:
-        """Give the named columns of a role, in the order of the policy."""
+        """Return the named columns of a role, in the order of the policy."""
         return tuple(name for name, rule in self.columns.items() if rule.role is role)
 
     @property
@@ -416,7 +463,7 @@ class Policy(Part):
         return self.with_role(Role.SENSITIVE)
 
     def check_against(self, columns: Sequence[str]) -> dict[str, Role]:
-        """Refuse data whose columns are not those of the policy; give the role of each.
+        """Return the role of each column of the data, which must be those of the policy.
 
         >>> from sfumato.models import KAnonymity
         >>> columns = {"agee": "quasi-identifier"}
@@ -450,7 +497,7 @@ class Policy(Part):
         try:
             return self.search.make(searches)
         except Fault as fault:
-            raise policy_error(collected(fault, "search"), self._places) from None
+            raise policy_error(faults_of(fault, "search"), self._places) from None
 
     def make_method(self, methods: Mapping[str, type[T]]) -> T | None:
         """Make the method of local recoding that the policy names; None for full-domain."""
@@ -458,7 +505,7 @@ class Policy(Part):
             return self.method.make(methods)
         except Fault as fault:
             places = self._places if ("method",) in self._places.lines else Places()
-            raise policy_error(collected(fault, "method"), places) from None
+            raise policy_error(faults_of(fault, "method"), places) from None
 
     def make_decoupling(self, decouplings: Mapping[str, type[T]]) -> T | None:
         """Make the decoupling that the policy names; None if it names none."""
@@ -467,4 +514,28 @@ class Policy(Part):
         try:
             return self.decouple.make(decouplings)
         except Fault as fault:
-            raise policy_error(collected(fault, "decouple"), self._places) from None
+            raise policy_error(faults_of(fault, "decouple"), self._places) from None
+
+
+GivenPolicy: TypeAlias = Policy | str | PathLike[str] | Mapping[str, Any]
+"""A policy, the path of one, or its settings as a mapping."""
+
+
+def policy_of(given: object) -> Policy:
+    """Return the policy that was given: as such, by its path, or as a mapping of its settings.
+
+    >>> policy_of({"columns": {"age": "quasi-identifer"}, "models": [{"model": "k-anonymity"}]})
+    Traceback (most recent call last):
+    sfumato.errors.PolicyError: policy: 2 mistakes
+    policy, columns.age: no role 'quasi-identifer'. Did you mean 'quasi-identifier'? Known:
+    'identifier', 'quasi-identifier', 'sensitive', 'plain', 'dropped'.
+    policy, models[0]: k-anonymity needs 'k': Fewest rows a class may have; 2 or more.
+    """
+    if isinstance(given, Policy):
+        return given
+    if isinstance(given, Mapping):
+        try:
+            return Policy(**keywords(given))
+        except Fault as fault:
+            raise policy_error(faults_of(fault), Places()) from None
+    return Policy.load(given)  # type: ignore[arg-type] # which refuses what is no path

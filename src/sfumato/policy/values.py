@@ -1,32 +1,19 @@
-"""Reads plain values as the types a setting expects, and writes them back.
+"""Type hints as the description of a setting: read by them, written, and described to editors.
 
-The type hints that describe a dataclass in Python describe it in a policy too: from
-them come the reading here and the JSON Schema in `sfumato.policy.schema`.
+The hints that describe a dataclass in Python describe it in a policy too.
 """
 
-import re
 import types
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from enum import Enum
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
 
-import yaml
-from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError
-
-from sfumato.errors import PolicyError, suggest
-from sfumato.policy.document import KeyPath, Places, Plain
+from sfumato.errors import suggest
+from sfumato.policy.document import Fault, KeyPath, cell, resolve, show
 from sfumato.text import text_of
 
-# Only what reads back the same: 01234 is a postcode and 1_000 is not a number. Longer
-# integers would not fit a 64-bit count.
-_INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})")
-_FLOAT = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][-+]?[0-9]{1,5})?")
-_WORDS: dict[str, object] = {
-    "": None, "~": None, "null": None, "true": True, "false": False,
-    ".inf": float("inf"), "-.inf": float("-inf"), ".nan": float("nan"),
-}  # fmt: skip
 _NAMES: dict[Any, str] = {
     int: "a whole number", float: "a number", str: "a text", bool: "true or false",
     type(None): "nothing", Any: "anything", object: "anything",
@@ -34,81 +21,37 @@ _NAMES: dict[Any, str] = {
 _UNIONS = (Union, types.UnionType)
 
 Hint: TypeAlias = Any
-"""A type, as `typing.get_type_hints` gives it: a class, a union, a literal."""
+"""A type, as `typing.get_type_hints` returns it: a class, a union, a literal."""
 
 Result: TypeAlias = Any
-"""Whatever a hint stands for."""
+"""A value of the type of a hint."""
 
+Schema: TypeAlias = dict[str, Any]
+"""A piece of JSON Schema (2020-12)."""
 
-class Fault(ValueError):  # noqa: N818 - users never see it, only the PolicyError it becomes
-    """One mistake in a policy: what is wrong, and where below the place being read."""
+TEXT: Schema = {"type": ["string", "number", "boolean"]}
+"""Text may be written without quotes, and then looks like a number to an editor."""
 
-    def __init__(self, text: str, path: KeyPath = ()) -> None:
-        super().__init__(text)
-        self.text = text
-        self.path = path
-
-
-def resolve(value: object) -> object:
-    """Read unquoted text as what it looks like: a number, true, false, null, or text.
-
-    >>> [resolve(Plain(text)) for text in ("5", "0.5", "true", "null", "no", "01", "1_000")]
-    [5, 0.5, True, None, 'no', '01', '1_000']
-    """
-    if isinstance(value, Plain):
-        lower = value.lower()
-        if lower in _WORDS and value in (lower, lower.capitalize(), lower.upper()):
-            return _WORDS[lower]
-        if _INTEGER.fullmatch(value):
-            return int(value)
-        return float(value) if _FLOAT.fullmatch(value) else str(value)
-    if isinstance(value, Mapping):
-        return {str(key): resolve(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return tuple(resolve(item) for item in value)
-    return value
-
-
-def cell(value: object) -> object:
-    """Read unquoted text as a cell of a table: a number only if it is written as tables write it.
-
-    Values are matched by how they are written (`sfumato.text`), so this loses nothing.
-
-    >>> [cell(Plain(text)) for text in ("5", "2.5", "1.50", "True", "no")]
-    [5, 2.5, '1.50', 'True', 'no']
-    """
-    if isinstance(value, Plain):
-        known = resolve(value)
-        return known if known is None or text_of(known) == value else str(value)
-    if isinstance(value, Mapping):
-        return {str(key): cell(item) for key, item in value.items()}
-    return [cell(item) for item in value] if isinstance(value, list) else value
-
-
-def shown(value: object) -> str:
-    """Write a value for a message, as short as it needs to be."""
-    if isinstance(value, Mapping):
-        return f"a mapping with the keys {', '.join(map(repr, list(value)[:5])) or '(none)'}"
-    if isinstance(value, list | tuple):
-        return f"a list of {len(value)}"
-    known = resolve(value)
-    text = "nothing" if known is None else repr(known)
-    return text if len(text) <= 80 else text[:77] + "..."
+_SCALARS: dict[Any, Schema] = {
+    int: {"type": "integer"}, float: {"type": "number"}, bool: {"type": "boolean"}, str: TEXT,
+    type(None): {"type": "null"}, Any: {}, object: {}, Path: {"type": "string"},
+}  # fmt: skip
 
 
 def wrong(hint: Hint, value: object, path: KeyPath = ()) -> Fault:
-    """Say what was expected and what was given."""
-    return Fault(f"must be {expected(hint)}, got {shown(value)}", path)
+    """Return the mistake of a value that is not of a type."""
+    return Fault(f"must be {describe_type(hint)}, got {show(value)}", path)
 
 
 def read(hint: Hint, value: object, path: KeyPath = ()) -> Result:  # noqa: PLR0911 - one per kind
     """Read a value as a type, or raise a `Fault` that says what was expected.
 
+    >>> from sfumato.policy.document import Plain
     >>> read(tuple[tuple[str, ...], ...], [[Plain("no"), Plain("1")], [Plain("flu")]])
     (('no', '1'), ('flu',))
     >>> read(int, Plain("five"))
     Traceback (most recent call last):
-    sfumato.policy.values.Fault: must be a whole number, got 'five'
+    sfumato.policy.document.Fault: must be a whole number, got 'five'
     """
     origin: Hint = get_origin(hint)
     args = get_args(hint)
@@ -178,7 +121,7 @@ def _read_choice(choices: Mapping[Any, Any], value: object, path: KeyPath) -> Re
             return result
     names = [str(choice) for choice in choices]
     hint = suggest(value if isinstance(value, str) else "", names)
-    raise Fault(f"no choice {shown(value)} here. {hint}", path)
+    raise Fault(f"no choice {show(value)} here. {hint}", path)
 
 
 def _read_mapping(hint: Hint, args: tuple[Any, ...], value: object, path: KeyPath) -> Result:
@@ -194,7 +137,7 @@ def _read_items(hint: Hint, args: tuple[Any, ...], value: object, path: KeyPath)
     kind: Hint = get_origin(hint) or hint
     fixed = issubclass(kind, tuple) and bool(args) and args[-1] is not Ellipsis
     if fixed and len(value) != len(args):
-        raise Fault(f"must be a list of {len(args)}, got {shown(value)}", path)
+        raise Fault(f"must be a list of {len(args)}, got {show(value)}", path)
     kinds = args if fixed else [args[0] if args else Any] * len(value)
     items = [
         read(each, item, (*path, position))
@@ -203,11 +146,11 @@ def _read_items(hint: Hint, args: tuple[Any, ...], value: object, path: KeyPath)
     return frozenset(items) if issubclass(kind, Set) else tuple(items)
 
 
-def expected(hint: Hint) -> str:
-    """Name a type for people.
+def describe_type(hint: Hint) -> str:
+    """Describe a type for people.
 
-    >>> expected(int | None), expected(tuple[float, ...]), expected(Literal["a", "b"])
-    ('a whole number or nothing', 'a list of numbers', "'a' or 'b'")
+    >>> [describe_type(hint) for hint in (int | None, tuple[float, ...], Literal["a", "b"])]
+    ['a whole number or nothing', 'a list of numbers', "'a' or 'b'"]
     """
     origin: Hint = get_origin(hint)
     args = get_args(hint)
@@ -215,10 +158,10 @@ def expected(hint: Hint) -> str:
     if hint in _NAMES:
         text = _NAMES[hint]
     elif origin is Annotated:
-        text = expected(args[0])
+        text = describe_type(args[0])
     elif origin in _UNIONS:
         ordered = sorted(args, key=lambda kind: kind is type(None))
-        text = " or ".join(dict.fromkeys(expected(kind) for kind in ordered))
+        text = " or ".join(dict.fromkeys(describe_type(kind) for kind in ordered))
     elif origin is Literal:
         text = " or ".join(repr(choice) for choice in args)
     elif issubclass(kind, Mapping):
@@ -235,168 +178,39 @@ def expected(hint: Hint) -> str:
     return text
 
 
-# What all parts of a policy share: they are immutable, strict, and say where they are wrong.
+def type_schema(hint: Hint) -> Schema:  # noqa: PLR0911 - one per kind
+    """Describe a type as JSON Schema.
 
-
-T_co = TypeVar("T_co", covariant=True)
-
-Faults: TypeAlias = list[tuple[KeyPath, str]]
-"""Mistakes: where, and what."""
-
-
-class FrozenMap(Mapping[str, T_co]):
-    """A dict that cannot be changed, with its order.
-
-    >>> FrozenMap({"age": 1})
-    {'age': 1}
+    >>> type_schema(tuple[int, ...] | None)
+    {'anyOf': [{'type': 'array', 'items': {'type': 'integer'}}, {'type': 'null'}]}
     """
-
-    __slots__ = ("_items",)
-
-    def __init__(self, items: Mapping[str, T_co] | None = None) -> None:
-        self._items = dict(items or {})
-
-    def __getitem__(self, key: str) -> T_co:
-        return self._items[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._items)
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __hash__(self) -> int:
-        return hash(frozenset(self._items.items()))
-
-    def __repr__(self) -> str:
-        return repr(self._items)
-
-
-class Part(BaseModel):
-    """A piece of a policy: made of keyword arguments, or of what a policy file says."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
-
-    def __init__(self, /, **settings: Any) -> None:  # noqa: ANN401 - the fields say what is taken
-        try:
-            super().__init__(**settings)
-        except ValidationError as error:
-            raise policy_error(_faults_of(error, type(self)), Places()) from None
-
-
-def as_type(hint: Hint) -> PlainValidator:
-    """Read a field the way every value of a policy is read."""
-    return PlainValidator(lambda value: read(hint, value))
-
-
-def keywords(value: Mapping[Any, object]) -> dict[str, object]:
-    """Take a mapping as keyword arguments, or refuse keys that are not text."""
-    for key in value:
-        if not isinstance(key, str):
-            raise Fault(f"a key must be a text, got {shown(key)}")
-    return dict(value)
-
-
-def policy_error(faults: Iterable[tuple[KeyPath, str]], places: Places) -> PolicyError:
-    """Say all mistakes at once, in the order of their lines.
-
-    >>> print(policy_error([(("models", 0, "k"), "too small")], Places("p.yaml")))
-    p.yaml, models[0].k: too small
-    """
-    ordered = sorted(faults, key=lambda fault: places.line(fault[0]) or 0)
-    lines = [f"{places.of(path)}: {text}" for path, text in ordered]
-    text = (
-        lines[0]
-        if len(lines) == 1
-        else f"{places.origin}: {len(lines)} mistakes\n" + "\n".join(lines)
-    )
-    return PolicyError(text, faults=ordered)
-
-
-def collected(error: PolicyError | Fault, *keys: str | int) -> Faults:
-    """Give the mistakes of an error as seen from further up."""
-    if isinstance(error, Fault):
-        return [((*keys, *error.path), error.text)]
-    if error.faults:
-        return [((*keys, *path), text) for path, text in error.faults]
-    return [(keys, str(error))]
-
-
-def _faults_of(error: ValidationError, kind: type[BaseModel]) -> Faults:
-    known = kind.model_fields
-    faults: Faults = []
-    for each in error.errors(include_url=False):
-        where: KeyPath = each["loc"]
-        cause = each.get("ctx", {}).get("error")
-        if isinstance(cause, PolicyError | Fault):
-            faults.extend(collected(cause, *where))
-        elif each["type"] == "missing":
-            means = known[str(where[-1])].description
-            faults.append((where[:-1], f"{where[-1]!r} is missing: {means}"))
-        elif each["type"] == "extra_forbidden":
-            key = str(where[-1])
-            faults.append((where, f"unknown key {key!r}. {suggest(key, list(known))}"))
-        else:
-            faults.append((where, str(cause) if cause else each["msg"]))
-    return faults
-
-
-# Writes settings as plain values, and those as YAML that reads back the same.
-
-
-_TEXT = "tag:yaml.org,2002:str"
-_RESOLVER = yaml.resolver.Resolver()
-
-
-class _Dumper(yaml.SafeDumper):
-    # To us every bare scalar is text, so PyYAML need not guard any of them with a tag.
-    yaml_implicit_resolvers = {}  # noqa: RUF012 - declared so by PyYAML
-
-    def ignore_aliases(self, data: object) -> bool:
-        return True
-
-
-def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
-    # Quotes where we, or other readers of YAML, would take it for something else.
-    elsewhere = _RESOLVER.resolve(yaml.ScalarNode, value, (True, False))  # type: ignore[no-untyped-call]
-    style = None if resolve(Plain(value)) == value and elsewhere == _TEXT else "'"
-    # Some line breaks of Unicode read back only if they are escaped.
-    return dumper.represent_scalar(_TEXT, value, style=style if value.isprintable() else '"')
-
-
-def _number(dumper: yaml.SafeDumper, value: float) -> yaml.ScalarNode:
-    text = repr(value).replace("inf", ".inf").replace("nan", ".nan")
-    return dumper.represent_scalar(_TEXT, text)
-
-
-def _word(dumper: yaml.SafeDumper, value: bool | None) -> yaml.ScalarNode:  # noqa: FBT001 - a value
-    return dumper.represent_scalar(_TEXT, "null" if value is None else str(value).lower())
-
-
-_Dumper.add_representer(str, _text)
-_Dumper.add_representer(int, _number)
-_Dumper.add_representer(float, _number)
-_Dumper.add_representer(bool, _word)
-_Dumper.add_representer(type(None), _word)
-
-
-def to_text(settings: dict[str, object]) -> str:
-    """Write settings in their order.
-
-    >>> print(to_text({"version": 1, "columns": {"zip": "plain"}, "other": "1e5"}), end="")
-    version: 1
-    columns: {zip: plain}
-    other: '1e5'
-    """
-    text: str = yaml.dump(
-        settings, Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=None,
-        width=100,
-    )  # fmt: skip
-    return text
+    origin: Hint = get_origin(hint)
+    args = get_args(hint)
+    kind = origin or hint
+    if hint in _SCALARS:
+        return _SCALARS[hint]
+    if origin is Annotated:
+        return type_schema(args[0])
+    if origin in _UNIONS:
+        return {"anyOf": [type_schema(each) for each in args]}
+    if origin is Literal:
+        return {"enum": list(args)}
+    if issubclass(kind, Enum):
+        return {"enum": [member.value for member in kind]}
+    if issubclass(kind, Mapping):
+        return {"type": "object", "additionalProperties": type_schema(args[1]) if args else {}}
+    if issubclass(kind, Sequence | Set):
+        fixed = issubclass(kind, tuple) and bool(args) and args[-1] is not Ellipsis
+        if fixed:
+            n = len(args)
+            items = [type_schema(each) for each in args]
+            return {"type": "array", "prefixItems": items, "minItems": n, "maxItems": n}
+        return {"type": "array", "items": type_schema(args[0]) if args else {}}
+    return {}
 
 
 def plain(value: object) -> object:  # noqa: PLR0911 - one line per type
-    """Write a value with nothing but dicts, lists, text and numbers.
+    """Write a value as nothing but dicts, lists, text and numbers.
 
     >>> plain((("a", 2.0), Path("b")))
     [['a', 2], 'b']

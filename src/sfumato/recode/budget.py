@@ -15,7 +15,6 @@ from sfumato.counts import CoarseFrequencySet, Column, FrequencySet
 from sfumato.errors import ParameterError
 from sfumato.hierarchy import Ladder, Suppress
 from sfumato.policy import Missing, Policy
-from sfumato.policy.values import FrozenMap
 from sfumato.tables import Progress, Table
 from sfumato.tables.arrow.counting import Survey
 from sfumato.typing import CodeArray, Node
@@ -339,13 +338,13 @@ def _raised(
     for column, level, top in zip(found.columns, levels.node, levels.highest, strict=True):
         rule = rules[column.name]
         if level > (rule.levels[0] if rule.levels else 0):
-            rules[column.name] = rule.model_copy(update={"levels": (level, top)})
+            rules[column.name] = rule.replace(levels=(level, top))
             said.append(f"{column.name} from level {level}")
     note = (
         f"to keep within {budget.given} of memory, rows were counted at coarser levels: "
         f"{', '.join(said)}. What finer levels would have kept was not looked at"
     )
-    return policy.model_copy(update={"columns": FrozenMap(rules)}), (note,)
+    return policy.replace(columns=rules), (note,)
 
 
 def _too_little(

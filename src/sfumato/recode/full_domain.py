@@ -6,8 +6,7 @@ from sfumato.counts import FrequencySet
 from sfumato.errors import InfeasibleError
 from sfumato.losses import LOSSES
 from sfumato.models.base import promise_text
-from sfumato.policy import Missing, Policy
-from sfumato.policy.columns import FULL_DOMAIN
+from sfumato.policy import FULL_DOMAIN, Missing, Policy
 from sfumato.recode.problem import Decision, checker_of, prepare, refuse_impossible
 from sfumato.recoding import FullDomainRecoding
 from sfumato.search import SEARCHES, Checker, Found, Outcome, step_down

@@ -55,7 +55,7 @@ def prepare(
 ) -> Prepared:
     """Leave out what the policy suppresses anyway, build the hierarchies, describe the columns."""
     names = policy.quasi_identifiers
-    limit = policy.suppression.allowed(counts.total)
+    limit = policy.suppression.most_rows(counts.total)
     items = np.arange(len(counts))
     if policy.missing is Missing.SUPPRESS:
         whole = counts

@@ -11,8 +11,7 @@ from sfumato.models import AlphaKAnonymity
 from sfumato.partition import Parted, Partitioner, Problem, settle
 from sfumato.partition.base import starting_groups
 from sfumato.partition.bottomup import refine
-from sfumato.policy import Missing, Policy
-from sfumato.policy.columns import FULL_DOMAIN
+from sfumato.policy import FULL_DOMAIN, Missing, Policy
 from sfumato.recode.full_domain import find_node
 from sfumato.recode.local import local_decision
 from sfumato.recode.problem import (
@@ -41,7 +40,7 @@ def with_findings(policy: Policy, findings: Sequence[Findings]) -> Policy:
         for column in one.advice().generalise
     ]
     new = tuple(model for model in dict.fromkeys(asked) if model not in policy.models)
-    return policy.model_copy(update={"models": (*policy.models, *new)}) if new else policy
+    return policy.replace(models=(*policy.models, *new)) if new else policy
 
 
 def decide_refined(

@@ -57,7 +57,7 @@ def build_manifest(
         "method": dict(decision.method),
         "search": decision.search,
         "hierarchies": _distances(policy, decision),
-        "risk_levels": policy.risk_levels.written(),
+        "risk_levels": policy.risk_levels.to_plain(),
         "reproducible": reproducible,
         "versions": versions(),
     }
@@ -283,7 +283,7 @@ def differences(manifest: Manifest, policy: Policy) -> list[str]:
     to_publish = [name for role in roles_there for name in policy.with_role(role)]
     lacking = [name for name in to_publish if name not in roles]
     total = manifest.published + manifest.suppressed
-    allowed = policy.suppression.allowed(total)
+    allowed = policy.suppression.most_rows(total)
     found = {
         f"the release does not promise {', '.join(unpromised)}": unpromised,
         f"the policy gives {some(other)} another role": other,

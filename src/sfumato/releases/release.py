@@ -16,7 +16,7 @@ from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import OutputError, some
 from sfumato.html import fragment
 from sfumato.models.base import figures, promise_text
-from sfumato.policy.columns import FULL_DOMAIN
+from sfumato.policy import FULL_DOMAIN
 from sfumato.verifier import Verdict
 
 MANIFEST = "manifest.json"

@@ -24,8 +24,8 @@ from sfumato.errors import (
 )
 from sfumato.evidence import Key, SigningKey, write_evidence
 from sfumato.policy import Missing, Policy
+from sfumato.policy.document import Fault
 from sfumato.policy.family import choose
-from sfumato.policy.values import Fault
 from sfumato.releases.evidence import attestation
 from sfumato.releases.kept import Kept, models_anew, models_kept
 from sfumato.releases.manifest import FORMAT, claims_in, class_sizes, versions
@@ -239,7 +239,7 @@ def _manifest(
 def _risk_levels(subject: Subject) -> dict[str, Any]:
     """Hand on how the publisher judges probabilities, if that was said."""
     if subject.policy is not None:
-        return {"risk_levels": subject.policy.risk_levels.written()}
+        return {"risk_levels": subject.policy.risk_levels.to_plain()}
     return {key: levels for key, levels in (subject.manifest or {}).items() if key == "risk_levels"}
 
 

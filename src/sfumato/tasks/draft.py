@@ -214,7 +214,7 @@ def _search(columns: Mapping[str, DraftedColumn]) -> SearchRule:
     nodes = prod(1 + (_HEIGHT_OF_AUTOMATIC if height is None else height) for height in heights)
     if nodes <= _LARGE_LATTICE:
         return SearchRule(name="best-first")
-    return SearchRule.of({"search": "best-first", "checks": _CHECKS})
+    return SearchRule.read({"search": "best-first", "checks": _CHECKS})
 
 
 # Inspect: the risk of a table as it is, before anything is done to it.

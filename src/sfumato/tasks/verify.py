@@ -127,7 +127,7 @@ class Assessment:
             **self.verdict.to_dict(),
             "holds": self.holds,
             "why": list(self.why),
-            "levels": self.levels.written(),
+            "levels": self.levels.to_plain(),
             "allowed": self.allowed,
             "attacks": [outcome.to_dict() for outcome in self.attacks],
         }

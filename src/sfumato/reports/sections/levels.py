@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sfumato.policy import Policy
-from sfumato.policy.columns import FULL_DOMAIN
+from sfumato.policy import FULL_DOMAIN, Policy
 from sfumato.recode.problem import counted_columns, make_checker
 from sfumato.releases.opening import counted
 from sfumato.releases.release import level_text, method_of, recoded_columns

@@ -154,7 +154,7 @@ def _failing() -> Iterator[None]:
         raise OutputError(f"{_why(error)} Nothing was left there.") from error
 
 
-_HERE = ("sfumato", "pyarrow", "numpy", "pydantic")
+_HERE = ("sfumato", "pyarrow", "numpy", "yaml")
 """What a worker must be able to import."""
 
 

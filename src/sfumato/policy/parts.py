@@ -1,0 +1,674 @@
+"""The parts of a policy, each declared once: so it is read, written and described to editors.
+
+A part is a frozen dataclass whose fields are made by `setting`: how a value is read, what
+it means, what an editor may expect (JSON Schema) and how it is written.
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from enum import StrEnum
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, TypeVar
+
+from sfumato.checks import require_int, require_number
+from sfumato.errors import ParameterError, SfumatoError, suggest
+from sfumato.hierarchy import BUILDERS, HierarchyBuilder
+from sfumato.policy.document import (
+    Fault,
+    Faults,
+    KeyPath,
+    Places,
+    faults_of,
+    policy_error,
+    resolve,
+    show,
+)
+from sfumato.policy.family import choose, family_schema, member_settings, object_schema
+from sfumato.policy.values import Schema, plain, read, type_schema
+from sfumato.schema import Role
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+
+class FrozenMap(Mapping[str, T_co]):
+    """A dict that cannot be changed, with its order.
+
+    >>> FrozenMap({"age": 1})
+    {'age': 1}
+    """
+
+    __slots__ = ("_items",)
+
+    def __init__(self, items: Mapping[str, T_co] | None = None) -> None:
+        self._items = dict(items or {})
+
+    def __getitem__(self, key: str) -> T_co:
+        return self._items[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._items.items()))
+
+    def __repr__(self) -> str:
+        return repr(self._items)
+
+
+class Families(NamedTuple):
+    """The families above the policy, by name; None leaves names and options open."""
+
+    searches: Mapping[str, type] | None = None
+    methods: Mapping[str, type] | None = None
+    decouplings: Mapping[str, type] | None = None
+
+
+Describe: TypeAlias = Callable[[Families], Schema]
+
+_NEEDED: Any = object()
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The declaration of one setting of a part."""
+
+    read: Callable[[Any], Any]
+    means: str
+    schema: Describe
+    write: Callable[[Any], object]
+    sparse: bool
+    """Whether it is left out of what is written where it has its default."""
+
+    default: Any
+
+    @property
+    def needed(self) -> bool:
+        """Whether it has no default."""
+        return self.default is _NEEDED
+
+
+def setting(
+    read: Callable[[Any], Any],
+    means: str,
+    schema: Schema | Describe,
+    *,
+    default: Any = _NEEDED,  # noqa: ANN401 - of the type of the field
+    write: Callable[[Any], object] = lambda value: value,
+    sparse: bool = False,
+) -> Any:  # noqa: ANN401 - a field, as `dataclasses.field` declares it
+    """Declare a setting of a part."""
+    described = schema if callable(schema) else lambda _: schema
+    declared = Setting(read, means, described, write, sparse, default)
+    has_default = {} if default is _NEEDED else {"default": default}
+    return field(metadata={"setting": declared}, **has_default)
+
+
+class Part:
+    """A piece of a policy: made of keyword arguments, or of what a policy file says."""
+
+    example: ClassVar[str]
+    """Shown where something else was given."""
+
+    def __init__(self, /, **given: object) -> None:
+        faults: Faults = []
+        known = self.settings()
+        for name, each in known.items():
+            value = each.default
+            if name in given:
+                try:
+                    value = each.read(given[name])
+                except (SfumatoError, ValueError) as error:
+                    faults.extend(faults_of(error, name))
+            elif each.needed:
+                faults.append(((), f"{name!r} is missing: {each.means}"))
+            object.__setattr__(self, name, value)
+        faults += [
+            ((key,), f"unknown key {key!r}. {suggest(key, list(known))}")
+            for key in given
+            if key not in known
+        ]
+        faults = faults or self._contradictions(given)
+        if faults:
+            raise policy_error(faults, Places())
+
+    def _contradictions(self, given: Mapping[str, object]) -> Faults:
+        """List what does not fit together although each setting is right by itself."""
+        return []
+
+    @classmethod
+    def settings(cls) -> dict[str, Setting]:
+        """Return the declaration of each setting, by name."""
+        own = fields(cls)  # type: ignore[arg-type] # every part is a dataclass
+        return {each.name: each.metadata["setting"] for each in own if each.metadata}
+
+    @classmethod
+    def read(cls, value: object) -> Self:
+        """Read a part: one that is made already, a mapping of its settings, or its short form."""
+        if isinstance(value, cls):
+            return value
+        return cls(**keywords(value)) if isinstance(value, Mapping) else cls._read_short(value)
+
+    @classmethod
+    def _read_short(cls, value: object) -> Self:
+        raise Fault(f"must be a mapping as in {cls.example}, got {show(value)}")
+
+    def replace(self, **changes: object) -> Self:
+        """Return the same part with other settings, checked as a whole."""
+        kept = {
+            name: getattr(self, name)
+            for name, each in self.settings().items()
+            if getattr(self, name) != each.default
+        }
+        return type(self)(**{**kept, **changes})
+
+    def to_plain(self) -> object:
+        """Return what a policy file says for it."""
+        return {
+            name: each.write(getattr(self, name))
+            for name, each in self.settings().items()
+            if not (each.sparse and getattr(self, name) == each.default)
+        }
+
+    @classmethod
+    def schema(cls, families: Families) -> Schema:
+        """Describe it as JSON Schema."""
+        known = cls.settings()
+        properties = {
+            name: {**each.schema(families), "description": each.means}
+            for name, each in known.items()
+        }
+        needed = [name for name, each in known.items() if each.needed]
+        summary = (inspect.getdoc(cls) or "").partition("\n")[0]
+        return object_schema(properties, needed, title=cls.__name__, description=summary)
+
+
+def keywords(value: Mapping[Any, object]) -> dict[str, object]:
+    """Return a mapping as keyword arguments, whose keys must be text."""
+    for key in value:
+        if not isinstance(key, str):
+            raise Fault(f"a key must be a text, got {show(key)}")
+    return dict(value)
+
+
+def write_part(part: Part | None) -> object:
+    """Return what a policy file says for a part; nothing for none."""
+    return None if part is None else part.to_plain()
+
+
+class Missing(StrEnum):
+    """What a missing value of a quasi-identifier is."""
+
+    OWN_VALUE = "own-value"
+    """A value like any other: rows that miss it form classes of their own."""
+
+    MATCHES_ANY = "matches-any"
+    """Unknown to an attacker too: it matches every value."""
+
+    SUPPRESS = "suppress"
+    """A reason to suppress the row."""
+
+
+ROLES: Schema = type_schema(Role)
+
+
+def read_role(value: object) -> Role:
+    """Read a role, or answer with the nearest one."""
+    roles = [role.value for role in Role]
+    if not isinstance(value, str):
+        raise Fault(f"must be a role, got {show(value)}. {suggest('', roles)}")
+    if value not in roles:
+        raise Fault(f"no role {show(value)}. {suggest(value, roles)}")
+    return Role(str(value))
+
+
+def _read_hierarchy(value: object) -> HierarchyBuilder | None:
+    if isinstance(value, HierarchyBuilder):
+        return value
+    return None if resolve(value) is None else choose(BUILDERS, "kind", value)
+
+
+def _read_number(name: str, kind: Any, **bounds: float) -> Callable[[object], Any]:  # noqa: ANN401
+    """Return a reader of numbers within bounds."""
+
+    def read_bounded(value: object) -> object:
+        number = read(kind, value)
+        if number is not None:
+            require_number(name, number, **bounds)  # type: ignore[arg-type]
+        return number
+
+    return read_bounded
+
+
+def _read_levels(value: object) -> tuple[int, int] | None:
+    levels: tuple[int, int] | None = read(tuple[int, int] | None, value)
+    if levels is not None:
+        for position, level in enumerate(levels):
+            if level < 0:
+                raise Fault(f"a level is 0 (the raw value) or more, got {level}", (position,))
+        if levels[0] > levels[1]:
+            raise Fault(
+                f"the lowest level, {levels[0]}, is above the highest, {levels[1]}. "
+                "Write them as [lowest, highest]."
+            )
+    return levels
+
+
+@dataclass(frozen=True, init=False)
+class ColumnRule(Part):
+    """What a column is, and how it may be generalised.
+
+    A quasi-identifier without a hierarchy is published as it is or as `*`.
+
+    Example:
+        >>> ColumnRule(role="quasi-identifier", levels=[0, 2]).levels
+        (0, 2)
+    """
+
+    role: Role = setting(
+        read_role,
+        "What the column is to an attacker: " + ", ".join(Role) + ".",
+        ROLES,
+        write=plain,
+    )
+    hierarchy: HierarchyBuilder | None = setting(
+        _read_hierarchy,
+        "How values become more general (quasi-identifier), or how near they are to "
+        "each other (sensitive).",
+        lambda _: {"anyOf": [*family_schema(BUILDERS, "kind")["anyOf"], {"type": "null"}]},
+        default=None,
+        write=partial(member_settings, tag="kind"),
+        sparse=True,
+    )
+    weight: float = setting(
+        _read_number("weight", float, above=0),
+        "How much its loss counts against that of other columns; above 0.",
+        {"type": "number", "exclusiveMinimum": 0},
+        default=1.0,
+        sparse=True,
+    )
+    levels: tuple[int, int] | None = setting(
+        _read_levels,
+        "The lowest and the highest level allowed; 0 is the raw value.",
+        {"type": ["array", "null"], "items": {"type": "integer", "minimum": 0},
+         "minItems": 2, "maxItems": 2},
+        default=None,
+        write=plain,
+        sparse=True,
+    )  # fmt: skip
+
+    def _contradictions(self, given: Mapping[str, object]) -> Faults:
+        uses = {
+            "hierarchy": (Role.QUASI_IDENTIFIER, Role.SENSITIVE),
+            "weight": (Role.QUASI_IDENTIFIER,),
+            "levels": (Role.QUASI_IDENTIFIER,),
+        }
+        text = (
+            "{!r} means nothing for a column that is {}: only {} columns have one. Remove it or "
+            "change the role."
+        )
+        wrong = [key for key, roles in uses.items() if key in given and self.role not in roles]
+        return [((key,), text.format(key, self.role, " and ".join(uses[key]))) for key in wrong[:1]]
+
+    @classmethod
+    def _read_short(cls, value: object) -> Self:
+        return cls(role=read_role(value))
+
+    def relative_to(self, folder: Path) -> "ColumnRule":
+        """Return the rule with the files it names in a folder."""
+        if self.hierarchy is None:
+            return self
+        return self.replace(hierarchy=self.hierarchy.relative_to(folder))
+
+    def to_plain(self) -> object:
+        """Return what a policy file says for it, in the short form if that says it all."""
+        settings: Any = super().to_plain()
+        return settings if len(settings) > 1 else self.role.value
+
+
+_LIMIT: Schema = {"type": ["number", "string"], "minimum": 0, "pattern": r"^\s*[0-9.]+\s*%\s*$"}
+_SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
+
+
+def _read_limit(value: object) -> int | float:
+    expected = "a share between 0 and 1, a percentage as in '5%', or a number of rows"
+    percent = re.fullmatch(r"\s*(\d{1,12}(?:\.\d{1,12})?)\s*%\s*", str(value))
+    if isinstance(value, str) and percent:
+        share = Fraction(percent[1]) / 100
+        if share > 1:
+            raise ParameterError("limit", str(value), "at most 100 %")
+        return float(share)
+    number: int | float = read(int | float, value)
+    if isinstance(number, float):
+        require_number("limit", number)
+        if not 0 <= number <= 1:
+            raise ParameterError("limit", number, expected, why="a share is at most 1, or 100 %")
+    else:
+        require_int("limit", number, at_least=0)
+    return number
+
+
+@dataclass(frozen=True, init=False)
+class Suppression(Part):
+    """How many rows may be left out to keep the promises of the models.
+
+    A limit with a point is a share of the rows (0.05), a whole number is a number of
+    rows: `1` is one row and `1.0` all of them.
+
+    Example:
+        >>> Suppression(limit="29%").most_rows(100), Suppression(limit=3).most_rows(100)
+        (29, 3)
+    """
+
+    limit: int | float = setting(
+        _read_limit,
+        "The most rows left out: a share (0.05 or 5%) or a number of rows (20).",
+        _LIMIT,
+        default=0,
+    )
+    rows: Literal["remove", "star"] = setting(
+        partial(read, Literal["remove", "star"]),
+        "What becomes of such a row: removed, or kept with every quasi-identifier replaced by *.",
+        {"enum": ["remove", "star"]},
+        default="remove",
+    )
+
+    def most_rows(self, total: int) -> int:
+        """Return how many of `total` rows may be left out."""
+        if isinstance(self.limit, int):
+            return min(self.limit, total)
+        # The decimal that was written, not its binary neighbour: 29 % of 100 rows are 29.
+        return int(Fraction(repr(self.limit)) * total)
+
+    @classmethod
+    def _read_short(cls, value: object) -> Self:
+        return cls(limit=value)
+
+    @classmethod
+    def schema(cls, families: Families) -> Schema:
+        """Describe it as JSON Schema: a limit, or all settings."""
+        return {"anyOf": [_LIMIT, super().schema(families)]}
+
+
+def _read_options(value: Mapping[str, object]) -> FrozenMap[object]:
+    return FrozenMap({key: resolve(item) for key, item in value.items()})
+
+
+@dataclass(frozen=True, init=False)
+class Choice(Part):
+    """A member of a family above the policy, by name and options; made later from its registry."""
+
+    tag: ClassVar[str]
+    """The key of the name in the long form."""
+
+    name: str = setting(partial(read, str), "The name of the one that is meant.", {})
+    options: Mapping[str, Any] = setting(
+        _read_options, "Its options, as they were given.", {}, default=FrozenMap()
+    )
+
+    @classmethod
+    def read(cls, value: object) -> Self:
+        """Read a name, a mapping of the name and the options, or an object made in Python."""
+        if isinstance(value, cls):
+            return value
+        if is_dataclass(value) and hasattr(value, "name"):
+            value = member_settings(value, cls.tag)
+        given = keywords(value) if isinstance(value, Mapping) else {cls.tag: value}
+        if cls.tag not in given:
+            raise Fault(
+                f"{cls.tag!r} is missing: it says which one is meant, as in "
+                f"{{{cls.tag}: {cls.example}}}. Got {show(given)}"
+            )
+        name = read(str, given[cls.tag], (cls.tag,) if isinstance(value, Mapping) else ())
+        options = cls._read_settings({key: each for key, each in given.items() if key != cls.tag})
+        return cls(name=name, options=options)
+
+    @classmethod
+    def _read_settings(cls, given: dict[str, object]) -> dict[str, object]:
+        return given
+
+    def long_form(self) -> dict[str, object]:
+        """Return its name and options as one mapping."""
+        return {self.tag: self.name, **{key: plain(item) for key, item in self.options.items()}}
+
+    def to_plain(self) -> object:
+        """Return what a policy file says for it, in the short form if that says it all."""
+        return self.long_form() if self.options else self.name
+
+    @classmethod
+    def schema_of(cls, family: Mapping[str, type] | None) -> Schema:
+        """Describe a choice from a family; None leaves names and options open."""
+        if family is None:
+            return {"anyOf": [{"type": "string"}, {"type": "object", "required": [cls.tag]}]}
+        return family_schema(family, cls.tag)
+
+
+@dataclass(frozen=True, init=False)
+class SearchRule(Choice):
+    """Which search to use, by name, with its options as they were given.
+
+    The searches themselves live above the policy; `make` asks their registry.
+    """
+
+    tag = "search"
+    example = "best-first"
+
+    def to_plain(self) -> object:
+        """Return what a policy file says for it."""
+        return self.long_form()
+
+    def make(self, searches: Mapping[str, type[T]]) -> T:
+        """Make the search it names, or raise a `Fault`."""
+        return choose(searches, self.tag, self.to_plain())
+
+    @classmethod
+    def schema(cls, families: Families) -> Schema:
+        """Describe a choice of a search."""
+        return cls.schema_of(families.searches)
+
+
+FULL_DOMAIN = "full-domain"
+
+
+@dataclass(frozen=True)
+class FullDomain:
+    """One level per column for the whole table; `search` says how they are found."""
+
+    name: ClassVar[str] = FULL_DOMAIN
+
+
+@dataclass(frozen=True, init=False)
+class MethodRule(Choice):
+    """How rows are recoded: `full-domain`, or a method of local recoding with its options.
+
+    The methods themselves live above the policy; `make` asks their registry.
+
+    Example:
+        >>> MethodRule.read("full-domain").local, MethodRule.read({"method": "top-down"}).local
+        (False, True)
+    """
+
+    tag = "method"
+    example = "top-down"
+
+    def _contradictions(self, given: Mapping[str, object]) -> Faults:
+        if self.local or not self.options:
+            return []
+        option = next(iter(self.options))
+        text = (
+            f"{FULL_DOMAIN} has no options, got {option!r}. How the levels are looked for is "
+            "said under search, as in search: {search: best-first, seconds: 60}"
+        )
+        return [((option,), text)]
+
+    @property
+    def local(self) -> bool:
+        """Whether the same value may become different labels in different rows."""
+        return self.name != FULL_DOMAIN
+
+    def make(self, methods: Mapping[str, type[T]]) -> T | None:
+        """Make the method of local recoding it names (None: full-domain), or raise a `Fault`."""
+        made: T | FullDomain = choose(with_full_domain(methods), self.tag, self.to_plain())
+        return None if isinstance(made, FullDomain) else made
+
+    @classmethod
+    def schema(cls, families: Families) -> Schema:
+        """Describe a choice of a method."""
+        methods = families.methods
+        return cls.schema_of(None if methods is None else with_full_domain(methods))
+
+
+@dataclass(frozen=True, init=False)
+class DecouplingRule(Choice):
+    """How a table is published in parts with weak links, with the settings as they were given.
+
+    The methods themselves live above the policy; `make` asks their registry. A setting `columns`
+    names columns of the data, whichever method has it: it is taken as lists of names, so that the
+    policy can hold them against its own.
+
+    Example:
+        >>> given = {"method": "slicing", "l": 3, "columns": ["age+zip", "ill"]}
+        >>> rule = DecouplingRule.read(given)
+        >>> rule.name, rule.columns
+        ('slicing', (('age', 'zip'), ('ill',)))
+    """
+
+    tag = "method"
+    example = "break-merge"
+
+    @classmethod
+    def _read_settings(cls, given: dict[str, object]) -> dict[str, object]:
+        if given.get("columns") is None:
+            return given
+        return {**given, "columns": read_name_lists(given["columns"], ("columns",))}
+
+    @property
+    def columns(self) -> tuple[tuple[str, ...], ...] | None:
+        """The columns that are published side by side; None if that is not said."""
+        return self.options.get("columns")
+
+    def make(self, decouplings: Mapping[str, type[T]]) -> T:
+        """Make the decoupling it names, or raise a `Fault`."""
+        return choose(decouplings, self.tag, self.to_plain())
+
+    @classmethod
+    def schema(cls, families: Families) -> Schema:
+        """Describe a choice of a decoupling, or of none."""
+        return {"anyOf": [*cls.schema_of(families.decouplings)["anyOf"], {"type": "null"}]}
+
+
+def read_name_lists(value: object, path: KeyPath) -> tuple[tuple[str, ...], ...] | None:
+    """Read lists of names, each a list or a text with + between them.
+
+    >>> read_name_lists(["age+zip", ["ill"]], ())
+    (('age', 'zip'), ('ill',))
+    """
+    given: tuple[str | tuple[str, ...], ...] | None = read(
+        tuple[str | tuple[str, ...], ...] | None, value, path
+    )
+    if given is None:
+        return None
+    return tuple(
+        tuple(name.strip() for name in each.split("+")) if isinstance(each, str) else each
+        for each in given
+    )
+
+
+def with_full_domain(methods: Mapping[str, type[T]]) -> dict[str, type[T | FullDomain]]:
+    """Return every method there is: the one that needs no registry, then the others.
+
+    >>> list(with_full_domain({}))
+    ['full-domain']
+    """
+    return {FULL_DOMAIN: FullDomain, **methods}
+
+
+_read_bound = _read_number("a risk level", float, at_least=0, at_most=1)
+
+
+@dataclass(frozen=True, init=False)
+class RiskLevels(Part):
+    """From which probability on a risk is moderate, high or very high; below it is low.
+
+    Example:
+        >>> [RiskLevels().of(p) for p in (0.1, 0.2, 0.6, 0.75)]
+        ['low', 'moderate', 'high', 'very high']
+    """
+
+    example = "{high: 0.5}"
+
+    moderate: float = setting(_read_bound, "Where moderate risk begins.", _SHARE, default=0.20)
+    high: float = setting(_read_bound, "Where high risk begins.", _SHARE, default=0.50)
+    very_high: float = setting(_read_bound, "Where very high risk begins.", _SHARE, default=0.75)
+
+    def _contradictions(self, given: Mapping[str, object]) -> Faults:
+        if self.moderate <= self.high <= self.very_high:
+            return []
+        bounds = f"{self.moderate:g}, {self.high:g}, {self.very_high:g}"
+        return [((), f"moderate, high and very_high must rise, got {bounds}")]
+
+    def of(self, probability: float) -> str:
+        """Return the level of a probability."""
+        names = [name for name, start in self.bounds().items() if probability >= start]
+        return names[-1] if names else "low"
+
+    def bounds(self) -> Mapping[str, float]:
+        """Return where each level begins."""
+        return {
+            "low": 0.0,
+            "moderate": self.moderate,
+            "high": self.high,
+            "very high": self.very_high,
+        }
+
+    def to_plain(self) -> dict[str, float]:
+        """Return what a policy file says for it."""
+        return {"moderate": self.moderate, "high": self.high, "very_high": self.very_high}
+
+
+def _read_people(value: object) -> int:
+    people: int = read(int, value)
+    require_int("people", people, at_least=0)
+    return people
+
+
+@dataclass(frozen=True, init=False)
+class Tolerance(Part):
+    """When attacks speak against a release.
+
+    A person is at risk if an adversary's belief reaches the threshold and the release at
+    least halved the adversary's doubt.
+
+    Example:
+        >>> levels = RiskLevels()
+        >>> Tolerance().from_belief(levels), Tolerance(threshold=0.9).from_belief(levels)
+        (0.75, 0.9)
+    """
+
+    example = "{threshold: 0.5}"
+
+    threshold: float | None = setting(
+        _read_number("threshold", float | None, above=0, at_most=1),
+        "From which belief on somebody is at risk; without it, where very high risk begins.",
+        {"type": ["number", "null"], "exclusiveMinimum": 0, "maximum": 1},
+        default=None,
+        sparse=True,
+    )
+    people: int = setting(
+        _read_people,
+        "How many people may be at risk by any one attack.",
+        {"type": "integer", "minimum": 0},
+        default=0,
+        sparse=True,
+    )
+
+    def from_belief(self, levels: RiskLevels) -> float:
+        """Return the belief from which on a person is at risk."""
+        return levels.very_high if self.threshold is None else self.threshold
