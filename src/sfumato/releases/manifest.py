@@ -14,8 +14,8 @@ from sfumato.hierarchy import Ladder
 from sfumato.models import MODELS, PrivacyModel
 from sfumato.models.base import promise_text
 from sfumato.policy import Policy
+from sfumato.policy.document import Fault
 from sfumato.policy.family import choose
-from sfumato.policy.values import Fault
 from sfumato.recode.problem import Decision
 from sfumato.recoding import FullDomainRecoding, Recoding
 from sfumato.releases.stored import for_verifier
