@@ -2,6 +2,7 @@
 
 import json
 import struct
+from decimal import Decimal
 
 import pytest
 from hypothesis import given
@@ -55,6 +56,38 @@ def test_texts_and_keys_are_written_as_the_standard_prints_them():
     assert list(json.loads(canonical(dict.fromkeys(keys, 0)))) == order
 
 
+def textbook(value):
+    """RFC 8785 word by word: what the library must write, to the byte."""
+    if value is None or isinstance(value, bool | str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return number(value)
+    if isinstance(value, list | tuple):
+        return f"[{','.join(map(textbook, value))}]"
+    keys = sorted(value, key=lambda key: key.encode("utf-16-be"))
+    return f"{{{','.join(f'{textbook(key)}:{textbook(value[key])}' for key in keys)}}}"
+
+
+def number(value):
+    """Write a number as ECMAScript does: the fewest digits that give it back."""
+    if value == 0:
+        return "0"
+    shortest = Decimal(repr(abs(value))).normalize().as_tuple()
+    digits = "".join(map(str, shortest.digits))
+    point = len(digits) + int(shortest.exponent)
+    sign = "-" if value < 0 else ""
+    if len(digits) <= point <= 21:
+        return sign + digits + "0" * (point - len(digits))
+    if 0 < point <= 21:
+        return f"{sign}{digits[:point]}.{digits[point:]}"
+    if -6 < point <= 0:
+        return f"{sign}0.{'0' * -point}{digits}"
+    rest = f".{digits[1:]}" if len(digits) > 1 else ""
+    return f"{sign}{digits[0]}{rest}e{point - 1:+d}"
+
+
 PLAIN = st.recursive(
     st.none()
     | st.booleans()
@@ -68,6 +101,16 @@ PLAIN = st.recursive(
     max_leaves=12,
 )
 OBJECTS = st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), PLAIN, max_size=5)
+
+
+@given(OBJECTS)
+def test_a_value_is_written_byte_for_byte_as_the_standard_says(value):
+    assert canonical(value) == textbook(value).encode()
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_every_number_is_written_as_the_standard_says(value):
+    assert canonical(value) == number(value).encode()
 
 
 @given(OBJECTS)
@@ -121,7 +164,9 @@ def test_what_could_be_read_in_two_ways_is_refused(data, words):
         read_canonical(data)
 
 
-@pytest.mark.parametrize("value", [2**53, -(2**53), float("nan"), float("inf"), b"x", {1, 2}])
+@pytest.mark.parametrize(
+    "value", [2**53, -(2**53), float("nan"), float("inf"), b"x", {1, 2}, {1: 2}]
+)
 def test_what_json_cannot_hold_is_not_written(value):
     with pytest.raises(InputError):
         canonical([value])

@@ -4,7 +4,7 @@ A reader needs the folder, or the tables of a database, and the publisher's publ
 else.
 """
 
-from sfumato.evidence.database import check_stored, evidence_of_tables, read_stored, signed
+from sfumato.evidence.database import check_stored, evidence_of_tables, read_stored, signed_text
 from sfumato.evidence.document import (
     EVIDENCE,
     Evidence,
@@ -49,7 +49,7 @@ __all__ = [
     "read_evidence",
     "read_stored",
     "sign_evidence",
-    "signed",
+    "signed_text",
     "with_report",
     "write_evidence",
     "write_pair",

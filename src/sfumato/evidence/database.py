@@ -1,13 +1,11 @@
-"""Evidence of a release in a database: made, and checked as a stranger would.
+"""Evidence of a release in a database: made by its publisher, checked by a reader.
 
 It covers every row of its tables, in any order, their columns and types, and the text of the
-manifest. Rows stay in the database, which does the hashing: whoever does not trust its answers
-cannot trust the rows either.
+manifest. Rows stay in the database, which does the hashing: a reader who does not trust its
+answers cannot trust the rows either.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from hashlib import sha256
 
 from sfumato.errors import InputError, some
 from sfumato.evidence.document import (
@@ -15,7 +13,6 @@ from sfumato.evidence.document import (
     MOST_BYTES,
     Evidence,
     FileHash,
-    Signature,
     StoredTable,
     TableHash,
     checks_of,
@@ -25,13 +22,13 @@ from sfumato.evidence.document import (
     parse_evidence,
     read_object,
 )
-from sfumato.evidence.folder import EvidenceVerdict, judge_signature
+from sfumato.evidence.folder import EvidenceVerdict, judge_signature, sign_document
 from sfumato.evidence.keys import PublicKey, SigningKey, require_library
 from sfumato.verifier import Check, Verdict
 from sfumato.verifier.promises import status
 
 Open = Callable[[str], StoredTable]
-"""Opens a table by the name the manifest has for it, or refuses with `InputError`."""
+"""Opens a table by the name the manifest has for it, or raises `InputError`."""
 
 
 def evidence_of_tables(
@@ -46,23 +43,19 @@ def evidence_of_tables(
     """
     data = manifest.encode("utf-8")
     return Evidence(
-        (FileHash(MANIFEST, sha256(data).hexdigest(), len(data)),),
+        (FileHash.of(MANIFEST, data),),
         claims_of(read_object(data), checks_of(verdict)),
         tables=tuple(hash_table(name, table) for name, table in tables.items()),
     )
 
 
-def signed(evidence: Evidence, key: SigningKey) -> str:
-    """Sign evidence, and give the text of it."""
-    signature = Signature(key.public.raw, key.sign(evidence.message()))
-    data = replace(evidence, signature=signature).to_bytes()
-    # What cannot be read again is not to be published.
-    parse_evidence(data)
-    return data.decode("utf-8")
+def signed_text(evidence: Evidence, key: SigningKey) -> str:
+    """Sign evidence and return its text."""
+    return sign_document(evidence, key).to_bytes().decode("utf-8")
 
 
 def read_stored(text: str) -> Evidence:
-    """Read the evidence of a release in a database, and refuse what is none."""
+    """Read the evidence of a release in a database; anything else is an error."""
     if len(text) > MOST_BYTES:
         raise InputError(f"it is larger than {MOST_BYTES // 2**20} MB")
     evidence = parse_evidence(text.encode("utf-8", errors="surrogatepass"))
@@ -77,13 +70,13 @@ def check_stored(
     opened: Open,
     public_key: PublicKey | None = None,
 ) -> EvidenceVerdict:
-    """Let every table be hashed again, and compare with the evidence.
+    """Hash every table again, and compare with the evidence.
 
     Args:
         manifest: What stands beside the table; None if nothing does. It may be forged.
-        evidence: Likewise.
+        evidence: The text beside the table, in the same way.
         opened: Opens a table that the evidence names.
-        public_key: The publisher's. Without it, anybody may have signed.
+        public_key: The publisher's. Without it, any key may have signed.
     """
     if public_key is not None:
         require_library()
@@ -105,7 +98,7 @@ def check_stored(
 
 
 def _tables_checks(evidence: Evidence, opened: Open) -> list[Check]:
-    """Say which tables are not there, and which are not what they were."""
+    """Check which tables are not there, and which are not what they were."""
     missing, changed = [], []
     for table in evidence.tables:
         try:
@@ -114,7 +107,7 @@ def _tables_checks(evidence: Evidence, opened: Open) -> list[Check]:
             missing.append(f"{table.name}: {error}")
             continue
         if found != table:
-            changed.append(_changed(table, found))
+            changed.append(_describe_change(table, found))
     known = len(evidence.tables)
     return [
         Check("tables", status(holds=not missing), known, known - len(missing), "; ".join(missing)),
@@ -122,7 +115,7 @@ def _tables_checks(evidence: Evidence, opened: Open) -> list[Check]:
     ]
 
 
-def _changed(table: TableHash, found: TableHash) -> str:
+def _describe_change(table: TableHash, found: TableHash) -> str:
     if found.rows == table.rows:
         return f"changed: {some([table.name])}"
     return f"changed: {some([table.name])}, which has {found.rows} rows and not {table.rows}"
@@ -131,7 +124,7 @@ def _changed(table: TableHash, found: TableHash) -> str:
 def _claims_check(manifest: str | None, evidence: Evidence) -> Check:
     data = (manifest or "").encode("utf-8", errors="surrogatepass")
     [file] = evidence.files
-    if FileHash(MANIFEST, sha256(data).hexdigest(), len(data)) != file:
+    if FileHash.of(MANIFEST, data) != file:
         return Check("claims", "broken", detail="the manifest was changed")
     try:
         plain = read_object(data)
@@ -142,7 +135,7 @@ def _claims_check(manifest: str | None, evidence: Evidence) -> Check:
 
 
 def _other_tables(manifest: Mapping[str, object], evidence: Evidence) -> str:
-    """Say if manifest and evidence speak of different tables."""
+    """Describe whether manifest and evidence speak of different tables; "" if not."""
     one = manifest.get("table")
     named = [one] if isinstance(one, dict) else manifest.get("files")
     tables = [each for each in named if isinstance(each, dict)] if isinstance(named, list) else []

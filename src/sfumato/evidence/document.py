@@ -1,49 +1,53 @@
-"""What stands in evidence, in a folder or a database, and a reader that believes none of it."""
+"""The evidence of a release, in a folder or a database, and a reader that believes none of it."""
 
 import json
-import math
 import os
 import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from decimal import Decimal
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, NamedTuple, TypeAlias
+from typing import Any, BinaryIO, Literal, NamedTuple, Self, TypeAlias
 
 import pyarrow as pa
+import rfc8785
 
 from sfumato.errors import InputError, some
-from sfumato.verifier import Check, Relation, Verdict
+from sfumato.verifier import Relation, Verdict
 
-# JSON that can be written in one way only, as RFC 8785 says; and a reader that insists on it.
-#
-# What has one form has one hash, and no byte of it can change without being noticed. Reference:
+# JSON that can be written in one way only, as RFC 8785 says, and a reader that insists on it: what
+# has one form has one hash, and no byte of it can change without being noticed. Reference:
 # Rundgren, Jordan and Erdtman, JSON Canonicalization Scheme, doi:10.17487/RFC8785.
-
 
 LARGEST = 2**53 - 1
 """Whole numbers up to here are the same to every reader of JSON."""
 
 
-def canonical(value: object) -> bytes:
+def canonical(value: Any) -> bytes:  # noqa: ANN401 - any value of JSON
     """Write a value in its one form.
 
     >>> canonical({"b": [1.0, 1e-7, None], "a": "é"}).decode()
     '{"a":"é","b":[1,1e-7,null]}'
     """
     try:
-        return _text(value).encode("utf-8")
+        return rfc8785.dumps(value)
     except RecursionError:
         raise InputError("it is nested too deeply") from None
-    except UnicodeEncodeError:
-        raise InputError("it holds a text that is not Unicode") from None
+    except rfc8785.FloatDomainError:
+        raise InputError("it holds a number that is not finite") from None
+    except rfc8785.IntegerDomainError:
+        raise InputError("it holds a whole number that not every reader can hold") from None
+    except ValueError as error:
+        # The library lets the error of a key pass, and wraps that of a text.
+        if isinstance(error.__cause__ or error, UnicodeEncodeError):
+            raise InputError("it holds a text that is not Unicode") from None
+        raise InputError(f"it holds what JSON cannot: {error}") from None
 
 
 def read_canonical(data: bytes) -> dict[str, Any]:
-    """Read an object, and refuse every other way of writing it.
+    """Read an object; every other way of writing it is an error.
 
     >>> read_canonical(b'{"a":1}')
     {'a': 1}
@@ -77,53 +81,6 @@ def read_object(data: bytes) -> dict[str, Any]:
     return value
 
 
-def _text(value: object) -> str:
-    if value is None or isinstance(value, bool | str):
-        return json.dumps(value, ensure_ascii=False)
-    if isinstance(value, int):
-        if abs(value) > LARGEST:
-            raise InputError("it holds a whole number that not every reader can hold")
-        return str(value)
-    if isinstance(value, float):
-        return _number(value)
-    if isinstance(value, list | tuple):
-        return f"[{','.join(map(_text, value))}]"
-    if isinstance(value, Mapping):
-        # RFC 8785 orders keys by UTF-16 code units.
-        keys = sorted(value, key=lambda key: str(key).encode("utf-16-be"))
-        return f"{{{','.join(f'{_text(str(key))}:{_text(value[key])}' for key in keys)}}}"
-    raise InputError(f"it holds a {type(value).__name__}, which JSON cannot")
-
-
-def _number(value: float) -> str:
-    """Write a number as ECMAScript does, which RFC 8785 asks for.
-
-    >>> [_number(x) for x in (-0.0, 0.5, 1e21, 123456789e12, 1.5e-7)]
-    ['0', '0.5', '1e+21', '123456789000000000000', '1.5e-7']
-    """
-    if not math.isfinite(value):
-        raise InputError("it holds a number that is not finite")
-    if value == 0:
-        return "0"
-    # Python's repr has the fewest digits that give the number back, as ECMAScript's has.
-    shortest = Decimal(repr(abs(value))).normalize().as_tuple()
-    digits = "".join(map(str, shortest.digits))
-    point = len(digits) + int(shortest.exponent)
-    return ("-" if value < 0 else "") + _placed(digits, point)
-
-
-def _placed(digits: str, point: int) -> str:
-    """Put the decimal point before the digit at `point`."""
-    if len(digits) <= point <= 21:
-        return digits + "0" * (point - len(digits))
-    if 0 < point <= 21:
-        return f"{digits[:point]}.{digits[point:]}"
-    if -6 < point <= 0:
-        return f"0.{'0' * -point}{digits}"
-    rest = f".{digits[1:]}" if len(digits) > 1 else ""
-    return f"{digits[0]}{rest}e{point - 1:+d}"
-
-
 def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) != len(pairs):
@@ -142,11 +99,8 @@ def _whole(text: str) -> int | float:
     return value if abs(value) <= LARGEST else float(text)
 
 
-# The files of a folder: which there are, how large they are, and their hashes.
-#
-# A folder may come from anybody. Links are not followed, nothing but plain files is opened, and
-# nothing is read that is larger than expected.
-
+# The files of a folder and their hashes. A folder may come from a stranger: links are not followed,
+# only plain files are opened, and nothing is read that is larger than expected.
 
 _BLOCK = 1 << 20
 _SEPARATORS = set("/\\:\0")
@@ -160,13 +114,18 @@ class FileHash:
     sha256: str
     size: int
 
+    @classmethod
+    def of(cls, name: str, data: bytes) -> Self:
+        """Describe a file that holds these bytes."""
+        return cls(name, sha256(data).hexdigest(), len(data))
+
     def to_dict(self) -> dict[str, Any]:
-        """Give it as plain values that JSON can hold."""
+        """Return plain values that JSON can hold."""
         return {"name": self.name, "sha256": self.sha256, "size": self.size}
 
 
 def is_plain_name(name: str) -> bool:
-    r"""Tell the name of a file in a folder from a way to somewhere else.
+    r"""Return whether a name is that of a file in a folder, not a way to somewhere else.
 
     >>> [is_plain_name(name) for name in ("data.csv", "../data.csv", "..", "C:x", "a\\b", "")]
     [True, False, False, False, False, False]
@@ -175,7 +134,7 @@ def is_plain_name(name: str) -> bool:
 
 
 def files_in(folder: Path) -> tuple[list[str], list[str]]:
-    """Name the plain files of a folder, and all that is not one: folders, links, devices."""
+    """List the plain files of a folder, and all that is not one: folders, links, devices."""
     plain: list[str] = []
     strange: list[str] = []
     with os.scandir(folder) as entries:
@@ -187,7 +146,7 @@ def files_in(folder: Path) -> tuple[list[str], list[str]]:
 
 def hash_file(path: Path, *, expected_size: int | None = None) -> FileHash:
     """Hash a file; one of another size than expected is not read, and its hash is empty."""
-    with _opened(path) as (file, size):
+    with _open_plain(path) as (file, size):
         if expected_size is not None and size != expected_size:
             return FileHash(path.name, "", size)
         digest, read = sha256(), 0
@@ -199,7 +158,7 @@ def hash_file(path: Path, *, expected_size: int | None = None) -> FileHash:
 
 def read_small(path: Path, *, most: int) -> bytes:
     """Read a whole file that must not be large."""
-    with _opened(path) as (file, _):
+    with _open_plain(path) as (file, _):
         data = file.read(most + 1)
     if len(data) > most:
         raise InputError(f"it is larger than {most // 2**20} MB")
@@ -207,7 +166,7 @@ def read_small(path: Path, *, most: int) -> bytes:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[tuple[BinaryIO, int]]:
+def _open_plain(path: Path) -> Iterator[tuple[BinaryIO, int]]:
     # A pipe would block, and a link may have come since the folder was listed.
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     handle = os.open(path, flags | getattr(os, "O_BINARY", 0))
@@ -244,7 +203,7 @@ class TableHash:
     sha256: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it as plain values that JSON can hold."""
+        """Return plain values that JSON can hold."""
         return {"name": self.name, "rows": self.rows, "sha256": self.sha256}
 
 
@@ -310,7 +269,7 @@ _DIALECTS = {
 
 
 def hash_table(name: str, table: StoredTable) -> TableHash:
-    """Let a database hash one of its tables.
+    """Hash a table inside its database.
 
     >>> people = Relation(("people",), {"age": "text"}, "duckdb", lambda sql: [("0a3", 2, "ff")])
     >>> hash_table("people", StoredTable(people, {"age": "VARCHAR"}, {"age": "text"})).rows
@@ -374,7 +333,7 @@ _HEX = re.compile(r"[0-9a-f]+")
 
 @dataclass(frozen=True)
 class Signature:
-    """Who signed, and what came out."""
+    """A public key and what its owner made of the message."""
 
     public_key: bytes
     value: bytes
@@ -393,7 +352,7 @@ class Evidence:
     """The tables of a release in a database, the first one first; its only file is the manifest."""
 
     def message(self) -> bytes:
-        """Give the bytes that are signed: those of the file if it were not."""
+        """Return the bytes that are signed: those of the file without its signature."""
         tables = [table.to_dict() for table in self.tables]
         return canonical(
             {
@@ -406,7 +365,7 @@ class Evidence:
         )
 
     def to_bytes(self) -> bytes:
-        """Give the bytes of the file."""
+        """Return the bytes of the file."""
         if self.signature is None:
             return self.message()
         # "signature" is the last of the keys, and the message has one form only.
@@ -421,7 +380,7 @@ class Evidence:
 
 
 def parse_evidence(data: bytes) -> Evidence:
-    """Read evidence, and refuse whatever has not the right shape to the last byte."""
+    """Read evidence; whatever has not the right shape, to the last byte, is an error."""
     plain = read_canonical(data)
     if plain.get("evidence_of") != _OF:
         raise InputError(f"it is not evidence of a {_OF}")
@@ -457,11 +416,11 @@ def _file(plain: object) -> FileHash:
     name, digest, size = (file.get(key) for key in ("name", "sha256", "size"))
     if not isinstance(name, str) or not is_plain_name(name):
         raise InputError(f"{str(name)[:60]!r} is not a name for a file in this folder")
-    size = _document_whole(size, f"the size of {name[:60]!r} must be a number of bytes")
+    size = _require_whole(size, f"the size of {name[:60]!r} must be a number of bytes")
     return FileHash(name, _hex(digest, 32, "a SHA-256").hex(), size)
 
 
-def _document_whole(value: object, otherwise: str) -> int:
+def _require_whole(value: object, otherwise: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= LARGEST:
         raise InputError(otherwise)
     return value
@@ -481,7 +440,7 @@ def _table(plain: object) -> TableHash:
     name, digest = table.get("name"), table.get("sha256")
     if not isinstance(name, str) or not name:
         raise InputError(f"{str(name)[:60]!r} is not a name for a table")
-    rows = _document_whole(table.get("rows"), f"the rows of {name[:60]!r} must be a number")
+    rows = _require_whole(table.get("rows"), f"the rows of {name[:60]!r} must be a number")
     return TableHash(name, rows, _hex(digest, 32, "a SHA-256").hex())
 
 
@@ -514,38 +473,39 @@ def _hex(value: object, length: int, what: str) -> bytes:
     return bytes.fromhex(value)
 
 
-# What evidence claims: the promises of the manifest, and what the verifier said of each.
-#
-# Everything in it is public already: it stands in the manifest, or was computed from the
-# published rows. There is no time, no name and no path of a machine in it.
+# Claims are the promises of the manifest and the verifier's answer to each. Everything in them is
+# public already: it is in the manifest, or was computed from the published rows. They hold no time,
+# no name and no path of a machine.
 
-
-_TAKEN = ("sfumato", "kind", "increment", "rows", "models", "reproducible")
+_CLAIMED = ("sfumato", "kind", "increment", "rows", "models", "reproducible")
 
 
 def claims_of(manifest: Mapping[str, Any], checks: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Take from a manifest what it promises, and add what was checked.
+    """Build the claims: what a manifest promises, and what was checked.
 
     >>> claims_of({"sfumato": "1.0", "rows": {"published": 4}, "notes": []}, [])
     {'sfumato': '1.0', 'rows': {'published': 4}, 'checks': []}
     """
-    taken = {key: _exact(manifest[key]) for key in _TAKEN if key in manifest}
+    taken = {key: _exact(manifest[key]) for key in _CLAIMED if key in manifest}
     return {**taken, "checks": [_exact(check) for check in checks]}
 
 
 def checks_of(verdict: Verdict) -> list[dict[str, Any]]:
-    """Write down what the verifier found, check by check.
+    """List what the verifier found, check by check.
 
+    >>> from sfumato.verifier import Check
     >>> checks_of(Verdict((Check("k-anonymity", "holds", {"k": 2}, {"k": 5}),)))
     [{'name': 'k-anonymity', 'status': 'holds', 'promised': {'k': 2}, 'found': {'k': 5}}]
     """
-    return [_written(check) for check in verdict.checks]
+    wanted = ("name", "status", "promised", "found")
+    plain = (check.to_dict() for check in verdict.checks)
+    return [{key: each[key] for key in wanted if each[key] is not None} for each in plain]
 
 
 def disagreement(
     claims: Mapping[str, Any], manifest: Mapping[str, Any], hashes: Mapping[str, str]
 ) -> str:
-    """Say where claims and manifest differ, or what is claimed and did not hold; "" if nowhere."""
+    """Describe what the manifest does not claim, or what did not hold; "" if there is nothing."""
     checks = claims["checks"]
     if canonical(claims) != canonical(claims_of(manifest, checks)):
         return "the manifest claims something else"
@@ -561,12 +521,6 @@ def disagreement(
     if lacking:
         return f"{lacking[0].get('model')!r} was promised and not checked"
     return ""
-
-
-def _written(check: Check) -> dict[str, Any]:
-    plain = check.to_dict()
-    wanted = ("name", "status", "promised", "found")
-    return {key: plain[key] for key in wanted if plain[key] is not None}
 
 
 def _objects(value: object) -> list[dict[str, Any]]:

@@ -4,7 +4,6 @@ import os
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,8 +28,6 @@ from sfumato.evidence.keys import PublicKey, SigningKey, has_library, require_li
 from sfumato.html import fragment
 from sfumato.verifier import Check, Verdict
 from sfumato.verifier.promises import status
-
-# What a check of evidence answers.
 
 
 @dataclass(frozen=True)
@@ -61,9 +58,6 @@ class EvidenceVerdict(Verdict):
         return "\n".join(filter(None, [super().__str__(), self.note]))
 
 
-# Making evidence of a folder that was just verified, and signing it.
-
-
 MOST_MANIFEST = 64 * 2**20
 
 REPORT = "report.html"
@@ -88,25 +82,29 @@ def write_evidence(folder: Path, verdict: Verdict, key: SigningKey | None = None
 
 def sign_evidence(folder: Path, evidence: Evidence, key: SigningKey | None) -> Evidence:
     """Write evidence into its folder, signed if there is a key."""
+    evidence = sign_document(evidence, key)
+    write_whole(folder / EVIDENCE, evidence.to_bytes())
+    return evidence
+
+
+def sign_document(evidence: Evidence, key: SigningKey | None) -> Evidence:
+    """Sign evidence if there is a key, and check that readers will be able to read it."""
     if key is not None:
         signature = Signature(key.public.raw, key.sign(evidence.message()))
         evidence = replace(evidence, signature=signature)
-    data = evidence.to_bytes()
-    # What cannot be read again is not to be published.
-    parse_evidence(data)
-    write_whole(folder / EVIDENCE, data)
+    parse_evidence(evidence.to_bytes())
     return evidence
 
 
 def with_report(evidence: Evidence, report: FileHash | None) -> Evidence:
-    """Take a report into evidence that was written before it; what was signed is not any more."""
+    """Add a report to evidence that was written before it, which removes the signature."""
     others = [file for file in evidence.files if file.name != REPORT]
     files = others if report is None else [*others, report]
     return Evidence(tuple(sorted(files, key=lambda file: file.name)), evidence.claims)
 
 
 def read_evidence(folder: Path) -> Evidence:
-    """Read the evidence in a folder, and refuse what is none."""
+    """Read the evidence in a folder; evidence of tables is an error."""
     evidence = parse_evidence(read_small(folder / EVIDENCE, most=MOST_BYTES))
     if evidence.tables:
         raise InputError("it is evidence of tables in a database")
@@ -132,52 +130,51 @@ def write_whole(path: Path, data: bytes) -> None:
                 Path(temporary).unlink()
 
 
-# Judging a signature: is there one, by whom, and of these very bytes?
-
-
-class Judged(NamedTuple):
-    """What there is to say of a signature."""
+class SignatureFinding(NamedTuple):
+    """The result of looking at a signature."""
 
     checks: tuple[Check, ...] = ()
-    """None if nobody asked for a signature, or nobody can check it."""
+    """Empty if no signature was asked for, or none can be checked."""
 
     signed_by: str | None = None
     note: str = ""
 
 
-def judge_signature(evidence: Evidence, wanted: PublicKey | None) -> Judged:
+def judge_signature(evidence: Evidence, wanted: PublicKey | None) -> SignatureFinding:
     """Judge the signature of evidence, against a key if one is known."""
     if evidence.signature is not None:
         return _judge(evidence, evidence.signature, wanted)
     if wanted is not None:
-        return _broken(wanted, "it is not signed")
+        return _broken_signature(wanted, "it is not signed")
     note = "Not signed: anybody who can change the files can change the evidence with them."
-    return Judged(note=note)
+    return SignatureFinding(note=note)
 
 
-def _judge(evidence: Evidence, signature: Signature, wanted: PublicKey | None) -> Judged:
+def _judge(evidence: Evidence, signature: Signature, wanted: PublicKey | None) -> SignatureFinding:
     signer = PublicKey(signature.public_key)
     if wanted is not None and signer != wanted:
-        return _broken(wanted, "it is signed by another key", signer)
+        return _broken_signature(wanted, "it is signed by another key", signer)
     if not has_library():
         note = (
             'Its signature was not checked: that needs pip install "sfumato[sign]", and the public '
             f"key of the publisher. It names {signer}"
         )
-        return Judged(note=note)
+        return SignatureFinding(note=note)
     if not signer.verifies(signature.value, evidence.message()):
-        return _broken(wanted, "the signature is not of this evidence")
+        return _broken_signature(wanted, "the signature is not of this evidence")
     whose = (
         "the key that was given"
         if wanted is not None
         else "a key that was compared with none; give the public key of the publisher"
     )
     good = Check("signature", "holds", _text(wanted), str(signer))
-    return Judged((good,), str(signer), f"Signed by {whose}: {signer}")
+    return SignatureFinding((good,), str(signer), f"Signed by {whose}: {signer}")
 
 
-def _broken(wanted: PublicKey | None, detail: str, found: PublicKey | None = None) -> Judged:
-    return Judged((Check("signature", "broken", _text(wanted), _text(found), detail),))
+def _broken_signature(
+    wanted: PublicKey | None, detail: str, found: PublicKey | None = None
+) -> SignatureFinding:
+    return SignatureFinding((Check("signature", "broken", _text(wanted), _text(found), detail),))
 
 
 def _text(key: PublicKey | None) -> str | None:
@@ -188,12 +185,12 @@ def check(folder: Path, public_key: PublicKey | None = None) -> EvidenceVerdict:
     """Hash every file again, and compare names, sizes, hashes, claims and signature.
 
     Args:
-        folder: The release folder; whatever is in it may be forged.
-        public_key: The publisher's. Without it, anybody may have signed.
+        folder: The release folder; everything in it may be forged.
+        public_key: The publisher's. Without it, any key may have signed.
     """
     if public_key is not None:
         require_library()
-    plain, _ = _listed(folder)
+    plain, _ = _list_files(folder)
     if EVIDENCE not in plain:
         detail = f"there is no {EVIDENCE} that is a plain file"
         return EvidenceVerdict((Check("evidence", "broken", detail=detail),))
@@ -206,7 +203,7 @@ def check(folder: Path, public_key: PublicKey | None = None) -> EvidenceVerdict:
 
 def compare(folder: Path, evidence: Evidence, public_key: PublicKey | None) -> EvidenceVerdict:
     """Compare a folder with evidence, wherever that comes from."""
-    plain, strange = _listed(folder)
+    plain, strange = _list_files(folder)
     checks = [
         Check("evidence", "holds"),
         _files_check(evidence, plain, strange),
@@ -217,7 +214,7 @@ def compare(folder: Path, evidence: Evidence, public_key: PublicKey | None) -> E
     return EvidenceVerdict((*checks, *judged.checks), judged.signed_by, judged.note)
 
 
-def _listed(folder: Path) -> tuple[list[str], list[str]]:
+def _list_files(folder: Path) -> tuple[list[str], list[str]]:
     if not folder.is_dir():
         raise InputError(f"{str(folder)!r} is not a folder. Give the folder of a release.")
     plain, strange = files_in(folder)
@@ -260,7 +257,7 @@ def _claims_check(folder: Path, evidence: Evidence) -> Check:
     hashes = {file.name: file.sha256 for file in evidence.files}
     try:
         data = read_small(folder / MANIFEST, most=MOST_MANIFEST)
-        if sha256(data).hexdigest() != hashes[MANIFEST]:
+        if FileHash.of(MANIFEST, data).sha256 != hashes[MANIFEST]:
             return Check("claims", "broken", detail=f"{MANIFEST} was changed")
         detail = disagreement(evidence.claims, read_object(data), hashes)
     except (InputError, OSError) as error:

@@ -1,4 +1,4 @@
-"""Ed25519 keys: one signs and is private, the other checks and is for everybody.
+"""Ed25519 keys: one signs and is private, the other checks and is public.
 
 The only place that knows the library for signatures. Reference: Josefsson and Liusvaara,
 Edwards-Curve Digital Signature Algorithm, doi:10.17487/RFC8032.
@@ -56,7 +56,7 @@ class PublicKey:
         return cls(key.public_bytes_raw())
 
     def verifies(self, signature: bytes, message: bytes) -> bool:
-        """Tell whether the owner of this key signed exactly this message."""
+        """Return whether the owner of this key signed exactly this message."""
         require_library()
         from cryptography.exceptions import InvalidSignature
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -91,7 +91,7 @@ class PublicKey:
 
 
 class SigningKey:
-    """A publisher's private key: whoever has it can sign in their name.
+    """A publisher's private key: its holder can sign in the publisher's name.
 
     Example:
         >>> key = SigningKey.generate()
@@ -162,28 +162,28 @@ Key: TypeAlias = str | PathLike[str] | SigningKey
 
 
 def signing_key(key: Key) -> SigningKey:
-    """Give a key that can sign, from its file if need be."""
+    """Return a key that can sign, read from its file if need be."""
     return key if isinstance(key, SigningKey) else SigningKey.load(key)
 
 
 def is_locked(path: str | PathLike[str]) -> bool:
-    """Tell whether a private key is behind a passphrase."""
+    """Return whether a private key is behind a passphrase."""
     return b"ENCRYPTED" in _read("key", path, _PRIVATE)
 
 
 def is_open(path: str | PathLike[str]) -> bool:
-    """Tell whether others than its owner may read a file, where files have owners."""
+    """Return whether others than its owner may read a file, where files have owners."""
     return os.name == "posix" and bool(Path(path).expanduser().stat().st_mode & 0o044)
 
 
 def require_library() -> None:
-    """Refuse if the library for signatures is not there, and say how to install it."""
+    """Raise an error with the install command if the library for signatures is missing."""
     if not has_library():
         raise MissingExtraError("The library for signatures, cryptography,", "sign")
 
 
 def has_library() -> bool:
-    """Tell whether signatures can be made and checked."""
+    """Return whether signatures can be made and checked."""
     try:
         import cryptography.hazmat.primitives.asymmetric.ed25519  # noqa: F401
     except ImportError:
@@ -221,11 +221,8 @@ def _read(name: str, path: str | PathLike[str], expected: str) -> bytes:
     return data
 
 
-# Writing a new pair of keys: the private one is never readable to others, nor written over.
-
-
 def write_pair(path: Path, key: SigningKey, passphrase: str | None = None) -> tuple[Path, Path]:
-    """Write `path.key` and `path.pub`, both or neither."""
+    """Write `path.key` and `path.pub`, both or neither; existing keys are never replaced."""
     stem = str(path).removesuffix(".key")
     if all((path.parent / name).is_file() for name in (EVIDENCE, MANIFEST)):
         raise OutputError(

@@ -18,7 +18,7 @@ from sfumato.evidence import (
     check_stored,
     evidence_of_tables,
     read_stored,
-    signed,
+    signed_text,
 )
 from sfumato.releases.manifest import claims_in
 from sfumato.releases.release import Decoupled
@@ -44,7 +44,7 @@ def attestation(
         key: Signs it.
     """
     hashed = {name: _hashable(table) for name, table in tables.items()}
-    return signed(evidence_of_tables(manifest, hashed, verdict), key)
+    return signed_text(evidence_of_tables(manifest, hashed, verdict), key)
 
 
 def release_in_database(release: object) -> "IbisTable | None":
@@ -71,7 +71,7 @@ def sign_tables(table: "IbisTable", key: SigningKey, *, force: bool) -> Evidence
         if any(each.status == "broken" for each in verdict.checks):
             raise VerificationError(f"it was not signed, for it does not hold.\n{verdict}")
         evidence = _unchanged(table, written, key, force=force)
-    table.keep_evidence(signed(evidence, key))
+    table.keep_evidence(signed_text(evidence, key))
     return check_tables(table, key.public)
 
 

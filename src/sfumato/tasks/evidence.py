@@ -2,7 +2,6 @@
 
 import os
 from contextlib import suppress
-from hashlib import sha256
 from os import PathLike
 from pathlib import Path
 
@@ -277,8 +276,7 @@ def enclose(folder: Path, text: str, key: SigningKey | None = None) -> Path:
     write_whole(path, data)
     try:
         if evidence is not None:
-            joined = FileHash(REPORT, sha256(data).hexdigest(), len(data))
-            sign_evidence(folder, with_report(evidence, joined), key)
+            sign_evidence(folder, with_report(evidence, FileHash.of(REPORT, data)), key)
         elif key is not None:
             sign(folder, key)
     except BaseException:
