@@ -13,7 +13,7 @@ from benchmarks.results import Figure
 from benchmarks.workloads import FEW
 from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import GroupedTables
-from sfumato.tasks.publish import publish
+from sfumato.publishing.ledger import Ledger
 
 SIZE = 50
 """Rows of a group."""
@@ -49,12 +49,12 @@ def run(bench: Bench) -> Iterator[Figure]:
 
 
 def _start(file: Path, rows: int) -> None:
-    publish(released(rows), file, alpha=0.5, k=5)
+    Ledger.start(released(rows), file, alpha=0.5, k=5)
 
 
 def _add(file: Path, rows: int) -> None:
     # The same rows again are recognised, and here they are meant.
-    publish(increment_of(rows), file, again=True)
+    Ledger.open(file).publish(increment_of(rows), again=True)
 
 
 def released(rows: int, *, seed: int = 1) -> GroupedTables:

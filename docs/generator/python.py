@@ -23,9 +23,9 @@ from sfumato.leaks import (
     Wanted,
 )
 from sfumato.policy.parts import Part
-from sfumato.publishing.start import Publication
+from sfumato.publishing.increments import Publication
+from sfumato.publishing.ledger import Contents, Headroom, Room
 from sfumato.tasks.draft import Draft
-from sfumato.tasks.headroom import Headroom, Room
 from sfumato.tasks.protect import Protected, Step
 from sfumato.verifier import Check, Verdict
 
@@ -50,6 +50,7 @@ _MORE = {
     "Publication": Publication,
     "Headroom": Headroom,
     "Room": Room,
+    "Contents": Contents,
 }
 """What functions give back, though nobody has to name it."""
 

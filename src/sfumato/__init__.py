@@ -15,9 +15,9 @@ sensitive columns apart, `sf.merge` joins them again and `sf.breach` says what t
 runs every attack. `sf.report` shows it on one page, `sf.diff` what changed since the last release,
 `sf.explain` what others learn of one person, `sf.membership` whether they can tell who is in it;
 `sf.attack` attacks a table as it is. `sf.sign` and `sf.check_evidence` prove that a release is
-unchanged, `sf.publish` adds people to it through a ledger, and `sf.headroom` says how many more it
-takes. `sf.utility` says how well a release still answers questions, `sf.estimate` answers one from
-it alone, `sf.correlations` tells which columns belong together.
+unchanged, and `sf.Ledger` adds people to it, as many as it takes. `sf.utility` says how well a
+release still answers questions, `sf.estimate` answers one from it alone, `sf.correlations` tells
+which columns belong together.
 
 Everything a policy can name is in `sf.models`, `sf.hierarchy`, `sf.losses`, `sf.search`,
 `sf.partition` and `sf.decouplings`; the attacks are in `sf.attacks`, the learners of networks in
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from sfumato.errors import SfumatoError
     from sfumato.evidence import SigningKey
     from sfumato.policy import Policy
+    from sfumato.publishing.ledger import Ledger
     from sfumato.releases.release import Decoupled, Release
     from sfumato.reports.report import report
     from sfumato.tasks.anonymize import anonymize
@@ -58,15 +59,14 @@ if TYPE_CHECKING:
     from sfumato.tasks.estimate import estimate
     from sfumato.tasks.evidence import check_evidence, keygen, sign
     from sfumato.tasks.explain import explain
-    from sfumato.tasks.headroom import headroom
     from sfumato.tasks.membership import membership
     from sfumato.tasks.protect import protect
-    from sfumato.tasks.publish import publish
     from sfumato.tasks.utility import compare_utility, correlations, utility
     from sfumato.tasks.verify import verify
 
 __all__ = [
     "Decoupled",
+    "Ledger",
     "Policy",
     "Release",
     "SfumatoError",
@@ -87,7 +87,6 @@ __all__ = [
     "draft",
     "estimate",
     "explain",
-    "headroom",
     "hierarchy",
     "inspect",
     "keygen",
@@ -99,7 +98,6 @@ __all__ = [
     "networks",
     "partition",
     "protect",
-    "publish",
     "report",
     "samples",
     "search",
@@ -110,6 +108,7 @@ __all__ = [
 
 _WHERE = {
     "Decoupled": "sfumato.releases.release",
+    "Ledger": "sfumato.publishing.ledger",
     "Policy": "sfumato.policy",
     "Release": "sfumato.releases.release",
     "SfumatoError": "sfumato.errors",
@@ -127,12 +126,10 @@ _WHERE = {
     "draft": "sfumato.tasks.draft",
     "estimate": "sfumato.tasks.estimate",
     "explain": "sfumato.tasks.explain",
-    "headroom": "sfumato.tasks.headroom",
     "inspect": "sfumato.tasks.draft",
     "membership": "sfumato.tasks.membership",
     "keygen": "sfumato.tasks.evidence",
     "merge": "sfumato.tasks.decouple",
-    "publish": "sfumato.tasks.publish",
     "protect": "sfumato.tasks.protect",
     "sign": "sfumato.tasks.evidence",
     "report": "sfumato.reports.report",

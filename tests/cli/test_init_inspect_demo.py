@@ -137,5 +137,5 @@ def test_demo_replaces_its_own_release_and_can_keep_its_data(folder, run):
     # What is kept is what was published from.
     kept = folder / "out" / "show-input"
     assert sf.anonymize(kept / "people.csv", kept / "policy.yaml").verdict.holds
-    assert sf.headroom(kept / "demo.ledger").alpha == 0.5
+    assert sf.Ledger(kept / "demo.ledger").headroom().alpha == 0.5
     assert (kept / "demo.ledger").stat().st_mode & 0o077 == 0

@@ -42,6 +42,15 @@ def clinic(folder, run):
     return folder
 
 
+@pytest.mark.parametrize("option", ["--delete", "--correct", "--output", "--key"])
+def test_a_start_takes_nothing_that_is_for_increments(clinic, run, option):
+    done = run("publish", "broken", "-l", "y.ledger", "--alpha", "0.5", option, "new.csv")
+    assert done.exit_code == 2
+    name = option.removeprefix("--")
+    assert f"{name} must be left out when a ledger is started" in " ".join(done.stderr.split())
+    assert not (clinic / "y.ledger").exists()
+
+
 def test_an_increment_from_start_to_end(clinic, run):
     dry = run("publish", "new.csv", "-l", "x.ledger", "--dry-run", "-o", "two")
     assert "2 rows would be admitted, 1 refused, 1 held back" in dry.stdout

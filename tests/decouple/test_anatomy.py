@@ -261,4 +261,4 @@ def test_a_ledger_does_not_start_from_it(tmp_path):
     for output in (None, tmp_path / "buckets"):
         release = anatomised(ROWS, 2, output=output)
         with pytest.raises(InputError, match="decoupled by 'break-merge'"):
-            sf.publish(release, ledger=tmp_path / "x.ledger", alpha=0.5)
+            sf.Ledger.start(release, tmp_path / "x.ledger", alpha=0.5)

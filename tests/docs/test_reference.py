@@ -245,8 +245,8 @@ def decoupled(folder) -> list[dict]:
     sf.decouple(folder / "csv", output=folder / "broken")
     table = pa.table({"age": ["30s"] * 4, "ill": ["flu", "flu", "gout", "hiv"]})
     first = sf.decouple(table, quasi_identifiers=["age"], sensitive=["ill"])
-    sf.publish(first, folder / "clinic.ledger", alpha=0.5, k=2)
-    sf.publish(table, folder / "clinic.ledger", output=folder / "increment")
+    sf.Ledger.start(first, folder / "clinic.ledger", alpha=0.5, k=2)
+    sf.Ledger(folder / "clinic.ledger").publish(table, output=folder / "increment")
     return [manifest_in(folder / "broken"), manifest_in(folder / "increment")]
 
 

@@ -16,7 +16,6 @@ from sfumato.ledger import store as chain
 from sfumato.publishing import outputs as increment_tables
 from sfumato.tables import open_table
 from sfumato.tables.sql.releases import Staging, Unfinished
-from sfumato.tasks.headroom import contents, log, verify_ledger
 from tests.engines import databases
 from tests.engines.test_ibis_edges import duckdb_boundary, postgres_boundary
 from tests.ledger.releases import counted
@@ -111,7 +110,7 @@ class Pair:
     def start(self, release, alpha):
         """Start both from a release that is in no database."""
         for ledger in (self.stored, self.plain):
-            sf.publish(release, ledger, alpha=alpha, policy=POLICY)
+            sf.Ledger.start(release, ledger, alpha=alpha, policy=POLICY)
         return self
 
     def start_there(self):
@@ -121,9 +120,9 @@ class Pair:
         sf.decouple(released, output="table:march", seed=1)
         embedded = sf.decouple(sf.anonymize(FIRST, POLICY), seed=1)
         more = {"alpha": 0.6, "policy": POLICY}
-        one = sf.publish((place[0], "march"), self.stored, source=place, **more)
-        other = sf.publish(embedded, self.plain, source=FIRST, **more)
-        assert said(one) == said(other)
+        one = sf.Ledger.start((place[0], "march"), self.stored, source=place, **more)
+        other = sf.Ledger.start(embedded, self.plain, source=FIRST, **more)
+        assert said(one.started) == said(other.started)
         self.same_ledger()
         return self
 
@@ -132,9 +131,11 @@ class Pair:
         self.n += 1
         name = f"r{self.n}"
         rows = getattr(self.database, how)(table, *([f"new{self.n}"] if how == "stored" else []))
-        one = sf.publish(rows, self.stored, output=f"table:{name}", seed=self.n, **more)
+        one = sf.Ledger(self.stored).publish(rows, output=f"table:{name}", seed=self.n, **more)
         output = self.folder / name
-        other = sf.publish(table, self.plain, output=output, format="parquet", seed=self.n, **more)
+        other = sf.Ledger(self.plain).publish(
+            table, output=output, format="parquet", seed=self.n, **more
+        )
         assert said(one) == said(other)
         assert (one.place is None) == (other.folder is None)
         if one.place is not None:
@@ -143,9 +144,11 @@ class Pair:
         return one
 
     def same_ledger(self):
-        assert kept(log(self.stored)) == kept(log(self.plain))
-        assert counted(contents(self.stored).tables) == counted(contents(self.plain).tables)
-        assert verify_ledger(self.stored) == []
+        assert kept(sf.Ledger(self.stored).history) == kept(sf.Ledger(self.plain).history)
+        assert counted(sf.Ledger(self.stored).contents().tables) == counted(
+            sf.Ledger(self.plain).contents().tables
+        )
+        assert sf.Ledger(self.stored).verify() == []
 
 
 @pytest.fixture(scope="module")
@@ -210,8 +213,8 @@ def test_odd_tables_grow_as_embedded_and_keep_their_types(quick_database, tmp_pa
     roles = {"quasi_identifiers": names, "sensitive": [last], "seed": 1}
     sf.decouple(place, output="table:march", **roles)
     pair = Pair(database, folder)
-    sf.publish((place[0], "march"), pair.stored, alpha=1, k=1)
-    sf.publish(sf.decouple(table, **roles), pair.plain, alpha=1, k=1)
+    sf.Ledger.start((place[0], "march"), pair.stored, alpha=1, k=1)
+    sf.Ledger.start(sf.decouple(table, **roles), pair.plain, alpha=1, k=1)
     assert pair.publish(table, compare_cells=False).admitted == table.num_rows
     pair.publish(table, compare_cells=False, again=True, whole=True)
     first, later = (manifest_in(database, name)["files"] for name in ("march", "r3"))
@@ -229,14 +232,16 @@ def test_a_ledger_grows_in_spark(spark, tmp_path):
         roles = {"quasi_identifiers": NAMES[:2], "sensitive": NAMES[2:], "seed": 1}
         sf.decouple(place, output="table:march", **roles)
         ledgers = [tmp_path / "stored.ledger", tmp_path / "plain.ledger"]
-        sf.publish((spark.session, "march"), ledgers[0], alpha=1, k=2)
-        sf.publish(sf.decouple(table, **roles), ledgers[1], alpha=1, k=2)
+        sf.Ledger.start((spark.session, "march"), ledgers[0], alpha=1, k=2)
+        sf.Ledger.start(sf.decouple(table, **roles), ledgers[1], alpha=1, k=2)
         new = table.slice(0, 6)
-        one = sf.publish(spark.load(new), ledgers[0], output="table:april", seed=1)
-        other = sf.publish(new, ledgers[1], output=tmp_path / "april", format="parquet", seed=1)
+        one = sf.Ledger(ledgers[0]).publish(spark.load(new), output="table:april", seed=1)
+        other = sf.Ledger(ledgers[1]).publish(
+            new, output=tmp_path / "april", format="parquet", seed=1
+        )
         assert said(one) == said(other)
         assert one.admitted > 0
-        assert kept(log(ledgers[0])) == kept(log(ledgers[1]))
+        assert kept(sf.Ledger(ledgers[0]).history) == kept(sf.Ledger(ledgers[1]).history)
         same_release(spark, "april", tmp_path / "april")
         assert not staged_in(spark)
     finally:
@@ -250,9 +255,9 @@ def test_people_leave_and_are_corrected_where_they_are(pair):
     gone = pair.database.stored(FIRST.slice(20, 8), "gone")
     corrected = pair.database.stored(changed, "corrected")
     more = {"hold": False, "seed": 5}
-    one = sf.publish(None, pair.stored, delete=gone, correct=corrected, output="table:r2", **more)
-    other = sf.publish(
-        None, pair.plain, delete=FIRST.slice(20, 8), correct=changed,
+    one = sf.Ledger(pair.stored).publish(delete=gone, correct=corrected, output="table:r2", **more)
+    other = sf.Ledger(pair.plain).publish(
+        delete=FIRST.slice(20, 8), correct=changed,
         output=pair.folder / "r2", format="parquet", **more,
     )  # fmt: skip
     assert said(one) == said(other)
@@ -263,7 +268,7 @@ def test_people_leave_and_are_corrected_where_they_are(pair):
 
 def test_rows_of_a_database_can_be_published_to_a_folder(pair):
     new = pair.database.stored(people(30, 1), "new")
-    done = sf.publish(new, pair.stored, output=pair.folder / "april")
+    done = sf.Ledger(pair.stored).publish(new, output=pair.folder / "april")
     assert sf.verify(pair.folder / "april").verdict.holds
     assert (done.folder, done.place) == (pair.folder / "april", None)
 
@@ -271,7 +276,7 @@ def test_rows_of_a_database_can_be_published_to_a_folder(pair):
 def test_an_increment_in_a_database_is_signed(pair):
     new = pair.database.stored(people(30, 1), "new")
     key = sf.SigningKey.generate()
-    sf.publish(new, pair.stored, output="table:april", key=key)
+    sf.Ledger(pair.stored).publish(new, output="table:april", key=key)
     assert sf.check_evidence((new[0], "april"), key.public).holds
     assert {"april_evidence", "april_manifest"} < pair.database.tables()
 
@@ -292,7 +297,7 @@ def test_rows_do_not_pass_through_python(request, kind, tmp_path, release, monke
             if kind == "duck"
             else postgres_boundary(monkeypatch)
         )
-        done = sf.publish(new, pair.stored, output="table:april")
+        done = sf.Ledger(pair.stored).publish(new, output="table:april")
         monkeypatch.undo()
         assert done.admitted > 3000
         assert database.read("april").num_rows == done.admitted
@@ -320,16 +325,16 @@ def interrupted(monkeypatch, pair, where, name):
         patch.setattr(where, name, stop)
         patch.setattr(Staging, "_drop", nothing)
         with pytest.raises(Stop):
-            sf.publish(new, pair.stored, output="table:april", seed=1)
+            sf.Ledger(pair.stored).publish(new, output="table:april", seed=1)
     return new
 
 
 def test_a_publish_that_ends_before_the_record_never_was(pair, monkeypatch):
     before = pair.database.tables()
     new = interrupted(monkeypatch, pair, chain, "append")
-    assert len(log(pair.stored)) == 1
+    assert len(sf.Ledger(pair.stored).history) == 1
     assert pair.database.tables() - before - {"new"} == staged_in(pair.database) != set()
-    done = sf.publish(new, pair.stored, output="table:may")
+    done = sf.Ledger(pair.stored).publish(new, output="table:may")
     assert done.sequence == 2
     assert not staged_in(pair.database)
     assert "april" not in pair.database.tables()
@@ -337,27 +342,27 @@ def test_a_publish_that_ends_before_the_record_never_was(pair, monkeypatch):
 
 def test_a_publish_that_ends_after_the_record_is_made_up_for(pair, monkeypatch):
     new = interrupted(monkeypatch, pair, increment_tables.TablesOutput, "finish")
-    assert len(log(pair.stored)) == 2
+    assert len(sf.Ledger(pair.stored).history) == 2
     assert "april" not in pair.database.tables()
-    elsewhere = sf.publish(people(3, 3), pair.stored, dry_run=True)
+    elsewhere = sf.Ledger(pair.stored).publish(people(3, 3), dry_run=True)
     assert "Publish rows of that database" in elsewhere.warnings[0]
     with pytest.raises(InputError, match="given before"):
-        sf.publish(new, pair.stored, output="table:april2", seed=1)
+        sf.Ledger(pair.stored).publish(new, output="table:april2", seed=1)
     assert not staged_in(pair.database)
     assert sf.verify((new[0], "april")).verdict.holds
-    assert sf.publish(pair.database.load(people(3, 3)), pair.stored).warnings == ()
-    assert verify_ledger(pair.stored) == []
+    assert sf.Ledger(pair.stored).publish(pair.database.load(people(3, 3))).warnings == ()
+    assert sf.Ledger(pair.stored).verify() == []
 
 
 def test_a_name_that_was_taken_meanwhile_is_waited_for(pair, monkeypatch):
     new = interrupted(monkeypatch, pair, increment_tables.TablesOutput, "finish")
     pair.database.stored(FIRST, "april")
-    done = sf.publish(new, pair.stored, again=True, output="table:may", seed=2)
+    done = sf.Ledger(pair.stored).publish(new, again=True, output="table:may", seed=2)
     assert "there is a table april already" in done.warnings[0]
     assert staged_in(pair.database)
     assert pair.database.read("april").num_rows == 60
     pair.database.connection.execute("DROP TABLE april")
-    assert sf.publish(new, pair.stored, again=True, dry_run=True).warnings == ()
+    assert sf.Ledger(pair.stored).publish(new, again=True, dry_run=True).warnings == ()
     assert not staged_in(pair.database)
     assert sf.verify((new[0], "april")).verdict.holds
 
@@ -379,10 +384,10 @@ def test_what_fails_changes_neither_the_ledger_nor_the_database(pair, monkeypatc
         with monkeypatch.context() as patch:
             patch.setattr(where, name, what)
             with pytest.raises(error):
-                sf.publish(new, pair.stored, output="table:april")
+                sf.Ledger(pair.stored).publish(new, output="table:april")
         assert pair.database.tables() == before
-        assert len(log(pair.stored)) == 1
-    assert sf.publish(new, pair.stored, output="table:april").place == "table:april"
+        assert len(sf.Ledger(pair.stored).history) == 1
+    assert sf.Ledger(pair.stored).publish(new, output="table:april").place == "table:april"
 
 
 def test_what_cannot_be_published_is_refused_before_anything_is_done(pair):
@@ -398,9 +403,9 @@ def test_what_cannot_be_published_is_refused_before_anything_is_done(pair):
 
     def refused(error, match, data=new, output="table:april", **more):
         with pytest.raises(error, match=match):
-            sf.publish(data, pair.stored, output=output, **more)
+            sf.Ledger(pair.stored).publish(data, output=output, **more)
         assert database.tables() == before
-        assert len(log(pair.stored)) == 1
+        assert len(sf.Ledger(pair.stored).history) == 1
 
     refused(OutputError, "there is a table march already", output="table:march")
     refused(OutputError, "there is a table new already", output="table:new")
@@ -413,7 +418,7 @@ def test_what_cannot_be_published_is_refused_before_anything_is_done(pair):
     refused(OutputError, "is in a transaction")
     database.connection.execute("ROLLBACK")
     with pytest.raises(InputError, match="table people is none"):
-        sf.publish((new[0], "people"), pair.folder / "other.ledger", alpha=0.5)
+        sf.Ledger.start((new[0], "people"), pair.folder / "other.ledger", alpha=0.5)
     assert not (pair.folder / "other.ledger").exists()
 
 
@@ -441,15 +446,16 @@ def test_a_connection_that_is_cut(postgres, tmp_path, release, monkeypatch, mome
         with monkeypatch.context() as patch:
             patch.setattr(where, name, cut_first)
             with pytest.raises(OutputError) as refused:
-                sf.publish(postgres.address("new"), pair.stored, **more)
+                sf.Ledger(pair.stored).publish(postgres.address("new"), **more)
         recorded = name == "settle"
         assert ("is in the ledger" in str(refused.value)) == recorded
         assert "s3cret" not in str(refused.value)
-        assert len(log(pair.stored)) == 1 + recorded
+        assert len(sf.Ledger(pair.stored).history) == 1 + recorded
         assert "april" not in postgres.tables()
         assert (postgres.tables() == before) != recorded
-        again = sf.publish(postgres.address("new"), pair.stored, dry_run=recorded, again=True, **(
-            {} if recorded else more))  # fmt: skip
+        again = sf.Ledger(pair.stored).publish(
+            postgres.address("new"), dry_run=recorded, again=True, **{} if recorded else more
+        )
         assert again.warnings == ()
         assert sf.verify((postgres.connection, "april")).verdict.holds
         assert not staged_in(postgres)
@@ -464,9 +470,11 @@ def test_who_may_not_create_tables_publishes_nothing(postgres, tmp_path, release
         postgres.connection.execute("CREATE ROLE reader LOGIN PASSWORD 's3cret@:/?'")
         postgres.connection.execute("GRANT SELECT ON new TO reader")
         with pytest.raises(OutputError, match="permission denied"):
-            sf.publish(postgres.address("new", user="reader"), pair.stored, output="table:april")
+            sf.Ledger(pair.stored).publish(
+                postgres.address("new", user="reader"), output="table:april"
+            )
         assert postgres.tables() == {"new"}
-        assert len(log(pair.stored)) == 1
+        assert len(sf.Ledger(pair.stored).history) == 1
     finally:
         postgres.clear()
         postgres.connection.execute("DROP ROLE reader")

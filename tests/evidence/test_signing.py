@@ -52,13 +52,11 @@ def test_increments_can_be_signed_at_once(tmp_path, key):
     table = pa.table({"age": ["30s"] * 4, "ill": ["flu", "flu", "gout", "hiv"]})
     decoupled = sf.decouple(table, quasi_identifiers=["age"], sensitive=["ill"])
     ledger = tmp_path / "x.ledger"
-    with pytest.raises(ParameterError, match="key must be left out when a ledger is started"):
-        sf.publish(decoupled, ledger, alpha=0.5, k=2, key=key)
-    sf.publish(decoupled, ledger, alpha=0.5, k=2)
+    sf.Ledger.start(decoupled, ledger, alpha=0.5, k=2)
     new = pa.table({"age": ["30s"] * 2, "ill": ["gout", "flu"]})
     with pytest.raises(ParameterError, match="key must be left out when there is no output"):
-        sf.publish(new, ledger, key=key)
-    done = sf.publish(new, ledger, output=tmp_path / "two", key=key)
+        sf.Ledger(ledger).publish(new, key=key)
+    done = sf.Ledger(ledger).publish(new, output=tmp_path / "two", key=key)
     found = sf.check_evidence(done.folder, key.public)
     assert found.holds, str(found)
     assert evidence_in(done.folder)["claims"]["increment"]["sequence"] == 2

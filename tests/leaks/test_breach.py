@@ -23,8 +23,8 @@ from sfumato.leaks import (
     holders,
     increment_ratio,
     likelihood,
-    permitted,
     permitted_each,
+    permitted_rows,
 )
 from tests.bayes.worked import COLUMNS, FIRST, ROWS, SECOND, TABLE
 
@@ -462,7 +462,7 @@ def groups_with_counts(draw, columns=None):
 def test_what_is_permitted_is_admitted_and_one_more_is_not(group, alpha):
     counts, size = group
     limit = Fraction(alpha, 100)
-    n = permitted(counts, size, alpha / 100)
+    n = permitted_rows(counts, size, alpha / 100)
     if likelihood(counts, size) > limit:
         assert n == ABOVE
         return
@@ -484,31 +484,32 @@ def test_many_at_once_are_permitted_what_each_is(groups, alpha):
     counts = np.array([counts for counts, _ in groups], dtype=np.int64).T
     sizes = np.array([size for _, size in groups], dtype=np.int64)
     # Close to 1 the answer leaves the whole numbers that arrays hold.
-    most = UNLIMITED if alpha == 1 else UNLIMITED - 1
-    each = [min(permitted(counts, size, alpha), most) for counts, size in groups]
-    assert permitted_each(counts, sizes, alpha).tolist() == each
+    each = [permitted_rows(counts, size, alpha) for counts, size in groups]
+    assert permitted_each(counts, sizes, alpha).tolist() == [
+        UNLIMITED if n is None else min(n, UNLIMITED - 1) for n in each
+    ]
 
 
 def test_equality_is_admitted_and_alpha_is_the_decimal_that_was_written():
     # 3/10 is allowed by 0.3, though the binary fraction nearest to 0.3 is a little less.
     assert Fraction(0.3) < Fraction(3, 10)
-    assert permitted([3], 10, 0.3) == 0
+    assert permitted_rows([3], 10, 0.3) == 0
     assert permitted_each(np.array([[3]]), np.array([10]), 0.3).tolist() == [0]
-    assert permitted([1, 1], 2, Fraction(1, 4)) == 0
-    assert permitted([0], 0, 0.5) == 0
+    assert permitted_rows([1, 1], 2, Fraction(1, 4)) == 0
+    assert permitted_rows([0], 0, 0.5) == 0
 
 
 def test_without_a_limit_everybody_may_come():
-    assert permitted([5, 5], 5, 1.0) == UNLIMITED
+    assert permitted_rows([5, 5], 5, 1.0) is None
     assert permitted_each(np.array([[5]]), np.array([5]), 1).tolist() == [UNLIMITED]
-    assert permitted([5, 5], 5, 0.999) == ABOVE
+    assert permitted_rows([5, 5], 5, 0.999) == ABOVE
 
 
 def test_nonsense_is_refused():
     with pytest.raises(ParameterError, match="counts must be from 0 to the size"):
-        permitted([6], 5, 0.5)
+        permitted_rows([6], 5, 0.5)
     with pytest.raises(ParameterError, match="alpha must be a number of at least 0"):
-        permitted([1], 5, -0.5)
+        permitted_rows([1], 5, -0.5)
     with pytest.raises(ParameterError, match="old must be above 0"):
         increment_ratio(0, 0.5)
     with pytest.raises(ParameterError, match="alpha"):

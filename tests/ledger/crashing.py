@@ -20,10 +20,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-import sfumato.tasks.publish as task
-from sfumato.ledger.pending import staged
+import sfumato as sf
+import sfumato.publishing.ledger
+from sfumato.ledger.pending import staged_names
 from sfumato.ledger.store import reading
-from sfumato.tasks.headroom import contents, log, verify_ledger
 from tests.ledger.releases import START, counted, grouped_of
 
 NEW = [
@@ -41,7 +41,7 @@ def publish_in_a_child(ledger: Path, target: Path, seed: int) -> int:
         return child
     try:
         rows = pa.table({name: [row[i] for row in NEW] for i, name in enumerate(NAMES)})
-        task.publish(rows, ledger, output=target, again=True, seed=seed)
+        sf.Ledger(ledger).publish(rows, output=target, again=True, seed=seed)
         if target.name == "warm-up":
             (ledger.parent / "imported").write_text("\n".join(sys.modules))
     except BaseException as error:  # noqa: BLE001 - the parent must hear of it
@@ -61,7 +61,7 @@ def is_whole(folder: Path) -> bool:
 
 def main(folder: Path, rounds: int, rng: random.Random) -> None:
     ledger = folder / "x.ledger"
-    task.publish(grouped_of(START), ledger, alpha=0.5, k=2)
+    sf.Ledger.start(grouped_of(START), ledger, alpha=0.5, k=2)
     os.waitpid(publish_in_a_child(ledger, folder / "warm-up", 0), 0)
     for name in (folder / "imported").read_text().splitlines():
         with suppress(ImportError):
@@ -72,17 +72,17 @@ def main(folder: Path, rounds: int, rng: random.Random) -> None:
     targets: dict[int, Path] = {2: folder / "warm-up", 3: folder / "usual"}
     survived = 0
     for i in range(rounds):
-        last = log(ledger)[-1]["sequence"]
-        before = counted(contents(ledger).tables)
+        last = sf.Ledger(ledger).history[-1]["sequence"]
+        before = counted(sf.Ledger(ledger).contents().tables)
         target = folder / f"out-{i}"
         child = publish_in_a_child(ledger, target, i)
         time.sleep(rng.uniform(0, 1.2 * usual))
         os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
         assert not (os.WIFEXITED(status) and os.WEXITSTATUS(status)), "a publish failed"
-        assert verify_ledger(ledger) == [], "the chain is broken"
-        now = log(ledger)[-1]["sequence"]
-        after = counted(contents(ledger).tables)
+        assert sf.Ledger(ledger).verify() == [], "the chain is broken"
+        now = sf.Ledger(ledger).history[-1]["sequence"]
+        after = counted(sf.Ledger(ledger).contents().tables)
         if now == last:
             assert after == before, "half a release"
             assert not target.exists(), "a folder of a release that never was"
@@ -92,13 +92,13 @@ def main(folder: Path, rounds: int, rng: random.Random) -> None:
             targets[now] = target
             assert after["20s",][0] == before["20s",][0] + len(NEW), "half a release"
             with reading(ledger) as db:
-                waits = staged(db)
+                waits = staged_names(db)
             assert target.exists() or waits, "a release without its folder"
         if target.exists():
             assert is_whole(target), "half a folder"
     os.waitpid(publish_in_a_child(ledger, folder / "last", 0), 0)
-    targets[log(ledger)[-1]["sequence"]] = folder / "last"
-    assert len(targets) == len(log(ledger)) - 1
+    targets[sf.Ledger(ledger).history[-1]["sequence"]] = folder / "last"
+    assert len(targets) == len(sf.Ledger(ledger).history) - 1
     assert all(is_whole(target) for target in targets.values())
     assert not list(folder.glob(".*.unfinished")), "something was left behind"
     sys.stdout.write(json.dumps({"rounds": rounds, "after": survived, "usual": usual}))

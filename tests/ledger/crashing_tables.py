@@ -18,8 +18,7 @@ import duckdb
 import pyarrow as pa
 
 import sfumato as sf
-import sfumato.tasks.headroom
-import sfumato.tasks.publish
+import sfumato.publishing.ledger
 import sfumato.tasks.verify
 from sfumato.tables.sql.duckdb import DuckDBDatabase
 from sfumato.tables.sql.table import IbisTable
@@ -55,7 +54,7 @@ class Clinic:
         self.address = f"duckdb:///{self.file}?table=new"
 
     def start(self) -> None:
-        sf.publish(grouped_of(START), self.ledger, alpha=0.5, k=2)
+        sf.Ledger.start(grouped_of(START), self.ledger, alpha=0.5, k=2)
         new = pa.table({name: [row[i] for row in NEW] for i, name in enumerate(NAMES)})
         with duckdb.connect(str(self.file)) as connection:
             connection.register("rows", new)
@@ -72,7 +71,7 @@ class Clinic:
             return run(self, statement)
 
         DuckDBDatabase._run = counting
-        sf.publish(self.address, self.ledger, output=f"table:{output}", again=True)
+        sf.Ledger(self.ledger).publish(self.address, output=f"table:{output}", again=True)
         if count is not None:
             count.write_text(str(len(statements)))
 
@@ -82,13 +81,13 @@ class Clinic:
 
     def check(self, output: str, before: int) -> None:
         """Look at what a kill left, and again after somebody else looked into the ledger."""
-        log = sfumato.tasks.headroom.log(self.ledger)
-        assert sfumato.tasks.headroom.verify_ledger(self.ledger) == [], "the chain is broken"
+        log = sf.Ledger(self.ledger).history
+        assert sf.Ledger(self.ledger).verify() == [], "the chain is broken"
         recorded = len(log) - before
         assert recorded in (0, 1)
         found = {name for name in self.tables() if name.startswith(output)}
         assert recorded or not found, "tables of a release that never was"
-        sf.publish(self.address, self.ledger, again=True, dry_run=True)
+        sf.Ledger(self.ledger).publish(self.address, again=True, dry_run=True)
         names = {
             f"{output}{part}" for part in ("", "_manifest", "_sensitive_ill", "_sensitive_pay")
         }
@@ -106,13 +105,13 @@ def main(folder: Path, rounds: int) -> None:
     total = int((folder / "count").read_text())
     survived = 0
     for i in range(rounds):
-        before = len(sfumato.tasks.headroom.log(clinic.ledger))
+        before = len(sf.Ledger(clinic.ledger).history)
         # Most of what can go wrong goes wrong towards the end.
         output, die_at = f"r{i}x", max(1, int(total * sqrt((i + 1) / (rounds + 1))))
         ended = forked(lambda: clinic.publish(output, die_at))  # noqa: B023 - at once
         assert ended == signal.SIGKILL, "it was not killed"
         forked(lambda: clinic.check(output, before))  # noqa: B023 - at once
-        survived += len(sfumato.tasks.headroom.log(clinic.ledger)) - before
+        survived += len(sf.Ledger(clinic.ledger).history) - before
     forked(lambda: clinic.publish("last"))
 
     def left() -> None:

@@ -6,7 +6,7 @@ from math import prod
 
 import numpy as np
 
-from sfumato.ledger.store import Tally
+from sfumato.ledger.admission import Tally
 
 
 def tally_of(rows, widths) -> Tally:

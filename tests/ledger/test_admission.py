@@ -7,7 +7,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.ledger.store import Offers, Tally, admit, breach, exact, thinned
+from sfumato.ledger.admission import Offers, Tally, admit, admit_alone
+from sfumato.likelihood import exact
 from tests.ledger.literal import breaches, may_follow, tally_of
 from tests.ledger.test_limit import ALPHAS
 
@@ -67,7 +68,7 @@ def test_all_are_admitted_where_all_may_be(increment, seed):
 def test_a_batch_of_its_own_is_within_the_limit_by_itself(increment, alpha, seed):
     _, new, widths = increment
     offers = offers_of(new)
-    rest = as_rows(offers, thinned(offers, exact(alpha), np.random.default_rng(seed)))
+    rest = as_rows(offers, admit_alone(offers, exact(alpha), np.random.default_rng(seed)))
     assert all(p <= exact(alpha) for p in breaches(rest, widths).values())
 
 
@@ -93,7 +94,7 @@ def test_the_worked_example():
     after = GROUP.plus(NEW.values, NEW.rows)
     assert [count.tolist() for count in after.counts] == [[12, 1, 1, 1], [1, 12, 1, 1], [9, 6]]
     assert GROUP.worst == Fraction(8, 25)
-    assert breach(GROUP, (0, 1, 0)) == (Fraction(16, 125), Fraction(8, 25))
+    assert GROUP.breach((0, 1, 0)) == (Fraction(16, 125), Fraction(8, 25))
     # An adversary who knows the salary now has 12/15 · 12/15 for the other two.
     assert after.worst == Fraction(16, 25)
 

@@ -14,7 +14,7 @@ NEW = [("7", "flu", "low"), ("7", "gout", "high"), ("9", "hiv", "low"), ("9", "c
 def steps(monkeypatch):
     """Count the database's own instructions, in hundreds."""
     taken = [0]
-    opened = store._opened
+    opened = store._connect
 
     def counting(file):
         db = opened(file)
@@ -26,7 +26,7 @@ def steps(monkeypatch):
         db.set_progress_handler(step, 100)
         return db
 
-    monkeypatch.setattr(store, "_opened", counting)
+    monkeypatch.setattr(store, "_connect", counting)
     return taken
 
 
@@ -34,11 +34,11 @@ def cost(folder, steps, groups, *, waiting=0):
     path = folder / f"{groups}-{waiting}.ledger"
     rows = [(str(g), *row) for g in range(10, groups) for row in GROUP]
     rows += [(g, *row) for g in ("7", "9") for row in GROUP]
-    sf.publish(grouped_of(rows), path, alpha=0.5, k=2)
+    sf.Ledger.start(grouped_of(rows), path, alpha=0.5, k=2)
     if waiting:
-        sf.publish(table_of([(f"new {i}", "flu", "low") for i in range(waiting)]), path)
+        sf.Ledger(path).publish(table_of([(f"new {i}", "flu", "low") for i in range(waiting)]))
     steps[0] = 0
-    done = sf.publish(table_of(NEW), path)
+    done = sf.Ledger(path).publish(table_of(NEW))
     assert done.admitted == 4
     return steps[0]
 
@@ -58,11 +58,11 @@ def test_nor_with_what_waits_elsewhere(tmp_path, steps):
 def test_they_grow_with_the_increment(tmp_path, steps):
     path = tmp_path / "x.ledger"
     rows = [(str(g), *row) for g in range(200) for row in GROUP]
-    sf.publish(grouped_of(rows), path, alpha=0.5, k=2)
+    sf.Ledger.start(grouped_of(rows), path, alpha=0.5, k=2)
     taken = []
     for groups in (2, 100):
         new = [(str(g), *row) for g in range(groups) for row in GROUP]
         steps[0] = 0
-        assert sf.publish(table_of(new), path).admitted == 4 * groups
+        assert sf.Ledger(path).publish(table_of(new)).admitted == 4 * groups
         taken.append(steps[0])
     assert taken[1] > 5 * taken[0]

@@ -13,7 +13,6 @@ import sfumato as sf
 from sfumato.errors import OutputError
 from sfumato.ledger import pending
 from sfumato.ledger.store import writing
-from sfumato.tasks.headroom import contents, log, verify_ledger
 from tests.engines.databases import imported
 from tests.ledger.releases import START, counted, grouped_of, table_of
 
@@ -24,7 +23,7 @@ NEW = [("20s", "flu", "high"), ("20s", "gout", "low")]
 @pytest.fixture
 def ledger(tmp_path):
     path = tmp_path / "x.ledger"
-    sf.publish(grouped_of(START), path, alpha=0.5, k=2)
+    sf.Ledger.start(grouped_of(START), path, alpha=0.5, k=2)
     return path
 
 
@@ -54,10 +53,10 @@ def test_a_publish_into_a_database_that_is_killed_at_any_statement(tmp_path):
 
 
 def test_who_comes_second_waits_or_is_told(ledger):
-    before = counted(contents(ledger).tables)
+    before = counted(sf.Ledger(ledger).contents().tables)
     with writing(ledger), pytest.raises(OutputError, match="another publish is at work"):
-        sf.publish(table_of(NEW), ledger, wait=0.05)
-    assert counted(contents(ledger).tables) == before
+        sf.Ledger(ledger).publish(table_of(NEW), wait=0.05)
+    assert counted(sf.Ledger(ledger).contents().tables) == before
 
 
 def test_many_at_once_come_one_after_the_other(ledger):
@@ -67,7 +66,7 @@ def test_many_at_once_come_one_after_the_other(ledger):
         try:
             for i in range(5):
                 output = ledger.with_name(f"out-{number}-{i}")
-                sf.publish(table_of(NEW), ledger, wait=60, again=True, output=output)
+                sf.Ledger(ledger).publish(table_of(NEW), wait=60, again=True, output=output)
         except Exception as error:  # noqa: BLE001
             problems.append(error)
 
@@ -77,8 +76,8 @@ def test_many_at_once_come_one_after_the_other(ledger):
     for thread in threads:
         thread.join()
     assert not problems
-    assert [entry["sequence"] for entry in log(ledger)] == list(range(1, 17))
-    assert verify_ledger(ledger) == []
+    assert [entry["sequence"] for entry in sf.Ledger(ledger).history] == list(range(1, 17))
+    assert sf.Ledger(ledger).verify() == []
     assert len(list(ledger.parent.glob("out-*"))) == 15
 
 
@@ -86,11 +85,11 @@ def test_a_renaming_that_failed_is_made_up_for(ledger, monkeypatch):
     target = ledger.with_name("out")
     monkeypatch.setattr(pending, "finish", lambda _: ["the disk said no."])
     with pytest.raises(OutputError, match="is in the ledger, but the disk said no"):
-        sf.publish(table_of(NEW), ledger, output=target)
+        sf.Ledger(ledger).publish(table_of(NEW), output=target)
     monkeypatch.undo()
     assert not target.exists()
-    assert log(ledger)[-1]["sequence"] == 2
-    sf.publish(table_of(NEW), ledger, again=True)
+    assert sf.Ledger(ledger).history[-1]["sequence"] == 2
+    sf.Ledger(ledger).publish(table_of(NEW), again=True)
     assert sf.verify(target).verdict.holds
     assert not list(ledger.parent.glob(".*unfinished"))
 
@@ -99,13 +98,13 @@ def test_a_folder_that_vanished_meanwhile_is_reported(ledger, monkeypatch):
     target = ledger.with_name("out")
     monkeypatch.setattr(pending, "finish", lambda _: ["no"])
     with pytest.raises(OutputError):
-        sf.publish(table_of(NEW), ledger, output=target)
+        sf.Ledger(ledger).publish(table_of(NEW), output=target)
     monkeypatch.undo()
     [stage] = ledger.parent.glob(".*unfinished")
     for path in stage.iterdir():
         path.unlink()
     stage.rmdir()
-    done = sf.publish(table_of(NEW), ledger, again=True)
+    done = sf.Ledger(ledger).publish(table_of(NEW), again=True)
     assert "is gone or was changed" in done.warnings[0]
 
 
@@ -117,18 +116,18 @@ def test_a_write_that_fails_changes_nothing(ledger, monkeypatch):
 
     monkeypatch.setattr(increment_folder, "write_tables", full)
     with pytest.raises(OutputError, match=r"No space left on device\. Nothing was changed"):
-        sf.publish(table_of(NEW), ledger, output=ledger.with_name("out"))
-    assert len(log(ledger)) == 1
+        sf.Ledger(ledger).publish(table_of(NEW), output=ledger.with_name("out"))
+    assert len(sf.Ledger(ledger).history) == 1
     assert {path.name for path in ledger.parent.iterdir()} == {"x.ledger"}
 
 
 def test_a_start_that_fails_leaves_no_ledger(tmp_path, monkeypatch):
-    from sfumato.publishing import start as start_ledger
+    from sfumato.publishing import ledger as start_ledger
 
     def fail(*args):
         raise RuntimeError("no")
 
     monkeypatch.setattr(start_ledger, "start_tables", fail)
     with pytest.raises(RuntimeError):
-        sf.publish(grouped_of(START), tmp_path / "x.ledger", alpha=0.5)
+        sf.Ledger.start(grouped_of(START), tmp_path / "x.ledger", alpha=0.5)
     assert not list(tmp_path.iterdir())

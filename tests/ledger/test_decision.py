@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.ledger.increment import Correction, Rules, Wishes, decide
-from sfumato.ledger.store import Offers, exact
+from sfumato.ledger.admission import Correction, Offers, Rules, Wishes, decide
+from sfumato.likelihood import exact
 from tests.ledger.literal import breaches, may_follow, tally_of
 from tests.ledger.test_limit import ALPHAS
 
@@ -88,7 +88,7 @@ def test_a_refused_row_does_not_fit_into_what_is_published(problem, alpha, hold,
     ]
     outcome = decide(wishes, [], Rules(exact(alpha), 2, hold), np.random.default_rng(seed))
     for g, settled in enumerate(outcome.groups):
-        refused = settled.refused(exact(alpha))
+        refused = settled.count_refused(exact(alpha))
         left = settled.wishes.joining.rows - settled.joined
         assert (refused <= left).all()
         came = rows_in(settled.wishes.joining, settled.joined)

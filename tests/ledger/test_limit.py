@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.errors import ParameterError
-from sfumato.ledger.store import Tally, breach, exact, fits, permitted
+from sfumato.ledger.admission import Tally, fits
+from sfumato.likelihood import exact, exact_limit
 from tests.ledger.literal import breaches, may_follow, tally_of
 
 ALPHAS = st.sampled_from([0.1, 0.25, 0.3, 0.32, 0.4, 0.5, 0.6, 0.7, 0.9, 1.0])
@@ -32,7 +33,7 @@ def test_the_worst_is_the_largest_of_all_combinations(group):
 @given(groups())
 def test_a_combination_has_the_probability_of_the_definition(group):
     rows, widths, row = group
-    group_only, with_a_value = breach(tally_of(rows, widths), row)
+    group_only, with_a_value = tally_of(rows, widths).breach(row)
     shares = [Fraction(sum(r[i] == row[i] for r in rows), len(rows)) for i in range(len(widths))]
     assert group_only == prod(shares)
     if len(widths) > 1:
@@ -68,7 +69,7 @@ def test_one_more_row_is_judged_as_all_combinations_say(group, alpha):
 def test_so_many_rows_are_permitted_and_not_one_more(group, alpha):
     rows, widths, row = group
     limit = exact(alpha)
-    n = permitted(tally_of(rows, widths), row, limit)
+    n = tally_of(rows, widths).permitted_rows(row, limit)
     for i in range(min(60, 60 if n is None else n)):
         assert may_follow(rows + [row] * i, rows + [row] * (i + 1), widths, limit)
     if n is not None and n < 200:
@@ -78,14 +79,14 @@ def test_so_many_rows_are_permitted_and_not_one_more(group, alpha):
 def test_a_combination_may_rise_and_fall_again():
     # Two rows of the first value among ten of the second column's: the mixed combination peaks.
     group = Tally(12, (np.array([1, 11]), np.array([10, 2])))
-    assert permitted(group, (0, 1), exact(0.99)) is not None
+    assert group.permitted_rows((0, 1), exact(0.99)) is not None
 
 
 @pytest.mark.parametrize("alpha", [0, -0.1, 1.01, float("nan"), "x", None])
 def test_a_limit_that_is_none(alpha):
     with pytest.raises(ParameterError, match="alpha must be a number above 0 and at most 1"):
-        exact(alpha)
+        exact_limit(alpha)
 
 
 def test_nothing_is_too_much_for_a_limit_of_one():
-    assert permitted(Tally(2, (np.array([2, 0]), np.array([1, 1]))), (0, 0), exact(1)) is None
+    assert Tally(2, (np.array([2, 0]), np.array([1, 1]))).permitted_rows((0, 0), exact(1)) is None

@@ -42,7 +42,7 @@ def policy():
 def place(folder, policy, groups, rows, names=("town", "age")):
     path = folder / "x.ledger"
     start = [(*group, ill) for group in groups for ill in "ab"]
-    sf.publish(grouped_of(start, names, ("ill",)), path, alpha=1, policy=policy)
+    sf.Ledger.start(grouped_of(start, names, ("ill",)), path, alpha=1, policy=policy)
     with writing(path) as db:
         return places_of(db, Settings.load(db), policy, rows)
 
@@ -120,7 +120,7 @@ def test_labels_that_new_values_would_change_are_refused(tmp_path):
     )
     path = tmp_path / "x.ledger"
     start = [("471*", ill) for ill in "ab"]
-    sf.publish(grouped_of(start, ("zip",), ("ill",)), path, alpha=1, policy=policy)
+    sf.Ledger.start(grouped_of(start, ("zip",), ("ill",)), path, alpha=1, policy=policy)
     with writing(path) as db:
         own = Settings.load(db)
         assert places_of(db, own, policy, [("4711",)]) == [keys_of(["471*"])]
@@ -141,8 +141,8 @@ def test_a_source_fixes_hierarchies_that_depend_on_it(tmp_path):
     table = pa.table({"age": [20, 21, 30, 31], "ill": list("abcd")})
     sf.decouple(sf.anonymize(table, policy), output=tmp_path / "broken", format="csv")
     path = tmp_path / "x.ledger"
-    sf.publish(tmp_path / "broken", path, alpha=0.5, policy=policy, source=table)
-    done = sf.publish(pa.table({"age": [20, 21], "ill": ["a", "b"]}), path)
+    sf.Ledger.start(tmp_path / "broken", path, alpha=0.5, policy=policy, source=table)
+    done = sf.Ledger(path).publish(pa.table({"age": [20, 21], "ill": ["a", "b"]}))
     assert done.admitted == 2
 
 

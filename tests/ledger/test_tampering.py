@@ -5,7 +5,6 @@ import sqlite3
 import pytest
 
 import sfumato as sf
-from sfumato.tasks.headroom import verify_ledger
 from tests.ledger.releases import START, grouped_of, table_of
 
 STATEMENTS = [
@@ -39,10 +38,10 @@ def ledger(tmp_path):
         columns={"age": "quasi-identifier", "ill": "sensitive", "pay": "sensitive"},
         models=[sf.models.KAnonymity(2)],
     )
-    sf.publish(grouped_of(START), path, alpha=0.5, policy=policy)
-    sf.publish(table_of([("20s", "flu", "high"), ("20s", "gout", "low")]), path)
-    sf.publish(table_of([("70s", "flu", "high")]), path)
-    assert verify_ledger(path) == []
+    sf.Ledger.start(grouped_of(START), path, alpha=0.5, policy=policy)
+    sf.Ledger(path).publish(table_of([("20s", "flu", "high"), ("20s", "gout", "low")]))
+    sf.Ledger(path).publish(table_of([("70s", "flu", "high")]))
+    assert sf.Ledger(path).verify() == []
     return path
 
 
@@ -57,7 +56,7 @@ def edit(path, *statements):
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_an_edit_is_found_out(ledger, statement):
     edit(ledger, statement)
-    assert verify_ledger(ledger)
+    assert sf.Ledger(ledger).verify()
 
 
 def test_counts_and_changes_edited_alike_are_found_out(ledger):
@@ -66,13 +65,13 @@ def test_counts_and_changes_edited_alike_are_found_out(ledger):
         "UPDATE changes SET rows = rows + 1 WHERE sequence = 1 AND group_id = 1",
         "UPDATE counts SET rows = rows + 1 WHERE group_id = 1",
     )
-    assert any("changes of release 1" in fault for fault in verify_ledger(ledger))
+    assert any("changes of release 1" in fault for fault in sf.Ledger(ledger).verify())
 
 
 def test_a_chain_that_was_cut_short_is_found_out_by_the_hash_that_was_kept(ledger, tmp_path):
     shorter = tmp_path / "y.ledger"
-    sf.publish(grouped_of(START), shorter, alpha=0.5, k=2)
-    last = sf.publish(table_of([("70s", "flu", "high")]), ledger, again=True).head
-    assert verify_ledger(ledger, last) == []
-    assert verify_ledger(shorter) == []
-    assert "the last hash is" in verify_ledger(shorter, last)[0]
+    sf.Ledger.start(grouped_of(START), shorter, alpha=0.5, k=2)
+    last = sf.Ledger(ledger).publish(table_of([("70s", "flu", "high")]), again=True).head
+    assert sf.Ledger(ledger).verify(last) == []
+    assert sf.Ledger(shorter).verify() == []
+    assert "the last hash is" in sf.Ledger(shorter).verify(last)[0]

@@ -224,9 +224,8 @@ def test_the_table_before_breaking_is_that_of_the_release(house):
     what = known(house.broken, data=house.people, policy=house.policy)
     found = before_breaking(what, what.target.grouped)
     exposure = sf.breach(house.broken, original=house.release)
-    from sfumato.leaks.exposure import compare
 
-    ours = compare(found, what.target.grouped, levels=what.levels)
+    ours = sf.Ledger(found).compare(what.target.grouped, levels=what.levels)
     assert ours.to_dict() == exposure.comparison.to_dict()
 
 
@@ -270,9 +269,9 @@ def test_attacks_are_those_of_verify(house, full):
 def test_a_ledger_tells_how_much_room_there_is(house):
     report = sf.report(house.broken, ledger=house.ledger)
     groups = figure(report, "headroom", "The ledger", "groups")
-    assert groups == sf.headroom(house.ledger).groups
+    assert groups == sf.Ledger(house.ledger).headroom().groups
     table = part_of(report, "headroom", "The combinations closest to the limit")
-    first = sf.headroom(house.ledger).rooms[0]
+    first = sf.Ledger(house.ledger).headroom().rooms[0]
     assert table.rows[0][1] == first.size
     assert table.rows[0][-1] == first.permitted
 

@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import InputError, OutputError, ParameterError, SfumatoError, UnknownColumnError
-from sfumato.tasks.headroom import compare, contents, log, verify_ledger
 from tests.ledger.releases import START, counted, grouped_of, table_of
 
 
 @pytest.fixture
 def ledger(tmp_path):
     path = tmp_path / "clinic.ledger"
-    sf.publish(grouped_of(START), path, alpha=0.5, k=2)
+    sf.Ledger.start(grouped_of(START), path, alpha=0.5, k=2)
     return path
 
 
@@ -32,15 +31,15 @@ def everything(path):
 
 
 def test_a_ledger_holds_the_tables_it_was_started_with(ledger):
-    done = contents(ledger)
+    done = sf.Ledger(ledger).contents()
     assert counted(done.tables) == counted(grouped_of(START))
     assert (done.alpha, done.k, done.release, done.waiting) == (0.5, 2, 1, 0)
-    assert verify_ledger(ledger) == []
+    assert sf.Ledger(ledger).verify() == []
     assert ledger.stat().st_mode & 0o777 == 0o600
 
 
 def test_the_report_of_a_start_names_groups_above_the_limit(tmp_path):
-    done = sf.publish(grouped_of(START), tmp_path / "x.ledger", alpha=0.3, k=2)
+    done = sf.Ledger.start(grouped_of(START), tmp_path / "x.ledger", alpha=0.3, k=2).started
     assert done.above == ((("20s",), Fraction(1, 2)), (("30s",), Fraction(1, 2)))
     assert "2 groups tell more than alpha" in done.warnings[0]
 
@@ -54,15 +53,15 @@ NEW = [
 
 
 def test_admitted_rows_are_in_the_tables_and_the_folder(ledger, tmp_path):
-    done = sf.publish(table_of(NEW), ledger, output=tmp_path / "out")
+    done = sf.Ledger(ledger).publish(table_of(NEW), output=tmp_path / "out")
     assert (done.sequence, done.admitted, done.refused_rows, done.held_rows) == (2, 4, 0, 0)
     assert counted(done.tables) == counted(grouped_of(NEW))
     assert counted(done.current) == counted(grouped_of(START + NEW))
     assert sf.verify(tmp_path / "out").verdict.holds
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert manifest["increment"] == {"sequence": 2, "tables": "newcomers"}
-    assert verify_ledger(ledger, done.head) == []
-    assert [entry["rows"]["joined"] for entry in log(ledger)] == [8, 4]
+    assert sf.Ledger(ledger).verify(done.head) == []
+    assert [entry["rows"]["joined"] for entry in sf.Ledger(ledger).history] == [8, 4]
     # The folder can be read again, and groups keep the labels they have.
     again = sf.merge(tmp_path / "out")
     assert set(again["age"].to_pylist()) == {"20s", "30s"}
@@ -70,71 +69,73 @@ def test_admitted_rows_are_in_the_tables_and_the_folder(ledger, tmp_path):
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "feather"])
 def test_whole_tables_are_a_release_that_starts_another_ledger(ledger, tmp_path, form):
-    sf.publish(table_of(NEW), ledger, output=tmp_path / "out", whole=True, format=form)
-    sf.publish(tmp_path / "out", tmp_path / "copy.ledger", alpha=0.5)
-    assert counted(contents(tmp_path / "copy.ledger").tables) == counted(grouped_of(START + NEW))
+    sf.Ledger(ledger).publish(table_of(NEW), output=tmp_path / "out", whole=True, format=form)
+    sf.Ledger.start(tmp_path / "out", tmp_path / "copy.ledger", alpha=0.5)
+    assert counted(sf.Ledger(tmp_path / "copy.ledger").contents().tables) == counted(
+        grouped_of(START + NEW)
+    )
 
 
 def test_a_row_is_refused_with_the_numbers(ledger):
-    done = sf.publish(table_of([("20s", "flu", "low")]), ledger, hold=False)
+    done = sf.Ledger(ledger).publish(table_of([("20s", "flu", "low")]), hold=False)
     [refusal] = done.refused
     assert (refusal.labels, refusal.row, refusal.rows) == (("20s",), ("flu", "low"), 1)
     assert refusal.group_only == Fraction(2 * 3, 25)
     assert refusal.with_a_value == refusal.worst == Fraction(3, 5)
     assert done.admitted == 0
     assert done.tables is None
-    assert counted(contents(ledger).tables) == counted(grouped_of(START))
+    assert counted(sf.Ledger(ledger).contents().tables) == counted(grouped_of(START))
 
 
 def test_refused_rows_are_remembered_by_fingerprint_only(ledger):
     row = table_of([("20s", "unheard-of", "low")])
-    sf.publish(row, ledger, hold=False)
-    assert sf.publish(row, ledger, hold=False, again=True).refused_before == 1
+    sf.Ledger(ledger).publish(row, hold=False)
+    assert sf.Ledger(ledger).publish(row, hold=False, again=True).refused_before == 1
     assert "unheard-of" not in ledger.read_bytes().decode("latin1")
 
 
 def test_a_small_batch_waits_and_is_published_with_the_next(ledger):
-    first = sf.publish(table_of([("20s", "flu", "high")]), ledger)
+    first = sf.Ledger(ledger).publish(table_of([("20s", "flu", "high")]))
     assert (first.admitted, first.held_rows, first.waiting) == (0, 0, 0)
     assert first.refused_rows == 1  # one row of six would make it 60 %
     both = [("20s", "flu", "high"), ("20s", "gout", "low")]
-    sf.publish(
-        table_of([*both, ("20s", "flu", "high"), ("20s", "gout", "low")]), ledger, again=True
+    sf.Ledger(ledger).publish(
+        table_of([*both, ("20s", "flu", "high"), ("20s", "gout", "low")]), again=True
     )
-    assert contents(ledger).tables.sizes.tolist() == [8, 4]
+    assert sf.Ledger(ledger).contents().tables.sizes.tolist() == [8, 4]
 
 
 def test_rows_of_a_new_group_wait_until_they_keep_the_policy(ledger):
-    one = sf.publish(table_of([("40s", "flu", "low")]), ledger)
+    one = sf.Ledger(ledger).publish(table_of([("40s", "flu", "low")]))
     assert (one.admitted, one.waiting, one.refused_rows) == (0, 1, 0)
     assert "new" in one.held[0].why
-    two = sf.publish(table_of([("40s", "gout", "high")]), ledger)
+    two = sf.Ledger(ledger).publish(table_of([("40s", "gout", "high")]))
     assert (two.admitted, two.waiting) == (2, 0)
     assert counted(two.tables) == counted(
         grouped_of([("40s", "flu", "low"), ("40s", "gout", "high")])
     )
-    assert verify_ledger(ledger) == []
+    assert sf.Ledger(ledger).verify() == []
     # Rows that waited are overwritten: nothing in the file ties their values together.
     assert b'["flu", "low"]' not in ledger.read_bytes()
 
 
 def test_newcomers_that_are_too_much_alike_are_held_back(tmp_path):
     path = tmp_path / "x.ledger"
-    sf.publish(grouped_of(START * 5), path, alpha=0.6, k=2)
+    sf.Ledger.start(grouped_of(START * 5), path, alpha=0.6, k=2)
     alike = [("20s", "flu", "low")] * 3 + [("20s", "gout", "high")] * 1
-    done = sf.publish(table_of(alike), path)
+    done = sf.Ledger(path).publish(table_of(alike))
     assert done.composition is not None
     assert not done.composition.suffers
     assert done.admitted == 2
     assert done.held_rows == 2
     assert "too much alike" in done.held[0].why
-    shown = sf.publish(table_of(alike), path, hold=False, again=True)
+    shown = sf.Ledger(path).publish(table_of(alike), hold=False, again=True)
     assert shown.composition.suffers
 
 
 def test_a_dry_run_changes_nothing(ledger, tmp_path):
     before = everything(ledger)
-    done = sf.publish(table_of(NEW), ledger, output=tmp_path / "out", dry_run=True)
+    done = sf.Ledger(ledger).publish(table_of(NEW), output=tmp_path / "out", dry_run=True)
     assert done.admitted == 4
     assert "would be" in str(done)
     assert everything(ledger) == before
@@ -146,16 +147,16 @@ def test_a_dry_run_changes_nothing(ledger, tmp_path):
 
 def test_rows_leave_if_what_is_left_is_safe(tmp_path):
     path = tmp_path / "x.ledger"
-    sf.publish(grouped_of(START * 5), path, alpha=0.6, k=2)
+    sf.Ledger.start(grouped_of(START * 5), path, alpha=0.6, k=2)
     gone = START[:4]
-    done = sf.publish(None, path, delete=table_of(gone), output=tmp_path / "out")
+    done = sf.Ledger(path).delete(table_of(gone), output=tmp_path / "out")
     assert (done.left, done.admitted, done.held_rows) == (4, 0, 0)
     left = list((Counter(START * 5) - Counter(gone)).elements())
     assert counted(done.current) == counted(grouped_of(left))
     # All tables are written: a table of newcomers cannot say that somebody left.
     assert counted(done.tables) == counted(grouped_of(left))
     assert sf.verify(tmp_path / "out").verdict.holds
-    assert verify_ledger(path) == []
+    assert sf.Ledger(path).verify() == []
 
 
 def test_a_deletion_that_exposes_others_is_held_until_something_repairs_it(tmp_path):
@@ -166,52 +167,52 @@ def test_a_deletion_that_exposes_others_is_held_until_something_repairs_it(tmp_p
         ("20s", "hiv", "low"),
         ("20s", "cold", "high"),
     ]
-    sf.publish(grouped_of(rows), path, alpha=0.5, k=3)
-    held = sf.publish(None, path, delete=table_of(rows[:1]), hold=False)
+    sf.Ledger.start(grouped_of(rows), path, alpha=0.5, k=3)
+    held = sf.Ledger(path).delete(table_of(rows[:1]), hold=False)
     assert (held.left, held.waiting) == (0, 1)
     assert "more than 50 %" in held.held[0].why
     # Somebody with the same salary joins: now the other may go.
-    done = sf.publish(table_of([("20s", "flu", "low")]), path, hold=False)
+    done = sf.Ledger(path).publish(table_of([("20s", "flu", "low")]), hold=False)
     assert (done.admitted, done.left, done.waiting) == (1, 1, 0)
     assert counted(done.current) == counted(grouped_of(rows))
 
 
 def test_a_deletion_that_makes_a_group_too_small_is_held(tmp_path):
     path = tmp_path / "x.ledger"
-    sf.publish(grouped_of(START), path, alpha=1, k=4)
-    done = sf.publish(None, path, delete=table_of(START[:1]), hold=False)
+    sf.Ledger.start(grouped_of(START), path, alpha=1, k=4)
+    done = sf.Ledger(path).delete(table_of(START[:1]), hold=False)
     assert done.left == 0
     assert "fewer than k=4" in done.held[0].why
 
 
 def test_a_whole_group_may_leave(tmp_path):
     path = tmp_path / "x.ledger"
-    sf.publish(grouped_of(START), path, alpha=0.5, k=4)
-    done = sf.publish(None, path, delete=table_of(START[:4]))
+    sf.Ledger.start(grouped_of(START), path, alpha=0.5, k=4)
+    done = sf.Ledger(path).delete(table_of(START[:4]))
     assert done.left == 4
     assert counted(done.current) == counted(grouped_of(START[4:]))
-    assert verify_ledger(path) == []
+    assert sf.Ledger(path).verify() == []
 
 
 def test_who_was_never_published_cannot_be_deleted(ledger):
     before = everything(ledger)
     with pytest.raises(InputError, match='1 rows with ill "measles" are to leave'):
-        sf.publish(None, ledger, delete=table_of([("20s", "measles", "low")]))
+        sf.Ledger(ledger).delete(table_of([("20s", "measles", "low")]))
     with pytest.raises(InputError, match="published with 0"):
-        sf.publish(None, ledger, delete=table_of([("70s", "flu", "low")]))
+        sf.Ledger(ledger).delete(table_of([("70s", "flu", "low")]))
     assert everything(ledger) == before
 
 
 def test_a_row_that_still_waits_is_withdrawn(ledger):
-    sf.publish(table_of([("40s", "flu", "low")]), ledger)
-    done = sf.publish(None, ledger, delete=table_of([("40s", "flu", "low")]))
+    sf.Ledger(ledger).publish(table_of([("40s", "flu", "low")]))
+    done = sf.Ledger(ledger).delete(table_of([("40s", "flu", "low")]))
     assert (done.withdrawn, done.waiting, done.left) == (1, 0, 0)
-    assert verify_ledger(ledger) == []
+    assert sf.Ledger(ledger).verify() == []
 
 
 def test_corrections_happen_as_a_whole(tmp_path):
     path = tmp_path / "x.ledger"
-    sf.publish(grouped_of(START * 5), path, alpha=0.6, k=2)
+    sf.Ledger.start(grouped_of(START * 5), path, alpha=0.6, k=2)
     changes = pa.table(
         {
             "age": ["20s", "30s"],
@@ -221,19 +222,19 @@ def test_corrections_happen_as_a_whole(tmp_path):
             "pay": ["low", "high"],
         }
     )
-    done = sf.publish(None, path, correct=changes, hold=False)
+    done = sf.Ledger(path).correct(changes, hold=False)
     assert (done.corrected, done.waiting) == (2, 0)
     left = Counter(START * 5) - Counter([("20s", "flu", "low"), ("20s", "hiv", "high")])
     left += Counter([("20s", "gout", "low"), ("30s", "hiv", "high")])
     assert counted(done.current) == counted(grouped_of(list(left.elements())))
-    assert verify_ledger(path) == []
+    assert sf.Ledger(path).verify() == []
 
 
 def test_a_single_correction_is_held_for_it_would_be_seen(tmp_path):
     path = tmp_path / "x.ledger"
-    sf.publish(grouped_of(START * 5), path, alpha=0.6, k=2)
+    sf.Ledger.start(grouped_of(START * 5), path, alpha=0.6, k=2)
     change = pa.table({"age": ["20s"], "ill": ["gout"], "old_ill": ["flu"], "pay": ["low"]})
-    done = sf.publish(None, path, correct=change)
+    done = sf.Ledger(path).correct(change)
     assert (done.corrected, done.waiting) == (0, 1)
     assert "fewer than k=2" in done.held[0].why
     assert counted(done.current) == counted(grouped_of(START * 5))
@@ -251,15 +252,15 @@ BATCHES = st.lists(st.lists(ROWS, min_size=1, max_size=8), min_size=1, max_size=
 @settings(max_examples=40)
 def test_whatever_happens_the_promises_hold(tmp_path_factory, batches, alpha, hold):
     path = tmp_path_factory.mktemp("any") / "x.ledger"
-    sf.publish(grouped_of(START), path, alpha=alpha, k=2)
-    tables = [counted(contents(path).tables)]
+    sf.Ledger.start(grouped_of(START), path, alpha=alpha, k=2)
+    tables = [counted(sf.Ledger(path).contents().tables)]
     given_rows, refused = Counter(START), 0
     for seed, batch in enumerate(batches):
-        done = sf.publish(table_of(batch), path, hold=hold, again=True, seed=seed)
+        done = sf.Ledger(path).publish(table_of(batch), hold=hold, again=True, seed=seed)
         tables.append(counted(done.current))
         given_rows += Counter(batch)
         refused += done.refused_rows
-        assert verify_ledger(path, done.head) == []
+        assert sf.Ledger(path).verify(done.head) == []
         total = sum(size for size, _ in tables[-1].values())
         assert total + refused + done.waiting == sum(given_rows.values())
         for labels, (size, counts) in tables[-1].items():
@@ -272,7 +273,7 @@ def test_whatever_happens_the_promises_hold(tmp_path_factory, batches, alpha, ho
             elif before != (size, counts):
                 assert _may_follow(before, (size, counts), Fraction(str(alpha)))
         if hold:
-            assert not compare(path, done.sequence - 1, done.sequence).suffers
+            assert not sf.Ledger(path).compare(done.sequence - 1, done.sequence).suffers
 
 
 def _worst(size, counts):
@@ -320,7 +321,7 @@ def raw_ledger(tmp_path, policy):
     release = sf.anonymize(PEOPLE, policy, output=tmp_path / "release", format="parquet")
     assert release.levels == {"age": 1, "zip": 1}
     sf.decouple(tmp_path / "release", output=tmp_path / "broken")
-    sf.publish(tmp_path / "broken", tmp_path / "raw.ledger", alpha=0.5, policy=policy)
+    sf.Ledger.start(tmp_path / "broken", tmp_path / "raw.ledger", alpha=0.5, policy=policy)
     return tmp_path / "raw.ledger"
 
 
@@ -330,7 +331,7 @@ def people(ages, zips, ills):
 
 def test_raw_rows_are_generalised_as_the_release_was(raw_ledger):
     new = people([29, 20, 23], ["4719", "4710", "4712"], ["flu", "gout", "hiv"])
-    done = sf.publish(new, raw_ledger)
+    done = sf.Ledger(raw_ledger).publish(new)
     assert counted(done.tables) == {
         ("20-29", "471*"): (3, {"ill": {"flu": 1, "gout": 1, "hiv": 1}})
     }
@@ -338,20 +339,20 @@ def test_raw_rows_are_generalised_as_the_release_was(raw_ledger):
 
 def test_a_new_group_gets_labels_of_the_same_levels(raw_ledger):
     new = people([55, 57, 51], ["4911", "4912", "4913"], ["flu", "gout", "hiv"])
-    done = sf.publish(new, raw_ledger)
+    done = sf.Ledger(raw_ledger).publish(new)
     assert list(counted(done.tables)) == [("50-59", "491*")]
 
 
 def test_a_new_group_must_keep_every_model(raw_ledger):
     new = people([55, 57, 51, 52], ["4911", "4912", "4913", "4914"], ["flu", "gout", "flu", "gout"])
-    done = sf.publish(new, raw_ledger)
+    done = sf.Ledger(raw_ledger).publish(new)
     assert (done.admitted, done.waiting) == (0, 4)
     assert "distinct-l-diversity" in done.held[0].why
 
 
 def test_rows_that_are_generalised_already_fit_as_they_are(raw_ledger):
     new = people(["20-29"] * 3, ["471*"] * 3, ["flu", "gout", "hiv"])
-    assert sf.publish(new, raw_ledger).admitted == 3
+    assert sf.Ledger(raw_ledger).publish(new).admitted == 3
 
 
 def test_values_that_no_hierarchy_covers_are_named(tmp_path):
@@ -367,13 +368,13 @@ def test_values_that_no_hierarchy_covers_are_named(tmp_path):
     sf.anonymize(table, policy, output=tmp_path / "release", format="csv")
     sf.decouple(tmp_path / "release", output=tmp_path / "broken")
     path = tmp_path / "x.ledger"
-    sf.publish(tmp_path / "broken", path, alpha=0.5, policy=policy)
+    sf.Ledger.start(tmp_path / "broken", path, alpha=0.5, policy=policy)
     before = everything(path)
     with pytest.raises(InputError, match=r"does not cover 1 of its .* values: 'Atlantis'"):
-        sf.publish(pa.table({"town": ["Atlantis", "Kiel"], "ill": ["a", "b"]}), path)
+        sf.Ledger(path).publish(pa.table({"town": ["Atlantis", "Kiel"], "ill": ["a", "b"]}))
     assert everything(path) == before
     new = pa.table({"town": ["Kiel", "Emden"], "ill": ["a", "b"]})
-    assert list(counted(sf.publish(new, path).tables)) == [("north",)]
+    assert list(counted(sf.Ledger(path).publish(new).tables)) == [("north",)]
 
 
 def test_the_most_specific_group_is_taken_where_several_fit(tmp_path):
@@ -384,9 +385,9 @@ def test_the_most_specific_group_is_taken_where_several_fit(tmp_path):
     )
     rows = [(town, ill) for town in ("*", "north", "Kiel") for ill in "abcd"]
     path = tmp_path / "x.ledger"
-    sf.publish(grouped_of(rows, ("town",), ("ill",)), path, alpha=0.5, policy=policy)
+    sf.Ledger.start(grouped_of(rows, ("town",), ("ill",)), path, alpha=0.5, policy=policy)
     new = [(town, ill) for town in ("Kiel", "Emden", "Ulm") for ill in "ab"]
-    done = sf.publish(table_of(new, ("town", "ill")), path)
+    done = sf.Ledger(path).publish(table_of(new, ("town", "ill")))
     assert {labels: size for labels, (size, _) in counted(done.tables).items()} == {
         ("*",): 2,
         ("north",): 2,
@@ -404,10 +405,10 @@ def test_intervals_of_values_that_were_present_are_recognised(tmp_path):
     sf.anonymize(table, policy, output=tmp_path / "release", format="csv")
     sf.decouple(tmp_path / "release", output=tmp_path / "broken")
     path = tmp_path / "x.ledger"
-    sf.publish(tmp_path / "broken", path, alpha=0.5, policy=policy)
-    labels = {labels[0] for labels in counted(contents(path).tables)}
+    sf.Ledger.start(tmp_path / "broken", path, alpha=0.5, policy=policy)
+    labels = {labels[0] for labels in counted(sf.Ledger(path).contents().tables)}
     assert "20-24" in labels
-    done = sf.publish(pa.table({"age": [21, 23], "ill": ["x", "y"]}), path)
+    done = sf.Ledger(path).publish(pa.table({"age": [21, 23], "ill": ["x", "y"]}))
     assert list(counted(done.tables)) == [("20-24",)]
 
 
@@ -417,22 +418,22 @@ def test_groups_are_compared_with_the_first_release(tmp_path):
         models=[sf.models.KAnonymity(2), sf.models.TCloseness("ill", t=0.3)],
     )
     path = tmp_path / "x.ledger"
-    sf.publish(grouped_of(START), path, alpha=1, k=2, policy=policy)
+    sf.Ledger.start(grouped_of(START), path, alpha=1, k=2, policy=policy)
     # Two of four: the distribution of the first release is a quarter for each.
     far = [("40s", "flu", "low"), ("40s", "gout", "high")]
-    done = sf.publish(table_of(far), path)
+    done = sf.Ledger(path).publish(table_of(far))
     assert (done.admitted, done.waiting) == (0, 2)
     assert "t-closeness" in done.held[0].why
     near = [("40s", "hiv", "low"), ("40s", "cold", "high")]
-    assert sf.publish(table_of(near), path).admitted == 4
+    assert sf.Ledger(path).publish(table_of(near)).admitted == 4
 
 
 def test_numbers_stay_numbers_whatever_the_new_rows_are_written_in(tmp_path):
     rows = [("20s", 1, 2.5), ("20s", 2, 3.5), ("20s", 3, 4.5)]
     path = tmp_path / "x.ledger"
-    sf.publish(grouped_of(rows), path, alpha=0.9, k=2)
+    sf.Ledger.start(grouped_of(rows), path, alpha=0.9, k=2)
     (tmp_path / "new.csv").write_text("age,ill,pay\n20s,1,2.5\n20s,7,8.0\n")
-    done = sf.publish(tmp_path / "new.csv", path)
+    done = sf.Ledger(path).publish(tmp_path / "new.csv")
     assert counted(done.current) == {
         ("20s",): (5, {"ill": {1: 2, 2: 1, 3: 1, 7: 1}, "pay": {2.5: 2, 3.5: 1, 4.5: 1, 8: 1}})
     }
@@ -441,8 +442,8 @@ def test_numbers_stay_numbers_whatever_the_new_rows_are_written_in(tmp_path):
 def test_missing_values_are_values(tmp_path):
     rows = [(None, "flu", "low"), (None, None, "high"), (None, "gout", None)]
     path = tmp_path / "x.ledger"
-    sf.publish(grouped_of(rows), path, alpha=0.9, k=2)
-    done = sf.publish(table_of(rows[:2]), path, output=tmp_path / "out")
+    sf.Ledger.start(grouped_of(rows), path, alpha=0.9, k=2)
+    done = sf.Ledger(path).publish(table_of(rows[:2]), output=tmp_path / "out")
     assert counted(done.current) == counted(grouped_of(rows + rows[:2]))
     assert sf.verify(tmp_path / "out").verdict.holds
 
@@ -450,59 +451,60 @@ def test_missing_values_are_values(tmp_path):
 # --- mistakes -------------------------------------------------------------------------------
 
 
-def unchanged(path, error, words, *args, **settings):
+def unchanged(path, error, words, rows, opened=None, **settings):
     before = everything(path)
     with pytest.raises(error, match=words):
-        sf.publish(*args, **settings)
+        sf.Ledger.open(path, **opened or {}).publish(rows, **settings)
     assert everything(path) == before
 
 
 def test_mistakes_change_nothing(ledger, tmp_path):
     new = table_of(NEW)
-    unchanged(ledger, UnknownColumnError, "no column 'pay'", new.drop_columns(["pay"]), ledger)
+    unchanged(ledger, UnknownColumnError, "no column 'pay'", new.drop_columns(["pay"]))
     extra = new.append_column("name", pa.array(["x"] * 4))
-    unchanged(ledger, InputError, "columns that the ledger does not: 'name'", extra, ledger)
-    unchanged(ledger, InputError, "the increment has no rows", None, ledger)
-    unchanged(ledger, InputError, "started with 0.5", new, ledger, alpha=0.7)
+    unchanged(ledger, InputError, "columns that the ledger does not: 'name'", extra)
+    unchanged(ledger, InputError, "the increment has no rows", None)
+    unchanged(ledger, InputError, "started with 0.5", new, {"alpha": 0.7})
+    unchanged(ledger, InputError, "started with 2", new, {"k": 3})
     policy = sf.Policy(
         columns={"age": "quasi-identifier", "ill": "sensitive", "pay": "sensitive"},
         models=[sf.models.KAnonymity(2)],
     )
-    unchanged(ledger, InputError, "started without one", new, ledger, policy=policy)
-    unchanged(ledger, InputError, "is a ledger already", grouped_of(START), ledger, alpha=0.5)
-    unchanged(ledger, ParameterError, "format must be", new, ledger, format="xlsx")
+    unchanged(ledger, InputError, "started without one", new, {"policy": policy})
+    unchanged(ledger, InputError, "is a ledger already", grouped_of(START), {"alpha": 0.5})
+    with pytest.raises(OutputError, match="Give another name, or publish"):
+        sf.Ledger.start(grouped_of(START), ledger, alpha=0.5)
+    unchanged(ledger, ParameterError, "format must be", new, format="xlsx")
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "x").write_text("x")
-    unchanged(ledger, OutputError, "not a release", new, ledger, output=tmp_path / "there")
+    unchanged(ledger, OutputError, "not a release", new, output=tmp_path / "there")
 
 
 def test_the_same_increment_twice_is_recognised(ledger):
-    sf.publish(table_of(NEW), ledger)
-    unchanged(ledger, InputError, "given before, as increment 2", table_of(NEW[::-1]), ledger)
-    assert sf.publish(table_of(NEW), ledger, again=True).sequence == 3
+    sf.Ledger(ledger).publish(table_of(NEW))
+    unchanged(ledger, InputError, "given before, as increment 2", table_of(NEW[::-1]))
+    assert sf.Ledger(ledger).publish(table_of(NEW), again=True).sequence == 3
 
 
 @pytest.mark.parametrize("alpha", [0, -1, 1.5, float("nan"), "much"])
 def test_a_limit_that_is_none(tmp_path, alpha):
     with pytest.raises(ParameterError, match="alpha must be a number above 0 and at most 1"):
-        sf.publish(grouped_of(START), tmp_path / "x.ledger", alpha=alpha)
+        sf.Ledger.start(grouped_of(START), tmp_path / "x.ledger", alpha=alpha)
     assert not list(tmp_path.iterdir())
 
 
 def test_a_ledger_does_not_start_from_anything_else(tmp_path, policy):
     path = tmp_path / "x.ledger"
     with pytest.raises(ParameterError, match="a new ledger needs to know"):
-        sf.publish(grouped_of(START), path)
+        sf.Ledger.start(grouped_of(START), path, alpha=None)
     for data in (table_of(START), None, sf.anonymize(PEOPLE, policy)):
         with pytest.raises(InputError, match="starts from a decoupled release"):
-            sf.publish(data, path, alpha=0.5)
+            sf.Ledger.start(data, path, alpha=0.5)
     sf.anonymize(PEOPLE, policy, output=tmp_path / "release", format="csv")
     with pytest.raises(InputError, match="Decouple it first"):
-        sf.publish(tmp_path / "release", path, alpha=0.5)
+        sf.Ledger.start(tmp_path / "release", path, alpha=0.5)
     with pytest.raises(InputError, match="the policy has the quasi-identifiers"):
-        sf.publish(grouped_of(START), path, alpha=0.5, policy=policy)
-    with pytest.raises(ParameterError, match="delete must be left out"):
-        sf.publish(grouped_of(START), path, alpha=0.5, delete=table_of(NEW))
+        sf.Ledger.start(grouped_of(START), path, alpha=0.5, policy=policy)
     assert not path.exists()
 
 
@@ -512,7 +514,7 @@ def test_models_of_the_whole_table_are_refused(tmp_path):
         models=[sf.models.AverageRisk(0.5)],
     )
     with pytest.raises(SfumatoError, match="a ledger cannot keep average-risk"):
-        sf.publish(grouped_of(START), tmp_path / "x.ledger", alpha=0.5, policy=policy)
+        sf.Ledger.start(grouped_of(START), tmp_path / "x.ledger", alpha=0.5, policy=policy)
 
 
 def test_files_that_are_no_ledger(tmp_path):
@@ -520,16 +522,16 @@ def test_files_that_are_no_ledger(tmp_path):
         path = tmp_path / name
         path.write_bytes(content)
         with pytest.raises(InputError, match="is not a ledger"):
-            sf.publish(table_of(NEW), path)
+            sf.Ledger(path).publish(table_of(NEW))
         assert path.read_bytes() == content
     other = tmp_path / "other.sqlite"
     with sqlite3.connect(other) as db:
         db.execute("CREATE TABLE x (y)")
     db.close()
     with pytest.raises(InputError, match="is not a ledger"):
-        sf.publish(table_of(NEW), other)
+        sf.Ledger(other).publish(table_of(NEW))
     with pytest.raises(InputError, match="does not exist"):
-        sf.headroom(tmp_path / "none")
+        sf.Ledger(tmp_path / "none").headroom()
 
 
 def test_a_ledger_of_a_newer_format(ledger):
@@ -537,11 +539,13 @@ def test_a_ledger_of_a_newer_format(ledger):
         db.execute("PRAGMA user_version = 99")
     db.close()
     with pytest.raises(InputError, match="format 99"):
-        sf.publish(table_of(NEW), ledger)
+        sf.Ledger(ledger).publish(table_of(NEW))
 
 
 def test_a_report_is_plain_and_readable(ledger):
-    done = sf.publish(table_of([("20s", "flu", "low"), ("50s", "x", "y")]), ledger, hold=False)
+    done = sf.Ledger(ledger).publish(
+        table_of([("20s", "flu", "low"), ("50s", "x", "y")]), hold=False
+    )
     plain = done.to_dict()
     assert json.loads(json.dumps(plain)) == plain
     assert plain["refused"][0]["values"] == {"ill": "flu", "pay": "low"}
@@ -558,9 +562,11 @@ def test_a_policy_may_name_files_and_be_used_from_another_folder(tmp_path, monke
     )
     rows = [(label, ill) for label in ("north", "south") for ill in "abcd"]
     monkeypatch.chdir(tmp_path)
-    sf.publish(grouped_of(rows, ("town",), ("ill",)), "x.ledger", alpha=0.5, policy="policy.yaml")
+    sf.Ledger.start(
+        grouped_of(rows, ("town",), ("ill",)), "x.ledger", alpha=0.5, policy="policy.yaml"
+    )
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     new = table_of([("Kiel", "a"), ("Emden", "b")], ("town", "ill"))
-    done = sf.publish(new, "../x.ledger", policy="../policy.yaml")
+    done = sf.Ledger.open("../x.ledger", policy="../policy.yaml").publish(new)
     assert done.admitted == 2

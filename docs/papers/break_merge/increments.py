@@ -130,7 +130,7 @@ def growth() -> list[Record]:
 
 
 def admissions() -> list[Record]:
-    """Offer the ten rows of Table 10: to Algorithm 3 as printed, and to `sf.publish`."""
+    """Offer the ten rows of Table 10: to Algorithm 3 as printed, and to `sf.Ledger.publish`."""
     return [
         {
             "alpha": alpha,
@@ -166,6 +166,6 @@ def _published(alpha: float, *, hold: bool) -> dict[str, int]:
     decoupled = sf.decouple(table, quasi_identifiers=QUASI_IDENTIFIERS, sensitive=SENSITIVE, seed=0)
     with TemporaryDirectory() as folder:
         ledger = Path(folder) / "census.ledger"
-        sf.publish(decoupled, ledger, alpha=alpha)
-        done = sf.publish(_added(), ledger, hold=hold, seed=0)
+        sf.Ledger.start(decoupled, ledger, alpha=alpha)
+        done = sf.Ledger(ledger).publish(_added(), hold=hold, seed=0)
     return {"admitted": done.admitted, "refused": done.refused_rows, "held": done.held_rows}

@@ -353,7 +353,7 @@ def _admissions(results: Record) -> str:
                 f"{fives['admitted']}; {fives['held']} wait",
             ]
         )
-    heads = ["α", "Algorithm 3, row by row", "`sf.publish(hold=False)`", "`sf.publish`"]
+    heads = ["α", "Algorithm 3, row by row", "`Ledger.publish(hold=False)`", "`Ledger.publish`"]
     return table(heads, rows)
 
 

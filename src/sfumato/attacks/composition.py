@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from math import prod
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,6 +12,7 @@ from sfumato.attacks.target import Target
 from sfumato.checks import require_int, require_number
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import ParameterError
+from sfumato.likelihood import exact, likelihood_with_a_value
 from sfumato.text import text_or_none
 from sfumato.typing import IntArray
 
@@ -106,7 +106,7 @@ class Composition(Attack):
     Does not find: what can be told from knowing who *else* joined, or from releases by other
     publishers. Where rows joined and left the same group at once, only the difference is seen,
     and only that is judged.
-    Remedy: hold rows back until enough have come together, as `sf.publish` does by default.
+    Remedy: hold rows back until enough have come together, as `sf.Ledger.publish` does by default.
 
     Reference: Ganta, Kasiviswanathan and Smith, "Composition attacks and auxiliary information in
     data privacy", 2008, doi:10.1145/1401890.1401926
@@ -140,7 +140,7 @@ class Composition(Attack):
 
     def betrays(self, difference: Difference) -> bool:
         """Tell whether too little hides those who joined or left a group."""
-        limit = Fraction(repr(float(self.alpha)))
+        limit = exact(self.alpha)
         return any(
             rows and (rows < self.k or share > limit)
             for rows, share in (
@@ -220,9 +220,8 @@ class _Group:
 
     @property
     def worst(self) -> Fraction:
-        factors = max(len(self.counts) - 1, 1)
-        largest = sorted((max(c.values(), default=0) for c in self.counts), reverse=True)
-        return Fraction(prod(largest[:factors]), self.size**factors or 1)
+        largest = (max(each.values(), default=0) for each in self.counts)
+        return likelihood_with_a_value(largest, self.size)
 
 
 def _known(group: _Group) -> _Group:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     "print(release, sf.detect(release))\n"
     'decoupled = sf.decouple(release, output="demo-release")\n'
     'print(sf.verify("demo-release"), sf.breach(decoupled))\n'
-    'sf.publish(decoupled, "demo.ledger", alpha=0.5, policy=policy, source=people)\n'
-    'print(sf.publish(sf.samples.synthetic(500, seed=2), "demo.ledger"))',
+    'ledger = sf.Ledger.start(decoupled, "demo.ledger", alpha=0.5, policy=policy, source=people)\n'
+    "print(ledger.publish(sf.samples.synthetic(500, seed=2)))",
 )
 def demo(
     output: Annotated[
@@ -186,18 +186,19 @@ class Chain:
         return found.holds
 
     def _publish(self) -> None:
-        from sfumato.tasks.publish import publish
+        from sfumato.publishing.ledger import Ledger
 
-        started = publish(
+        ledger = Ledger.start(
             self._output,
             self._ledger,
             alpha=_ALPHA,
             policy=self._policy,
             source=self._people,
         )
-        done = publish(self._later, self._ledger)
+        done = ledger.publish(self._later)
         text = (
-            f"{started}\n{done}\nWho waits is published when enough others join their group.\n"
+            f"{ledger.started}\n{done}\n"
+            "Who waits is published when enough others join their group.\n"
             f"Compared with the last release: {done.composition}"
         )
         self._show(f"{done.given} more patients, published on a ledger", cell(text, keep="\n"))

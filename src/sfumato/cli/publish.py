@@ -16,7 +16,7 @@ from sfumato.cli.options import (
     signing_key,
     write_text,
 )
-from sfumato.errors import InputError
+from sfumato.errors import InputError, ParameterError
 
 LedgerOption = Annotated[
     Path, typer.Option("--ledger", "-l", metavar="FILE", help="The ledger; private, keep it so.")
@@ -29,8 +29,8 @@ LedgerOption = Annotated[
     "sfumato publish new.csv --ledger clinic.ledger --dry-run\n"
     "sfumato publish --ledger clinic.ledger --delete withdrawn.csv -o release-3/\n"
     "sfumato publish 'duckdb:///clinic.db?table=new' --ledger clinic.ledger -o table:april",
-    python='sf.publish("decoupled", "clinic.ledger", alpha=0.5)\n'
-    'print(sf.publish("new.csv", "clinic.ledger", output="increment-2"))',
+    python='ledger = sf.Ledger.start("decoupled", "clinic.ledger", alpha=0.5)\n'
+    'print(ledger.publish("new.csv", output="increment-2"))',
 )
 def publish(  # noqa: PLR0917 - options of a command line
     ledger: LedgerOption,
@@ -110,26 +110,25 @@ def publish(  # noqa: PLR0917 - options of a command line
     is admitted waits until at least k rows join its group. The exit code is 0 also if rows are
     refused: deciding that is what the command is for.
     """
-    from sfumato.tasks.publish import publish as task
+    from sfumato.publishing.ledger import Ledger, start_ledger
 
-    done = task(
-        data,
-        ledger,
-        alpha=alpha,
-        k=k,
-        policy=policy,
-        source=source,
-        output=output,
-        delete=delete,
-        correct=correct,
-        hold=hold,
-        whole=whole,
-        again=again,
-        dry_run=dry_run,
-        format=format,
-        wait=wait,
-        key=signing_key(key),
-    )
+    if ledger.exists():
+        done = Ledger.open(ledger, alpha=alpha, k=k, policy=policy).publish(
+            data,
+            output=output,
+            delete=delete,
+            correct=correct,
+            hold=hold,
+            whole=whole,
+            again=again,
+            dry_run=dry_run,
+            format=format,
+            wait=wait,
+            key=signing_key(key),
+        )
+    else:
+        _require_nothing_else(delete=delete, correct=correct, output=output, key=key)
+        done = start_ledger(data, ledger, alpha, k, policy, source, dry_run=dry_run)
     if json:
         write_json(done.to_dict())
         return
@@ -147,6 +146,14 @@ def publish(  # noqa: PLR0917 - options of a command line
         say(f"Entry {done.sequence}, hash {done.head}: keep it, ledger verify can check it.")
 
 
+def _require_nothing_else(**given: object) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise ParameterError(
+                name, value, "left out when a ledger is started", why="nothing was published yet"
+            )
+
+
 # `sfumato headroom`: how many more rows the groups of a ledger take.
 
 
@@ -154,7 +161,7 @@ def publish(  # noqa: PLR0917 - options of a command line
     examples="sfumato headroom clinic.ledger\n"
     "sfumato headroom clinic.ledger --group age=30-39 --values illness=flu,pay=low\n"
     "sfumato headroom clinic.ledger --draw headroom.svg",
-    python='print(sf.headroom("clinic.ledger", [{"illness": "flu"}]))',
+    python='print(sf.Ledger.open("clinic.ledger").headroom([{"illness": "flu"}]))',
 )
 def headroom(
     ledger: Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger.")],
@@ -180,10 +187,10 @@ def headroom(
     For the likeliest combination of every group, for those asked for and those rows wait for:
     what it tells, by how much the last release raised that, and how many more rows may have it.
     """
-    from sfumato.tasks.headroom import headroom as task
+    from sfumato.publishing.ledger import Ledger
 
-    asked = [_named(listed([text])) for text in values or ()]
-    found = task(ledger, asked, group=_named(group or []), most=most)
+    asked = [_parse_values(listed([text])) for text in values or ()]
+    found = Ledger.open(ledger).headroom(asked, group=_parse_values(group or []), most=most)
     if draw is not None:
         write_text(draw, found.svg(), force=force)
         say(f"Written: {clean(draw)}")
@@ -195,7 +202,7 @@ def headroom(
     show(*headroom_view(found))
 
 
-def _named(texts: list[str]) -> dict[str, str | None]:
+def _parse_values(texts: list[str]) -> dict[str, str | None]:
     """Read `column=value`; with nothing after the sign it is a missing value."""
     found: dict[str, str | None] = {}
     for text in texts:
@@ -206,7 +213,7 @@ def _named(texts: list[str]) -> dict[str, str | None]:
     return found
 
 
-# `sfumato ledger`: look into a ledger, and check that nobody edited it.
+# `sfumato ledger`: look into a ledger, and check that it was not edited.
 
 
 class Action(StrEnum):
@@ -221,7 +228,7 @@ class Action(StrEnum):
     examples="sfumato ledger log clinic.ledger\n"
     "sfumato ledger show clinic.ledger --release 2\n"
     "sfumato ledger verify clinic.ledger --head 3f5a…",
-    python='print(sf.headroom("clinic.ledger"))',
+    python='ledger = sf.Ledger.open("clinic.ledger")\nprint(ledger.history, ledger.verify())',
 )
 def ledger(
     action: Annotated[
@@ -246,17 +253,18 @@ def ledger(
     The exit code of verify is 1 if something is not as it was written.
     """
     from sfumato.cli.views import contents_view, log_view
-    from sfumato.tasks.headroom import contents, log, verify_ledger
+    from sfumato.publishing.ledger import Ledger
 
+    found = Ledger.open(file)
     if action is Action.LOG:
-        entries = log(file)
+        entries = found.history
         write_json(entries) if json else show(log_view(entries))
         return
     if action is Action.SHOW:
-        found = contents(file, release)
-        write_json(found.to_dict()) if json else show(*contents_view(found))
+        contents = found.contents(release)
+        write_json(contents.to_dict()) if json else show(*contents_view(contents))
         return
-    faults = verify_ledger(file, head)
+    faults = found.verify(head)
     if json:
         write_json({"holds": not faults, "faults": faults})
     elif faults:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.adversary.explanation import listed
 from sfumato.cli.command import bar, cell, clean, fits, status, table
-from sfumato.leaks import ABOVE, UNLIMITED
+from sfumato.leaks import ABOVE
 from sfumato.leaks.breach import listing, shown
 from sfumato.text import percent
 
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from sfumato.leaks import (
         Comparison as BreachComparison,
     )
-    from sfumato.publishing.start import Publication
+    from sfumato.publishing.increments import Publication
+    from sfumato.publishing.ledger import Contents, Headroom
     from sfumato.releases.release import Decoupled, Release
     from sfumato.tasks.draft import Draft
-    from sfumato.tasks.headroom import Contents, Headroom
     from sfumato.tasks.protect import Protected
     from sfumato.tasks.utility import CorrelationMap
     from sfumato.tasks.verify import Assessment
@@ -644,7 +644,7 @@ def _told(
             was = breach.before(guess)
             cells.append("" if was is None else percent(float(was)))
         if alpha is not None:
-            cells.append(_more(breach.permitted(guess, alpha)))
+            cells.append(_more(breach.permitted_rows(guess, alpha)))
         rows.append(cells)
     return table(heads, rows, right=("how surely", *before, *more))
 
@@ -682,13 +682,13 @@ def _sure(guess: "Combination", levels: "RiskLevels") -> tuple[str, str, str]:
     return percent(probability), bar(probability, 20), levels.of(probability)
 
 
-def _more(permitted: int) -> str:
+def _more(permitted: int | None) -> str:
     """Write how many more people with a combination a group can take.
 
-    >>> _more(4), _more(ABOVE), _more(UNLIMITED)
+    >>> _more(4), _more(ABOVE), _more(None)
     ('4', 'none: above it now', 'any number')
     """
-    words = {ABOVE: "none: above it now", UNLIMITED: "any number"}
+    words = {ABOVE: "none: above it now", None: "any number"}
     return words.get(permitted, str(permitted))
 
 

@@ -1,24 +1,19 @@
 """Dependency rules of a published table, and the breach probabilities of a decoupled one."""
 
-from sfumato.leaks.breach import (
-    ABOVE,
-    UNLIMITED,
-    Breach,
-    Combination,
-    Holding,
-    Share,
-    breach_of,
-    holders,
-    increment_ratio,
-    likelihood,
-    permitted,
-    permitted_each,
-)
+from sfumato.leaks.breach import Breach, Combination, Holding, Share, breach_of, holders
 from sfumato.leaks.exposure import Change, Comparison, Exposure, Spread, View, compare
 from sfumato.leaks.findings import Advice, Findings, Inference, Vulnerable
 from sfumato.leaks.hiding import Association, Hidden, HiddenColumn, associations_of, hide
 from sfumato.leaks.knowledge import Fact, Wanted, minimal_knowledge, most_wanted
 from sfumato.leaks.rules import Entries, Rule, ranked, rules_of
+from sfumato.likelihood import (
+    ABOVE,
+    UNLIMITED,
+    increment_ratio,
+    likelihood,
+    permitted_each,
+    permitted_rows,
+)
 from sfumato.policy import RiskLevels
 
 __all__ = [
@@ -54,8 +49,8 @@ __all__ = [
     "likelihood",
     "minimal_knowledge",
     "most_wanted",
-    "permitted",
     "permitted_each",
+    "permitted_rows",
     "ranked",
     "rules_of",
 ]

@@ -23,11 +23,11 @@ from sfumato.leaks.breach import (
     group_of,
     holders,
     likeliest,
-    likelihood,
     listing,
     share_of,
     written,
 )
+from sfumato.likelihood import likelihood, likelihoods
 from sfumato.policy import RiskLevels
 from sfumato.text import text_or_none
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
@@ -107,10 +107,7 @@ class People:
 
     def after(self, told: BoolArray) -> FloatArray:
         """How likely each one's own values in some columns are, to whoever joins the parts."""
-        # One division of whole numbers: what is exactly 1/5 comes out as 0.2.
-        cells = np.prod(self.cells[told].astype(np.float64), axis=0)
-        share: FloatArray = cells / self.sizes.astype(np.float64) ** int(told.sum())
-        return share
+        return likelihoods(self.cells[told], self.sizes)
 
     def behind(self, known: str | None) -> IntArray:
         """Count the people of the same group who also have the known column's value."""
@@ -378,10 +375,8 @@ class View:
     @cached_property
     def largest(self) -> FloatArray:
         """The probability of each group's likeliest guess: the product of the largest shares."""
-        most = [table.largest(len(self.grouped)).astype(np.float64) for table in self._tables]
-        sizes = np.maximum(self.grouped.sizes, 1).astype(np.float64)
-        share: FloatArray = np.prod(most, axis=0) / sizes ** len(most)
-        return share
+        most = [table.largest(len(self.grouped)) for table in self._tables]
+        return likelihoods(np.array(most), self.grouped.sizes)
 
     def worst(self, most: int = _MOST_SHOWN) -> list[Combination]:
         """Give the likeliest guesses of all groups, with their groups.

@@ -1,11 +1,11 @@
-"""One increment on a ledger: from what is asked to what is written."""
+"""One increment on a ledger: what is asked, what waits, and what becomes of each row."""
 
 import hmac
 import json
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
@@ -20,26 +20,22 @@ from sfumato.classes import (
     reference_of,
 )
 from sfumato.errors import InputError, PolicyError
-from sfumato.ledger.records import Change, GroupState, group_states
-from sfumato.ledger.store import (
+from sfumato.ledger.admission import (
+    Correction,
+    Decision,
+    GroupDecision,
     Offers,
+    Rules,
     Tally,
-    admit,
-    breach,
-    digest_text,
-    fits,
-    rows_digest,
-    shift,
-    split_keys,
-    thinned,
+    Wishes,
+    decide,
 )
-from sfumato.models.base import PrivacyModel, TableModel
+from sfumato.ledger.records import Change, GroupState, group_states
+from sfumato.ledger.store import digest_text, rows_digest, shift, split_keys
+from sfumato.models.base import TableModel
 from sfumato.policy import Policy
 from sfumato.text import in_order
 from sfumato.typing import IntArray, Value
-
-# What is asked of a ledger: rows to add, to remove or to correct; and those that wait.
-
 
 Kind = Literal["add", "remove", "correct"]
 
@@ -64,7 +60,7 @@ class Ask(NamedTuple):
 
 @dataclass(frozen=True)
 class Waiting:
-    """How many rows of a kind wait, and since which release."""
+    """The number of rows of a kind that wait, and the release since which they do."""
 
     rows: int
     since: int
@@ -87,7 +83,7 @@ def waiting_in(db: sqlite3.Connection, groups: Iterable[str]) -> dict[Ask, Waiti
 def write_waiting(
     db: sqlite3.Connection, before: Mapping[Ask, Waiting], after: Mapping[Ask, Waiting]
 ) -> None:
-    """Let rows wait, and let go of those that do not any more."""
+    """Write down rows that wait now, and overwrite those that do not any more."""
     moved = 0
     for ask in before.keys() | after.keys():
         old, new = before.get(ask), after.get(ask)
@@ -111,12 +107,12 @@ def write_waiting(
     shift(db, "waiting", moved)
 
 
-def withdrawn(
+def withdraw_waiting(
     given: Counter[Ask], waiting: Mapping[Ask, Waiting]
 ) -> tuple[Counter[Ask], dict[Ask, Waiting], int]:
-    """Let requests meet rows that still wait: who was never published need not be removed.
+    """Settle requests with rows that still wait: a row never published need not be removed.
 
-    Gives what is left to ask, what is left waiting, and how many rows were withdrawn.
+    Returns what is left to ask, what is left waiting, and how many rows were withdrawn.
     """
     asked, left, gone = Counter(given), dict(waiting), 0
     for ask, rows in given.items():
@@ -138,10 +134,10 @@ def withdrawn(
     return +asked, left, gone
 
 
-def refuse_unpublished(
+def require_published(
     asks: Mapping[Ask, int], groups: Mapping[str, GroupState], columns: tuple[str, ...]
 ) -> None:
-    """Refuse to remove or correct rows that cannot have been published."""
+    """Raise if rows are to be removed or corrected that cannot have been published."""
     wanted: Counter[tuple[str, int, str]] = Counter()
     for ask, rows in asks.items():
         if ask.kind != "add":
@@ -159,323 +155,6 @@ def refuse_unpublished(
             )
 
 
-# What becomes of an increment: who joins, who leaves, who waits, and why.
-#
-# Every group is settled for itself: first what the limit allows (`admission`), then what may be
-# published *now*. Two releases can be compared, so the newcomers of a group are seen by
-# themselves, and so are those who left: with `hold` a group changes only when there are at least
-# k of them and their own tables are within the limit too. The group that comes out must keep the
-# policy. What is not published is taken back as a whole, group by group.
-
-
-@dataclass(frozen=True, eq=False)
-class Wishes:
-    """All that is asked of one group; values are positions in the tally's counts."""
-
-    start: Tally
-    joining: Offers
-    leaving: Offers
-
-
-@dataclass(frozen=True)
-class Correction:
-    """A row that becomes another: both happen, or neither."""
-
-    old: tuple[int, tuple[int, ...]]
-    """The position of the group, and the values it had."""
-
-    new: tuple[int, tuple[int, ...]]
-
-
-@dataclass(frozen=True)
-class Rules:
-    """What a group must keep."""
-
-    alpha: Fraction
-    k: int
-    hold: bool = True
-    broken: Callable[[int, Tally], str] = field(default=lambda group, tally: "")  # noqa: ARG005
-    """Gives the promises of the policy that a group with this tally would break."""
-
-
-@dataclass(eq=False)
-class Settled:
-    """What becomes of one group."""
-
-    wishes: Wishes
-    joined: IntArray
-    left: IntArray
-    corrected_in: list[tuple[int, ...]] = field(default_factory=list)
-    corrected_out: list[tuple[int, ...]] = field(default_factory=list)
-    why: str = ""
-    """Why rows of it wait, if some do."""
-
-    @property
-    def now(self) -> Tally:
-        """The group as it will be published."""
-        tally = self.wishes.start.plus(self.wishes.joining.values, self.joined)
-        tally = tally.minus(self.wishes.leaving.values, self.left)
-        for row in self.corrected_in:
-            tally = tally.plus(_column(row))
-        for row in self.corrected_out:
-            tally = tally.minus(_column(row))
-        return tally
-
-    @property
-    def newcomers(self) -> Tally:
-        """Those who join, by themselves."""
-        tally = _nobody(self.wishes.start).plus(self.wishes.joining.values, self.joined)
-        for row in self.corrected_in:
-            tally = tally.plus(_column(row))
-        return tally
-
-    @property
-    def leavers(self) -> Tally:
-        """Those who leave, by themselves."""
-        tally = _nobody(self.wishes.start).plus(self.wishes.leaving.values, self.left)
-        for row in self.corrected_out:
-            tally = tally.plus(_column(row))
-        return tally
-
-    @property
-    def changed(self) -> bool:
-        """Whether anybody joins or leaves."""
-        return bool(self.joined.any() or self.left.any() or self.corrected_in or self.corrected_out)
-
-    def take_back(self, why: str) -> None:
-        """Leave the group as it was."""
-        self.joined = np.zeros_like(self.joined)
-        self.left = np.zeros_like(self.left)
-        self.corrected_in, self.corrected_out = [], []
-        self.why = self.why or why
-
-    def refused(self, alpha: Fraction) -> IntArray:
-        """Give how many rows of each combination do not fit into the group as it will be.
-
-        In a group that is not there yet nobody is refused: all wait.
-        """
-        rest = self.wishes.joining.rows - self.joined
-        now = self.now
-        if not now.size:
-            return np.zeros_like(rest)
-        for i in np.flatnonzero(rest):
-            if fits(now, now.plus(self.wishes.joining.values[:, [i]]), alpha):
-                rest[i] = 0
-        return rest
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """What becomes of an increment."""
-
-    groups: tuple[Settled, ...]
-    corrected: tuple[bool, ...]
-    """One per correction: whether it is published."""
-
-
-def decide(
-    wishes: Sequence[Wishes],
-    corrections: Sequence[Correction],
-    rules: Rules,
-    rng: np.random.Generator,
-) -> Outcome:
-    """Settle every group, then the corrections, then take back what may not be published yet.
-
-    Example:
-        >>> start = Tally(4, (np.array([2, 2]),))
-        >>> joining = Offers(np.array([[0, 1]]), np.array([3, 2]))
-        >>> wishes = Wishes(start, joining, Offers(np.zeros((1, 0), dtype=int), np.zeros(0, int)))
-        >>> rules = Rules(Fraction(1, 2), k=2)
-        >>> [group] = decide([wishes], [], rules, np.random.default_rng(0)).groups
-        >>> group.joined.tolist(), group.refused(Fraction(1, 2)).tolist()
-        ([2, 2], [1, 0])
-    """
-    groups = tuple(_settled(each, rules, rng) for each in wishes)
-    done = _corrected(groups, corrections, rules, rng)
-    _take_back(groups, corrections, done, rules)
-    return Outcome(groups, tuple(done))
-
-
-def _settled(wishes: Wishes, rules: Rules, rng: np.random.Generator) -> Settled:
-    settled = _within_the_limit(wishes, rules, rng)
-    if rules.hold:
-        _hold_back_the_frequent(settled, rules, rng)
-    return settled
-
-
-def _within_the_limit(wishes: Wishes, rules: Rules, rng: np.random.Generator) -> Settled:
-    """Let join and leave whom the limit allows; those who join may make leaving possible."""
-    start, joining, leaving = wishes.start, wishes.joining, wishes.leaving
-    if leaving.total:
-        without = start.minus(leaving.values, leaving.rows)
-        if without.possible:
-            everybody = Settled(
-                wishes, admit(without, joining, rules.alpha, rng), leaving.rows.copy()
-            )
-            if _acceptable(everybody, rules):
-                return everybody
-    settled = Settled(wishes, admit(start, joining, rules.alpha, rng), np.zeros_like(leaving.rows))
-    _let_leave_singly(settled, rules, rng)
-    return settled
-
-
-def _acceptable(settled: Settled, rules: Rules) -> bool:
-    now = settled.now
-    enough = now.size == 0 or now.size >= min(rules.k, settled.wishes.start.size)
-    return now.possible and enough and fits(settled.wishes.start, now, rules.alpha)
-
-
-def _let_leave_singly(settled: Settled, rules: Rules, rng: np.random.Generator) -> None:
-    leaving = settled.wishes.leaving
-    going = True
-    while going:
-        going = False
-        for i in rng.permutation(len(leaving.rows)):
-            while settled.left[i] < leaving.rows[i]:
-                settled.left[i] += 1
-                if not _acceptable(settled, rules):
-                    settled.left[i] -= 1
-                    break
-                going = True
-    if settled.left.sum() < leaving.total:
-        settled.why = _why_they_stay(settled, rules)
-
-
-def _why_they_stay(settled: Settled, rules: Rules) -> str:
-    now, leaving = settled.now, settled.wishes.leaving
-    rest = now.minus(leaving.values, leaving.rows - settled.left)
-    if not rest.possible:
-        return "rows are to leave that the group does not hold"
-    if 0 < rest.size < rules.k:
-        return f"the group would be left with {rest.size} rows, fewer than k={rules.k}"
-    return (
-        f"what is left would tell up to {_percent(rest.worst)}, more than {_percent(rules.alpha)}"
-    )
-
-
-def _hold_back_the_frequent(settled: Settled, rules: Rules, rng: np.random.Generator) -> None:
-    """Keep those back whose values are too frequent among the newcomers, or among the leavers."""
-    joining, leaving = settled.wishes.joining, settled.wishes.leaving
-    joined = thinned(Offers(joining.values, settled.joined), rules.alpha, rng)
-    if joined.sum() < settled.joined.sum():
-        settled.why = settled.why or (
-            "compared with the last release the newcomers would be too much alike"
-        )
-    settled.joined = joined
-    if settled.left.sum() < settled.wishes.start.size:
-        settled.left = thinned(Offers(leaving.values, settled.left), rules.alpha, rng)
-
-
-def _corrected(
-    groups: Sequence[Settled],
-    corrections: Sequence[Correction],
-    rules: Rules,
-    rng: np.random.Generator,
-) -> list[bool]:
-    """Make the corrections that fit, one after the other, until no more does."""
-    done = [False] * len(corrections)
-    going = bool(corrections)
-    while going:
-        going = False
-        for i in rng.permutation(len(corrections)).tolist():
-            if not done[i] and _correct(groups, corrections[i], rules):
-                done[i] = going = True
-    return done
-
-
-def _correct(groups: Sequence[Settled], correction: Correction, rules: Rules) -> bool:
-    (out_of, old), (into, new) = correction.old, correction.new
-    groups[out_of].corrected_out.append(old)
-    groups[into].corrected_in.append(new)
-    concerned = {out_of, into}
-    # A group that is new cannot be judged before all of it is there; that comes later.
-    if all(_acceptable(groups[g], rules) or not groups[g].wishes.start.size for g in concerned):
-        return True
-    groups[out_of].corrected_out.pop()
-    groups[into].corrected_in.pop()
-    return False
-
-
-def _take_back(
-    groups: Sequence[Settled],
-    corrections: Sequence[Correction],
-    done: list[bool],
-    rules: Rules,
-) -> None:
-    """Leave groups as they were that may not be published so, until all that change may."""
-    to_look_at = set(range(len(groups)))
-    while to_look_at:
-        group = to_look_at.pop()
-        why = _objection(group, groups[group], rules)
-        if not why:
-            continue
-        groups[group].take_back(why)
-        for i, correction in enumerate(corrections):
-            if done[i] and group in (correction.old[0], correction.new[0]):
-                done[i] = False
-                to_look_at |= _undo(groups, correction, group)
-
-
-def _undo(groups: Sequence[Settled], correction: Correction, group: int) -> set[int]:
-    """Take the other half of a correction back, and say which group that concerns."""
-    (out_of, old), (into, new) = correction.old, correction.new
-    if out_of != group:
-        groups[out_of].corrected_out.remove(old)
-        return {out_of}
-    if into != group:
-        groups[into].corrected_in.remove(new)
-        return {into}
-    return set()
-
-
-def _objection(group: int, settled: Settled, rules: Rules) -> str:
-    if not settled.changed:
-        return ""
-    now, start = settled.now, settled.wishes.start
-    if 0 < now.size < rules.k:
-        return f"the group would have {now.size} rows, fewer than k={rules.k}"
-    if not now.possible or not fits(start, now, rules.alpha):
-        return (
-            f"the group would tell up to {_percent(now.worst)}, more than {_percent(rules.alpha)}"
-        )
-    broken = rules.broken(group, now) if now.size else ""
-    if broken:
-        return f"the group would break {broken}"
-    if not rules.hold:
-        return ""
-    return _seen_by_comparing(settled, rules)
-
-
-def _seen_by_comparing(settled: Settled, rules: Rules) -> str:
-    vanishes = not settled.now.size
-    for who, batch in (("newcomers", settled.newcomers), ("leavers", settled.leavers)):
-        if not batch.size or vanishes:
-            continue
-        if batch.size < rules.k:
-            return (
-                f"compared with the last release the {who} would be {batch.size}, "
-                f"fewer than k={rules.k}"
-            )
-        if batch.worst > rules.alpha:
-            return (
-                f"compared with the last release the {who} would tell up to "
-                f"{_percent(batch.worst)}, more than {_percent(rules.alpha)}"
-            )
-    return ""
-
-
-def _percent(share: Fraction) -> str:
-    return f"{100 * float(share):.4g} %"
-
-
-def _nobody(like: Tally) -> Tally:
-    return Tally(0, tuple(np.zeros_like(count) for count in like.counts))
-
-
-def _column(row: Iterable[int]) -> IntArray:
-    return np.array(list(row), dtype=np.int64)[:, None]
-
-
 @dataclass(frozen=True)
 class Refusal:
     """Rows that were refused, and what they would have told."""
@@ -484,17 +163,17 @@ class Refusal:
     row: tuple[str | None, ...]
     rows: int
     group_only: Fraction
-    """The breach probability of the row's values for whoever knows the group."""
+    """The breach probability of the row's values for an adversary who knows the group."""
 
     with_a_value: Fraction
-    """The same for whoever knows one of the values besides."""
+    """The same for an adversary who knows one of the values besides."""
 
     worst: Fraction
     """The largest of any combination in the group, with the row."""
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldRows:
     """Rows that are not published yet, and why."""
 
     ask: Ask
@@ -507,13 +186,13 @@ class Result:
     """What becomes of everything that was asked, and of what had been waiting."""
 
     changes: tuple[Change, ...]
-    settled: tuple[Settled, ...]
+    decisions: tuple[GroupDecision, ...]
     """One per change."""
 
     published: Counter[Ask]
     refused: tuple[Refusal, ...]
     refused_asks: Counter[Ask]
-    held: tuple[Held, ...]
+    held: tuple[HeldRows, ...]
     before: Mapping[Ask, Waiting]
     """What had been waiting in the groups concerned."""
 
@@ -542,19 +221,19 @@ def consider(
         rules: What a group must keep.
         rng: In which order rows are considered.
         sequence: The number the release will have.
-        promises: Names the promises of the policy that a group would break.
+        promises: Lists the promises of the policy that a group would break.
     """
     before = waiting_in(db, {group for ask in given for group in ask.groups})
-    asked, waiting, gone = withdrawn(given, before)
+    asked, waiting, gone = withdraw_waiting(given, before)
     total = Counter({ask: each.rows for ask, each in waiting.items()})
     total.update(asked)
     groups = group_states(db, (group for ask in total for group in ask.groups), len(columns))
-    refuse_unpublished(asked, groups, columns)
+    require_published(asked, groups, columns)
     work = _Work(groups, total)
     if promises is not None:
         rules = replace(rules, broken=lambda i, tally: promises(work.states[i], tally))
-    outcome = decide(work.wishes(), work.corrections, rules, rng)
-    return _Reading(work, outcome, asked, waiting, rules.alpha, sequence).result(before, gone)
+    decision = decide(work.wishes(), work.corrections, rules, rng)
+    return _Reading(work, decision, asked, waiting, rules.alpha, sequence).result(before, gone)
 
 
 class _Work:
@@ -585,12 +264,12 @@ class _Work:
         return place, self.codes(place, row)
 
     def codes(self, place: int, row: str) -> tuple[int, ...]:
-        """Give the codes of a row's values in its group."""
+        """Return the codes of a row's values in its group."""
         state = self.states[place]
         return tuple(state.code(column, key) for column, key in enumerate(split_keys(row)))
 
     def wishes(self) -> list[Wishes]:
-        """Say what is asked of each group."""
+        """Return what is asked of each group."""
         return [
             Wishes(
                 state.tally(), self._offers(i, self.joining[i]), self._offers(i, self.leaving[i])
@@ -606,10 +285,10 @@ class _Work:
 
 @dataclass(frozen=True, eq=False)
 class _Reading:
-    """An outcome, read back into rows."""
+    """A decision, read back into rows."""
 
     work: _Work
-    outcome: Outcome
+    decision: Decision
     asked: Counter[Ask]
     waiting: Mapping[Ask, Waiting]
     alpha: Fraction
@@ -619,27 +298,27 @@ class _Reading:
         published: Counter[Ask] = Counter()
         refused: Counter[Ask] = Counter()
         refusals: list[Refusal] = []
-        for i, settled in enumerate(self.outcome.groups):
-            published.update(dict(zip(self.work.joining[i], settled.joined.tolist(), strict=True)))
-            published.update(dict(zip(self.work.leaving[i], settled.left.tolist(), strict=True)))
+        for i, group in enumerate(self.decision.groups):
+            published.update(dict(zip(self.work.joining[i], group.joined.tolist(), strict=True)))
+            published.update(dict(zip(self.work.leaving[i], group.left.tolist(), strict=True)))
             for ask, n in zip(
-                self.work.joining[i], settled.refused(self.alpha).tolist(), strict=True
+                self.work.joining[i], group.count_refused(self.alpha).tolist(), strict=True
             ):
                 # Rows that had been waiting go on doing so; of those given now, some are refused.
                 mine = min(n, self.asked[ask], self.work.total[ask] - published[ask])
                 if mine:
                     refused[ask] = mine
-                    refusals.append(self._refusal(i, settled, ask, mine))
+                    refusals.append(self._refusal(i, group, ask, mine))
         published.update(
             ask
-            for ask, done in zip(self.work.corrected, self.outcome.corrected, strict=True)
+            for ask, done in zip(self.work.corrected, self.decision.corrected, strict=True)
             if done
         )
-        changed = [i for i, settled in enumerate(self.outcome.groups) if settled.changed]
-        held = self._held(published, refused)
+        changed = [i for i, group in enumerate(self.decision.groups) if group.changed]
+        held = self._held_rows(published, refused)
         return Result(
             tuple(self._change(i) for i in changed),
-            tuple(self.outcome.groups[i] for i in changed),
+            tuple(self.decision.groups[i] for i in changed),
             +published,
             tuple(refusals),
             refused,
@@ -648,58 +327,56 @@ class _Reading:
             {each.ask: Waiting(each.rows, self._since(each.ask)) for each in held},
             gone,
             tuple(
-                (state.key, settled.now.worst)
-                for state, settled in zip(self.work.states, self.outcome.groups, strict=True)
-                if settled.wishes.start.worst > self.alpha
+                (state.key, group.now.worst)
+                for state, group in zip(self.work.states, self.decision.groups, strict=True)
+                if group.wishes.start.worst > self.alpha
             ),
         )
 
     def _since(self, ask: Ask) -> int:
         return self.waiting[ask].since if ask in self.waiting else self.sequence
 
-    def _held(self, published: Counter[Ask], refused: Counter[Ask]) -> tuple[Held, ...]:
+    def _held_rows(self, published: Counter[Ask], refused: Counter[Ask]) -> tuple[HeldRows, ...]:
         held = []
         for ask, rows in self.work.total.items():
             rest = rows - published[ask] - refused[ask]
             if rest:
-                held.append(Held(ask, rest, self._why(ask)))
+                held.append(HeldRows(ask, rest, self._why(ask)))
         return tuple(held)
 
     def _why(self, ask: Ask) -> str:
-        for group in ask.groups:
-            place = self.work.place[group]
-            settled = self.outcome.groups[place]
-            if settled.why:
-                return settled.why
-            if not settled.wishes.start.size:
+        for labels in ask.groups:
+            group = self.decision.groups[self.work.place[labels]]
+            if group.why:
+                return group.why
+            if not group.wishes.start.size:
                 return "the group is new, and its rows do not yet keep what a group must"
         return "the group has no room for it at present"
 
-    def _refusal(self, place: int, settled: Settled, ask: Ask, rows: int) -> Refusal:
+    def _refusal(self, place: int, group: GroupDecision, ask: Ask, rows: int) -> Refusal:
         codes = self.work.codes(place, ask.row)
-        with_it = settled.now.plus(np.array(codes, dtype=np.int64)[:, None])
+        with_it = group.now.plus(np.array(codes, dtype=np.int64)[:, None])
         return Refusal(
             tuple(json.loads(ask.labels)),
             tuple(json.loads(ask.row)),
             rows,
-            *breach(with_it, codes),
+            *with_it.breach(codes),
             with_it.worst,
         )
 
     def _change(self, place: int) -> Change:
-        settled = self.outcome.groups[place]
+        group = self.decision.groups[place]
         counts: tuple[IntArray, ...] = tuple(
-            new - old
-            for new, old in zip(settled.now.counts, settled.wishes.start.counts, strict=True)
+            new - old for new, old in zip(group.now.counts, group.wishes.start.counts, strict=True)
         )
-        return Change(self.work.states[place], settled.newcomers.size, settled.leavers.size, counts)
+        return Change(self.work.states[place], group.newcomers.size, group.leavers.size, counts)
 
 
-# The policy's models, asked about single groups as they would be published.
+# Promises: the policy's models, asked about single groups as they would be published.
 
 
-def refuse_models(policy: Policy) -> None:
-    """Refuse models that no group can be asked about by itself."""
+def require_group_models(policy: Policy) -> None:
+    """Raise if a policy has a model that no group can be asked about by itself."""
     for model in policy.models:
         if isinstance(model, TableModel) or model.needs_population:
             raise PolicyError(
@@ -732,7 +409,7 @@ class Promises:
         self._reference = reference
 
     def broken_by(self, state: GroupState, tally: Tally) -> str:
-        """Name the models that a group with these counts breaks; empty if it keeps all."""
+        """List the models that a group with these counts breaks; empty if it keeps all."""
         named = {column for model in self._policy.models for column in model.columns}
         counts = {
             name: self._counts(i, state, tally)
@@ -740,14 +417,16 @@ class Promises:
             if name in named
         }
         classes = EquivalenceClasses(np.array([tally.size], dtype=np.int64), counts)
-        return ", ".join(str(model) for model in self._policy.models if _breaks(model, classes))
+        return ", ".join(
+            str(model) for model in self._policy.models if not model.passes(classes)[0]
+        )
 
     def _counts(self, column: int, state: GroupState, tally: Tally) -> ValueCounts:
         whole = self._reference.get(column, {})
         texts = [json.loads(key) for key in {**whole, **state.codes[column]}]
         known = [value for value in in_order(texts) if value is not None]
         code = {value: i for i, value in enumerate(known)} | {None: MISSING}
-        described = self._described(self._sensitive[column], tuple(known))
+        described = self._column(self._sensitive[column], tuple(known))
         reference = reference_of(
             np.array([code[json.loads(key)] for key in whole], dtype=np.int64),
             np.array(list(whole.values()), dtype=np.int64),
@@ -762,16 +441,12 @@ class Promises:
         group = np.zeros(len(rows), dtype=np.int64)
         return merge_counts(ValueCounts(described, group, value, rows, reference), group)
 
-    def _described(self, name: str, known: tuple[Value, ...]) -> SensitiveColumn:
+    def _column(self, name: str, known: tuple[Value, ...]) -> SensitiveColumn:
         rule = self._policy.columns.get(name)
         builder = None if rule is None else rule.hierarchy
         if builder is None or not known:
             return SensitiveColumn(name, known)
         return SensitiveColumn(name, known, builder.build(name, known).bind(name, known))
-
-
-def _breaks(model: PrivacyModel, classes: EquivalenceClasses) -> bool:
-    return not bool(model.passes(classes)[0])
 
 
 def first_distribution(db: sqlite3.Connection) -> dict[int, dict[str, int]]:
@@ -788,24 +463,25 @@ def first_distribution(db: sqlite3.Connection) -> dict[int, dict[str, int]]:
 # Fingerprints: an increment that is given twice is recognised, without being kept.
 
 
-def of_row(salt: str, ask: Ask) -> str:
-    """Give the fingerprint of one row.
+def row_fingerprint(salt: str, ask: Ask) -> str:
+    """Return the fingerprint of one row.
 
-    The salt is the ledger's own: fingerprints of different ledgers cannot be compared. Whoever
-    has the ledger can still try out rows; that is why it is private.
+    The salt is the ledger's own: fingerprints of different ledgers cannot be compared. A
+    thief of the ledger can still try out rows; that is why it is private.
     """
     # Labels and rows are written as JSON, which has no line breaks.
     return _hmac(salt, f"{ask.kind}\n{ask.labels}\n{ask.row}\n{ask.new_labels}\n{ask.new_row}")
 
 
-def of_increment(salt: str, asks: Mapping[Ask, int]) -> str:
-    """Give the fingerprint of all rows together, whatever their order.
+def increment_fingerprint(salt: str, asks: Mapping[Ask, int]) -> str:
+    """Return the fingerprint of all rows together, whatever their order.
 
     >>> one, two = Ask("add", '["a"]', '["x"]'), Ask("add", '["a"]', '["y"]')
-    >>> of_increment("s", Counter([one, two])) == of_increment("s", Counter([two, one]))
+    >>> both = Counter([one, two])
+    >>> increment_fingerprint("s", both) == increment_fingerprint("s", Counter([two, one]))
     True
     """
-    rows = sorted((of_row(salt, ask), rows) for ask, rows in Counter(asks).items())
+    rows = sorted((row_fingerprint(salt, ask), rows) for ask, rows in Counter(asks).items())
     return _hmac(salt, digest_text(rows))
 
 

@@ -4,7 +4,7 @@ A folder is written under a hidden name beside its target. The ledger then commi
 with both names and the folder's hash, and only after that the folder is renamed. Whatever
 interrupts this, the next one to open the ledger finishes it: before the commit nothing
 happened and the hidden folder is removed, after it the renaming is made up for. With tables of a
-database it is the same, but only whoever is connected to it can rename them.
+database it is the same, but only a caller who is connected to it can rename them.
 """
 
 import json
@@ -24,7 +24,7 @@ _TABLES = "table:"
 """What the stage of tables begins with; folders are written down with their whole path."""
 
 
-class Staged(NamedTuple):
+class StagedRelease(NamedTuple):
     """Something that is written and waits for its name."""
 
     stage: str
@@ -32,25 +32,25 @@ class Staged(NamedTuple):
     hash: str
 
 
-def staged_folder(stage: Path, target: Path) -> Staged:
+def staged_folder(stage: Path, target: Path) -> StagedRelease:
     """Describe a folder that waits for its name."""
-    return Staged(str(stage.absolute()), str(target.absolute()), folder_hash(stage))
+    return StagedRelease(str(stage.absolute()), str(target.absolute()), folder_hash(stage))
 
 
-def staged_tables(names: Sequence[str], final: Sequence[str], told: str) -> Staged:
+def staged_tables(names: Sequence[str], final: Sequence[str], hashed: str) -> StagedRelease:
     """Describe tables that wait for their names.
 
     >>> staged_tables(["x1"], ["april"], "3f5a")
-    Staged(stage='table:["x1"]', target='table:["april"]', hash='3f5a')
+    StagedRelease(stage='table:["x1"]', target='table:["april"]', hash='3f5a')
     """
     stage, target = (
         _TABLES + json.dumps(list(each), ensure_ascii=False) for each in (names, final)
     )
-    return Staged(stage, target, told)
+    return StagedRelease(stage, target, hashed)
 
 
 def names_in(tables: str) -> list[str]:
-    """Give the names of tables as they are written down.
+    """Return the names of tables as they are written down.
 
     >>> names_in('table:["april", "april_sensitive_ill"]')
     ['april', 'april_sensitive_ill']
@@ -80,28 +80,30 @@ def stage_for(target: Path, ledger_id: str, write: Callable[[Path], None]) -> Pa
     return stage
 
 
-def note(db: sqlite3.Connection, sequence: int, staged: Staged) -> None:
+def note(db: sqlite3.Connection, sequence: int, staged: StagedRelease) -> None:
     """Write down, in the same transaction as the release, that something is to be renamed."""
     db.execute("INSERT INTO pending VALUES (?, ?, ?, ?)", (sequence, *staged))
 
 
 def finish(db: sqlite3.Connection) -> list[str]:
-    """Make up for renamings of folders that were interrupted; say what could not be made up for."""
-    return _finished(
-        db, "folder", lambda stage, target, told: _finish(Path(stage), Path(target), told)
+    """Make up for interrupted renamings of folders, and return what could not be made up for."""
+    return _finish_all(
+        db, "folder", lambda stage, target, hashed: _rename(Path(stage), Path(target), hashed)
     )
 
 
 def finish_tables(
     db: sqlite3.Connection, settle: Callable[[list[str], list[str], str], str]
 ) -> list[str]:
-    """Do the same for tables; `settle` renames them, and says what is in the way."""
-    return _finished(
-        db, "tables", lambda stage, target, told: settle(names_in(stage), names_in(target), told)
+    """Make up for interrupted renamings of tables; `settle` renames, or returns what hinders it."""
+    return _finish_all(
+        db,
+        "tables",
+        lambda stage, target, hashed: settle(names_in(stage), names_in(target), hashed),
     )
 
 
-def _finished(
+def _finish_all(
     db: sqlite3.Connection, what: str, settle: Callable[[str, str, str], str]
 ) -> list[str]:
     problems = []
@@ -116,7 +118,7 @@ def _finished(
     return problems
 
 
-def _finish(stage: Path, target: Path, expected: str) -> str:
+def _rename(stage: Path, target: Path, expected: str) -> str:
     if target.is_dir() and folder_hash(target) == expected:
         return ""
     if not stage.is_dir() or folder_hash(stage) != expected:
@@ -139,14 +141,14 @@ def sweep(target: Path, ledger_id: str, *, keep: set[str]) -> None:
                 shutil.rmtree(path, ignore_errors=True)
 
 
-def staged(db: sqlite3.Connection) -> set[str]:
-    """Name what is still to be renamed, as it is written down."""
+def staged_names(db: sqlite3.Connection) -> set[str]:
+    """Return the names of what is still to be renamed, as they are written down."""
     return {str(stage) for [stage] in db.execute("SELECT stage FROM pending")}
 
 
 def waiting_tables(db: sqlite3.Connection) -> list[list[str]]:
-    """Name the tables that are still to be renamed, as they are called now."""
-    return [names_in(stage) for stage in sorted(staged(db)) if stage.startswith(_TABLES)]
+    """Return the present names of the tables that are still to be renamed."""
+    return [names_in(stage) for stage in sorted(staged_names(db)) if stage.startswith(_TABLES)]
 
 
 def folder_hash(folder: Path) -> str:

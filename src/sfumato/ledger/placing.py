@@ -1,4 +1,4 @@
-"""Which group a new row belongs to.
+"""The group of each new row.
 
 A row belongs to a group whose labels its values have on their way up: the value itself, the label
 of level 1, of level 2, up to `*`, or an interval the value lies in. With one level per column that
@@ -27,7 +27,7 @@ from sfumato.text import STAR, date_of, text_or_none
 from sfumato.typing import Value
 
 _FEW = 256
-"""Up to so many groups are looked up by name; beyond, all are gone through."""
+"""Up to this many candidate groups are looked up by name; beyond, all groups are scanned."""
 
 _BETWEEN = 1_000_000
 """The level of an interval: no hierarchy is that high."""
@@ -57,7 +57,7 @@ def places_of(
     policy: Policy | None,
     rows: Sequence[Sequence[Value]],
 ) -> list[str]:
-    """Give the key of the group of each row: of one there is, or of a new one.
+    """Return the key of the group of each row: of one there is, or of a new one.
 
     How values were generalised is written down, so that it stays so.
 
@@ -115,7 +115,7 @@ def _climbs(
         )
     }
     new = [value for value in values if key_of(value) not in recorded]
-    recorded |= _learnt(db, rule.hierarchy, name, column, new)
+    recorded |= _new_ways(db, rule.hierarchy, name, column, new)
     return Climbs(
         column,
         tuple(values),
@@ -129,7 +129,7 @@ def _climbs(
 
 
 def _is_label(db: sqlite3.Connection, column: int, value: Value) -> bool:
-    """Tell whether a row comes with a label that a group has."""
+    """Return whether a row comes with a label that a group has."""
     return bool(
         db.execute(
             "SELECT 1 FROM labels WHERE column = ? AND label = ?", (column, key_of(value))
@@ -141,14 +141,14 @@ _Ways = dict[str, list[tuple[str | None, int, float]]]
 """By the key of a value, its way up."""
 
 
-def _learnt(
+def _new_ways(
     db: sqlite3.Connection,
     builder: HierarchyBuilder,
     name: str,
     column: int,
     values: list[Value],
 ) -> _Ways:
-    """Climb with values that are new; those that are labels already and no raw values stay put."""
+    """Return the ways up of new values; those that are labels and no raw values have none."""
     if not values:
         return {}
     known = {
@@ -161,7 +161,7 @@ def _learnt(
     except HierarchyError as error:
         raw = [value for value in values if not _is_label(db, column, value)]
         if len(raw) < len(values):
-            return _learnt(db, builder, name, column, raw)
+            return _new_ways(db, builder, name, column, raw)
         raise InputError(
             f"{error} The new rows cannot be generalised as the published ones were, and nothing "
             "was changed."
@@ -177,7 +177,7 @@ def _learnt(
 
 
 def ways_up(ladder: Ladder) -> _Ways:
-    """Give for each value its label at every level, and what share of all values that is.
+    """Return for each value its label at every level, and what share of all values that is.
 
     >>> from sfumato.hierarchy import Suppress
     >>> ways_up(Suppress().ladder("sex", ["f", "m"]))['"f"']
@@ -253,7 +253,7 @@ def _existing(db: sqlite3.Connection, climbs: Climbs) -> dict[Value, list[Rung]]
 
 
 def _is_settled(rungs: Sequence[Rung]) -> bool:
-    """Tell whether a label was found that is no last resort."""
+    """Return whether a label was found that is no last resort."""
     return any(rung.share < 1 for rung in rungs)
 
 
@@ -306,7 +306,7 @@ def _point(value: Value) -> Decimal | None:
 def _levels(
     settings: Settings, climbs: Climbs, existing: dict[Value, list[Rung]]
 ) -> dict[Value, str | None]:
-    """Say which label each value would have in a new group."""
+    """Return the label each value would have in a new group."""
     fixed = settings.levels[climbs.column]
     highest = max((r.level for rungs in existing.values() for r in rungs), default=None)
     level = fixed if fixed is not None else highest
@@ -320,7 +320,7 @@ def _levels(
 def _group_with(db: sqlite3.Connection, candidates: Sequence[Sequence[Rung]]) -> str | None:
     """Find the most specific group that has one of these labels in every column."""
     if prod(map(len, candidates)) > _FEW:
-        return _gone_through(db, candidates)
+        return _scan_groups(db, candidates)
     keys = {keys_of(rung.label for rung in way): _width(way) for way in product(*candidates)}
     found = db.execute(
         "SELECT id, labels FROM groups WHERE labels IN (SELECT value FROM json_each(?))",
@@ -330,7 +330,7 @@ def _group_with(db: sqlite3.Connection, candidates: Sequence[Sequence[Rung]]) ->
     return None if best is None else str(best[-1])
 
 
-def _gone_through(db: sqlite3.Connection, candidates: Sequence[Sequence[Rung]]) -> str | None:
+def _scan_groups(db: sqlite3.Connection, candidates: Sequence[Sequence[Rung]]) -> str | None:
     rungs = [{rung.label: rung for rung in each} for each in candidates]
     best: tuple[float, int, int, str] | None = None
     for number, key in db.execute("SELECT id, labels FROM groups"):
@@ -342,6 +342,6 @@ def _gone_through(db: sqlite3.Connection, candidates: Sequence[Sequence[Rung]]) 
 
 
 def _width(way: Sequence[Rung]) -> tuple[float, int]:
-    """Say how much labels stand for; of equals, those of lower levels say more."""
+    """Return how much labels stand for; of equals, those of lower levels say more."""
     # Rounded, so that the order of adding up decides nothing.
     return round(sum(rung.share for rung in way), 9), sum(rung.level for rung in way)

@@ -12,8 +12,9 @@ import numpy as np
 from sfumato.counts import Column
 from sfumato.decouplings.base import GroupedTables, SensitiveTable
 from sfumato.errors import UnknownNameError
-from sfumato.ledger.store import Settings, Tally, key_of, keys_of, shown_of
-from sfumato.text import in_order, text_of
+from sfumato.ledger.admission import Tally
+from sfumato.ledger.store import Settings, key_of, keys_of, shown_of
+from sfumato.text import in_order, text_or_none
 from sfumato.typing import IntArray, Value
 
 
@@ -37,7 +38,7 @@ class GroupState:
     rows: tuple[list[int], ...]
 
     def code(self, column: int, value: str) -> int:
-        """Give a value's code; one that is new in the group gets the next."""
+        """Return a value's code; one that is new in the group gets the next."""
         known = self.codes[column]
         if value not in known:
             known[value] = len(known)
@@ -45,7 +46,7 @@ class GroupState:
         return known[value]
 
     def tally(self) -> Tally:
-        """Give the counts as they are published now."""
+        """Return the counts as they are published now."""
         counts = tuple(np.array(rows, dtype=np.int64) for rows in self.rows)
         return Tally(0 if self.record is None else self.record.rows, counts)
 
@@ -178,7 +179,7 @@ def insert_group(db: sqlite3.Connection, key: str, label: int) -> GroupRecord:
 
 
 def current(db: sqlite3.Connection, settings: Settings) -> GroupedTables:
-    """Give all groups and counts as they are published now."""
+    """Read all groups and counts as they are published now."""
     sizes = db.execute("SELECT id, label, labels, rows FROM groups WHERE rows > 0").fetchall()
     counts = db.execute(
         "SELECT c.group_id, v.column, v.shown, c.rows FROM counts c "
@@ -188,7 +189,7 @@ def current(db: sqlite3.Connection, settings: Settings) -> GroupedTables:
 
 
 def newcomers(db: sqlite3.Connection, settings: Settings, sequence: int) -> GroupedTables:
-    """Give the tables of those whom a release added; it must not have taken anybody away."""
+    """Read the tables of the rows that a release added; it must not have removed any."""
     sizes = db.execute(
         "SELECT g.id, g.label, g.labels, m.joined FROM moves m JOIN groups g ON g.id = m.group_id "
         "WHERE m.sequence = ? AND m.joined > 0",
@@ -243,11 +244,11 @@ def _table(name: str, entries: list[tuple[int, Value, int]]) -> SensitiveTable:
     return SensitiveTable(Column(name, tuple(values)), group, value.astype(np.int32), rows)
 
 
-# What a ledger can be asked: its releases, and its tables as they were.
+# History: the releases of a ledger, and its tables as they were.
 
 
 def entries(db: sqlite3.Connection) -> list[dict[str, Any]]:
-    """Give all entries, the first release first, each with its hash."""
+    """Read all entries, the first release first, each with its hash."""
     return [
         {**json.loads(text), "hash": hashed}
         for text, hashed in db.execute("SELECT entry, hash FROM releases ORDER BY sequence")
@@ -255,7 +256,7 @@ def entries(db: sqlite3.Connection) -> list[dict[str, Any]]:
 
 
 def at(db: sqlite3.Connection, settings: Settings, sequence: int) -> GroupedTables:
-    """Give all tables as they were after a release."""
+    """Read all tables as they were after a release."""
     known = [int(n) for [n] in db.execute("SELECT sequence FROM releases ORDER BY sequence")]
     if sequence not in known:
         raise UnknownNameError("release", str(sequence), map(str, known), where="the ledger")
@@ -274,13 +275,13 @@ def at(db: sqlite3.Connection, settings: Settings, sequence: int) -> GroupedTabl
 
 
 def states(db: sqlite3.Connection, settings: Settings) -> Iterator[GroupState]:
-    """Give all groups that have rows, with their counts."""
+    """Yield all groups that have rows, with their counts."""
     keys = [key for [key] in db.execute("SELECT labels FROM groups WHERE rows > 0 ORDER BY id")]
     yield from group_states(db, keys, len(settings.sensitive)).values()
 
 
 def last_change(db: sqlite3.Connection, group: int) -> tuple[int, dict[tuple[int, str], int]]:
-    """Give how a group's size and counts changed in the last release that changed it."""
+    """Return how a group's size and counts changed in the last release that changed it."""
     found = db.execute(
         "SELECT sequence, joined - left_it FROM moves WHERE group_id = ? AND sequence > 1 "
         "ORDER BY sequence DESC LIMIT 1",
@@ -331,7 +332,7 @@ def start_tables(db: sqlite3.Connection, grouped: GroupedTables, rng: np.random.
 def groups_above(
     grouped: GroupedTables, limit: Fraction
 ) -> Iterator[tuple[tuple[str | None, ...], Fraction]]:
-    """Name the groups that tell more than the limit, and how much."""
+    """Yield the groups that tell more than the limit, and how much."""
     largest = np.array([table.largest(len(grouped)) for table in grouped.sensitive])
     for g, size in enumerate(grouped.sizes.tolist()):
         worst = Tally(size, tuple(largest[:, [g]])).worst
@@ -340,12 +341,11 @@ def groups_above(
 
 
 def labels_at(grouped: GroupedTables, group: int) -> tuple[str | None, ...]:
-    """Give the labels of a group as text."""
-    values = (
-        column.values[code]
+    """Return the labels of a group as text."""
+    return tuple(
+        text_or_none(column.values[code])
         for column, code in zip(grouped.quasi_identifiers, grouped.labels[:, group], strict=True)
     )
-    return tuple(None if value is None else text_of(value) for value in values)
 
 
 def _labels(n: int, rng: np.random.Generator) -> IntArray:

@@ -1,4 +1,4 @@
-"""An increment on a ledger that exists: decided, staged, committed, and put in its place."""
+"""Increments on a ledger: decided, staged, committed, and put in their place."""
 
 import json
 import secrets
@@ -7,44 +7,178 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from sfumato.attacks.composition import Compared, Composition, Difference
+from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, OutputError, UnknownColumnError, some
-from sfumato.ledger import increment as fingerprint
 from sfumato.ledger import pending
 from sfumato.ledger import store as chain
+from sfumato.ledger.admission import Rules
 from sfumato.ledger.increment import (
     Ask,
+    HeldRows,
     Kind,
     Promises,
+    Refusal,
     Result,
-    Rules,
     consider,
     first_distribution,
+    increment_fingerprint,
+    row_fingerprint,
     write_waiting,
 )
 from sfumato.ledger.placing import places_of
 from sfumato.ledger.records import current, newcomers, write_changes
-from sfumato.ledger.store import Settings, key_of, keys_of, shown_of, writing
+from sfumato.ledger.store import WAIT, Settings, key_of, keys_of, reading, shown_of, writing
 from sfumato.policy import Policy
 from sfumato.publishing.outputs import Increment, IncrementOutput, finish_tables
-from sfumato.publishing.start import Publication, now
 from sfumato.releases.stored import GivenTables
 from sfumato.tables import Table, open_table
 from sfumato.text import number_of
 from sfumato.typing import Value
 
-# From tables of rows to what is asked of a ledger.
+
+@dataclass(frozen=True, eq=False)
+class Publication:
+    """What became of an increment, or that a ledger was started.
+
+    Nothing in it is for publication but the tables: refused and waiting rows are whole rows.
+    """
+
+    ledger: Path
+    sequence: int
+    """The number of this entry in the ledger; the first release is 1."""
+
+    alpha: float
+    columns: tuple[str, ...]
+    """The sensitive columns, in the order in which rows below have their values."""
+
+    given: int
+    """How many rows were given."""
+
+    admitted: int
+    """How many rows joined the published tables, of those given now and those that had waited."""
+
+    left: int = 0
+    """How many rows left them."""
+
+    corrected: int = 0
+    withdrawn: int = 0
+    """How many rows were taken back before they were published."""
+
+    refused: tuple[Refusal, ...] = ()
+    held: tuple[HeldRows, ...] = ()
+    waiting: int = 0
+    """How many rows wait in the ledger now."""
+
+    above: tuple[tuple[tuple[str | None, ...], Fraction], ...] = ()
+    """Groups that were published above alpha, and what they tell now; nothing in them may rise."""
+
+    composition: Compared | None = None
+    """What a comparison with the last release shows; None for the first."""
+
+    refused_before: int = 0
+    """How many of the refused rows had been refused before."""
+
+    tables: GroupedTables | None = None
+    """The tables of the rows that joined, or all if rows left; None if nothing changed."""
+
+    folder: Path | None = None
+    place: str | None = None
+    """The address of the first table that was written, if it is in a database."""
+
+    head: str = ""
+    """The hash of this entry: keep it elsewhere, and `ledger verify` finds any forgery."""
+
+    dry_run: bool = False
+    warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def current(self) -> GroupedTables:
+        """All tables as they are published now, read from the ledger."""
+        with reading(self.ledger) as db:
+            return current(db, Settings.load(db))
+
+    @property
+    def refused_rows(self) -> int:
+        """The number of rows that were refused."""
+        return sum(each.rows for each in self.refused)
+
+    @property
+    def held_rows(self) -> int:
+        """The number of rows of this increment, or in its groups, that wait."""
+        return sum(each.rows for each in self.held)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values that JSON can hold. Refused rows are in it."""
+        return {
+            "ledger": str(self.ledger),
+            "sequence": self.sequence,
+            "alpha": self.alpha,
+            "dry_run": self.dry_run,
+            "given": self.given,
+            "admitted": self.admitted,
+            "left": self.left,
+            "corrected": self.corrected,
+            "withdrawn": self.withdrawn,
+            "refused": [self._plain_refusal(each) for each in self.refused],
+            "refused_before": self.refused_before,
+            "held": [self._plain_held(each) for each in self.held],
+            "waiting": self.waiting,
+            "above": [
+                {"group": list(labels), "breach": float(share)} for labels, share in self.above
+            ],
+            "composition": None if self.composition is None else self.composition.to_dict(),
+            "folder": None if self.folder is None else str(self.folder),
+            **({} if self.place is None else {"place": self.place}),
+            "head": self.head,
+            "warnings": list(self.warnings),
+        }
+
+    def _plain_refusal(self, refusal: Refusal) -> dict[str, Any]:
+        return {
+            "group": list(refusal.labels),
+            "values": dict(zip(self.columns, refusal.row, strict=True)),
+            "rows": refusal.rows,
+            "breach_by_group": float(refusal.group_only),
+            "breach_with_a_value": float(refusal.with_a_value),
+            "largest_breach": float(refusal.worst),
+        }
+
+    def _plain_held(self, held: HeldRows) -> dict[str, Any]:
+        return {
+            "kind": held.ask.kind,
+            "group": json.loads(held.ask.labels),
+            "values": dict(zip(self.columns, json.loads(held.ask.row), strict=True)),
+            "rows": held.rows,
+            "why": held.why,
+        }
+
+    def __repr__(self) -> str:
+        return f"<Publication {str(self).splitlines()[0]}>"
+
+    def __str__(self) -> str:
+        if self.sequence == 1:
+            return f"ledger started with {self.admitted} rows, alpha {self.alpha:g}"
+        would = "would be " if self.dry_run else ""
+        parts = [f"{self.admitted} rows {would}admitted"]
+        parts += [f"{self.left} left"] if self.left else []
+        parts += [f"{self.corrected} corrected"] if self.corrected else []
+        parts += [f"{self.withdrawn} withdrawn"] if self.withdrawn else []
+        parts += [f"{self.refused_rows} refused", f"{self.held_rows} held back"]
+        return f"release {self.sequence}: {', '.join(parts)}; {self.waiting} wait in the ledger"
 
 
 Row = tuple[Value, ...]
 
 OLD = "old_"
-"""What the name of a column begins with that holds what was published, in corrections."""
+"""The beginning of the names of columns that hold what was published, in corrections."""
 
 
 @dataclass(eq=False)
@@ -56,18 +190,18 @@ class NewRows:
     policy: Policy | None
     asks: Counter[Ask] = field(default_factory=Counter)
     shown: dict[tuple[int, str], str] = field(default_factory=dict)
-    """How values are to be given back, by column and key."""
+    """How values are shown, by column and key."""
 
     def add(self, data: object, kind: Kind) -> None:
-        """Count a table, and ask for each of its rows."""
+        """Count the rows of a table that are to be added or removed."""
         table = open_table(data)
         self._check(table.columns)
         rows, times = _rows(table, self.names)
-        for (labels, row), n in zip(self._generalised(rows), times, strict=True):
+        for (labels, row), n in zip(self._generalise(rows), times, strict=True):
             self.asks[Ask(kind, labels, row)] += n
 
     def correct(self, data: object) -> None:
-        """Ask for rows to become others: `age` is what it should be, `old_age` what it was."""
+        """Count rows that are to become others: `age` is as it should be, `old_age` as it was."""
         table = open_table(data)
         was = {f"{OLD}{name}": name for name in self.names}
         olds = {name: old for old, name in was.items() if old in table.columns}
@@ -84,7 +218,7 @@ class NewRows:
             tuple(row[place.get(name, i)] for i, name in enumerate(self.names)) for row in rows
         ]
         pairs = zip(
-            self._generalised(before), self._generalised([r[:width] for r in rows]), strict=True
+            self._generalise(before), self._generalise([r[:width] for r in rows]), strict=True
         )
         for (old, new), n in zip(pairs, times, strict=True):
             if old != new:
@@ -109,7 +243,7 @@ class NewRows:
                 f"it has {some(self.names, most=20)}."
             )
 
-    def _generalised(self, rows: Sequence[Row]) -> list[tuple[str, str]]:
+    def _generalise(self, rows: Sequence[Row]) -> list[tuple[str, str]]:
         split = len(self.settings.quasi_identifiers)
         places = places_of(self.db, self.settings, self.policy, [row[:split] for row in rows])
         for column, values in enumerate(zip(*(row[split:] for row in rows), strict=True)):
@@ -118,7 +252,7 @@ class NewRows:
         return [(place, keys_of(row[split:])) for place, row in zip(places, rows, strict=True)]
 
     def as_published(self) -> dict[tuple[int, str], str]:
-        """Write new values as those of the same column are: numbers where all are numbers."""
+        """Return how new values are shown: as numbers where all of their column are."""
         columns = {column for column, _ in self.shown}
         numeric = {column for column in columns if self._numbers_only(column)}
         return {
@@ -143,7 +277,7 @@ def _as_number(key: str) -> str:
 
 
 def _rows(table: Table, names: Sequence[str]) -> tuple[list[Row], list[int]]:
-    """Count a table, and give its distinct rows and how many there are of each."""
+    """Return the distinct rows of a table, and how many there are of each."""
     counts = table.count(names)
     columns = [
         [column.values[code] for code in codes.tolist()]
@@ -152,80 +286,87 @@ def _rows(table: Table, names: Sequence[str]) -> tuple[list[Row], list[int]]:
     return list(zip(*columns, strict=True)), counts.rows.tolist()
 
 
+@dataclass(frozen=True, eq=False)
 class IncrementJob:
-    """An increment on a ledger that exists."""
+    """An increment on a ledger: how it is to be published, and where."""
 
-    def __init__(
-        self,
-        file: Path,
-        *,
-        hold: bool,
-        whole: bool,
-        again: bool,
-        dry_run: bool,
-        seed: int | None,
-        output: IncrementOutput | None = None,
-    ) -> None:
-        self._file = file
-        self._hold = hold
-        self._whole = whole
-        self._again = again
-        self._dry_run = dry_run
-        self._output = output
-        self._seeded = seed is not None
-        self._rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
+    file: Path
+    output: IncrementOutput | None = None
+    hold: bool = True
+    whole: bool = False
+    again: bool = False
+    dry_run: bool = False
+    wait: float = WAIT
+    seed: int | None = None
 
     def run(
-        self,
-        data: object,
-        delete: object,
-        correct: object,
-        tables: GivenTables,
-        given: dict[str, object],
-        wait: float,
+        self, data: object, delete: object, correct: object, tables: GivenTables
     ) -> Publication:
-        """Decide, stage the release, commit the ledger, and give the release its name."""
-        staged: pending.Staged | None = None
+        """Decide, stage the release, commit the ledger, and rename the release."""
+        staged: pending.StagedRelease | None = None
         try:
-            with writing(self._file, wait=wait) as db:
+            with writing(self.file, wait=self.wait) as db:
                 problems = [*pending.finish(db), *finish_tables(db, tables.database)]
                 settings = Settings.load(db)
-                _refuse_another_policy(settings, given, self._file)
-                policy = policy_of(settings)
-                rows = NewRows(db, settings, policy)
+                rows = NewRows(db, settings, policy_of(settings))
                 for source, kind in ((data, "add"), (delete, "remove")):
                     if source is not None:
                         rows.add(tables.open(source), kind)  # type: ignore[arg-type]
                 if correct is not None:
                     rows.correct(tables.open(correct))
-                sequence = _next(db)
-                mark = self._refuse_nothing_or_twice(db, settings, rows.asks)
-                result = self._consider(db, settings, policy, rows.asks, sequence)
-                done = self._write(db, settings, rows, result, sequence, mark)
-                staged = self._stage(db, settings, done)
-                done = self._finished(db, done, staged, problems)
-                if self._dry_run:
+                work = _Work(self, rows, np.random.default_rng(self._seed))
+                done = work.write(work.decide(work.require_news()))
+                staged = work.stage(done)
+                done = work.append(done, staged, problems)
+                if self.dry_run:
                     db.execute("ROLLBACK")
         except BaseException:
-            if staged is not None and not _is_pending(self._file, staged):
-                self._drop(staged)
+            if staged is not None and self.output and not _is_pending(self.file, staged):
+                self.output.drop(staged)
             raise
         if staged is not None:
-            self._settle(sequence, wait)
+            self._finish(done.sequence)
         return done
 
-    def _refuse_nothing_or_twice(
-        self, db: sqlite3.Connection, settings: Settings, asks: Counter[Ask]
-    ) -> str:
-        if not asks:
+    @property
+    def _seed(self) -> int:
+        return secrets.randbits(128) if self.seed is None else self.seed
+
+    def _finish(self, sequence: int) -> None:
+        """Rename the release; if that fails, the next publish does it."""
+        if self.output is None:
+            return
+        with writing(self.file, wait=self.wait) as db:
+            problems = self.output.finish(db)
+            [waits] = db.execute(
+                "SELECT COUNT(*) FROM pending WHERE sequence = ?", (sequence,)
+            ).fetchone()
+        if waits and problems:
+            raise OutputError(
+                f"the release is in the ledger, but {problems[-1]} The next publish tries again."
+            )
+
+
+class _Work:
+    """The steps of an increment inside the ledger's transaction."""
+
+    def __init__(self, job: IncrementJob, rows: NewRows, rng: np.random.Generator) -> None:
+        self.job, self.rows, self.rng = job, rows, rng
+        self.db, self.settings = rows.db, rows.settings
+        [last] = self.db.execute("SELECT MAX(sequence) FROM releases").fetchone()
+        self.sequence = int(last) + 1
+
+    def require_news(self) -> str:
+        """Raise if there is nothing to publish, or it was given before; return its fingerprint."""
+        if not self.rows.asks:
             raise InputError(
                 "the increment has no rows: there is nothing to publish. Nothing was changed."
             )
-        mark = fingerprint.of_increment(settings.salt, asks)
-        before = db.execute(
+        mark = increment_fingerprint(self.settings.salt, self.rows.asks)
+        before = self.db.execute(
             "SELECT sequence, time FROM given WHERE fingerprint = ?", (mark,)
         ).fetchone()
-        if before is not None and not self._again:
+        if before is not None and not self.job.again:
             raise InputError(
                 f"these very rows were given before, as increment {before[0]} on {before[1]}. "
                 "Nothing was changed. If they are other people with the same values, or rows "
@@ -233,62 +374,44 @@ class IncrementJob:
             )
         return mark
 
-    def _consider(
-        self,
-        db: sqlite3.Connection,
-        settings: Settings,
-        policy: Policy | None,
-        asks: Counter[Ask],
-        sequence: int,
-    ) -> Result:
+    def decide(self, mark: str) -> Result:
+        """Decide on every row, and write down that the increment was given."""
+        settings, policy = self.settings, self.rows.policy
         promises = None
         if policy is not None:
             compares = any(model.compares_with_table for model in policy.models)
-            reference = first_distribution(db) if compares else {}
+            reference = first_distribution(self.db) if compares else {}
             promises = Promises(policy, settings.sensitive, reference).broken_by
-        rules = Rules(settings.limit, settings.k, self._hold)
-        return consider(
-            db,
-            asks,
+        result = consider(
+            self.db,
+            self.rows.asks,
             settings.sensitive,
-            rules,
-            self._rng,
-            sequence=sequence,
+            Rules(settings.limit, settings.k, self.job.hold),
+            self.rng,
+            sequence=self.sequence,
             promises=promises,
         )
+        row = (mark, self.sequence, now())
+        if self.db.execute("INSERT OR IGNORE INTO given VALUES (?, ?, ?)", row).rowcount:
+            chain.shift(self.db, "given", chain.rows_digest([row]))
+        return result
 
-    def _write(
-        self,
-        db: sqlite3.Connection,
-        settings: Settings,
-        rows: NewRows,
-        result: Result,
-        sequence: int,
-        mark: str,
-    ) -> Publication:
-        """Write everything into the ledger, and say what that was."""
-        write_changes(db, sequence, result.changes, rows.as_published(), self._rng)
+    def write(self, result: Result) -> Publication:
+        """Write all changes into the ledger, and return what they were."""
+        db, settings = self.db, self.settings
+        write_changes(db, self.sequence, result.changes, self.rows.as_published(), self.rng)
         write_waiting(db, result.before, result.after)
-        time = now()
-        row = (mark, sequence, time)
-        if db.execute("INSERT OR IGNORE INTO given VALUES (?, ?, ?)", row).rowcount:
-            chain.shift(db, "given", chain.rows_digest([row]))
-        known = _note_refused(db, settings, result.refused_asks, sequence)
+        known = self._note_refused(result.refused_asks)
         numbers = Counter[str]()
         for ask, n in result.published.items():
             numbers[ask.kind] += n
         [waiting] = db.execute("SELECT COALESCE(SUM(rows), 0) FROM waiting").fetchone()
-        tables = None
-        if result.changes:
-            left = numbers["remove"] or numbers["correct"]
-            everything = self._whole or bool(left)
-            tables = current(db, settings) if everything else newcomers(db, settings, sequence)
-        return Publication(
-            self._file,
-            sequence,
+        done = Publication(
+            self.job.file,
+            self.sequence,
             settings.alpha,
             settings.sensitive,
-            sum(rows.asks.values()),
+            sum(self.rows.asks.values()),
             numbers["add"],
             left=numbers["remove"],
             corrected=numbers["correct"],
@@ -297,42 +420,62 @@ class IncrementJob:
             held=result.held,
             waiting=waiting,
             above=tuple((tuple(json.loads(key)), share) for key, share in result.over),
-            composition=_compared(result, settings),
+            composition=_compare_with_last(result, settings),
             refused_before=known,
-            tables=tables,
-            dry_run=self._dry_run,
+            dry_run=self.job.dry_run,
         )
+        if not result.changes:
+            return done
+        tables = (
+            current(db, settings)
+            if self._is_whole(done)
+            else newcomers(db, settings, self.sequence)
+        )
+        return replace(done, tables=tables)
 
-    def _stage(
-        self, db: sqlite3.Connection, settings: Settings, done: Publication
-    ) -> pending.Staged | None:
-        """Write the release where nobody looks, and note that it is to get its name."""
-        if self._output is None or done.tables is None or self._dry_run:
+    def _is_whole(self, done: Publication) -> bool:
+        """Return whether all tables are published: those of newcomers cannot show who left."""
+        return self.job.whole or bool(done.left or done.corrected)
+
+    def _note_refused(self, refused: Counter[Ask]) -> int:
+        """Remember refused rows by their fingerprints; return how many were refused before."""
+        known = 0
+        for ask, rows in refused.items():
+            mark = row_fingerprint(self.settings.salt, ask)
+            if self.db.execute("SELECT 1 FROM refused WHERE fingerprint = ?", (mark,)).fetchone():
+                known += rows
+            self.db.execute(
+                "INSERT INTO refused VALUES (?, ?, ?) ON CONFLICT (fingerprint) DO UPDATE SET "
+                "times = times + excluded.times, sequence = excluded.sequence",
+                (mark, rows, self.sequence),
+            )
+        return known
+
+    def stage(self, done: Publication) -> pending.StagedRelease | None:
+        """Write the release under a hidden name, and note that it is to be renamed."""
+        output = self.job.output
+        if output is None or done.tables is None or self.job.dry_run:
             return None
-        everything = self._whole or bool(done.left or done.corrected)
         increment = Increment(
-            done.tables, settings, done.sequence, everything, self._rng, self._seeded
+            done.tables,
+            self.settings,
+            self.sequence,
+            self._is_whole(done),
+            self.rng,
+            self.job.seed is not None,
         )
-        staged = self._output.stage(increment, db)
+        staged = output.stage(increment, self.db)
         try:
-            pending.note(db, done.sequence, staged)
+            pending.note(self.db, self.sequence, staged)
         except BaseException:
-            self._drop(staged)
+            output.drop(staged)
             raise
         return staged
 
-    def _drop(self, staged: pending.Staged) -> None:
-        if self._output is not None:
-            self._output.drop(staged)
-
-    def _finished(
-        self,
-        db: sqlite3.Connection,
-        done: Publication,
-        staged: pending.Staged | None,
-        problems: list[str],
+    def append(
+        self, done: Publication, staged: pending.StagedRelease | None, problems: list[str]
     ) -> Publication:
-        """Add the entry to the chain, and the rest of what there is to say."""
+        """Add the entry to the chain, and complete the report."""
         entry = {
             "sequence": done.sequence,
             "kind": "increment",
@@ -347,43 +490,24 @@ class IncrementJob:
                 "waiting": done.waiting,
             },
         }
-        head = chain.append(db, entry)
-        output = None if staged is None else self._output
-        if self._output is not None and staged is None and not self._dry_run:
+        head = chain.append(self.db, entry)
+        output = None if staged is None else self.job.output
+        if self.job.output is not None and staged is None and not self.job.dry_run:
             problems = [*problems, "nothing is published yet, so nothing was written"]
         return replace(
             done,
-            head="" if self._dry_run else head,
+            head="" if self.job.dry_run else head,
             folder=None if output is None else output.folder,
             place=None if output is None else output.place,
             warnings=tuple(problems),
         )
 
-    def _settle(self, sequence: int, wait: float) -> None:
-        """Give the release its name; if that fails, the next publish does it."""
-        if self._output is None:
-            return
-        with writing(self._file, wait=wait) as db:
-            problems = self._output.finish(db)
-            [waits] = db.execute(
-                "SELECT COUNT(*) FROM pending WHERE sequence = ?", (sequence,)
-            ).fetchone()
-        if waits and problems:
-            raise OutputError(
-                f"the release is in the ledger, but {problems[-1]} The next publish tries again."
-            )
 
-
-def _is_pending(file: Path, staged: pending.Staged) -> bool:
-    """Tell whether what was staged belongs to a release that was committed."""
+def _is_pending(file: Path, staged: pending.StagedRelease) -> bool:
+    """Return whether what was staged belongs to a release that was committed."""
     with suppress(OSError, ValueError), writing(file, wait=1) as db:
-        return staged.stage in pending.staged(db)
+        return staged.stage in pending.staged_names(db)
     return True
-
-
-def _next(db: sqlite3.Connection) -> int:
-    [last] = db.execute("SELECT MAX(sequence) FROM releases").fetchone()
-    return int(last) + 1
 
 
 def policy_of(settings: Settings) -> Policy | None:
@@ -393,45 +517,17 @@ def policy_of(settings: Settings) -> Policy | None:
     return Policy.from_yaml(settings.policy, origin="the ledger's policy", folder=settings.folder)
 
 
-def _refuse_another_policy(settings: Settings, given: dict[str, object], file: Path) -> None:
-    own = {"alpha": settings.alpha, "k": settings.k, "policy": policy_of(settings)}
-    for name, value in given.items():
-        if own[name] == value:
-            continue
-        asked = f"{name} {value!r}, it was started with {own[name]!r}"
-        if name == "policy":
-            asked = "another policy than it was started with"
-            if own["policy"] is None:
-                asked = "a policy, and it was started without one"
-        raise InputError(
-            f"the ledger {str(file)!r} is asked to work with {asked}. What was promised once "
-            "holds for all its releases; leave it out, or start a new ledger."
-        )
+def now() -> str:
+    """Return the time as ledgers write it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _note_refused(
-    db: sqlite3.Connection, settings: Settings, refused: Counter[Ask], sequence: int
-) -> int:
-    """Remember refused rows by their fingerprints; give how many were refused before."""
-    known = 0
-    for ask, rows in refused.items():
-        mark = fingerprint.of_row(settings.salt, ask)
-        if db.execute("SELECT 1 FROM refused WHERE fingerprint = ?", (mark,)).fetchone():
-            known += rows
-        db.execute(
-            "INSERT INTO refused VALUES (?, ?, ?) ON CONFLICT (fingerprint) DO UPDATE SET "
-            "times = times + excluded.times, sequence = excluded.sequence",
-            (mark, rows, sequence),
-        )
-    return known
-
-
-def _compared(result: Result, settings: Settings) -> Compared:
-    """Say what a comparison with the last release will show, group by group."""
+def _compare_with_last(result: Result, settings: Settings) -> Compared:
+    """Return what a comparison with the last release will show, group by group."""
     differences = []
-    for change, settled in zip(result.changes, result.settled, strict=True):
-        newcomer, leaver = settled.newcomers, settled.leavers
-        gone = not settled.now.size
+    for change, group in zip(result.changes, result.decisions, strict=True):
+        newcomer, leaver = group.newcomers, group.leavers
+        gone = not group.now.size
         differences.append(
             Difference(
                 tuple(json.loads(change.state.key)),
@@ -439,8 +535,8 @@ def _compared(result: Result, settings: Settings) -> Compared:
                 0 if gone else leaver.size,
                 newcomer.worst,
                 Fraction(0) if gone else leaver.worst,
-                settled.wishes.start.worst,
-                settled.now.worst,
+                group.wishes.start.worst,
+                group.now.worst,
             )
         )
     return Compared(Composition(settings.alpha, settings.k), tuple(differences))

@@ -1,4 +1,4 @@
-"""What a release of a ledger consists of, wherever it is written."""
+"""The tables of a ledger's release, and how they are written: to a folder or into a database."""
 
 import shutil
 import sqlite3
@@ -18,7 +18,7 @@ from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import VerificationError
 from sfumato.evidence import SigningKey, write_evidence
 from sfumato.ledger import pending
-from sfumato.ledger.pending import Staged
+from sfumato.ledger.pending import StagedRelease
 from sfumato.ledger.store import Settings
 from sfumato.releases.evidence import attestation
 from sfumato.releases.manifest import FORMAT, claims_in, class_sizes, versions
@@ -45,7 +45,7 @@ class Increment:
 
     sequence: int
     everything: bool
-    """Whether they hold everybody, and not only the newcomers."""
+    """Whether they hold all rows, and not only the newcomers."""
 
     rng: np.random.Generator
     """The order of the rows."""
@@ -68,7 +68,7 @@ class Increment:
 
     @property
     def owner(self) -> str:
-        """What tells the ledger's unfinished work from that of others."""
+        """The mark that distinguishes the ledger's unfinished work from that of others."""
         return owner_of(self.settings)
 
     def manifest(self, files: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -110,32 +110,29 @@ class IncrementOutput(Protocol):
     def place(self) -> str | None:
         """The address of the first table, if it is in a database; no password is in it."""
 
-    def stage(self, increment: Increment, db: Connection) -> Staged:
-        """Write it, let the verifier read it again, and say what it is called until later."""
+    def stage(self, increment: Increment, db: Connection) -> StagedRelease:
+        """Write it, let the verifier read it again, and return its name until later."""
 
-    def drop(self, staged: Staged) -> None:
+    def drop(self, staged: StagedRelease) -> None:
         """Remove what was staged and is not to be published."""
 
     def finish(self, db: Connection) -> list[str]:
-        """Give everything that waits its name; say what is in the way."""
+        """Rename everything that waits; return what is in the way."""
 
 
 def owner_of(settings: Settings) -> str:
-    """Tell a ledger from others without telling its secret."""
+    """Return a mark of a ledger that does not tell its secret."""
     return sha256(settings.salt.encode()).hexdigest()[:12]
 
 
 def require(verdict: Verdict) -> Verdict:
-    """Refuse tables that are not as promised."""
+    """Raise if tables are not as promised."""
     if not verdict.holds:
         raise VerificationError(
             "the increment was not published, because the verifier does not find in its tables "
             f"what was promised. This is a fault of Sfumato; please report it.\n{verdict}"
         )
     return verdict
-
-
-# Writing the tables of a ledger's release as a folder of its own.
 
 
 @dataclass(frozen=True)
@@ -151,9 +148,9 @@ class FolderOutput:
 
     place: None = None
 
-    def stage(self, increment: Increment, db: sqlite3.Connection) -> pending.Staged:
+    def stage(self, increment: Increment, db: sqlite3.Connection) -> StagedRelease:
         """Write it under a hidden name."""
-        pending.sweep(self.folder, increment.owner, keep=pending.staged(db))
+        pending.sweep(self.folder, increment.owner, keep=pending.staged_names(db))
         stage = pending.stage_for(
             self.folder,
             increment.owner,
@@ -161,7 +158,7 @@ class FolderOutput:
         )
         return pending.staged_folder(stage, self.folder)
 
-    def drop(self, staged: pending.Staged) -> None:
+    def drop(self, staged: StagedRelease) -> None:
         """Remove the hidden folder."""
         shutil.rmtree(staged.stage, ignore_errors=True)
 
@@ -202,9 +199,6 @@ def write_tables(
     write_evidence(folder, require(verify_folder(folder)), key)
 
 
-# Writing the tables of a ledger's release into the database that its rows came from.
-
-
 @dataclass(frozen=True)
 class TablesOutput:
     """Tables that a release of a ledger is to become."""
@@ -223,8 +217,8 @@ class TablesOutput:
         """The address of the first table; no password is in it."""
         return self.output.place
 
-    def stage(self, increment: Increment, db: sqlite3.Connection) -> pending.Staged:
-        """Create them under names that nobody looks for, verified, and there to stay."""
+    def stage(self, increment: Increment, db: sqlite3.Connection) -> StagedRelease:
+        """Create them under hidden names, verified, and there to stay."""
         from sfumato.tables.sql.database import written
         from sfumato.tables.sql.releases import manifest_hash
 
@@ -248,7 +242,7 @@ class TablesOutput:
                 self.database.store(content, now, likes)
                 made[name] = self.database.other(now)
             unfinished.keep(text)
-            verdict = _verified(manifest, made)
+            verdict = _verify(manifest, made)
             if self.key is not None:
                 unfinished.attest(attestation(text, made, verdict, self.key))
         waiting = list(unfinished.names)
@@ -257,26 +251,26 @@ class TablesOutput:
             names.append(self.output.names(["", "evidence"])[1])
         return pending.staged_tables(waiting, names, manifest_hash(text))
 
-    def drop(self, staged: pending.Staged) -> None:
+    def drop(self, staged: StagedRelease) -> None:
         """Remove what was staged."""
         self.database.for_ledger("").drop(pending.names_in(staged.stage))
 
     def finish(self, db: sqlite3.Connection) -> list[str]:
-        """Give the tables that wait their names, as far as they are in this database."""
+        """Rename the tables that wait, as far as they are in this database."""
         return finish_tables(db, self.database)
 
 
-def _verified(manifest: dict[str, Any], tables: Mapping[str, "IbisTable"]) -> Verdict:
-    """Let the verifier ask the tables whether they are as promised."""
+def _verify(manifest: dict[str, Any], tables: Mapping[str, "IbisTable"]) -> Verdict:
+    """Return the verifier's verdict on the tables; raise if they are not as promised."""
     claims = claims_in(manifest)
     relations = {name: relation_of(table) for name, table in tables.items()}
     return require(verify_tables(relations, claims, promises_in(claims)))
 
 
 def finish_tables(db: sqlite3.Connection, database: "IbisTable | None") -> list[str]:
-    """Make up for what an interrupted publish left without its name; say what could not be."""
+    """Rename what an interrupted publish left; return what could not be renamed."""
     if database is None:
-        return pending.finish_tables(db, lambda staged, final, told: _ELSEWHERE)  # noqa: ARG005
+        return pending.finish_tables(db, lambda staged, final, hashed: _ELSEWHERE)  # noqa: ARG005
     return pending.finish_tables(db, database.for_ledger(owner_of(Settings.load(db))).settle)
 
 

@@ -14,6 +14,7 @@ from sfumato.checks import require_int
 from sfumato.counts import FrequencySet
 from sfumato.errors import InputError, ParameterError, VerificationError
 from sfumato.evidence import Key, SigningKey, write_evidence
+from sfumato.evidence.keys import key_for
 from sfumato.partition import PARTITIONERS, Partitioner
 from sfumato.policy import Policy
 from sfumato.recode.budget import Budget, Fitted, count_within
@@ -41,7 +42,6 @@ from sfumato.releases.stored import (
 )
 from sfumato.schema import Role
 from sfumato.tables import FORMATS, Table, open_table
-from sfumato.tasks.evidence import key_for
 from sfumato.typing import Progress, silent
 from sfumato.verifier import Verdict, verify_file, verify_stored
 

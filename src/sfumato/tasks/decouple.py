@@ -23,6 +23,7 @@ from sfumato.errors import (
     VerificationError,
 )
 from sfumato.evidence import Key, SigningKey, write_evidence
+from sfumato.evidence.keys import key_for
 from sfumato.policy import Missing, Policy
 from sfumato.policy.document import Fault
 from sfumato.policy.family import choose
@@ -47,7 +48,6 @@ from sfumato.releases.release import (
 from sfumato.releases.stored import StoredOutput, open_stored, output_of, relation_of, stored_tables
 from sfumato.schema import Role
 from sfumato.tables import FORMATS, Table, derived_table, open_table, write_derived
-from sfumato.tasks.evidence import key_for
 from sfumato.text import text_of
 from sfumato.typing import Progress, silent
 from sfumato.verifier import Verdict, verify_folder, verify_tables

@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 
 from sfumato.checks import require_text
-from sfumato.errors import InputError, OutputError, ParameterError, VerificationError
+from sfumato.errors import InputError, OutputError, VerificationError
 from sfumato.evidence import (
     EVIDENCE,
     REPORT,
@@ -152,16 +152,6 @@ def check_evidence(
     if table is not None:
         return check_tables(table, public_key)
     return check(_folder_of(release), public_key)
-
-
-def key_for(key: Key | None, output: object) -> SigningKey | None:
-    """Read the key for a release that is going to be written, before any work is done."""
-    if key is None:
-        return None
-    if output is None:
-        why = "what is in memory cannot be signed. Name a folder to write"
-        raise ParameterError("key", key, "left out when there is no output", why=why)
-    return signing_key(key)
 
 
 def _folder_of(release: Release | Decoupled | str | PathLike[str]) -> Path:

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 from sfumato.drawing.charts import shares_svg
 from sfumato.html import brief
+from sfumato.publishing.ledger import Headroom, Ledger, Room
 from sfumato.reports.content import Cell, Drawing, Figures, Heading, Part, Share, Table
 from sfumato.reports.given import Given
 from sfumato.reports.sections.base import Chapter, NotHereError
-from sfumato.tasks.headroom import Headroom, Room
-from sfumato.tasks.headroom import headroom as headroom_of
 
 _MOST = 20
 _MOST_DRAWN = 12
@@ -21,7 +20,7 @@ def _parts(given: Given) -> Sequence[Part]:
             if given.public
             else "no ledger was given: --ledger clinic.ledger"
         )
-    found = headroom_of(given.ledger)
+    found = Ledger(given.ledger).headroom()
     if not found.rooms:
         raise NotHereError("nobody is in the ledger yet")
     full = sum(room.permitted == 0 for room in found.rooms)
