@@ -17,7 +17,7 @@ from sfumato.policy import Policy
 from sfumato.recode.problem import counted_columns
 from sfumato.tables import open_table
 from sfumato.tables.sql.counting import grouped
-from sfumato.tables.sql.table import IbisTable
+from sfumato.tables.sql.table import SqlTable
 from sfumato.tasks.anonymize import anonymize
 from sfumato.tasks.decouple import decouple
 
@@ -136,7 +136,7 @@ def overhead(database: DuckDB | Spark, decided: str, repeats: str) -> dict[str, 
     database.load()
     hand = database.by_hand(Lookups(full, local))
     table = open_table(database.table("people"))
-    assert isinstance(table, IbisTable)
+    assert isinstance(table, SqlTable)
 
     def store(recoding: Any) -> Callable[[], object]:
         return lambda: table.publish_into(

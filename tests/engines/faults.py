@@ -52,10 +52,10 @@ def raising(error):
 def release(database, version, *, force):
     """Publish a table and a manifest that both say which version they are."""
     with releasing(database, ("released",), force=force) as unfinished:
-        with database.work():
+        with database.scope():
             rows = database.upload(pa.table({"o0": pa.array([version] * 3)}))
-            database.create(rows, ["version"], unfinished.table, lambda _: None, force=False)
-        unfinished.keep(json.dumps({"version": version}))
+            database.store(rows, ["version"], unfinished.table, lambda _: None, force=False)
+        unfinished.store_manifest(json.dumps({"version": version}))
 
 
 def version_of(database):

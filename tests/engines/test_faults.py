@@ -44,8 +44,8 @@ def opened(duck, way):
 
 def sabotage(monkeypatch, fault):
     """Let the statements that DuckDB is given take the steps of a fault."""
-    run = fault.around(duckdb_database.DuckDBDatabase._run)
-    monkeypatch.setattr(duckdb_database.DuckDBDatabase, "_run", run)
+    run = fault.around(duckdb_database.DuckDB._run)
+    monkeypatch.setattr(duckdb_database.DuckDB, "_run", run)
     monkeypatch.setattr(duckdb_database, "_store", fault.around(duckdb_database._store))
 
 
@@ -184,7 +184,7 @@ class Image:
 PROCESS = """
 import os, signal
 import sfumato as sf
-from sfumato.tables.sql.duckdb import DuckDBDatabase as Database
+from sfumato.tables.sql.duckdb import DuckDB as Database
 from tests.engines.test_releases import POLICY
 
 run = Database._run
@@ -218,8 +218,8 @@ def test_ctrl_c_in_a_statement_of_duckdb_is_ctrl_c(duck):
     def interrupted():
         threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
         with appearing(database, [], [("out",)]) as [name]:
-            shuffled = f"SELECT * FROM {database.source[0]} ORDER BY random()"
-            database.ask(f"CREATE TABLE {database.quoted(name)} AS {shuffled}")
+            shuffled = f"SELECT * FROM {database.relation_name[0]} ORDER BY random()"
+            database.query(f"CREATE TABLE {database.dialect.quote(*name)} AS {shuffled}")
             time.sleep(5)
 
     # Whoever runs tests in several processes lets these ignore it.

@@ -14,7 +14,7 @@ from sfumato.cli.app import app
 from sfumato.errors import OutputError, SfumatoError
 from sfumato.tables import open_table
 from sfumato.tables.sql.database import Database
-from sfumato.tables.sql.releases import Unfinished
+from sfumato.tables.sql.releases import UnfinishedRelease
 from tests.engines.faults import Fault, counted, release, version_of
 from tests.engines.test_releases import PEOPLE, POLICY
 
@@ -126,7 +126,7 @@ def test_a_cut_connection_is_told_in_one_line_and_it_can_be_done_again(
 
 def test_a_server_that_stops_leaves_nothing_and_it_can_be_done_again(server, command, monkeypatch):
     server.stored(PEOPLE, "people")
-    keep = Unfinished.keep
+    keep = UnfinishedRelease.store_manifest
     data = server.folder / "data"
 
     def stop_and_keep(self, text):
@@ -134,7 +134,7 @@ def test_a_server_that_stops_leaves_nothing_and_it_can_be_done_again(server, com
         keep(self, text)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Unfinished, "keep", stop_and_keep)
+        patch.setattr(UnfinishedRelease, "store_manifest", stop_and_keep)
         ended = command()
     again = command()
     options = (data / "postmaster.opts").read_text().split(" ", 1)[1].replace('"', "").strip()

@@ -57,17 +57,17 @@ def test_a_run_that_fails_is_undone_at_once_or_by_the_next_one(session, monkeypa
     monkeypatch.setattr(Database, "statement", lambda _, q: f"SELECT * FROM {q.get_name()}")
     session.stored(pa.table({"a": pa.array([1], pa.int64())}), "people")
     database = open_table((session.session, "people"))._database
-    kind, ask = type(database), type(database).ask
+    kind, ask = type(database), type(database).query
     release(database, 1, force=False)
     after = {"people", "released", "released_manifest"}
     with monkeypatch.context() as patch:
         failing = failing_from(4, InputError("no."), forever=False, ask=ask)
-        patch.setattr(kind, "ask", failing)
+        patch.setattr(kind, "query", failing)
         with pytest.raises(OutputError, match=r"cannot publish into released: no\. Nothing was"):
             release(database, 2, force=True)
     assert (session.tables(), version_of(session)) == (after, 1)
     with monkeypatch.context() as patch:
-        patch.setattr(kind, "ask", failing_from(4, Killed(), forever=True, ask=ask))
+        patch.setattr(kind, "query", failing_from(4, Killed(), forever=True, ask=ask))
         with pytest.raises(Killed):
             release(database, 3, force=True)
     left = session.tables()

@@ -11,7 +11,7 @@ import pytest
 
 from sfumato.errors import InputError, OutputError, ParameterError
 from sfumato.recoding import SUPPRESSED
-from sfumato.tables import IbisEngine, open_table
+from sfumato.tables import DatabaseEngine, open_table
 from tests.engines.databases import EVIL, NAMES, quoted
 from tests.engines.tables import literal_rows
 from tests.engines.test_publish import read_back, recoding_of, rng
@@ -37,7 +37,7 @@ def nothing_left(database):
 
 
 def test_what_is_opened_where():
-    engine = IbisEngine()
+    engine = DatabaseEngine()
     ours = ("duckdb:///a.db?table=t", "postgres://h/d?table=t", "postgresql://h/d?table=t")
     assert all(engine.owns(source) for source in (*ours, "spark:///?table=t"))
     others = ("people.csv", "duckdb.csv", "s3://b/k", b"duckdb://", 42, None, (), (1, "t"), PEOPLE)

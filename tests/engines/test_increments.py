@@ -15,7 +15,7 @@ from sfumato.errors import InputError, OutputError, ParameterError, Verification
 from sfumato.ledger import store as chain
 from sfumato.publishing import outputs as increment_tables
 from sfumato.tables import open_table
-from sfumato.tables.sql.releases import Staging, Unfinished
+from sfumato.tables.sql.releases import Staging, UnfinishedRelease
 from tests.engines import databases
 from tests.engines.test_ibis_edges import duckdb_boundary, postgres_boundary
 from tests.ledger.releases import counted
@@ -429,7 +429,7 @@ def cut(postgres):
     )
 
 
-@pytest.mark.parametrize("moment", [(Unfinished, "keep"), (Staging, "settle")])
+@pytest.mark.parametrize("moment", [(UnfinishedRelease, "store_manifest"), (Staging, "settle")])
 def test_a_connection_that_is_cut(postgres, tmp_path, release, monkeypatch, moment):
     where, name = moment
     does = getattr(where, name)

@@ -145,7 +145,7 @@ def test_nothing_is_left_if_its_manifest_cannot_be_stored(quick_database, monkey
     def broken(unfinished, text):
         raise InputError("the disk is full.")
 
-    monkeypatch.setattr("sfumato.tables.sql.releases.Unfinished.keep", broken)
+    monkeypatch.setattr("sfumato.tables.sql.releases.UnfinishedRelease.store_manifest", broken)
     with pytest.raises(OutputError, match="Nothing was left"):
         sf.anonymize(source, POLICY, output="table:released")
     assert database.tables() == {"people"}
@@ -173,14 +173,14 @@ def test_an_older_release_stays_if_the_newer_one_fails(database, monkeypatch):
     source = database.stored(PEOPLE, "people")
     sf.anonymize(source, POLICY, output="table:released")
     before = database.read("released_manifest").to_pydict()
-    renamed = type(sf.engines.open_table(source)._database).rename
+    renamed = type(sf.tables.open_table(source)._database).rename
 
     def fails_for_the_manifest(self, name, to):
         if to == ("released_manifest",) and "unfinished" in name[-1]:
             raise InputError("the connection is lost.")
         renamed(self, name, to)
 
-    kind = type(sf.engines.open_table(source)._database)
+    kind = type(sf.tables.open_table(source)._database)
     monkeypatch.setattr(kind, "rename", fails_for_the_manifest)
     with pytest.raises(OutputError, match="the connection is lost"):
         sf.anonymize(source, POLICY, output="table:released", method="mondrian", force=True)
@@ -237,10 +237,10 @@ def test_who_may_not_create_tables_is_told_so(postgres):
 def test_a_connection_that_is_cut_leaves_nothing_and_it_can_be_done_again(
     postgres, monkeypatch, moment
 ):
-    from sfumato.tables.sql.releases import Unfinished
+    from sfumato.tables.sql.releases import UnfinishedRelease
 
     postgres.stored(PEOPLE, "people")
-    keep, verify = Unfinished.keep, task.verify_stored
+    keep, verify = UnfinishedRelease.store_manifest, task.verify_stored
 
     def cut():
         postgres.connection.execute(
@@ -259,7 +259,7 @@ def test_a_connection_that_is_cut_leaves_nothing_and_it_can_be_done_again(
     try:
         with monkeypatch.context() as patch:
             if moment == "keep":
-                patch.setattr(Unfinished, "keep", cut_and_keep)
+                patch.setattr(UnfinishedRelease, "store_manifest", cut_and_keep)
             else:
                 patch.setattr(task, "verify_stored", cut_and_verify)
             with pytest.raises(OutputError, match="Nothing was left"):

@@ -156,10 +156,10 @@ def test_names_that_need_quoting_are_just_names(people, patients, run):  # noqa:
 
 
 def test_a_connection_that_is_lost_is_said(people, patients, run, monkeypatch):  # noqa: F811
-    from sfumato.tables.sql.table import IbisTable
+    from sfumato.tables.sql.table import SqlTable
 
     (patients / "policy.yaml").write_text(POLICY + "other: dropped\n")
-    whole = IbisTable.count
+    whole = SqlTable.count
 
     def count_and_cut(self, columns, **more):
         found = whole(self, columns, **more)
@@ -169,7 +169,7 @@ def test_a_connection_that_is_lost_is_said(people, patients, run, monkeypatch): 
         )
         return found
 
-    monkeypatch.setattr(IbisTable, "count", count_and_cut)
+    monkeypatch.setattr(SqlTable, "count", count_and_cut)
     for command in ("anonymize", "protect"):
         failed(run(command, people.address("people"), *ANONYMIZE), "terminat")
     assert people.tables() == {"people"}

@@ -46,7 +46,7 @@ def textbook(source, table):
         digest = sha256(text.encode()).hexdigest()
         parts.append([part, sum(times for _, times in mine), digest])
     opened = open_table(source)
-    columns = [[name, opened.described(name)[0]] for name in opened.columns]
+    columns = [[name, opened.native_type(name)] for name in opened.columns]
     return sha256(canonical({"columns": columns, "parts": parts})).hexdigest()
 
 
@@ -148,14 +148,14 @@ def test_settings_of_a_session_do_not_change_a_hash(quick_database):
 def test_at_most_4096_hashes_leave_the_database_however_many_rows_there_are(duck, monkeypatch):
     duck.connection.execute("CREATE TABLE many AS SELECT i, i // 2 AS j FROM range(40000) t(i)")
     opened = open_table((duck.connection, "many"))
-    whole, fetched = type(opened).ask, []
+    whole, fetched = type(opened).query, []
 
     def ask(self, statement):
         answer = whole(self, statement)
         fetched.append(len(answer))
         return answer
 
-    monkeypatch.setattr(type(opened), "ask", ask)
+    monkeypatch.setattr(type(opened), "query", ask)
     try:
         assert hashed(opened).rows == 40_000
         assert fetched == [4096]
@@ -371,7 +371,7 @@ def test_a_release_that_cannot_be_signed_leaves_nothing(quick_database, key, mon
         raise InputError("the disk is full.")
 
     source = database.stored(PEOPLE, "people")
-    monkeypatch.setattr("sfumato.tables.sql.releases.Unfinished.attest", broken)
+    monkeypatch.setattr("sfumato.tables.sql.releases.UnfinishedRelease.store_evidence", broken)
     with pytest.raises(OutputError, match="Nothing was left"):
         sf.anonymize(source, POLICY, output="table:released", key=key)
     assert database.tables() == {"people"}

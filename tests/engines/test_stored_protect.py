@@ -5,7 +5,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import InputError, OutputError, ParameterError
-from sfumato.tables.sql import IbisEngine
+from sfumato.tables.sql import DatabaseEngine
 from tests.engines import databases
 from tests.tasks.test_detect import leaky
 from tests.tasks.test_detect import policy as leaky_policy
@@ -100,7 +100,7 @@ def test_files_that_cannot_be_written_are_refused_before_anything_is_counted(
     quick_database, tmp_path, monkeypatch, task
 ):
     source = quick_database.stored(PAID, "people")
-    opened = IbisEngine().open(source)
+    opened = DatabaseEngine().open(source)
 
     def counted(self, columns, **more):
         pytest.fail("it was counted first")

@@ -20,12 +20,12 @@ import pyarrow as pa
 import sfumato as sf
 import sfumato.publishing.ledger
 import sfumato.tasks.verify
-from sfumato.tables.sql.duckdb import DuckDBDatabase
-from sfumato.tables.sql.table import IbisTable
+from sfumato.tables.sql.duckdb import DuckDB
+from sfumato.tables.sql.table import SqlTable
 from tests.ledger.crashing import NAMES, NEW
 from tests.ledger.releases import START, grouped_of
 
-assert IbisTable  # Imported before anything is forked, as everything else.
+assert SqlTable  # Imported before anything is forked, as everything else.
 
 
 def forked(work) -> int:
@@ -62,7 +62,7 @@ class Clinic:
 
     def publish(self, output: str, die_at: int | None = None, count: Path | None = None) -> None:
         """Publish; die at some statement, or write down how many there were."""
-        run, statements = DuckDBDatabase._run, []
+        run, statements = DuckDB._run, []
 
         def counting(self, statement):
             statements.append(statement)
@@ -70,7 +70,7 @@ class Clinic:
                 os.kill(os.getpid(), signal.SIGKILL)
             return run(self, statement)
 
-        DuckDBDatabase._run = counting
+        DuckDB._run = counting
         sf.Ledger(self.ledger).publish(self.address, output=f"table:{output}", again=True)
         if count is not None:
             count.write_text(str(len(statements)))

@@ -292,15 +292,15 @@ def test_somebody_elses_table_may_be_called_like_a_manifest(file):
 def test_only_counts_are_fetched(file, monkeypatch):
     duckdb_database = pytest.importorskip("sfumato.tables.sql.duckdb")
     fetched = []
-    for name in ("ask", "fetch"):
-        whole = getattr(duckdb_database.DuckDBDatabase, name)
+    for name in ("query", "fetch"):
+        whole = getattr(duckdb_database.DuckDB, name)
 
         def counting(self, statement, whole=whole):
             answer = whole(self, statement)
             fetched.append(len(answer))
             return answer
 
-        monkeypatch.setattr(duckdb_database.DuckDBDatabase, name, counting)
+        monkeypatch.setattr(duckdb_database.DuckDB, name, counting)
     file.run("INSERT INTO people SELECT p.* FROM people p, range(50)")
     release = sf.anonymize(file.address("people"), POLICY, output="table:released")
     sf.verify(release)

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, Literal, NamedTuple, Self, TypeAlias
 import pyarrow as pa
 import rfc8785
 
+from sfumato.dialect import Dialect
 from sfumato.errors import InputError, some
 from sfumato.verifier import Relation, Verdict
 
@@ -217,65 +218,15 @@ class StoredTable(NamedTuple):
     forms: Mapping[str, Form]
 
 
-class _Dialect(NamedTuple):
-    hashed: str
-    """SHA-256 of a text, as small hexadecimal digits."""
-
-    joined: str
-    """All lines of a group in their order, as one text."""
-
-    cells: Mapping[str, str]
-    """Cells as text that no setting of a session changes, and no two values share."""
-
-    text: str
-
-
-_DIALECTS = {
-    "duckdb": _Dialect(
-        "sha256({})",
-        "string_agg(line, ' ' ORDER BY line)",
-        {
-            "binary": "hex({})",
-            "moment": "CAST(epoch_us({}) AS VARCHAR)",
-            "nested": "CAST(to_json({}) AS VARCHAR)",
-        },
-        "VARCHAR",
-    ),
-    "postgres": _Dialect(
-        "encode(sha256(convert_to({}, 'UTF8')), 'hex')",
-        "string_agg(line, ' ' ORDER BY line COLLATE \"C\")",
-        {
-            "float": "encode(float8send({}), 'hex')",
-            "binary": "encode({}, 'hex')",
-            "date": "encode(date_send({}), 'hex')",
-            "time": "encode(time_send({}), 'hex')",
-            "timestamp": "encode(timestamp_send({}), 'hex')",
-            "moment": "encode(timestamptz_send({}), 'hex')",
-        },
-        "TEXT",
-    ),
-    "spark": _Dialect(
-        "sha2({}, 256)",
-        "array_join(sort_array(collect_list(line)), ' ')",
-        {
-            "float": "format_string('%a', CAST({} AS DOUBLE))",
-            "binary": "hex({})",
-            "moment": "CAST(unix_micros({}) AS STRING)",
-            "nested": "to_json(struct({}), map('ignoreNullFields', 'false'))",
-        },
-        "STRING",
-    ),
-}
-
-
 def hash_table(name: str, table: StoredTable) -> TableHash:
     """Hash a table inside its database.
 
-    >>> people = Relation(("people",), {"age": "text"}, "duckdb", lambda sql: [("0a3", 2, "ff")])
+    >>> duckdb = Dialect(text="VARCHAR", collation='"binary"', sha256="sha256({})")
+    >>> people = Relation(("people",), {"age": "text"}, duckdb, lambda sql: [("0a3", 2, "ff")])
     >>> hash_table("people", StoredTable(people, {"age": "VARCHAR"}, {"age": "text"})).rows
     2
     """
-    answer = table.relation.ask(statement(table))
+    answer = table.relation.query(statement(table))
     if isinstance(answer, pa.Table):
         answer = list(zip(*(column.to_pylist() for column in answer.columns), strict=True))
     parts = sorted((str(part), int(str(rows)), str(digest)) for part, rows, digest in answer)
@@ -287,7 +238,8 @@ def hash_table(name: str, table: StoredTable) -> TableHash:
 def statement(table: StoredTable) -> str:
     """Write what a database is asked: for each first three digits, how many rows, and their hash.
 
-    >>> people = Relation(("people",), {"age": "text"}, "duckdb", lambda sql: [])
+    >>> duckdb = Dialect(text="VARCHAR", collation='"binary"', sha256="sha256({})")
+    >>> people = Relation(("people",), {"age": "text"}, duckdb, lambda sql: [])
     >>> print(statement(StoredTable(people, {"age": "VARCHAR"}, {"age": "text"})))
     SELECT substr(line, 1, 3) AS part, CAST(sum(times) AS BIGINT) AS people,
     sha256(string_agg(line, ' ' ORDER BY line)) AS digest FROM
@@ -297,22 +249,24 @@ def statement(table: StoredTable) -> str:
     FROM "people") AS hashed GROUP BY hash) AS counted GROUP BY substr(line, 1, 3)
     """
     relation = table.relation
-    dialect = _DIALECTS[relation.dialect]
-    cells = [_cell(relation.quoted(name), form, dialect) for name, form in table.forms.items()]
+    dialect = relation.dialect
+    if dialect.sha256 is None:
+        raise InputError(f"the database of {relation.name[-1]} cannot hash its tables")
+    cells = [_cell(dialect.quote(name), form, dialect) for name, form in table.forms.items()]
     # A function has at most a hundred arguments in PostgreSQL.
-    row = dialect.hashed.format(" || ".join(cells))
-    source = relation.quoted(*relation.name)
+    row = dialect.sha256.format(" || ".join(cells))
+    source = dialect.quote(*relation.name)
     hashes = f"SELECT {row} AS hash FROM {source}"  # noqa: S608 - names are quoted
     line = f"concat(hash, ':', CAST(count(*) AS {dialect.text}))"
     counted = f"SELECT {line} AS line, count(*) AS times FROM ({hashes}) AS hashed GROUP BY hash"  # noqa: S608
-    part, digest = "substr(line, 1, 3)", dialect.hashed.format(dialect.joined)
+    part, digest = "substr(line, 1, 3)", dialect.sha256.format(dialect.joined_lines)
     return (
         f"SELECT {part} AS part, CAST(sum(times) AS BIGINT) AS people, {digest} AS digest "  # noqa: S608
         f"FROM ({counted}) AS counted GROUP BY {part}"
     )
 
 
-def _cell(name: str, form: Form, dialect: _Dialect) -> str:
+def _cell(name: str, form: Form, dialect: Dialect) -> str:
     """Write a cell with its length before it; a missing one is no text of any length."""
     text = dialect.cells.get(form, f"CAST({{}} AS {dialect.text})").format(name)
     return f"CASE WHEN {name} IS NULL THEN '-' ELSE concat(length({text}), ':', {text}) END"

@@ -370,7 +370,7 @@ def _choose_output(
     stored = output_of(output, tables.first, force=False, format=form)
     signer = key_for(key, output)
     if stored is not None and tables.database is not None:
-        tables.database.for_ledger("").require_unused(stored.names(["", "manifest"]))
+        tables.database.staging("").require_unused(stored.names(["", "manifest"]))
         return TablesOutput(tables.database, stored, signer)
     return None if output is None else FolderOutput(Path(output), form or "csv", signer)
 

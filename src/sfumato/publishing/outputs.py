@@ -30,7 +30,7 @@ from sfumato.verifier import Verdict, verify_folder, verify_tables
 from sfumato.verifier.release import promises_in
 
 if TYPE_CHECKING:
-    from sfumato.tables.sql.table import IbisTable
+    from sfumato.tables import DatabaseTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +203,7 @@ def write_tables(
 class TablesOutput:
     """Tables that a release of a ledger is to become."""
 
-    database: "IbisTable"
+    database: "DatabaseTable"
     """Any table of the database they will be in."""
 
     output: StoredOutput
@@ -233,18 +233,18 @@ class TablesOutput:
         text = manifest_text(manifest)
         signed = self.key is not None
         keep = [waiting[0] for waiting in pending.waiting_tables(db)]
-        staging = self.database.for_ledger(increment.owner)
-        with staging.staged(names[0], names[1:], signed=signed, keep=keep) as unfinished:
+        staging = self.database.staging(increment.owner)
+        with staging.stage(names[0], names[1:], signed=signed, keep=keep) as unfinished:
             made = {}
             for part, name, now in zip(parts, names, unfinished.names, strict=True):
                 # Of the types that the first release has: readers put the tables together.
                 content, likes = in_types_of(part.content, self.database, increment.raw)
                 self.database.store(content, now, likes)
-                made[name] = self.database.other(now)
-            unfinished.keep(text)
+                made[name] = self.database.open_other(now)
+            unfinished.store_manifest(text)
             verdict = _verify(manifest, made)
             if self.key is not None:
-                unfinished.attest(attestation(text, made, verdict, self.key))
+                unfinished.store_evidence(attestation(text, made, verdict, self.key))
         waiting = list(unfinished.names)
         if unfinished.evidence is not None:
             waiting.append(written(unfinished.evidence))
@@ -253,25 +253,25 @@ class TablesOutput:
 
     def drop(self, staged: StagedRelease) -> None:
         """Remove what was staged."""
-        self.database.for_ledger("").drop(pending.names_in(staged.stage))
+        self.database.staging("").drop(pending.names_in(staged.stage))
 
     def finish(self, db: sqlite3.Connection) -> list[str]:
         """Rename the tables that wait, as far as they are in this database."""
         return finish_tables(db, self.database)
 
 
-def _verify(manifest: dict[str, Any], tables: Mapping[str, "IbisTable"]) -> Verdict:
+def _verify(manifest: dict[str, Any], tables: Mapping[str, "DatabaseTable"]) -> Verdict:
     """Return the verifier's verdict on the tables; raise if they are not as promised."""
     claims = claims_in(manifest)
     relations = {name: relation_of(table) for name, table in tables.items()}
     return require(verify_tables(relations, claims, promises_in(claims)))
 
 
-def finish_tables(db: sqlite3.Connection, database: "IbisTable | None") -> list[str]:
+def finish_tables(db: sqlite3.Connection, database: "DatabaseTable | None") -> list[str]:
     """Rename what an interrupted publish left; return what could not be renamed."""
     if database is None:
         return pending.finish_tables(db, lambda staged, final, hashed: _ELSEWHERE)  # noqa: ARG005
-    return pending.finish_tables(db, database.for_ledger(owner_of(Settings.load(db))).settle)
+    return pending.finish_tables(db, database.staging(owner_of(Settings.load(db))).settle)
 
 
 _ELSEWHERE = (

@@ -40,7 +40,7 @@ from sfumato.typing import CodeArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from sfumato.tables.sql.spark_fragments import Division
-    from sfumato.tables.sql.table import IbisTable, Solved
+    from sfumato.tables.sql.table import SolvedTables
 
 # What a worker of a cluster does: recode one fragment of a table by itself.
 
@@ -182,7 +182,7 @@ class InFragments(NamedTuple):
     """A release that was decided in fragments, and the rows it will consist of."""
 
     decision: Decision
-    rows: "IbisTable"
+    rows: Table
     """What is to be published, already recoded."""
 
     note: str
@@ -223,9 +223,6 @@ def decided_in_fragments(
     most = budget.most(len(fitted.counts.columns))
     fragments = fragmented(coarse, partitioner.intervals(problem), most)
     _require_fragments(policy, budget, ready, fragments, most)
-    from sfumato.tables.sql.table import IbisTable
-
-    assert isinstance(table, IbisTable)  # noqa: S101 - only Spark has workers
     raw = _typed(table, policy.quasi_identifiers)
     handed = _handed(table, policy.quasi_identifiers, columns, raw)
     solver = Solver(
@@ -298,7 +295,7 @@ def _require_fragments(
         )
 
 
-def _typed(stored: "IbisTable", names: Sequence[str]) -> dict[str, str]:
+def _typed(stored: Table, names: Sequence[str]) -> dict[str, str]:
     """Name a column for those that may keep their type, if none of their values is generalised."""
     token = token_hex(8)
     return {
@@ -309,7 +306,7 @@ def _typed(stored: "IbisTable", names: Sequence[str]) -> dict[str, str]:
 
 
 def _handed(
-    stored: "IbisTable", quasi: Sequence[str], columns: Sequence[str], raw: Mapping[str, str]
+    stored: Table, quasi: Sequence[str], columns: Sequence[str], raw: Mapping[str, str]
 ) -> dict[str, str | None]:
     """Say which columns workers hand through, and which they make."""
     place = {name: stored.columns.index(name) for name in columns}
@@ -356,7 +353,7 @@ def _division(fitted: Fitted, ready: Prepared, fragments: Fragments) -> "Divisio
     return Division(fitted.found, fitted.merged, codes[:, first], fragments.of_item[inside][first])
 
 
-def _read(texts: Sequence[str], fragments: Fragments, stored: "IbisTable") -> list[dict[str, Any]]:
+def _read(texts: Sequence[str], fragments: Fragments, stored: Table) -> list[dict[str, Any]]:
     """Read what workers said, and make sure that no row was lost or came in between."""
     notes = sorted((json.loads(text) for text in texts), key=lambda note: int(note["fragment"]))
     if [note["rows"] for note in notes] != fragments.sizes.tolist():
@@ -370,7 +367,7 @@ def _decision(
     problem: Problem,
     ready: Prepared,
     fitted: Fitted,
-    solved: "Solved",
+    solved: "SolvedTables",
     notes: Sequence[Mapping[str, Any]],
 ) -> Decision:
     """Say of all fragments together what would be said of a table in one piece."""
@@ -391,7 +388,7 @@ def _decision(
 def _recoding(
     policy: Policy,
     decision: Decision,
-    solved: "Solved",
+    solved: "SolvedTables",
     notes: Sequence[Mapping[str, Any]],
     raw: Mapping[str, str],
 ) -> SolvedRecoding:
@@ -407,7 +404,7 @@ def _recoding(
 
 
 def _left(
-    policy: Policy, ready: Prepared, solved: "Solved"
+    policy: Policy, ready: Prepared, solved: "SolvedTables"
 ) -> tuple[EquivalenceClasses, FrequencySet]:
     """Count the classes as a reader sees them, whatever fragments their rows were in."""
     shown = solved.published.count([*policy.quasi_identifiers, *ready.sensitive])

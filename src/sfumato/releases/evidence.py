@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pyarrow import types as t
@@ -23,17 +22,15 @@ from sfumato.evidence import (
 from sfumato.releases.manifest import claims_in
 from sfumato.releases.release import Decoupled
 from sfumato.releases.stored import another_manifest, open_stored, relation_of, stored_tables
+from sfumato.tables import DatabaseTable
 from sfumato.verifier import Check, Verdict, verify_stored, verify_tables
 from sfumato.verifier.manifest import stored_manifest
 from sfumato.verifier.promises import status
 from sfumato.verifier.release import promises_in
 
-if TYPE_CHECKING:
-    from sfumato.tables.sql.table import IbisTable
-
 
 def attestation(
-    manifest: str, tables: Mapping[str, "IbisTable"], verdict: Verdict, key: SigningKey
+    manifest: str, tables: Mapping[str, DatabaseTable], verdict: Verdict, key: SigningKey
 ) -> str:
     """Give the evidence of tables that were just verified, signed.
 
@@ -47,7 +44,7 @@ def attestation(
     return signed_text(evidence_of_tables(manifest, hashed, verdict), key)
 
 
-def release_in_database(release: object) -> "IbisTable | None":
+def release_in_database(release: object) -> DatabaseTable | None:
     """Open the first table of a release in a database; None for anything else."""
     if isinstance(release, Decoupled):
         if release.place is None:
@@ -56,7 +53,7 @@ def release_in_database(release: object) -> "IbisTable | None":
     return open_stored(release)
 
 
-def sign_tables(table: "IbisTable", key: SigningKey, *, force: bool) -> EvidenceVerdict:
+def sign_tables(table: DatabaseTable, key: SigningKey, *, force: bool) -> EvidenceVerdict:
     """Sign a release in a database, after verifying it once more; see `sf.sign`."""
     text = table.manifest()
     if text is None:
@@ -71,11 +68,11 @@ def sign_tables(table: "IbisTable", key: SigningKey, *, force: bool) -> Evidence
         if any(each.status == "broken" for each in verdict.checks):
             raise VerificationError(f"it was not signed, for it does not hold.\n{verdict}")
         evidence = _unchanged(table, written, key, force=force)
-    table.keep_evidence(signed_text(evidence, key))
+    table.store_evidence(signed_text(evidence, key))
     return check_tables(table, key.public)
 
 
-def check_tables(table: "IbisTable", public_key: PublicKey | None = None) -> EvidenceVerdict:
+def check_tables(table: DatabaseTable, public_key: PublicKey | None = None) -> EvidenceVerdict:
     """Compare a release in a database with its evidence; see `sf.check_evidence`."""
     manifest, evidence = table.manifest(), table.evidence()
     if manifest is None and evidence is None:
@@ -85,7 +82,7 @@ def check_tables(table: "IbisTable", public_key: PublicKey | None = None) -> Evi
     return check_stored(manifest, evidence, _opener(table, evidence), public_key)
 
 
-def evidence_checks(table: "IbisTable") -> list[Check]:
+def evidence_checks(table: DatabaseTable) -> list[Check]:
     """Say in one check whether a release in a database is what its evidence says, if it has any."""
     if table.evidence() is None:
         return []
@@ -94,7 +91,7 @@ def evidence_checks(table: "IbisTable") -> list[Check]:
     return [Check("evidence", status(holds=not found), detail=detail)]
 
 
-def _verified(table: "IbisTable", text: str) -> Verdict:
+def _verified(table: DatabaseTable, text: str) -> Verdict:
     several = stored_tables(table)
     if several is None:
         return verify_stored(relation_of(table), text)
@@ -102,7 +99,7 @@ def _verified(table: "IbisTable", text: str) -> Verdict:
     return verify_tables(several.relations(), claims, promises_in(claims))
 
 
-def _tables_of(table: "IbisTable", text: str) -> dict[str, StoredTable]:
+def _tables_of(table: DatabaseTable, text: str) -> dict[str, StoredTable]:
     """Open the tables of a release by the names that its manifest has for them."""
     several = stored_tables(table)
     if several is not None:
@@ -113,13 +110,13 @@ def _tables_of(table: "IbisTable", text: str) -> dict[str, StoredTable]:
     return {file.name: _hashable(table)}
 
 
-def _opener(table: "IbisTable", evidence: str | None) -> Callable[[str], StoredTable]:
+def _opener(table: DatabaseTable, evidence: str | None) -> Callable[[str], StoredTable]:
     """Open tables that evidence names; the first must be the one that was asked about."""
     first = _first_of(evidence)
 
     def opened(name: str) -> StoredTable:
         if name != first:
-            return _hashable(table.beside(name))
+            return _hashable(table.open_beside(name))
         if not table.is_called(name):
             raise InputError(f"the evidence is that of another table than {table.name}")
         return _hashable(table)
@@ -134,7 +131,7 @@ def _first_of(evidence: str | None) -> str | None:
         return None
 
 
-def _unchanged(table: "IbisTable", written: str, key: SigningKey, *, force: bool) -> Evidence:
+def _unchanged(table: DatabaseTable, written: str, key: SigningKey, *, force: bool) -> Evidence:
     """Give the evidence of a release that is what was published."""
     found = check_tables(table)
     if not found.holds:
@@ -152,15 +149,15 @@ def _unchanged(table: "IbisTable", written: str, key: SigningKey, *, force: bool
     return replace(evidence, signature=None)
 
 
-def _hashable(table: "IbisTable") -> StoredTable:
-    types = {name: table.described(name)[0] for name in table.columns}
+def _hashable(table: DatabaseTable) -> StoredTable:
+    types = {name: table.native_type(name) for name in table.columns}
     forms = {name: _form_of(table, name) for name in table.columns}
     return StoredTable(relation_of(table), types, forms)
 
 
-def _form_of(table: "IbisTable", name: str) -> Form:
+def _form_of(table: DatabaseTable, name: str) -> Form:
     kind = table.type_of(name)
-    if not table.described(name)[1]:
+    if not table.has_single_values(name):
         return "nested"
     if t.is_timestamp(kind):
         return "timestamp" if kind.tz is None else "moment"

@@ -40,7 +40,7 @@ from sfumato.verifier.promises import status
 from sfumato.verifier.release import promises_in
 
 if TYPE_CHECKING:
-    from sfumato.tables.sql.table import IbisTable
+    from sfumato.tables import DatabaseTable
 
 
 def recomputed(what: object, policy: Policy | None, population: object = None) -> Verdict:
@@ -81,7 +81,7 @@ def _folder(folder: Path, policy: Policy | None, population: object) -> Verdict:
     return Verdict((*verdict.checks, *_evidence(folder), *compared))
 
 
-def _stored(table: "IbisTable", policy: Policy | None, population: object) -> Verdict:
+def _stored(table: "DatabaseTable", policy: Policy | None, population: object) -> Verdict:
     """Let the database count; everything else is as in a file."""
     text = table.manifest()
     relation = relation_of(table)

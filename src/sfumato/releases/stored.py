@@ -6,19 +6,16 @@ from collections.abc import Mapping, Sequence
 from itertools import chain, count
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from pyarrow import types as t
 
 from sfumato.errors import InputError, OutputError, ParameterError
 from sfumato.releases.release import Release, refuse_what_is_there
-from sfumato.tables import IbisEngine, Table, open_table
+from sfumato.tables import DatabaseTable, Table, find_engine, open_table
 from sfumato.verifier import Relation, verify_stored
 from sfumato.verifier.counting import Kind
 from sfumato.verifier.manifest import Manifest, stored_manifest
-
-if TYPE_CHECKING:
-    from sfumato.tables.sql.table import IbisTable
 
 _TABLE = "table:"
 """What an output starts with that is a table of the database the input is in."""
@@ -33,26 +30,23 @@ def is_stored(what: object) -> bool:
     if isinstance(what, Release):
         return what.place is not None
     if isinstance(what, Table):
-        return what.kind in ("duckdb", "postgres", "spark")
-    return IbisEngine().owns(what)
+        return isinstance(what, DatabaseTable)
+    engine = find_engine(what)
+    return engine is not None and engine.in_database
 
 
-def open_stored(what: object) -> "IbisTable | None":
+def open_stored(what: object) -> DatabaseTable | None:
     """Open a table of a database; None for anything else."""
     if not is_stored(what):
         return None
     table = open_table(what.source if isinstance(what, Release) else what)
-    # Not before it is open: where a library is missing, opening says how to install it.
-    from sfumato.tables.sql.table import IbisTable
-
-    assert isinstance(table, IbisTable)  # noqa: S101 - its engine opens nothing else
-    return table
+    return table if isinstance(table, DatabaseTable) else None
 
 
-def relation_of(table: "IbisTable") -> Relation:
+def relation_of(table: DatabaseTable) -> Relation:
     """Let the verifier ask a table of a database whatever it wants."""
     columns = {name: _kind_of(table, name) for name in table.columns}
-    return Relation(table.source, columns, table.kind, table.ask)
+    return Relation(table.relation_name, columns, table.dialect, table.query)
 
 
 def _kind_of(table: Table, name: str) -> Kind:
@@ -82,7 +76,7 @@ class StoredTables(NamedTuple):
     plain: Mapping[str, Any]
     """Its manifest, as it is written."""
 
-    tables: Mapping[str, "IbisTable"]
+    tables: Mapping[str, DatabaseTable]
     """By the name that the manifest has for them."""
 
     def relations(self) -> dict[str, Relation]:
@@ -102,11 +96,11 @@ def stored_tables(what: object) -> StoredTables | None:
     # Otherwise another release would be looked at than the one that was named.
     if not table.is_called(claims.files[0].name):
         raise another_manifest(table, claims.files[0].name)
-    tables = {file.name: table.beside(file.name) for file in claims.files}
+    tables = {file.name: table.open_beside(file.name) for file in claims.files}
     return StoredTables(claims, json.loads(text), tables)
 
 
-def another_manifest(table: "IbisTable", name: str) -> InputError:
+def another_manifest(table: DatabaseTable, name: str) -> InputError:
     """Say that a manifest stands beside a table it does not speak of."""
     return InputError(
         f"the manifest beside {table.name} is that of a table {name}. A release keeps the name it "
@@ -173,10 +167,10 @@ class StoredOutput(NamedTuple):
             found[free.lower()] = free
         return [self.name, *(written((*schema, each)) for each in found.values())]
 
-    def opens(self, name: str, table: "IbisTable") -> object:
+    def opens(self, name: str, table: DatabaseTable) -> object:
         """Give what opens a table of the release again: an address does not hold a connection."""
         if self.address is None:
-            return table.other(name)
+            return table.open_other(name)
         from sfumato.tables.sql.database import sibling
 
         return sibling(self.address, name)
@@ -213,7 +207,7 @@ def stored_output(output: object, data: object) -> StoredOutput | None:
         return None
     if output.startswith(_TABLE):
         name = output.removeprefix(_TABLE)
-    elif IbisEngine().owns(output):
+    elif is_stored(output):
         name = _name_in_same_database(output, _origin(data))
     else:
         return None
@@ -294,7 +288,7 @@ class GivenTables:
         self.first = stored[0] if stored else None
         """The first that is in a database: what is published goes there."""
 
-        self.database: IbisTable | None = open_stored(self.first)
+        self.database: DatabaseTable | None = open_stored(self.first)
 
     def open(self, source: object) -> Table:
         """Open a table; one connection must do for a file that is to be written."""
@@ -303,15 +297,15 @@ class GivenTables:
         if source is self.first:
             return self.database
         name = _in_the_same_file(source, self.first)
-        return open_table(source) if name is None else self.database.other(name)
+        return open_table(source) if name is None else self.database.open_other(name)
 
 
 def _in_the_same_file(source: object, first: object) -> str | None:
-    """Give the name of a table that is in the same file of DuckDB as another."""
+    """Return the name of a table that is in the same file as another."""
     if not (isinstance(source, str) and isinstance(first, str)):
         return None
     from sfumato.tables.sql.database import Address, written
 
     one, other = Address.parse(source), Address.parse(first)
-    same = one.scheme == "duckdb" and one.database == other.database
+    same = one.is_file and one.database == other.database
     return written(one.table) if same else None

@@ -1,6 +1,6 @@
-"""Engines: the only rooms of the house in which rows are touched.
+"""Tables: the only room in which rows are read and written.
 
-`open_table` finds the engine for whatever holds the data.
+`open_table` finds the engine for a source.
 """
 
 from sfumato.errors import InputError
@@ -8,6 +8,7 @@ from sfumato.registry import Registry
 from sfumato.tables.arrow import ArrowEngine
 from sfumato.tables.base import (
     FORMATS,
+    DatabaseTable,
     Domain,
     Engine,
     Progress,
@@ -17,27 +18,30 @@ from sfumato.tables.base import (
     Written,
 )
 from sfumato.tables.derived import derived_table, in_types_of, write_derived
-from sfumato.tables.sql import IbisEngine
+from sfumato.tables.sql import DATABASES, DatabaseEngine
 
 __all__ = [
+    "DATABASES",
     "ENGINES",
     "FORMATS",
     "ArrowEngine",
+    "DatabaseEngine",
+    "DatabaseTable",
     "Domain",
     "Engine",
-    "IbisEngine",
     "Progress",
     "Stored",
     "Suppression",
     "Table",
     "Written",
     "derived_table",
+    "find_engine",
     "in_types_of",
     "open_table",
     "write_derived",
 ]
 
-ENGINES: Registry[Engine] = Registry("engine", "sfumato.engines", [IbisEngine, ArrowEngine])
+ENGINES: Registry[Engine] = Registry("engine", "sfumato.engines", [DatabaseEngine, ArrowEngine])
 
 
 def open_table(source: object) -> Table:
@@ -57,17 +61,25 @@ def open_table(source: object) -> Table:
     """
     if isinstance(source, Table):
         return source
-    # Ours first: looking for plug-ins costs time that nearly nobody needs to spend. Relations of
-    # databases stream Arrow too, so the engine that leaves them where they are is asked before.
-    for ours in (IbisEngine(), ArrowEngine()):
-        if ours.owns(source):
-            return ours.open(source)
-    for name in ENGINES:
-        engine = ENGINES[name]()
-        if engine.owns(source):
-            return engine.open(source)
+    engine = find_engine(source)
+    if engine is not None:
+        return engine.open(source)
     raise InputError(
         f"cannot read a table from {type(source).__module__}.{type(source).__qualname__}. "
         "Give the path of a CSV, Parquet or Feather file, a pandas, Polars or Arrow table, or a "
         "table of DuckDB, PostgreSQL or Spark."
     )
+
+
+def find_engine(source: object) -> Engine | None:
+    """Return the engine that opens a source, without opening it; None if there is none."""
+    # Ours first: looking for plug-ins takes time. Relations of databases stream Arrow too, so the
+    # engine that leaves them where they are comes before the one that reads them.
+    for ours in (DatabaseEngine(), ArrowEngine()):
+        if ours.owns(source):
+            return ours
+    for name in ENGINES:
+        engine = ENGINES[name]()
+        if engine.owns(source):
+            return engine
+    return None

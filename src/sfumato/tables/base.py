@@ -1,7 +1,9 @@
-"""What an engine is: the only thing that touches rows."""
+"""Tables and engines: the interfaces of everything that touches rows."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
@@ -9,7 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from sfumato.counts import FrequencySet
-from sfumato.errors import OutputError, ParameterError, UnknownColumnError, some
+from sfumato.dialect import Dialect
+from sfumato.errors import InputError, OutputError, ParameterError, UnknownColumnError, some
 from sfumato.recoding import Recoding
 from sfumato.typing import CodeArray, IntArray, Value
 
@@ -17,12 +20,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sfumato.tables.arrow.counting import Survey
+    from sfumato.tables.sql.database import Answer
+    from sfumato.tables.sql.releases import Staging, UnfinishedRelease
+    from sfumato.tables.sql.spark_fragments import Division, Solve
+    from sfumato.tables.sql.table import SolvedTables
 
 Progress: TypeAlias = Callable[[int, int | None], None]
 """Called with the rows done so far and the rows there are, None while unknown."""
 
 Suppression: TypeAlias = Literal["remove", "star"]
-"""What becomes of a row in a suppressed class: left out, or every cell made meaningless."""
+"""The fate of a row in a suppressed class: left out, or every cell made meaningless."""
 
 FORMATS = ("csv", "parquet", "feather")
 """The file formats a release can be written in."""
@@ -30,7 +37,7 @@ FORMATS = ("csv", "parquet", "feather")
 
 @dataclass(frozen=True)
 class Written:
-    """A file that was written, and what is in it."""
+    """A file that was written, and its content."""
 
     path: Path
     rows: int
@@ -38,7 +45,7 @@ class Written:
 
     format: str
     delimiter: str | None
-    """What separates the cells of a CSV file; None for other formats."""
+    """The separator of the cells of a CSV file; None for other formats."""
 
     suppressed_rows: int
     """Rows left out or starred."""
@@ -46,7 +53,7 @@ class Written:
 
 @dataclass(frozen=True)
 class Stored:
-    """A table that was created in a database, and what is in it."""
+    """A table that was created in a database, and its content."""
 
     name: str
     rows: int
@@ -70,15 +77,15 @@ class Domain:
 
     missing: int
     take: Callable[[IntArray], list[Value]]
-    """Gives the values at some positions of `rows`, or a few of many where these stay elsewhere."""
+    """Returns the values at some positions of `rows`, or a few of them if they stay elsewhere."""
 
     @property
     def total(self) -> int:
-        """How many rows there are, with a value or without."""
+        """The number of rows, with a value or without."""
         return int(self.rows.sum()) + self.missing
 
     def values(self, most: int | None = None) -> list[Value]:
-        """Give the known values, or `most` of them, evenly spread."""
+        """Return the known values, or `most` of them, evenly spread."""
         n = len(self.rows)
         positions = np.arange(n, dtype=np.int64)
         if most is not None and n > most:
@@ -95,7 +102,10 @@ class Table(ABC):
 
     columns: tuple[str, ...]
     kind: str
-    """What it came from: csv, parquet, feather, arrow, pandas, polars, duckdb, postgres, spark."""
+    """Where it came from: csv, parquet, feather, arrow, pandas, polars, duckdb, postgres, spark."""
+
+    has_workers: bool = False
+    """Whether rows can be recoded by workers, fragment by fragment; see `solving`."""
 
     @abstractmethod
     def count(self, columns: Sequence[str], *, progress: Progress | None = None) -> FrequencySet:
@@ -113,14 +123,14 @@ class Table(ABC):
         complete: Sequence[str] = (),
         progress: Progress | None = None,
     ) -> "FrequencySet | Survey":
-        """Count every distinct combination, or tell of the columns if there are too many.
+        """Count combinations; if more than `most`, return frequencies per column and a sample.
 
         Args:
             columns: The columns to count, at least one.
             most: How many combinations there may be.
             complete: Where rows that miss one of these columns are not to be counted, when
                 values are counted column by column.
-            progress: Told how many rows were read.
+            progress: Called with the number of rows that were read.
         """
 
     @abstractmethod
@@ -139,14 +149,14 @@ class Table(ABC):
             found: What `survey` found: the columns with all values that occur.
             merged: For each value of each column, which one it is taken for.
             most: How many combinations there may be.
-            rise: Given combinations that are too many, says anew what each value is taken for;
-                what was taken for one stays so.
-            progress: Told how many rows were read.
+            rise: Returns, for combinations that are too many, coarser `merged`; values that
+                were one stay one.
+            progress: Called with the number of rows that were read.
         """
 
     @abstractmethod
     def limit_rows(self, budget: int) -> None:
-        """Keep at most so many bytes of recoded rows in memory."""
+        """Keep at most `budget` bytes of recoded rows in memory."""
 
     @abstractmethod
     def domains(
@@ -187,7 +197,7 @@ class Table(ABC):
                 their recoded columns and nothing in the others.
             rng: Where the order of the rows comes from and, if rows that are alike become
                 different, which of them become what.
-            progress: Told how far it is, in rows.
+            progress: Called with the rows that are done.
         """
 
     @abstractmethod
@@ -223,23 +233,40 @@ class Table(ABC):
             name: The table to create, such as people or schema.people.
             suppression: As for `publish`.
             force: Replace a table that has this name.
-            progress: Told how many rows there are, at the end.
+            progress: Called with the number of rows, at the end.
         """
         raise OutputError(
             f"the table ({self.kind}) is in no database, so it cannot be published into "
             f"{name!r}. Publish it to a file."
         )
 
+    def solving(
+        self,
+        division: "Division",
+        solve: "Solve",
+        columns: Mapping[str, str | None],
+        output: str | None,
+    ) -> "AbstractContextManager[SolvedTables]":
+        """Return a block in which the rows that workers recoded are there.
+
+        Args:
+            division: Which rows are in which fragment.
+            solve: Recodes the rows of a fragment.
+            columns: The columns it returns; see `sfumato.tables.sql.spark_fragments`.
+            output: The table that is made of them, if it is one.
+        """
+        raise NotImplementedError(f"{self.kind} has no workers")
+
     @abstractmethod
     def type_of(self, column: str) -> "pa.DataType":
-        """Say as what a column's values are stored, in Arrow's terms."""
+        """Return the Arrow type of a column's values."""
 
     @abstractmethod
     def native(self, table: "pa.Table") -> Any:  # noqa: ANN401 - whatever the caller gave
         """Turn a published table into the kind the caller gave (an Arrow table for files)."""
 
     def require(self, columns: Sequence[str]) -> None:
-        """Refuse columns the table does not have, and columns named twice."""
+        """Raise if the table does not have the columns, or a column is named twice."""
         for column in columns:
             if column not in self.columns:
                 raise UnknownColumnError(column, self.columns)
@@ -250,24 +277,132 @@ class Table(ABC):
             )
 
 
+class DatabaseTable(Table):
+    """A table of a database. Counts come out of it; rows stay where they are.
+
+    Beyond counting and publishing it can hold releases: tables of the same database with a
+    manifest, and evidence, in tables beside them. A database that speaks SQL needs none of this by
+    itself: `sfumato.tables.sql.database.Database` documents the one class it needs. An engine of
+    another kind implements this interface and sets `Engine.in_database`.
+    """
+
+    given: object
+    """The source that was opened, such as an address; None if it is not known."""
+
+    name: str
+    """The table's name in messages."""
+
+    relation_name: tuple[str, ...]
+    """The table's name, in parts, in statements for `query`."""
+
+    dialect: Dialect
+    """The SQL in which the verifier writes statements for `query`."""
+
+    @abstractmethod
+    def query(self, statement: str) -> "Answer":
+        """Run a statement and return its rows, which must be few."""
+
+    @abstractmethod
+    def native_type(self, column: str) -> str:
+        """Return the type of a column in the database's words."""
+
+    @abstractmethod
+    def has_single_values(self, column: str) -> bool:
+        """Return whether each row has a single value in a column: not a list or the like."""
+
+    @abstractmethod
+    def is_called(self, name: str) -> bool:
+        """Return whether a name means this very table."""
+
+    @abstractmethod
+    def open_other(self, name: str) -> "DatabaseTable":
+        """Open another table of the same database."""
+
+    @abstractmethod
+    def open_beside(self, name: str) -> "DatabaseTable":
+        """Open another table, in the schema of this one unless its name has one."""
+
+    @abstractmethod
+    def manifest(self) -> str | None:
+        """Return the manifest beside the table; None if it is no release."""
+
+    @abstractmethod
+    def evidence(self) -> str | None:
+        """Return the evidence beside the table; None if there is none."""
+
+    @abstractmethod
+    def store_evidence(self, text: str) -> None:
+        """Store evidence beside the table, in place of what was there."""
+
+    @abstractmethod
+    def require_writable(self, form: str, columns: Sequence[str]) -> None:
+        """Raise if the database cannot write such a file as the arrow engine would."""
+
+    @abstractmethod
+    def releasing(
+        self, name: str, others: Sequence[str] = (), *, force: bool, signed: bool = False
+    ) -> "AbstractContextManager[UnfinishedRelease]":
+        """Return a block at whose end tables and their manifest appear together, or none of them.
+
+        Args:
+            name: The final name of the table; it is `UnfinishedRelease.name` until then.
+            others: The final names of further tables of the release.
+            force: Replace a release of that name; any other table is never touched.
+            signed: Whether its evidence appears with them.
+        """
+
+    @abstractmethod
+    def staging(self, owner: str) -> "Staging":
+        """Return where the tables of a ledger wait for their names, in the same database."""
+
+    @abstractmethod
+    def store(self, derived: "DerivedTable", name: str, likes: Mapping[str, Table]) -> None:
+        """Create a table that follows from counts; its rows are made in the database."""
+
+    @abstractmethod
+    def simulate(self, counts: FrequencySet) -> "DatabaseTable":
+        """Return a table of the same database that consists of counts and is never written."""
+
+
 class Engine(ABC):
-    """A way to read and write tables of some kinds."""
+    """A way to open tables of some kinds.
+
+    A plug-in registers its engine as an entry point of the group `sfumato.engines`. For a database
+    that speaks SQL, a class in the group `sfumato.databases` is enough.
+    """
 
     name: ClassVar[str]
+    in_database: ClassVar[bool] = False
+    """Whether its tables are `DatabaseTable`s."""
 
     @abstractmethod
     def owns(self, source: object) -> bool:
-        """Tell whether this engine can open such a thing, without opening it."""
+        """Return whether this engine can open a source, without opening it."""
 
     @abstractmethod
     def open(self, source: object) -> Table:
-        """Open it, or refuse with `InputError`."""
+        """Open a source; raise `InputError` if that is not possible."""
 
 
-# Tables that follow from counts: what is in them, and batch by batch in which order.
-#
-# A decoupled release has nothing that the counts do not say, so its tables are described here and
-# written by an engine, without reading any row again.
+def require_column_names(names: Sequence[str], where: str, hint: str = "") -> None:
+    """Raise if columns cannot be told apart by name."""
+    if not names:
+        raise InputError(f"{where} has no columns")
+    if "" in names:
+        raise InputError(
+            f"{where}: column {names.index('') + 1} of {len(names)} has no name. "
+            f"Give it one, or take it out{hint}."
+        )
+    repeated = [name for name, times in Counter(names).items() if times > 1]
+    if repeated:
+        raise InputError(
+            f"{where}: {some(repeated)} is the name of more than one column. "
+            "Give every column its own name."
+        )
+
+
+# Tables that follow from counts. A decoupled release holds nothing that the counts do not say, so
+# its tables are described here and written by an engine, without reading any row again.
 
 
 Cells: TypeAlias = tuple[np.ndarray, ...]
@@ -293,7 +428,7 @@ class DerivedColumn:
 
 
 class Batch(NamedTuple):
-    """Some rows: kinds of row, and which of them stand there one after the other."""
+    """Some rows: the distinct rows, and the index of the distinct row at each position."""
 
     kinds: Cells
     picks: IntArray | None = None
@@ -315,7 +450,7 @@ class DerivedTable:
     columns: tuple[DerivedColumn, ...]
     rows: int
     batches: Callable[[], Iterator[Batch]]
-    """Gives the rows; they can be asked for once."""
+    """Returns the rows; can be called once."""
 
     @classmethod
     def repeated(
@@ -325,7 +460,7 @@ class DerivedTable:
         times: IntArray,
         rng: np.random.Generator,
     ) -> "DerivedTable":
-        """Let each kind of row stand there some times, all rows in random order."""
+        """Repeat each kind of row some times, all rows in random order."""
         total = int(times.sum())
 
         def batches() -> Iterator[Batch]:

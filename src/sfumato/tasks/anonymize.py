@@ -194,9 +194,9 @@ def _counted(
 
     if budget is None:
         return Fitted(table.count(columns, progress=told), policy, ())
-    # A population would have to be counted at the same levels; only Spark has workers that can
-    # go on from coarse counts row by row.
-    able = partitioner is None or table.kind == "spark"
+    # A population would have to be counted at the same levels; only workers can go on from coarse
+    # counts row by row.
+    able = partitioner is None or table.has_workers
     coarsens = coarsens and policy.population is None and able
     return count_within(budget, table, policy, columns, told, coarsens=coarsens)
 
@@ -312,12 +312,12 @@ class _Job:
             )
             manifest = {**self.manifest, "table": {"name": output.name, "rows": stored.rows}}
             text = manifest_text(manifest)
-            unfinished.keep(text)
+            unfinished.store_manifest(text)
             self.report("verify", 0, None)
-            made = table.other(unfinished.name)
+            made = table.open_other(unfinished.name)
             verdict = _require(verify_stored(relation_of(made), text, **self._population()))
             if key is not None:
-                unfinished.attest(attestation(text, {output.name: made}, verdict, key))
+                unfinished.store_evidence(attestation(text, {output.name: made}, verdict, key))
         source = output.opens(output.name, table)
         return Release(manifest, verdict, place=output.place, source=source)
 

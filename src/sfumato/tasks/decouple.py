@@ -301,14 +301,14 @@ def _to_tables(
         for done, (part, name) in enumerate(zip(parts.tables, unfinished.names, strict=True)):
             report("publish", done, len(names))
             database.store(part.content, name, likes)
-            made[names[done]] = database.other(name)
-        unfinished.keep(text)
+            made[names[done]] = database.open_other(name)
+        unfinished.store_manifest(text)
         report("verify", 0, None)
         claims = claims_in(manifest)
         relations = {name: relation_of(each) for name, each in made.items()}
         verdict = _require(verify_tables(relations, claims, promises_in(claims)))
         if key is not None:
-            unfinished.attest(attestation(text, made, verdict, key))
+            unfinished.store_evidence(attestation(text, made, verdict, key))
     tables = {name: output.opens(name, database) for name in names}
     return Decoupled(manifest, verdict, parts.grouped, tables=tables, place=output.place)
 

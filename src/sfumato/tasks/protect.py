@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from sfumato.recode.recoded import recoded
 from sfumato.releases.manifest import build_manifest
 from sfumato.releases.release import Decoupled, Release
 from sfumato.releases.stored import open_stored, output_of, refuse_files, refuse_memory
+from sfumato.tables import DatabaseTable
 from sfumato.tasks.anonymize import (
     AS_THEY_ARE,
     anonymize,
@@ -29,9 +30,6 @@ from sfumato.tasks.decouple import decouple
 from sfumato.tasks.detect import detect
 from sfumato.typing import Progress, silent
 from sfumato.verifier import Verdict
-
-if TYPE_CHECKING:
-    from sfumato.tables.sql.table import IbisTable
 
 # Trying releases of a table that stays in its database: decided on counts, and never written.
 
@@ -45,7 +43,7 @@ class Attempts:
         report: Told how far each stage is.
     """
 
-    def __init__(self, table: "IbisTable", policy: Policy, report: Progress) -> None:
+    def __init__(self, table: DatabaseTable, policy: Policy, report: Progress) -> None:
         self._table = table
         self._policy = policy
         self._report = report
@@ -60,8 +58,6 @@ class Attempts:
 
     def release(self, refine: Sequence[Findings] = ()) -> Release:
         """Decide as `sf.anonymize` would; what would be published can be counted, and no more."""
-        from sfumato.tables.sql.table import TriedTable
-
         asked = with_findings(self._policy, refine) if refine else self._policy
         decided = counted_columns(asked)
         counts = self._counts.project(decided)
@@ -71,7 +67,7 @@ class Attempts:
         manifest = build_manifest(asked, self._roles, decision, reproducible=False)
         # Suppressed rows are not among these counts, not even as stars.
         manifest["rows"]["suppression"] = "remove"
-        tried = TriedTable(self._table, published)
+        tried = self._table.simulate(published)
         return Release(manifest, Verdict(()), place=self._table.name, source=tried)
 
 
@@ -257,7 +253,7 @@ def _with_method(
 
 
 def _in_database(
-    table: "IbisTable", policy: Policy, form: str | None, report: Progress
+    table: DatabaseTable, policy: Policy, form: str | None, report: Progress
 ) -> Attempts:
     """Get ready to try releases of a table in a database.
 

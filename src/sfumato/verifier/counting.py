@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.dialect import Dialect
 from sfumato.errors import ParameterError, UnknownColumnError
 from sfumato.text import STAR, is_missing, text_of
 from sfumato.verifier.reading import Source, open_source
@@ -401,32 +402,17 @@ Kind: TypeAlias = Literal["text", "number", "other"]
 Answer: TypeAlias = pa.Table | Iterable[Sequence[object]]
 
 
-class _Dialect(NamedTuple):
-    mark: str
-    """What stands around a name; doubled inside it."""
-
-    text: str
-    collation: str
-    """Under which two texts are equal only if they are the same, whatever the column says."""
-
-
-_DIALECTS = {
-    "duckdb": _Dialect('"', "VARCHAR", '"binary"'),
-    "postgres": _Dialect('"', "TEXT", '"C"'),
-    "spark": _Dialect("`", "STRING", "UTF8_BINARY"),
-}
-
-
 @dataclass(frozen=True)
 class Relation:
     """A table of a database that answers questions.
 
     Example:
         >>> asked = []
-        >>> def ask(sql):
+        >>> def query(sql):
         ...     asked.append(sql)
         ...     return [("2*", 3)]
-        >>> people = Relation(("ward", 'my "own" people'), {"age": "text"}, "duckdb", ask)
+        >>> duckdb = Dialect(text="VARCHAR", collation='"binary"')
+        >>> people = Relation(("ward", 'my "own" people'), {"age": "text"}, duckdb, query)
         >>> count_in(people, ["age"]).combinations
         {('2*',): 3}
         >>> print(asked[0])
@@ -436,40 +422,35 @@ class Relation:
     Args:
         name: The table's name in parts, such as schema and table.
         columns: Its columns and what they hold.
-        dialect: duckdb, postgres or spark.
-        ask: Runs a statement and gives its rows, as tuples or as an Arrow table.
+        dialect: How the database writes names and texts.
+        query: Runs a statement and returns its rows, as tuples or as an Arrow table.
     """
 
     name: tuple[str, ...]
     columns: Mapping[str, Kind]
-    dialect: str
-    ask: Callable[[str], Answer]
+    dialect: Dialect
+    query: Callable[[str], Answer]
 
     def __post_init__(self) -> None:
-        if self.dialect not in _DIALECTS:
-            raise ParameterError("dialect", self.dialect, "one of " + ", ".join(_DIALECTS))
+        if not isinstance(self.dialect, Dialect):
+            raise ParameterError("dialect", self.dialect, "a Dialect")
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of its columns."""
         return tuple(self.columns)
 
-    def quoted(self, *parts: str) -> str:
-        """Write a name into a statement: whatever is in it, it stays one name."""
-        mark = _DIALECTS[self.dialect].mark
-        return ".".join(mark + part.replace(mark, mark * 2) + mark for part in parts)
-
     def cell(self, column: str) -> str:
         """Write a column so that two values are grouped together only if they are equal."""
-        name, dialect = self.quoted(column), _DIALECTS[self.dialect]
+        name = self.dialect.quote(column)
         if self.columns[column] != "text":
             return name
-        return f"CAST({name} AS {dialect.text}) COLLATE {dialect.collation}"
+        return f"CAST({name} AS {self.dialect.text}) COLLATE {self.dialect.collation}"
 
     def select(self, *cells: str, then: str = "") -> list[tuple[object, ...]]:
         """Run a statement about the table; equal cells come in equal forms."""
-        source = self.quoted(*self.name)
-        answer = self.ask(f"SELECT {', '.join(cells)} FROM {source}{then}")  # noqa: S608 - quoted
+        source = self.dialect.quote(*self.name)
+        answer = self.query(f"SELECT {', '.join(cells)} FROM {source}{then}")  # noqa: S608 - quoted
         if isinstance(answer, pa.Table):
             return list(zip(*(_values(column) for column in answer.columns), strict=True))
         return [tuple(map(_same, row)) for row in answer]
@@ -511,12 +492,11 @@ def _starred_in_database(relation: Relation, stars: Sequence[str]) -> int:
 
 
 def _missing(relation: Relation, column: str) -> str:
-    name = relation.quoted(column)
+    name = relation.dialect.quote(column)
     if relation.columns[column] != "number":
         return f"{name} IS NULL"
     # Databases do not agree on how to ask for NaN, but on how to write it.
-    text = _DIALECTS[relation.dialect].text
-    return f"({name} IS NULL OR lower(CAST({name} AS {text})) = 'nan')"
+    return f"({name} IS NULL OR lower(CAST({name} AS {relation.dialect.text})) = 'nan')"
 
 
 def _values(column: pa.ChunkedArray) -> list[object]:

@@ -306,7 +306,9 @@ def verify_file(data: object, promises: Promises) -> Verdict:
 def verify_relation(relation: Relation, promises: Promises) -> Verdict:
     """Recompute what a table of a database is said to keep; see `verify_file`.
 
-    >>> people = Relation(("people",), {"age": "text"}, "duckdb", lambda sql: [("2*", 3)])
+    >>> from sfumato.dialect import Dialect
+    >>> duckdb = Dialect(text="VARCHAR", collation='"binary"')
+    >>> people = Relation(("people",), {"age": "text"}, duckdb, lambda sql: [("2*", 3)])
     >>> verify_relation(people, Promises(["age"], models=[{"model": "k-anonymity", "k": 3}])).holds
     True
     """

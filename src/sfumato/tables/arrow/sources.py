@@ -6,7 +6,6 @@ import io
 import re
 import sys
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from os import PathLike
@@ -19,8 +18,9 @@ import pyarrow.parquet as pq
 from pyarrow import ipc, types
 from pyarrow import types as t
 
-from sfumato.errors import InputError, some
+from sfumato.errors import InputError
 from sfumato.tables.arrow.types import plain_type
+from sfumato.tables.base import require_column_names
 from sfumato.text import text_of
 
 # What the arrow engine needs to know about where rows come from.
@@ -61,22 +61,9 @@ class Source(ABC):
         return table
 
     def check_columns(self) -> None:
-        """Refuse tables whose columns cannot be told apart by name."""
-        names = self.columns
-        if not names:
-            raise InputError(f"{self.where} has no columns")
-        if "" in names:
-            raise InputError(
-                f"{self.where}: column {names.index('') + 1} of {len(names)} has no name. "
-                "Give it one, or take it out (pandas writes its row labels that way: "
-                "use to_csv(index=False))."
-            )
-        repeated = [name for name, times in Counter(names).items() if times > 1]
-        if repeated:
-            raise InputError(
-                f"{self.where}: {some(repeated)} is the name of more than one column. "
-                "Give every column its own name."
-            )
+        """Raise if columns cannot be told apart by name."""
+        hint = " (pandas writes its row labels that way: use to_csv(index=False))"
+        require_column_names(self.columns, self.where, hint)
 
 
 class FileSource(Source):

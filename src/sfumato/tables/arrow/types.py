@@ -76,6 +76,12 @@ def is_text(kind: pa.DataType) -> bool:
     return bool(t.is_string(kind) or t.is_large_string(kind))
 
 
+def is_spelt_alike(kind: pa.DataType) -> bool:
+    """Return whether databases write values of a type to CSV files as the arrow engine does."""
+    tests = (t.is_string, t.is_large_string, t.is_integer, t.is_boolean, t.is_date, t.is_decimal)
+    return any(test(kind) for test in tests)
+
+
 def stored(array: pa.Array) -> pa.Array:
     """Bring an array into a layout that can be taken from, keeping dictionaries of text.
 

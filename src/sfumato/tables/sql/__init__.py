@@ -1,52 +1,147 @@
-"""The Ibis engine: tables that stay in DuckDB, PostgreSQL or Spark.
+"""Tables that stay in their database: DuckDB, PostgreSQL, Spark and those of plug-ins.
 
-Statements are put together with Ibis, once for all of them, and run by each database's own
-driver. What comes back are counts. Nothing heavy is imported before a table is opened.
+Statements are put together with Ibis, once for all databases, and run by each database's own
+driver. Counts come back, never rows. Nothing heavy is imported before a table is opened.
 """
 
-from typing import ClassVar
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from sfumato.tables.base import Engine, Table
+from sfumato.errors import InputError, MissingExtraError, UnknownNameError
+from sfumato.tables.base import DatabaseTable, Engine
 
-SCHEMES = ("duckdb", "postgres", "postgresql", "spark")
-"""What the address of a table can start with."""
+if TYPE_CHECKING:
+    from sfumato.tables.sql.database import Database
+
+_LIBRARIES = ("ibis", "duckdb", "psycopg", "pyspark", "py4j", "sqlglot")
 
 
-class IbisEngine(Engine):
-    """Tables of DuckDB, PostgreSQL and Spark, as objects or addresses.
+class Databases(Mapping[str, "type[Database]"]):
+    """Database classes, found by the scheme of an address or the library of a connection.
 
-    >>> engine = IbisEngine()
+    A plug-in registers its class under the same kinds of names, as entry points of the group
+    `sfumato.databases`. `Database` documents what the class must provide. A class is imported when
+    a table of it is opened.
+    """
+
+    _OURS: ClassVar = {
+        "duckdb": "duckdb:DuckDB",
+        "postgres": "postgres:PostgreSQL",
+        "postgresql": "postgres:PostgreSQL",
+        "psycopg": "postgres:PostgreSQL",
+        "spark": "spark:Spark",
+        "pyspark": "spark:Spark",
+    }
+
+    def __init__(self) -> None:
+        self._plugins: dict[str, Any] | None = None
+
+    @property
+    def plugins(self) -> dict[str, Any]:
+        """The entry points of plug-ins, by name; looked up once, because it takes long."""
+        if self._plugins is None:
+            from importlib.metadata import entry_points
+
+            self._plugins = {point.name: point for point in entry_points(group="sfumato.databases")}
+        return self._plugins
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._OURS or name in self.plugins
+
+    def __getitem__(self, name: str) -> "type[Database]":
+        if name not in self._OURS:
+            if name not in self.plugins:
+                raise UnknownNameError("database", name, sorted(self))
+            found: type[Database] = self.plugins[name].load()
+            return found
+        module, _, kind = self._OURS[name].partition(":")
+        try:
+            ours: type[Database] = getattr(import_module(f"{__name__}.{module}"), kind)
+        except ModuleNotFoundError as error:
+            if error.name and error.name.partition(".")[0] in _LIBRARIES:
+                raise MissingExtraError(f"{kind}'s engine", module) from None
+            raise
+        return ours
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([*self._OURS, *(name for name in self.plugins if name not in self._OURS)])
+
+    def __len__(self) -> int:
+        return len([*self])
+
+
+DATABASES = Databases()
+
+
+class DatabaseEngine(Engine):
+    """Opens tables of databases: an address, a (connection, table name) pair, or a native table.
+
+    >>> engine = DatabaseEngine()
     >>> engine.owns("duckdb:///people.db?table=patients"), engine.owns("people.csv")
     (True, False)
     """
 
-    name: ClassVar[str] = "ibis"
+    name: ClassVar[str] = "database"
+    in_database: ClassVar[bool] = True
 
     def owns(self, source: object) -> bool:
         if isinstance(source, str):
-            return source.partition("://")[0].lower() in SCHEMES and "://" in source
+            scheme, mark, _ = source.partition("://")
+            return bool(mark) and scheme.lower() in DATABASES
         if isinstance(source, tuple):
-            return len(source) == 2 and _library(source[0]) in ("duckdb", "psycopg", "pyspark")
+            return len(source) == 2 and _library(source[0]) in DATABASES
         return (_library(source), type(source).__name__) in _TABLES
 
-    def open(self, source: object) -> Table:
-        from sfumato.tables.sql.opening import open_database
-
+    def open(self, source: Any) -> DatabaseTable:  # noqa: ANN401 - any database's own type
         # First what says how to install whatever is missing.
-        database = open_database(source)
-        from sfumato.tables.sql.table import IbisTable
+        database = self._connect(source)
+        from sfumato.tables.sql.table import SqlTable
 
-        return IbisTable(database, source)
+        return SqlTable(database, source)
+
+    def _connect(self, source: Any) -> "Database":  # noqa: ANN401
+        if isinstance(source, str):
+            kind = DATABASES[source.partition("://")[0].lower()]
+            from sfumato.tables.sql.database import Address
+
+            return kind.open(Address.parse(source))
+        if isinstance(source, tuple):
+            kind = DATABASES[_library(source[0])]
+            from sfumato.tables.sql.database import name_of
+
+            return kind.open((source[0], name_of(source[1])))
+        if _library(source) == "ibis":
+            return _open_ibis(source)
+        return DATABASES[_library(source)].open(source)
 
 
 _TABLES = {
     ("ibis", "Table"),
     ("ibis", "CachedTable"),
     ("duckdb", "DuckDBPyRelation"),
-    ("_duckdb", "DuckDBPyRelation"),
     ("pyspark", "DataFrame"),
 }
+"""Types of objects that are tables: library and name. All stream Arrow, too."""
 
 
 def _library(source: object) -> str:
     return type(source).__module__.partition(".")[0].removeprefix("_")
+
+
+def _open_ibis(expression: Any) -> "Database":  # noqa: ANN401
+    """Open an Ibis expression on the connection it is bound to."""
+    import ibis
+
+    try:
+        backend = expression.get_backend()
+    except ibis.common.exceptions.IbisError as error:
+        raise InputError(
+            f"the Ibis table is not bound to a database: {error}. Take it from a connection."
+        ) from None
+    if backend.name not in DATABASES:
+        raise InputError(
+            f"the Ibis table is in {backend.name}. Tables of DuckDB, PostgreSQL and Spark can be "
+            "opened; save this one as a Parquet file and open that."
+        )
+    return DATABASES[backend.name].open_ibis(backend, str(backend.compile(expression)))

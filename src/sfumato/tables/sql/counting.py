@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def keyed(database: Database, positions: Sequence[int], plain: Sequence[int] = ()) -> "Query":
     """Give rows with the keys (`ki`) of some columns, and some columns as they are (`ci`)."""
     rows: Any = database.rows
-    keys = {f"k{i}": _canonical(rows[f"k{i}"]) for i in positions}
+    keys = {f"k{i}": _canonical(rows[f"k{i}"], nan=database.has_nan) for i in positions}
     # A statement needs a column, even one that only counts rows.
     return rows.select(**{f"c{i}": rows[f"c{i}"] for i in plain or (() if keys else (0,))}, **keys)
 
@@ -44,17 +44,16 @@ def kept(database: Database, query: "Query", position: int) -> "Expression":
     return column
 
 
-def _canonical(column: "Expression") -> "Expression":
+def _canonical(column: "Expression", *, nan: bool) -> "Expression":
     """Make NaN missing and -0.0 zero, so that equal values are one value."""
     number: Any = column
     if not number.type().is_floating():
         return column
     # Adding zero would do, if no optimiser took it out.
-    return ibis.cases(
-        (number.isnan(), ibis.null(number.type())),
-        (number == 0, ibis.literal(0.0).cast(number.type())),
-        else_=number,
-    )
+    cases = [(number == 0, ibis.literal(0.0).cast(number.type()))]
+    if nan:
+        cases.insert(0, (number.isnan(), ibis.null(number.type())))
+    return ibis.cases(*cases, else_=number)
 
 
 TIMES = "sfumato_times"
@@ -263,7 +262,7 @@ def survey(
         columns.append(column)
         numbers.append(number)
         frequencies[column.name] = rows
-    with database.work():
+    with database.scope():
         query = by_number(database, lookups, {"r": numbers})
         sample = _sample(database, query, len(positions), n)
     return StoredSurvey(tuple(columns), frequencies, sample, n, lookups, tuple(numbers))
@@ -355,7 +354,7 @@ def counted_by_number(
 ) -> tuple[CodeArray, IntArray]:
     """Count the combinations of the numbers that values have, `limit` of them at most."""
     names = [f"r{i}" for i in range(len(lookups))]
-    with database.work():
+    with database.scope():
         query: Any = by_number(database, lookups, {"r": numbers})
         counted = query.group_by(names).aggregate(**{TIMES: query.count().cast("int64")})
         fetched = database.fetch(counted if limit is None else counted.limit(limit))

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 from weakref import finalize
 
@@ -14,17 +13,16 @@ import pyarrow.csv as pa_csv
 from psycopg.pq import TransactionStatus
 from pyarrow import types as t
 
+from sfumato.dialect import Dialect
 from sfumato.errors import InputError, OutputError
 from sfumato.tables.sql.database import (
     Address,
+    Answer,
     Database,
     Field,
     Name,
     first_line,
-    fresh_name,
-    quoted,
-    uploaded,
-    with_rows,
+    single_column,
     written,
 )
 
@@ -42,49 +40,49 @@ _AT_ONCE = 2**24
 
 
 @dataclass(frozen=True)
-class Fetched:
-    """How a column is fetched: what is asked for, what comes, and what it is made of that."""
+class FetchedColumn:
+    """One fetched column: its SQL expression, the type of the CSV, and the conversion back."""
 
     name: str
     sql: str
     sent: pa.DataType
-    restored: Callable[[pa.ChunkedArray], pa.ChunkedArray]
+    restore: Callable[[pa.ChunkedArray], pa.ChunkedArray]
 
 
-def fetched(name: str, kind: pa.DataType | None) -> Fetched:
-    """Say how a column is fetched; None stands for numbers of any length.
+def fetched_column(name: str, kind: pa.DataType | None) -> FetchedColumn:
+    """Return how a column is fetched; None stands for numbers of any length.
 
-    >>> fetched("k0", pa.date32()).sql
+    >>> fetched_column("k0", pa.date32()).sql
     "k0 - DATE '1970-01-01'"
     """
     if kind is None:
-        return Fetched(name, name, pa.string(), _numbers)
+        return FetchedColumn(name, name, pa.string(), _numbers)
     if t.is_date(kind):
         days = f"{name} - DATE '1970-01-01'"
-        return Fetched(name, days, pa.int32(), lambda column: column.cast(kind))
+        return FetchedColumn(name, days, pa.int32(), lambda column: column.cast(kind))
     if t.is_timestamp(kind) or t.is_time(kind):
         moments = f"CAST(EXTRACT(EPOCH FROM {name}) * 1000000 AS bigint)"
-        return Fetched(name, moments, pa.int64(), lambda column: column.cast(kind))
+        return FetchedColumn(name, moments, pa.int64(), lambda column: column.cast(kind))
     if t.is_binary(kind):
-        return Fetched(name, f"encode({name}, 'hex')", pa.string(), _bytes)
-    return Fetched(name, name, kind, lambda column: column)
+        return FetchedColumn(name, f"encode({name}, 'hex')", pa.string(), _bytes)
+    return FetchedColumn(name, name, kind, lambda column: column)
 
 
-def read_rows(rows: Iterable[bytes | memoryview], columns: Sequence[Fetched]) -> pa.Table:
+def read_rows(rows: Iterable[bytes | memoryview], columns: Sequence[FetchedColumn]) -> pa.Table:
     r"""Read rows of CSV, each of which comes whole.
 
-    >>> columns = [fetched("k0", pa.string()), fetched("k1", pa.date32())]
+    >>> columns = [fetched_column("k0", pa.string()), fetched_column("k1", pa.date32())]
     >>> read_rows([b"Rome,1\n", b',\n', b'"",0\n'], columns).to_pydict()["k0"]
     ['Rome', None, '']
     """
     schema = pa.schema([(column.name, column.sent) for column in columns])
-    parts = [_parsed(part, schema) for part in _together(rows)]
+    parts = [_parse(part, schema) for part in _join(rows)]
     table = pa.concat_tables([schema.empty_table(), *parts])
-    restored = [column.restored(table[column.name]) for column in columns]
-    return pa.table(restored, names=schema.names)
+    values = [column.restore(table[column.name]) for column in columns]
+    return pa.table(values, names=schema.names)
 
 
-def _together(rows: Iterable[bytes | memoryview]) -> Iterator[bytes]:
+def _join(rows: Iterable[bytes | memoryview]) -> Iterator[bytes]:
     part, size = list[bytes | memoryview](), 0
     for row in rows:
         part.append(row)
@@ -96,7 +94,7 @@ def _together(rows: Iterable[bytes | memoryview]) -> Iterator[bytes]:
         yield b"".join(part)
 
 
-def _parsed(text: bytes, schema: pa.Schema) -> pa.Table:
+def _parse(text: bytes, schema: pa.Schema) -> pa.Table:
     return pa_csv.read_csv(
         pa.BufferReader(text),
         # In one block, because a row must not be longer than a block.
@@ -124,7 +122,7 @@ def _bytes(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _by_value(column: pa.ChunkedArray, made: Callable[[list[str]], pa.Array]) -> pa.ChunkedArray:
-    """Make each different text something else, once."""
+    """Convert each different text once."""
     coded = column.combine_chunks().dictionary_encode()
     return pa.chunked_array([made(coded.dictionary.to_pylist()).take(coded.indices)])
 
@@ -151,80 +149,128 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.cast(pa.string()) if t.is_null(column.type) else column
 
 
-class PostgresDatabase(Database):
+class PostgreSQL(Database):
     """A table, view or query of a connection.
 
     Args:
         connection: The connection.
-        source: The rows, as SQL that can stand after FROM.
-        where: What to call them in a message.
+        from_clause: The rows, as SQL that can stand after FROM.
+        where: The table's name in messages.
         table: The name of the table the rows are, if they are one.
     """
 
     kind: ClassVar[str] = "postgres"
-    dialect: ClassVar[str] = "postgres"
+    title: ClassVar[str] = "PostgreSQL"
+    ibis_name: ClassVar[str] = "postgres"
+    example: ClassVar[str] = "postgres://user@host/database?table=schema.people"
+    errors = (psycopg.Error,)
+    default_port: ClassVar[int] = 5432
+    case_sensitive: ClassVar[bool] = True
+    longest_name: ClassVar[int] = 63
+    dialect: ClassVar[Dialect] = Dialect(
+        text="TEXT",
+        collation='"C"',
+        sha256="encode(sha256(convert_to({}, 'UTF8')), 'hex')",
+        joined_lines="string_agg(line, ' ' ORDER BY line COLLATE \"C\")",
+        cells={
+            "float": "encode(float8send({}), 'hex')",
+            "binary": "encode({}, 'hex')",
+            "date": "encode(date_send({}), 'hex')",
+            "time": "encode(time_send({}), 'hex')",
+            "timestamp": "encode(timestamp_send({}), 'hex')",
+            "moment": "encode(timestamptz_send({}), 'hex')",
+        },
+    )
 
     def __init__(
         self,
         connection: Any,  # noqa: ANN401 - of one of many row types
-        source: str,
+        from_clause: str,
         where: str,
         *,
         table: Name | None = None,
     ) -> None:
         self._connection = connection
-        self._source = source
+        self._from_clause = from_clause
         self.name = table
         self.where = where
-        with self._refusing():
-            self.fields = _fields(connection, source)
+        with self.reading(where), connection.transaction():
+            self.fields = _fields(connection, from_clause)
 
-    @contextmanager
-    def _refusing(self) -> Iterator[None]:
-        """Say that the table cannot be read, in a transaction that does not outlive the block."""
-        try:
-            with self._connection.transaction():
-                yield
-        except psycopg.Error as error:
-            raise InputError(f"{self.where} cannot be read: {first_line(error)}.") from error
+    @classmethod
+    def open(cls, source: Any) -> "PostgreSQL":  # noqa: ANN401
+        if isinstance(source, Address):
+            connection = _connect(source)
+            try:
+                opened = cls.open((connection, source.table))
+            except BaseException:
+                connection.close()
+                raise
+            finalize(opened, connection.close)
+            return opened
+        connection, table = source
+        where = f"table {written(table)} of PostgreSQL"
+        return cls(connection, cls.dialect.quote(*table), where, table=table)
 
-    def _select(self, query: "Query") -> str:
-        columns = ", ".join(
-            f"{quoted((field.name,))} AS c{i}" + (f", {field.key} AS k{i}" if field.key else "")
-            for i, field in enumerate(self.fields)
-        )
-        rows = f"SELECT {columns} FROM {self._source}"  # noqa: S608 - names are quoted
-        return with_rows(rows, self.statement(query))
+    @classmethod
+    def open_ibis(cls, backend: Any, select: str) -> "PostgreSQL":  # noqa: ANN401
+        return cls(backend.con, f"({select}) AS source", "the Ibis table")
+
+    def open_table(self, name: Name) -> "PostgreSQL":
+        return self.open((self._connection, name))
+
+    @property
+    def from_clause(self) -> str:
+        return self._from_clause
+
+    @property
+    def relation_name(self) -> Name:
+        return self.name or ("sfumato_source",)
+
+    def run(self, statement: str) -> list[tuple[object, ...]]:
+        # In a transaction that does not outlive the statement, and leaves an outer one usable.
+        with self._connection.transaction():
+            cursor = self._connection.execute(statement)
+            return [] if cursor.description is None else list(cursor.fetchall())
+
+    def query(self, statement: str) -> Answer:
+        if self.name is None:
+            statement = f"WITH sfumato_source AS (SELECT * FROM {self._from_clause}) {statement}"  # noqa: S608
+        return super().query(statement)
 
     def fetch(self, query: "Query") -> pa.Table:
-        columns = [fetched(name, self._fetched_type(name)) for name in query.columns]
+        columns = [fetched_column(name, self._fetched_type(name)) for name in query.columns]
         cells = ", ".join(column.sql for column in columns)
-        select = f"SELECT {cells} FROM ({self._select(query)}) AS fetched"  # noqa: S608 - quoted
+        select = f"SELECT {cells} FROM ({self.select(query)}) AS fetched"  # noqa: S608 - quoted
         copying = f"COPY ({select}) TO STDOUT (FORMAT csv, ENCODING 'UTF8')"
-        with self._refusing(), self._connection.cursor() as cursor, cursor.copy(copying) as copy:
+        connection = self._connection
+        with (
+            self.reading(self.where),
+            connection.transaction(),
+            connection.cursor() as cursor,
+            cursor.copy(copying) as copy,
+        ):
             return read_rows(copy, columns)
 
     def _fetched_type(self, name: str) -> pa.DataType | None:
-        """Say what a key is fetched as; None for numbers of any length."""
+        """Return the type a key is fetched as; None for numbers of any length."""
         if not name.startswith("k"):
             return pa.int64()
         field = self.fields[int(name[1:])]
-        return None if field.key_type == _ANY_NUMBER else field.key_type
+        return None if field.key_type == _ANY_LENGTH else field.key_type
 
-    def upload(self, table: pa.Table) -> "Query":
-        name = fresh_name("lookup")
+    def load(self, name: str, table: pa.Table) -> None:
         columns = ", ".join(f"{field.name} {_declared(field.type)}" for field in table.schema)
-        with self._refusing(), self._connection.cursor() as cursor:
+        with self._connection.transaction(), self._connection.cursor() as cursor:
             cursor.execute(f"CREATE TEMP TABLE {name} ({columns}) ON COMMIT DROP")
             with cursor.copy(f"COPY {name} FROM STDIN (FORMAT csv, ENCODING 'UTF8')") as copy:
                 for piece in write_rows(table):
                     copy.write(piece)
             # Without its size the planner would not choose to hash it.
             cursor.execute(f"ANALYZE {name}")
-        return uploaded(name, table)
 
     @contextmanager
-    def work(self) -> Iterator[None]:
+    def scope(self) -> Iterator[None]:
         outermost = self._connection.info.transaction_status == TransactionStatus.IDLE
         done = False
         try:
@@ -234,7 +280,7 @@ class PostgresDatabase(Database):
                 yield
                 done = True
         except psycopg.Error as error:
-            # When the answer to the last statement is lost, nobody can tell.
+            # When the answer to COMMIT is lost, whether it was done is not known.
             left = (
                 "Whether all of it or nothing is in the database cannot be told; look there."
                 if done and outermost and error.sqlstate is None
@@ -250,86 +296,35 @@ class PostgresDatabase(Database):
 
     def tables_like(self, schema: Name, beginning: str) -> list[str]:
         literal = "'" + schema[-1].replace("'", "''") + "'" if schema else "current_schema()"
-        found = self.ask(
+        found = self.query(
             f"SELECT tablename FROM pg_tables WHERE schemaname = {literal} "  # noqa: S608 - quoted
             f"AND starts_with(CAST(tablename AS text), '{beginning}')"
         )
-        return [str(name) for [name] in found]
+        return [str(name) for name in single_column(found)]
 
     @property
     def in_transaction(self) -> bool:
         return bool(self._connection.info.transaction_status == TransactionStatus.INTRANS)
 
-    def require_free(self, name: Name, *, force: bool) -> None:
-        if self.name is not None and self._number(self.name) == self._number(name) is not None:
-            raise OutputError(f"{written(name)} is the table that is to be published.")
-        if not force and self._number(name) is not None:
-            raise OutputError(
-                f"there is a table {written(name)} already. Choose another name, or replace it "
-                "with force."
-            )
+    def same_table(self, one: Name, other: Name) -> bool:
+        return self._number(one) == self._number(other) is not None
 
     def _number(self, name: Name) -> int | None:
-        """Ask which table a name means now."""
-        with self._refusing():
-            found = self._connection.execute("SELECT to_regclass(%s)::oid", [quoted(name)])
+        """Return the number of the table that a name means now."""
+        with self.reading(self.where), self._connection.transaction():
+            name_in_sql = self.dialect.quote(*name)
+            found = self._connection.execute("SELECT to_regclass(%s)::oid", [name_in_sql])
             number: int | None = found.fetchone()[0]
         return number
 
     def exists(self, name: Name) -> bool:
         return self._number(name) is not None
 
-    @property
-    def source(self) -> Name:
-        return self.name or ("sfumato_source",)
-
-    def ask(self, statement: str) -> list[tuple[object, ...]]:
-        if self.name is None:
-            statement = f"WITH sfumato_source AS (SELECT * FROM {self._source}) {statement}"  # noqa: S608
-        with self._refusing():
-            cursor = self._connection.execute(statement)
-            return [] if cursor.description is None else list(cursor.fetchall())
-
-    def other(self, name: Name) -> "PostgresDatabase":
-        return open_postgres((self._connection, name))
-
-    def fill(self, query: "Query", columns: Sequence[str], name: Name) -> int:
-        cells = ", ".join(f"o{i} AS {quoted((column,))}" for i, column in enumerate(columns))
-        recoded = f"({self._select(query)}) AS recoded"
-        select = f"SELECT {cells} FROM {recoded} ORDER BY random()"  # noqa: S608 - names are quoted
-        # Nobody sees it before the transaction ends, and nobody ever if it fails.
-        self._connection.execute(f"CREATE TABLE {quoted(name)} AS {select}")
-        counted = self._connection.execute(f"SELECT count(*) FROM {quoted(name)}")  # noqa: S608
-        return int(counted.fetchone()[0])
-
     def require_writable(self, form: str, types: Sequence[pa.DataType]) -> NoReturn:
         raise OutputError(
             "PostgreSQL writes files only on its own machine. Publish into a table of the same "
             "database, and fetch that with psql's \\copy or pg_dump."
         )
-
-    def write(self, query: "Query", columns: Sequence[str], target: Path, form: str) -> NoReturn:
-        self.require_writable(form, [])
-
-
-def open_postgres(source: Any) -> PostgresDatabase:  # noqa: ANN401
-    """Open an address, a pair of connection and table name, or a connection with a query."""
-    if isinstance(source, Address):
-        where = f"table {written(source.table)} of PostgreSQL"
-        connection = _connect(source)
-        try:
-            opened = PostgresDatabase(connection, quoted(source.table), where, table=source.table)
-        except BaseException:
-            connection.close()
-            raise
-        finalize(opened, connection.close)
-        return opened
-    if len(source) == 2:
-        connection, table = source
-        where = f"table {written(table)} of PostgreSQL"
-        return PostgresDatabase(connection, quoted(table), where, table=table)
-    connection, select, where = source
-    return PostgresDatabase(connection, f"({select}) AS source", where)
 
 
 def _connect(address: Address) -> Any:  # noqa: ANN401
@@ -369,8 +364,8 @@ _WRITTEN_AS_TEXT = {"uuid", "oid", "money", "timetz"}
 _TEXTUAL = {"S", "E", "I", "T"}
 """The categories of texts, enumerations, network addresses and spans of time."""
 
-_ANY_NUMBER = pa.decimal128(38, 9)
-"""What a number of any length is called, for want of a type that holds all of them."""
+_ANY_LENGTH = pa.decimal128(38, 9)
+"""Stands for numbers of any length, for want of a type that holds all of them."""
 
 
 def _fields(connection: Any, source: str) -> tuple[Field, ...]:  # noqa: ANN401
@@ -387,12 +382,12 @@ def _fields(connection: Any, source: str) -> tuple[Field, ...]:  # noqa: ANN401
 
 
 def _field(column: Any, kind: str, category: str) -> Field:  # noqa: ANN401
-    name = quoted((column.name,))
+    name = PostgreSQL.dialect.quote(column.name)
     if kind in _TYPES:
         return Field(column.name, _TYPES[kind], kind, name, _TYPES[kind])
     if kind == "numeric":
         exact = column.precision is not None and column.precision <= 38
-        arrow = pa.decimal128(column.precision, column.scale) if exact else _ANY_NUMBER
+        arrow = pa.decimal128(column.precision, column.scale) if exact else _ANY_LENGTH
         return Field(column.name, arrow, kind, f"NULLIF({name}, 'NaN')", arrow)
     if category in _TEXTUAL or kind in _WRITTEN_AS_TEXT:
         # Whatever collation a column has, different texts are different values; the blanks
@@ -404,7 +399,7 @@ def _field(column: Any, kind: str, category: str) -> Field:  # noqa: ANN401
 
 
 def _declared(kind: pa.DataType) -> str:
-    """Say what PostgreSQL calls a type of an uploaded table."""
+    """Return PostgreSQL's name of a type of an uploaded table."""
     if t.is_decimal(kind):
         return "numeric"
     if t.is_string(kind) or t.is_large_string(kind) or t.is_null(kind):

@@ -400,17 +400,13 @@ class LocalRecoder:
         before = np.concatenate([[0], np.cumsum(recoding.rows)])
         low = before[:-1] - before[recoding.starts[of]]
         shared = np.diff(recoding.starts)[of] > 1
-        columns = {
-            "of": of,
-            "low": low,
-            "high": low + recoding.rows,
-            "slot_class": recoding.classes,
-        }
+        columns = {"of": of, "low": low, "times": recoding.rows, "slot_class": recoding.classes}
         table = self._database.upload(
             pa.table({k: from_numpy(v[shared].astype(np.int64)) for k, v in columns.items()})
         )
-        places = ibis.range(table.low, table.high).unnest()
-        return table.select("of", "slot_class", place=places)
+        most = int(recoding.rows[shared].max(initial=0))
+        slots = self._database.repeat_rows(table, "times", most)
+        return slots.select("of", "slot_class", place=slots.low + slots.turn)
 
 
 # Publishing rows that were recoded already, where they are.

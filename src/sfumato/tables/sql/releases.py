@@ -8,7 +8,6 @@ from hashlib import sha256
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-import ibis
 import numpy as np
 import pyarrow as pa
 
@@ -19,7 +18,9 @@ from sfumato.tables.sql.database import (
     Name,
     appear,
     appearing,
+    dropping_on_failure,
     name_of,
+    single_column,
     sweep,
     unpublished,
     written,
@@ -35,12 +36,9 @@ COLUMN = "manifest"
 EVIDENCE = "evidence"
 """The one column of a table that holds evidence."""
 
-_LONGEST = 63
-"""PostgreSQL cuts longer names off, and two names would become one."""
-
 
 def manifest_of(name: Name) -> Name:
-    """Name the table that holds the manifest of a table.
+    """Return the name of the table that holds the manifest of a table.
 
     >>> manifest_of(("ward", "people"))
     ('ward', 'people_manifest')
@@ -49,7 +47,7 @@ def manifest_of(name: Name) -> Name:
 
 
 def evidence_of(name: Name) -> Name:
-    """Name the table that holds the evidence of a table, if it is signed.
+    """Return the name of the table that holds the evidence of a table, if it is signed.
 
     >>> evidence_of(("ward", "people"))
     ('ward', 'people_evidence')
@@ -62,12 +60,12 @@ def _beside(name: Name, column: str) -> Name:
 
 
 def read_manifest(database: "Database", name: Name) -> str | None:
-    """Give the manifest of a table of the same database; None if it is no release."""
+    """Return the manifest of a table of the same database; None if it is no release."""
     return _text_beside(database, name, COLUMN)
 
 
 def read_evidence(database: "Database", name: Name) -> str | None:
-    """Give the evidence of a table of the same database; None if it has none."""
+    """Return the evidence of a table of the same database; None if it has none."""
     return _text_beside(database, name, EVIDENCE)
 
 
@@ -75,19 +73,18 @@ def _text_beside(database: "Database", name: Name, column: str) -> str | None:
     beside = _beside(name, column)
     if not database.exists(beside):
         return None
-    if [field.name for field in database.other(beside).fields] != [column]:
-        # Somebody else's table may have such a name.
+    if [field.name for field in database.open_table(beside).fields] != [column]:
+        # A table of another purpose may have such a name.
         return None
     # Whatever is in it, more than the first of several is not needed to see that it is wrong.
-    source = database.quoted(beside)
-    answer = database.ask(f"SELECT {column} FROM {source} LIMIT 2")  # noqa: S608 - quoted
-    texts = answer.column(0).to_pylist() if isinstance(answer, pa.Table) else [t for (t,) in answer]
+    source = database.dialect.quote(*beside)
+    texts = single_column(database.query(f"SELECT {column} FROM {source} LIMIT 2"))  # noqa: S608
     if len(texts) != 1 or not isinstance(texts[0], str):
         raise InputError(f"{written(beside)} should hold one text: the {column} of {written(name)}")
     return texts[0]
 
 
-def keep_evidence(database: "Database", name: Name, text: str) -> None:
+def store_evidence(database: "Database", name: Name, text: str) -> None:
     """Store the evidence of a release that is there, in place of what it had before."""
     beside = evidence_of(name)
     _require_short(database, [beside])
@@ -102,44 +99,41 @@ def keep_evidence(database: "Database", name: Name, text: str) -> None:
 
 
 def _store(database: "Database", name: Name, column: str, text: str, *, force: bool) -> None:
-    with database.work():
+    with database.scope():
         query = database.upload(pa.table({"o0": pa.array([text], pa.string())}))
-        database.create(query, [column], name, lambda _: None, force=force)
+        database.store(query, [column], name, lambda _: None, force=force)
 
 
 @dataclass(frozen=True)
-class Unfinished:
-    """A release that nobody else looks at yet.
-
-    `table` is what it is called until it is finished.
-    """
+class UnfinishedRelease:
+    """A release under temporary names, which no reader looks at yet."""
 
     database: "Database"
     manifest: Name
     table: Name
     others: tuple[Name, ...] = ()
-    """What further tables are called until then, in the order they were named."""
+    """The temporary names of further tables, in the order they were given."""
 
     evidence: Name | None = None
-    """What its evidence is called until then, if it is signed."""
+    """The temporary name of its evidence, if it is signed."""
 
-    def keep(self, text: str) -> None:
+    def store_manifest(self, text: str) -> None:
         """Store its manifest."""
         _store(self.database, self.manifest, COLUMN, text, force=False)
 
-    def attest(self, text: str) -> None:
+    def store_evidence(self, text: str) -> None:
         """Store its evidence."""
         assert self.evidence is not None  # noqa: S101 - a place was asked for
         _store(self.database, self.evidence, EVIDENCE, text, force=False)
 
     @property
     def name(self) -> str:
-        """What the table is called now."""
+        """The temporary name of the table, as text."""
         return written(self.table)
 
     @property
     def names(self) -> list[str]:
-        """What the table and all further ones are called now."""
+        """The temporary names of the table and all further ones, as text."""
         return [written(name) for name in (self.table, *self.others)]
 
 
@@ -151,13 +145,13 @@ def releasing(
     *,
     force: bool,
     signed: bool = False,
-) -> Iterator[Unfinished]:
-    """Let tables and their manifest appear together at the end of the block, or none of them.
+) -> Iterator[UnfinishedRelease]:
+    """Yield temporary names; at the end of the block all tables appear together, or none.
 
     Args:
         database: Where the rows are, and the release will be.
-        name: What the table will be called.
-        others: What further tables of the release will be called.
+        name: The final name of the table.
+        others: The final names of further tables of the release.
         force: Replace a release of that name; any other table is never touched.
         signed: Whether its evidence appears with them.
     """
@@ -165,19 +159,19 @@ def releasing(
     final, old = final_names(database, name, others, force=force)
     with (
         unpublished(written(name)),
-        database.work(),
+        database.scope(),
         appearing(database, old, final) as (manifest, table, *further),
     ):
         evidence = further.pop() if signed else None
-        yield Unfinished(database, manifest, table, tuple(further), evidence)
+        yield UnfinishedRelease(database, manifest, table, tuple(further), evidence)
 
 
 def final_names(
     database: "Database", name: Name, others: Sequence[Name], *, force: bool
 ) -> tuple[list[Name], list[Name]]:
-    """Name the tables of a release, its manifest first, and those of the one that is replaced.
+    """Return the tables of a release, its manifest first, and those of the one it replaces.
 
-    Refuses names that cannot be given.
+    Raises if a name cannot be given.
     """
     final = [manifest_of(name), name, *others]
     _require_short(database, final)
@@ -188,15 +182,16 @@ def final_names(
 
 
 def _require_short(database: "Database", names: Sequence[Name]) -> None:
-    long = [name for name in names if len(name[-1].encode()) > _LONGEST]
-    if database.kind == "postgres" and long:
+    most = database.longest_name
+    long = [name for name in names if most is not None and len(name[-1].encode()) > most]
+    if long:
         raise OutputError(f"{written(long[0])} is too long a name. Choose a shorter one.")
 
 
 def _old_release(
     database: "Database", name: Name, final: Sequence[Name], *, force: bool
 ) -> list[Name]:
-    """Name the tables of the release that is replaced; refuse if there is anything else."""
+    """Return the tables of the release that is replaced; raise if there is anything else."""
     there = [each for each in (*final[1:], final[0]) if database.exists(each)]
     if there and not force:
         raise OutputError(
@@ -219,7 +214,7 @@ def _old_release(
 
 
 def _further(name: Name, manifest: str) -> list[Name]:
-    """Name the further tables of a release, whose names all begin with that of the first."""
+    """Return the further tables of a release, whose names all begin with that of the first."""
     try:
         files = json.loads(manifest)["files"]
         names = [name_of(file["name"]) for file in files]
@@ -233,23 +228,22 @@ def _belongs(other: Name, name: Name) -> bool:
     return other[:-1] == name[:-1] and other[-1].startswith(f"{name[-1]}_")
 
 
-# Tables that are finished and verified before they get their names.
-#
-# A ledger and a database cannot commit together. So the tables are there first, under names that
-# nobody looks for; then the ledger knows of them; and only then do they get their names. Whatever
-# interrupts this, the ledger never forgets what was published, and the rest can be made up for.
+# Tables that are finished and verified before they get their names. A ledger and a database cannot
+# commit together. So the tables are there first, under temporary names; then the ledger records
+# them; and only then do they get their names. Whatever interrupts this, the ledger never forgets
+# what was published, and the rest can be made up for.
 
 
 @dataclass(frozen=True)
 class Staging:
-    """Where a ledger's tables wait for their names. All names are given as they are written."""
+    """The place where a ledger's tables wait for their names. All names are text."""
 
     database: "Database"
     owner: str
-    """Which ledger it is: letters and digits that are in the names of its waiting tables."""
+    """The ledger: letters and digits that are in the names of its waiting tables."""
 
     def require_unused(self, names: Sequence[str]) -> None:
-        """Refuse names that tables have already, be it of a release or of its manifest."""
+        """Raise if there are tables of these names."""
         for name in map(name_of, names):
             if self.database.exists(name):
                 raise OutputError(
@@ -258,16 +252,16 @@ class Staging:
                 )
 
     @contextmanager
-    def staged(
+    def stage(
         self, name: str, others: Sequence[str], *, signed: bool, keep: Sequence[str]
-    ) -> Iterator[Unfinished]:
-        """Let tables and their manifest be there after the block, under other names, or none.
+    ) -> Iterator[UnfinishedRelease]:
+        """Yield temporary names, which tables and their manifest keep after the block.
 
         Args:
-            name: What the first table is to be called.
-            others: What the further ones are to be called.
+            name: The final name of the first table.
+            others: The final names of the further ones.
             signed: Whether their evidence is among them.
-            keep: First tables that wait still; whatever else was staged before is removed.
+            keep: First tables that wait still; all others that were staged are removed.
         """
         first, further = name_of(name), [name_of(other) for other in others]
         every = [*further, *([evidence_of(first)] if signed else [])]
@@ -282,20 +276,19 @@ class Staging:
         base = (*first[:-1], f"{self._prefix}{token_hex(8)}")
         waiting = [(*base[:-1], f"{base[-1]}_{i}") for i in range(1, len(others) + 1)]
         evidence = evidence_of(base) if signed else None
-        with self.database.work(), unpublished(name):
-            try:
-                yield Unfinished(self.database, manifest_of(base), base, tuple(waiting), evidence)
-            except BaseException:
-                self._drop([manifest_of(base), evidence_of(base), base, *waiting])
-                raise
+        every = [manifest_of(base), evidence_of(base), base, *waiting]
+        with self.database.scope(), unpublished(name), dropping_on_failure(self.database, every):
+            yield UnfinishedRelease(
+                self.database, manifest_of(base), base, tuple(waiting), evidence
+            )
 
-    def settle(self, staged: Sequence[str], final: Sequence[str], told: str) -> str:
-        """Give tables their names, if they have not got them; say what is in the way.
+    def settle(self, staged: Sequence[str], final: Sequence[str], expected: str) -> str:
+        """Rename tables that were staged, if that is not done; return the problem, if there is one.
 
         Args:
-            staged: What they were staged as, the first table first; without the manifest.
-            final: What they are to be called.
-            told: The hash of their manifest.
+            staged: Their temporary names, the first table first; without the manifest.
+            final: Their final names.
+            expected: The hash of their manifest.
         """
         try:
             before, after = map(_with_manifest, (staged, final))
@@ -305,14 +298,14 @@ class Staging:
             there = [self.database.exists(name) for name in after]
             text = read_manifest(self.database, before[1] if waits[0] else after[1])
             complete = all(one or other for one, other in zip(waits, there, strict=True))
-            if not complete or text is None or manifest_hash(text) != told:
+            if not complete or text is None or manifest_hash(text) != expected:
                 return (
                     f"{staged[0]} is not in this database, or was changed. Publish rows of the "
                     "database it is in; if it is gone, write it again from the ledger."
                 )
             if any(waits):
                 self.require_unused([written(name) for name in after])
-                with self.database.work():
+                with self.database.scope():
                     appear(self.database, [], before, after)
         except SfumatoError as error:
             return str(error)
@@ -334,7 +327,7 @@ class Staging:
         for name in names:
             # What cannot be reached any more is removed by the next sweep.
             with suppress(SfumatoError):
-                self.database.ask(f"DROP TABLE IF EXISTS {self.database.quoted(name)}")
+                self.database.drop(name)
 
     @property
     def _prefix(self) -> str:
@@ -342,7 +335,7 @@ class Staging:
 
 
 def manifest_hash(text: str) -> str:
-    """Tell manifests apart.
+    """Return a hash of a manifest.
 
     >>> manifest_hash("{}") == manifest_hash("{ }")
     False
@@ -351,19 +344,16 @@ def manifest_hash(text: str) -> str:
 
 
 def _with_manifest(names: Sequence[str]) -> list[Name]:
-    """Name the manifest first: nobody shall meet a release without one."""
+    """Return the manifest's name first, so that no reader meets a release without one."""
     found = [name_of(name) for name in names]
     return [manifest_of(found[0]), *found]
-
-
-# Tables that follow from counts, in a database: kinds of row go there, rows are made there.
 
 
 _TIMES = "sfumato_times"
 
 
 def kinds_of(derived: DerivedTable) -> tuple[DerivedTable, IntArray]:
-    """Give every kind of row once, and how many rows of it there are.
+    """Return every kind of row once, and the number of rows of each.
 
     >>> from sfumato.tables.base import DerivedColumn
     >>> table = DerivedTable.repeated(
@@ -390,7 +380,7 @@ def kinds_of(derived: DerivedTable) -> tuple[DerivedTable, IntArray]:
 
 
 def store_kinds(database: "Database", kinds: pa.Table, times: IntArray, name: Name) -> None:
-    """Create a table in which each kind of row stands some times, in random order."""
+    """Create a table in which each kind of row is repeated some times, in random order."""
     numbered = kinds.rename_columns([f"o{i}" for i in range(kinds.num_columns)])
     numbered = numbered.append_column(_TIMES, from_numpy(times))
     rows = int(times.sum())
@@ -399,9 +389,9 @@ def store_kinds(database: "Database", kinds: pa.Table, times: IntArray, name: Na
         if found != rows:
             raise OutputError(f"{written(name)} got {found} rows and not {rows}")
 
-    with database.work():
+    with database.scope():
         query: Any = database.upload(numbered)
         if (times != 1).any():
-            query = query.mutate(sfumato_turn=ibis.range(0, query[_TIMES]).unnest())
+            query = database.repeat_rows(query, _TIMES, int(times.max(initial=0)))
         cells = query.select([f"o{i}" for i in range(kinds.num_columns)])
-        database.create(cells, kinds.column_names, name, check, force=False)
+        database.store(cells, kinds.column_names, name, check, force=False)

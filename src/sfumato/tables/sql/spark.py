@@ -9,29 +9,20 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import ibis
 import pyarrow as pa
 from py4j.protocol import Py4JError, Py4JNetworkError
 from pyarrow import types as t
 from pyspark import inheritable_thread_target
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812 - what everybody calls it
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as st
 from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 
+from sfumato.dialect import Dialect
 from sfumato.errors import InputError, OutputError
-from sfumato.tables.sql.database import (
-    ROWS,
-    Address,
-    Database,
-    Field,
-    Name,
-    fresh_name,
-    quoted,
-    uploaded,
-    written,
-)
-from sfumato.tables.sql.duckdb import require_plain_text
+from sfumato.tables.sql.database import ROWS, Address, Database, Field, Name, fresh_name, written
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table as Query
@@ -66,13 +57,13 @@ def without_notes(path: Path) -> None:
         if end != _END:
             raise ValueError("no Parquet file, or an encrypted one")
         start = file.seek(-8 - size, os.SEEK_END)
-        footer = _shortened(file.read(size))
+        footer = _without_field(file.read(size))
         file.seek(start)
         file.write(footer + len(footer).to_bytes(4, "little") + _END)
         file.truncate()
 
 
-def _shortened(footer: bytes) -> bytes:
+def _without_field(footer: bytes) -> bytes:
     """Copy a structure field by field, leaving the notes out."""
     copied, before = bytearray(), 0
     at, number = 0, 0
@@ -133,102 +124,171 @@ _BROADCAST = 64 * 2**20
 """Lookups of at most this many bytes are sent to every worker instead of being shuffled."""
 
 _TRIES = 3
-_LOST = (Py4JNetworkError, ConnectionError, EOFError)
-_ERRORS = (PySparkException, Py4JError, *_LOST)
+LOST = (Py4JNetworkError, ConnectionError, EOFError)
+ERRORS = (PySparkException, Py4JError, *LOST)
 
 
 # What Py4J logs as a fault of the program, tracebacks and all, becomes one line for the user.
 logging.getLogger().addFilter(lambda record: record.module != "java_gateway")
 
 
-class SparkDatabase(Database):
+class Spark(Database):
     """A DataFrame.
 
-    Columns are numbered before anything else is done: names with dots, and names that differ
-    only in their letters' case, mean nothing good in Spark's SQL.
+    Columns are numbered before anything else is done: dots in names, and names that differ only
+    in their letters' case, break Spark's SQL.
 
     Args:
         frame: The rows.
-        where: What to call them in a message.
+        where: The table's name in messages.
         table: The name of the table the rows are, if they are one.
     """
 
     kind: ClassVar[str] = "spark"
-    dialect: ClassVar[str] = "pyspark"
-    mark: ClassVar[str] = "`"
+    title: ClassVar[str] = "Spark"
+    ibis_name: ClassVar[str] = "pyspark"
+    example: ClassVar[str] = "spark:///?table=people"
+    errors = ERRORS
+    default_port: ClassVar[int] = 7077
+    formats: ClassVar[tuple[str, ...]] = ("parquet", "csv")
+    has_workers: ClassVar[bool] = True
+    dialect: ClassVar[Dialect] = Dialect(
+        mark="`",
+        text="STRING",
+        collation="UTF8_BINARY",
+        sha256="sha2({}, 256)",
+        joined_lines="array_join(sort_array(collect_list(line)), ' ')",
+        cells={
+            "float": "format_string('%a', CAST({} AS DOUBLE))",
+            "binary": "hex({})",
+            "moment": "CAST(unix_micros({}) AS STRING)",
+            "nested": "to_json(struct({}), map('ignoreNullFields', 'false'))",
+        },
+    )
 
     def __init__(self, frame: DataFrame, where: str, *, table: Name | None = None) -> None:
+        _ = ibis.pyspark  # Its options exist only once it was touched.
         self.where = where
-        self._session = frame.sparkSession
+        self.session = frame.sparkSession
         self.name = table
         self._frame_given = frame
         self._views: list[str] = []
-        with _refusing(where):
-            zone = str(self._session.conf.get("spark.sql.session.timeZone"))
+        with self.reading(where):
+            zone = str(self.session.conf.get("spark.sql.session.timeZone"))
             self.fields = tuple(
-                _spark_database_field(i, field, zone) for i, field in enumerate(frame.schema.fields)
+                _column(i, field, zone) for i, field in enumerate(frame.schema.fields)
             )
             numbered = frame.toDF(*(f"c{i}" for i in range(len(self.fields))))
         keys = [f"{field.key} AS k{i}" for i, field in enumerate(self.fields) if field.key]
         self._rows = numbered.selectExpr("*", *keys)
 
-    def _frame(self, query: "Query") -> DataFrame:
-        """Turn a query into a DataFrame; the view it is written on is gone afterwards."""
+    @classmethod
+    def open(cls, source: Any) -> "Spark":  # noqa: ANN401
+        if isinstance(source, Address):
+            source = _session(source), source.table
+        if not isinstance(source, tuple):
+            return cls(source, "the DataFrame")
+        session, name = source
+        where = f"table {written(name)} of Spark"
+        with cls.reading(where):
+            return cls(session.table(cls.dialect.quote(*name)), where, table=name)
+
+    @classmethod
+    def open_ibis(cls, backend: Any, select: str) -> "Spark":  # noqa: ANN401
+        return cls(backend._session.sql(select), "the DataFrame")  # noqa: SLF001 - it has no other
+
+    def open_table(self, name: Name) -> "Spark":
+        return self.open((self.session, name))
+
+    @property
+    def relation_name(self) -> Name:
+        return self.name or ("sfumato_source",)
+
+    def run(self, statement: str) -> pa.Table:
+        return self.session.sql(statement).toArrow()
+
+    def query(self, statement: str) -> pa.Table:
+        with self.reading(self.where):
+            if self.name is not None:
+                return self.run(statement)
+            self._frame_given.createOrReplaceTempView("sfumato_source")
+            try:
+                return self.run(statement)
+            finally:
+                self.session.catalog.dropTempView("sfumato_source")
+
+    def frame(self, query: "Query") -> DataFrame:
+        """Return a query as a DataFrame; the view it is written on is gone afterwards."""
         view = fresh_name("rows")
         try:
             self._rows.createOrReplaceTempView(view)
-            return self._session.sql(self.statement(query).replace(ROWS, view))
+            return self.session.sql(self.statement(query).replace(ROWS, view))
         finally:
-            self._session.catalog.dropTempView(view)
+            self.session.catalog.dropTempView(view)
 
     def fetch(self, query: "Query") -> pa.Table:
-        with _refusing(self.where):
-            return self._frame(query).toArrow()
+        with self.reading(self.where):
+            return self.frame(query).toArrow()
 
-    def upload(self, table: pa.Table) -> "Query":
-        name = fresh_name("lookup")
+    def load(self, name: str, table: pa.Table) -> None:
         self._views.append(name)
         schema = st.StructType([st.StructField(f.name, _spark_type(f.type)) for f in table.schema])
-        with _refusing(self.where):
-            frame = self._session.createDataFrame(table, schema)
-            small = table.nbytes <= _BROADCAST
-            (F.broadcast(frame) if small else frame).createOrReplaceTempView(name)
-        return uploaded(name, table)
+        frame = self.session.createDataFrame(table, schema)
+        small = table.nbytes <= _BROADCAST
+        (F.broadcast(frame) if small else frame).createOrReplaceTempView(name)
 
     @contextmanager
-    def work(self) -> Iterator[None]:
+    def scope(self) -> Iterator[None]:
         try:
             yield
         finally:
             # A session that was stopped has no views either.
-            with suppress(*_ERRORS):
+            with suppress(*ERRORS):
                 while self._views:
-                    self._session.catalog.dropTempView(self._views[-1])
+                    self.session.catalog.dropTempView(self._views[-1])
                     self._views.pop()
 
-    def require_free(self, name: Name, *, force: bool) -> None:
-        if self.name is not None and _same(self.name, name):
-            raise OutputError(f"{written(name)} is the table that is to be published.")
-        if not force and self.exists(name):
-            raise OutputError(
-                f"there is a table {written(name)} already. Choose another name, or replace it "
-                "with force."
-            )
-
     def exists(self, name: Name) -> bool:
-        with _unpublished(self.where):
-            return bool(self._session.catalog.tableExists(quoted(name, "`")))
+        with self.publishing(self.where):
+            return bool(self.session.catalog.tableExists(self.dialect.quote(*name)))
 
-    def _published(self, query: "Query", columns: Sequence[str]) -> DataFrame:
+    @classmethod
+    def reason(cls, error: BaseException) -> str:
+        """Return Spark's first line, and the last cause it names."""
+        if isinstance(error, LOST):
+            return "the connection to Spark is lost"
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        if len(lines) > 1 and lines[0].startswith("An error occurred while calling"):
+            del lines[0]
+        first = lines[0].lstrip(": ").rstrip(".") if lines else type(error).__name__
+        causes = [ln.removeprefix("Caused by: ") for ln in lines if ln.startswith("Caused by: ")]
+        return f"{first} ({causes[-1].rstrip('.')})" if causes else first
+
+    @classmethod
+    @contextmanager
+    def publishing(cls, where: str) -> Iterator[None]:
+        try:
+            yield
+        except cls.errors as error:
+            left = (
+                "What was begun there is removed by the next run for the same table."
+                if isinstance(error, LOST)
+                else "Nothing was left there."
+            )
+            raise OutputError(
+                f"{where} cannot be published: {cls.reason(error)}. {left}"
+            ) from error
+
+    def _shuffle(self, query: "Query", columns: Sequence[str]) -> DataFrame:
         self._require_different(columns)
         # Thrown into parts at random, and sorted at random in each, rows stand in any order with
         # the same probability. To order all of them, Spark would compute the rows twice.
-        frame = self._frame(query).repartition(F.rand()).sortWithinPartitions(F.rand())
+        frame = self.frame(query).repartition(F.rand()).sortWithinPartitions(F.rand())
         return frame.toDF(*columns)
 
     def _require_different(self, columns: Sequence[str]) -> None:
-        """Refuse columns that the session would take for one."""
-        if self._session.conf.get("spark.sql.caseSensitive") == "true":
+        """Raise if the session would take two columns for one."""
+        if self.session.conf.get("spark.sql.caseSensitive") == "true":
             return
         seen: dict[str, str] = {}
         for name in columns:
@@ -240,58 +300,31 @@ class SparkDatabase(Database):
                     "or give one of them another name."
                 )
 
-    @property
-    def source(self) -> Name:
-        return self.name or ("sfumato_source",)
-
-    def ask(self, statement: str) -> pa.Table:
-        with _refusing(self.where):
-            if self.name is not None:
-                return self._session.sql(statement).toArrow()
-            self._frame_given.createOrReplaceTempView("sfumato_source")
-            try:
-                return self._session.sql(statement).toArrow()
-            finally:
-                self._session.catalog.dropTempView("sfumato_source")
-
-    def other(self, name: Name) -> "SparkDatabase":
-        return _of_session(self._session, name)
-
     def rename(self, name: Name, to: Name) -> None:
         # Spark takes a name without a schema for one in the schema that is current.
-        self.ask(f"ALTER TABLE {self.quoted(name)} RENAME TO {self.quoted(to)}")
-
-    @property
-    def session(self) -> SparkSession:
-        """What runs its statements."""
-        return self._session
-
-    def frame(self, query: "Query") -> DataFrame:
-        """Give a query as a DataFrame."""
-        return self._frame(query)
+        self.query(f"ALTER TABLE {self.dialect.quote(*name)} RENAME TO {self.dialect.quote(*to)}")
 
     @property
     def transactional(self) -> bool:
         return False
 
     def tables_like(self, schema: Name, beginning: str) -> list[str]:
-        where = f" IN {self.quoted(schema)}" if schema else ""
-        with _refusing(self.where):
-            found = self._session.sql(f"SHOW TABLES{where} LIKE '{beginning}*'").collect()
+        where = f" IN {self.dialect.quote(*schema)}" if schema else ""
+        with self.reading(self.where):
+            found = self.session.sql(f"SHOW TABLES{where} LIKE '{beginning}*'").collect()
         return [row["tableName"] for row in found if not row["isTemporary"]]
 
-    def fill(self, query: "Query", columns: Sequence[str], name: Name) -> int:
-        table = quoted(name, "`")
-        with _unpublished(self.where):
-            self.insert(self._published(query, columns), name)
-            return self._session.table(table).count()
+    def create_table(self, query: "Query", columns: Sequence[str], name: Name) -> int:
+        with self.publishing(self.where):
+            self.insert(self._shuffle(query, columns), name)
+            return self.session.table(self.dialect.quote(*name)).count()
 
     def insert(self, frame: DataFrame, name: Name) -> None:
-        """Store rows in a new table; if that fails, something of it may be there."""
-        table = quoted(name, "`")
+        """Store rows in a new table; if that fails, a part of it may be there."""
+        table = self.dialect.quote(*name)
         # First a table and then its rows: then the files of a run that is killed are those of a
         # table, and go with it.
-        self._session.catalog.createTable(table, schema=_with_gaps(frame.schema))
+        self.session.catalog.createTable(table, schema=_with_gaps(frame.schema))
         self._write(lambda: frame.write.insertInto(table, overwrite=True))
 
     def _write(self, write: Callable[[], None]) -> None:
@@ -301,26 +334,23 @@ class SparkDatabase(Database):
         compute them again, then rows may be missing, and others be there twice.
         """
         for _ in range(_TRIES):
-            if not _stages_repeated(self._session, _done(self._session, write)):
+            if not _stages_repeated(self.session, _done(self.session, write)):
                 return
         raise OutputError(
             f"{self.where} cannot be published: Spark lost parts of it {_TRIES} times. Nothing was "
             "left there."
         )
 
-    def require_writable(self, form: str, types: Sequence[pa.DataType]) -> None:
-        require_plain_text(form, types, "Spark")
-
     def write(self, query: "Query", columns: Sequence[str], target: Path, form: str) -> int:
         folder = target.with_name(f".{fresh_name('unfinished')}")
         options = {} if form == "parquet" else _CSV
         try:
-            with _unpublished(self.where):
-                frame = self._published(query, columns).coalesce(1)
+            with self.publishing(self.where):
+                frame = self._shuffle(query, columns).coalesce(1)
                 writer = frame.write.format(form).options(**options).mode("overwrite")
                 self._write(lambda: writer.save(folder.absolute().as_uri()))
                 [part] = folder.glob(f"part-*.{form}")
-                rows = self._written(part, form)
+                rows = self._count(part, form)
                 if form == "parquet":
                     without_notes(part)
                 part.rename(target)
@@ -332,9 +362,9 @@ class SparkDatabase(Database):
             shutil.rmtree(folder, ignore_errors=True)
         return rows
 
-    def _written(self, part: Path, form: str) -> int:
+    def _count(self, part: Path, form: str) -> int:
         options = {} if form == "parquet" else {**_CSV, "multiLine": "true"}
-        return self._session.read.format(form).options(**options).load(part.as_uri()).count()
+        return self.session.read.format(form).options(**options).load(part.as_uri()).count()
 
 
 _CSV = {"header": "true", "quote": '"', "escape": '"', "emptyValue": '""', "nullValue": "",
@@ -342,29 +372,14 @@ _CSV = {"header": "true", "quote": '"', "escape": '"', "emptyValue": '""', "null
         "ignoreTrailingWhiteSpace": "false"}  # fmt: skip
 
 
-def open_spark(source: Any) -> SparkDatabase:  # noqa: ANN401
-    """Open an address, a pair of session and table name, or a DataFrame."""
-    if isinstance(source, Address):
-        return _of_session(_session(source), source.table)
-    if isinstance(source, tuple):
-        return _of_session(*source)
-    return SparkDatabase(source, "the DataFrame")
-
-
-def _of_session(session: SparkSession, table: Name) -> SparkDatabase:
-    where = f"table {written(table)} of Spark"
-    with _refusing(where):
-        return SparkDatabase(session.table(quoted(table, "`")), where, table=table)
-
-
 def _session(address: Address) -> SparkSession:
-    """Take the session that runs, or start one."""
+    """Return the session that runs, or start one."""
     if address.user or address.options or address.path:
         raise InputError(
             "a spark address has a host, a port and a table only: spark://host:7077?table=people, "
             "or spark:///?table=people for the session that runs"
         )
-    with _refusing("Spark"):
+    with Spark.reading("Spark"):
         builder = SparkSession.builder
         if address.host:
             builder = builder.master(f"spark://{address.host}:{address.port or 7077}")
@@ -374,12 +389,12 @@ def _session(address: Address) -> SparkSession:
 
 
 def _with_gaps(schema: st.StructType) -> st.StructType:
-    """Let any cell be missing, as in every table that is made of a DataFrame."""
+    """Return a schema in which any cell may be missing, as in every table made of a DataFrame."""
     return st.StructType([st.StructField(f.name, f.dataType) for f in schema.fields])
 
 
 def _done(session: SparkSession, job: Callable[[], None]) -> str:
-    """Run something that takes long; give the name by which Spark knows it.
+    """Run a job that takes long; return the name by which Spark knows it.
 
     If it is interrupted, it is cancelled and waited for: what goes on behind our back would
     leave files. That is not possible from within the call that waits for it.
@@ -401,58 +416,18 @@ def _done(session: SparkSession, job: Callable[[], None]) -> str:
 
 
 def _stages_repeated(session: SparkSession, group: str) -> bool:
-    """Tell whether parts of a job were lost after others had begun to use them."""
-    told = session.sparkContext.statusTracker()
-    jobs = [told.getJobInfo(job) for job in told.getJobIdsForGroup(group)]
-    stages = [told.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
+    """Return whether parts of a job were lost after others had begun to use them."""
+    tracker = session.sparkContext.statusTracker()
+    jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
+    stages = [tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
     return any(stage.currentAttemptId > 0 for stage in stages if stage)
-
-
-@contextmanager
-def _refusing(where: str) -> Iterator[None]:
-    try:
-        yield
-    except _LOST as error:
-        raise InputError(f"{where} cannot be read: the connection to Spark is lost.") from error
-    except _ERRORS as error:
-        raise InputError(f"{where} cannot be read: {_gist(error)}.") from error
-
-
-@contextmanager
-def _unpublished(where: str) -> Iterator[None]:
-    try:
-        yield
-    except _LOST as error:
-        raise OutputError(
-            f"{where} cannot be published: the connection to Spark is lost. What was begun there "
-            "is removed by the next run for the same table."
-        ) from error
-    except _ERRORS as error:
-        raise OutputError(
-            f"{where} cannot be published: {_gist(error)}. Nothing was left there."
-        ) from error
-
-
-def _gist(error: BaseException) -> str:
-    """Give what Spark says first, and what it says was the cause of all."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    if len(lines) > 1 and lines[0].startswith("An error occurred while calling"):
-        del lines[0]
-    first = lines[0].lstrip(": ").rstrip(".") if lines else type(error).__name__
-    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
-    return f"{first} ({causes[-1].rstrip('.')})" if causes else first
-
-
-def _same(one: Name, other: Name) -> bool:
-    """Tell whether two names may mean one table: letters' case means nothing to Spark."""
-    return all(a.lower() == b.lower() for a, b in zip(reversed(one), reversed(other), strict=False))
 
 
 _NESTED = (st.ArrayType, st.MapType, st.StructType, st.VariantType, st.UserDefinedType)
 _SPANS = (st.DayTimeIntervalType, st.YearMonthIntervalType, st.CalendarIntervalType)
 
 
-def _spark_database_field(i: int, field: st.StructField, zone: str) -> Field:
+def _column(i: int, field: st.StructField, zone: str) -> Field:
     kind, described = field.dataType, field.dataType.simpleString()
     if isinstance(kind, _NESTED):
         return Field(field.name, pa.string(), described, None, pa.string())
@@ -466,7 +441,7 @@ def _spark_database_field(i: int, field: st.StructField, zone: str) -> Field:
 
 
 def _spark_type(kind: pa.DataType) -> st.DataType:
-    """Say what Spark calls a type of an uploaded table."""
+    """Return Spark's name of a type of an uploaded table."""
     if t.is_null(kind):
         return st.StringType()
     if t.is_timestamp(kind):

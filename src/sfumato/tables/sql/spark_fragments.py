@@ -5,17 +5,15 @@ from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, TypeAlias
 
 import pyarrow as pa
-from py4j.protocol import Py4JError, Py4JNetworkError
-from pyspark.errors import PySparkException
-from pyspark.sql import functions as F  # noqa: N812 - what everybody calls it
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql import types as st
 from pyspark.sql.pandas.types import to_arrow_type
 
 from sfumato.errors import OutputError
 from sfumato.tables.arrow.types import from_numpy
 from sfumato.tables.sql.counting import StoredSurvey, by_number, of_codes
-from sfumato.tables.sql.database import Name, first_line, fresh_name, quoted, temporary
-from sfumato.tables.sql.spark import SparkDatabase
+from sfumato.tables.sql.database import Name, first_line, fresh_name, temporary
+from sfumato.tables.sql.spark import ERRORS, LOST, Spark
 from sfumato.typing import CodeArray, IntArray
 
 Solve: TypeAlias = Callable[[pa.Table], pa.Table]
@@ -23,9 +21,6 @@ Solve: TypeAlias = Callable[[pa.Table], pa.Table]
 
 FRAGMENT = "fragment"
 """The column that says which fragment a row is in."""
-
-_LOST = (Py4JNetworkError, ConnectionError, EOFError)
-_ERRORS = (PySparkException, Py4JError, *_LOST)
 
 
 class Division(NamedTuple):
@@ -47,10 +42,10 @@ class Division(NamedTuple):
 class SolvedFragments(NamedTuple):
     """What the workers made of all fragments, in a table that is gone afterwards."""
 
-    published: SparkDatabase
+    published: Spark
     """The rows that are published."""
 
-    every: SparkDatabase
+    every: Spark
     """The same and the starred ones."""
 
     note: str
@@ -65,7 +60,7 @@ class SolvedFragments(NamedTuple):
 
 @contextmanager
 def solved_in_fragments(
-    database: SparkDatabase,
+    database: Spark,
     division: Division,
     solve: Solve,
     columns: Mapping[str, str | None],
@@ -89,9 +84,9 @@ def solved_in_fragments(
     """
     note = fresh_name("note")
     name = (fresh_name("fragments"),) if output is None else temporary("fragments", output)
-    table = quoted(name, "`")
+    table = database.dialect.quote(*name)
     session = database.session
-    with _failing(), database.work():
+    with _failing(), database.scope():
         if output is not None:
             _sweep(database, name)
         handed = sorted({like for like in columns.values() if like is not None})
@@ -109,17 +104,17 @@ def solved_in_fragments(
             notes = every.filter(F.length(note) > 0).select(note).toArrow().column(0).to_pylist()
             kept = every.filter(F.isnull(note) | (F.length(note) == 0))
             yield SolvedFragments(
-                SparkDatabase(every.filter(F.isnull(note)).drop(note), database.where),
-                SparkDatabase(kept, database.where),
+                Spark(every.filter(F.isnull(note)).drop(note), database.where),
+                Spark(kept, database.where),
                 note,
                 notes,
             )
         finally:
-            with suppress(*_ERRORS):
+            with suppress(*ERRORS):
                 session.sql(f"DROP TABLE IF EXISTS {table}")
 
 
-def _divided(database: SparkDatabase, division: Division, handed: Sequence[str]) -> Any:  # noqa: ANN401
+def _divided(database: Spark, division: Division, handed: Sequence[str]) -> Any:  # noqa: ANN401
     """Give rows with the numbers of their values, and the fragment they are in."""
     found, n = division.found, len(division.combinations)
     numbers = {
@@ -135,22 +130,22 @@ def _divided(database: SparkDatabase, division: Division, handed: Sequence[str])
     return query.select(FRAGMENT, *(f"r{i}" for i in range(len(found.lookups))), *handed)
 
 
-def _sweep(database: SparkDatabase, name: Name) -> None:
+def _sweep(database: Spark, name: Name) -> None:
     """Drop what runs that were killed left behind, found by all but the drawn end of a name."""
     for old in database.tables_like(name[:-1], name[-1][:-16]):
-        database.session.sql(f"DROP TABLE IF EXISTS {quoted((*name[:-1], old), '`')}")
+        database.drop((*name[:-1], old))
 
 
 @contextmanager
 def _failing() -> Iterator[None]:
     try:
         yield
-    except _LOST as error:
+    except LOST as error:
         raise OutputError(
             "the connection to Spark is lost. What was begun there is removed by the next run for "
             "the same table."
         ) from error
-    except _ERRORS as error:
+    except ERRORS as error:
         raise OutputError(f"{_why(error)} Nothing was left there.") from error
 
 

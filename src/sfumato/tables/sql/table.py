@@ -1,4 +1,4 @@
-"""The Ibis engine's table: counts and publishes where the rows are."""
+"""A table of a database that speaks SQL: counted and published where the rows are."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,6 +19,7 @@ from sfumato.tables.arrow.counting import MISSING, Survey
 from sfumato.tables.arrow.types import from_numpy, python_values, to_numpy
 from sfumato.tables.base import (
     FORMATS,
+    DatabaseTable,
     DerivedTable,
     Domain,
     Progress,
@@ -26,19 +27,20 @@ from sfumato.tables.base import (
     Suppression,
     Table,
     Written,
+    require_column_names,
 )
 from sfumato.tables.derived import derived_table
 from sfumato.tables.sql.counting import TIMES, Counted, StoredSurvey, count_merged, grouped, survey
-from sfumato.tables.sql.database import Answer, Database, Field, Name, name_of, written
+from sfumato.tables.sql.database import Answer, Database, Field, name_of, written
 from sfumato.tables.sql.recoding import Publication, looked_at, publication
 from sfumato.tables.sql.releases import (
     Staging,
-    Unfinished,
-    keep_evidence,
+    UnfinishedRelease,
     kinds_of,
     read_evidence,
     read_manifest,
     releasing,
+    store_evidence,
     store_kinds,
 )
 from sfumato.text import text_of
@@ -51,13 +53,13 @@ if TYPE_CHECKING:
 
 
 MOST = 10_000
-"""How many values of a column are fetched: more are names or numbers of people, or near that."""
+"""The most values of a column that are fetched: more are names or numbers of people."""
 
 _SAMPLED = 1_000
 
 
 def domain(database: "Database", position: int) -> Domain:
-    """Give a column's values, or a sample of them if there are many; how often each occurs always.
+    """Count a column's values; return all of them, or a sample if there are many.
 
     Args:
         database: Where the table is.
@@ -108,25 +110,29 @@ def _at(values: pa.Array, column: str, positions: IntArray) -> list[Value]:
 
 
 def _near(values: pa.Array, column: str, n: int, positions: IntArray) -> list[Value]:
-    """Give the values of a sample that stand for some positions, each once."""
+    """Return the values of a sample that stand for some positions, each once."""
     return _at(values, column, np.unique(positions * len(values) // n))
 
 
-class IbisTable(Table):
-    """A table of a database. What comes out of it are counts; rows stay where they are.
+class SqlTable(DatabaseTable):
+    """A table of a database that speaks SQL, with statements that Ibis writes.
 
     The order of published rows, and which of equal rows become what, are drawn by the database's
     own generator: `rng` cannot reach it, so a seed does not repeat them.
 
     Args:
-        database: Where the table is.
-        given: What opened it, such as an address; None if that is not known.
+        database: The table and its connection.
+        given: The source that was opened, such as an address; None if that is not known.
     """
 
     def __init__(self, database: Database, given: object = None) -> None:
-        database.check_fields()
         self.columns = tuple(field.name for field in database.fields)
+        require_column_names(self.columns, database.where)
         self.kind = database.kind
+        self.name = database.where
+        self.relation_name = database.relation_name
+        self.dialect = database.dialect
+        self.has_workers = database.has_workers
         self.given = given
         self._database = database
         self._coarse = False
@@ -136,7 +142,9 @@ class IbisTable(Table):
         self.require(columns)
         for name in columns:
             self._require_key(name)
-        counts = self._counted(columns).frequency_set()
+        counts = Counted(
+            self._database, [self.columns.index(name) for name in columns]
+        ).frequency_set()
         if progress is not None:
             progress(counts.total, counts.total)
         return counts
@@ -208,7 +216,7 @@ class IbisTable(Table):
         self._database.require_writable(format, types)
         if target.exists():
             raise OutputError(f"cannot write {target}: it exists. Nothing was changed.")
-        with self._database.work():
+        with self._database.scope():
             plan = publication(
                 self._database,
                 recoding,
@@ -236,7 +244,7 @@ class IbisTable(Table):
     ) -> Stored:
         self._require_publishable(recoding, columns, suppression)
         parts = name_of(name)
-        with self._database.work():
+        with self._database.scope():
             self._database.require_free(parts, force=force)
             plan = publication(
                 self._database,
@@ -247,7 +255,7 @@ class IbisTable(Table):
                 coarse=self._coarse,
             )
             check = partial(_check, plan, where=written(parts))
-            self._database.create(plan.query, columns, parts, check, force=force)
+            self._database.store(plan.query, columns, parts, check, force=force)
         if progress is not None:
             progress(plan.rows, plan.rows)
         return Stored(written(parts), plan.rows, plan.suppressed_rows)
@@ -266,72 +274,44 @@ class IbisTable(Table):
             "them to a table of the same database, or to a file."
         )
 
-    @property
-    def source(self) -> Name:
-        """What statements that are asked call the table."""
-        return self._database.source
-
-    def ask(self, statement: str) -> Answer:
-        """Run a statement of somebody else's, such as the verifier; its result must be small."""
-        return self._database.ask(statement)
+    def query(self, statement: str) -> Answer:
+        return self._database.query(statement)
 
     def manifest(self) -> str | None:
-        """Give the manifest that stands beside the table; None if it is no release."""
         name = self._database.name
         return None if name is None else read_manifest(self._database, name)
 
     def evidence(self) -> str | None:
-        """Give the evidence that stands beside the table; None if there is none."""
         name = self._database.name
         return None if name is None else read_evidence(self._database, name)
 
-    def keep_evidence(self, text: str) -> None:
-        """Put evidence beside the table, in place of what was there."""
+    def store_evidence(self, text: str) -> None:
         assert self._database.name is not None  # noqa: S101 - a release has a name
-        keep_evidence(self._database, self._database.name, text)
-
-    @property
-    def name(self) -> str:
-        """What to call it in a message."""
-        return self._database.where
+        store_evidence(self._database, self._database.name, text)
 
     def is_called(self, name: str) -> bool:
-        """Tell whether a name means this very table."""
-        mine, theirs = self._database.name or (), name_of(name)
-        shorter = min(len(mine), len(theirs))
-        # Only PostgreSQL tells names apart by their letters' case.
-        same = str if self.kind == "postgres" else str.lower
-        return [*map(same, mine[-shorter:])] == [*map(same, theirs[-shorter:])] and shorter > 0
+        mine = self._database.name
+        same = Database.same_table  # by their letters: the table may be gone
+        return mine is not None and same(self._database, mine, name_of(name))
 
-    def other(self, name: str) -> "IbisTable":
-        """Open another table of the same database."""
-        return IbisTable(self._database.other(name_of(name)))
+    def open_other(self, name: str) -> "SqlTable":
+        return SqlTable(self._database.open_table(name_of(name)))
 
-    def beside(self, name: str) -> "IbisTable":
-        """Open another table, in the schema of this one unless its name says where it is."""
+    def open_beside(self, name: str) -> "SqlTable":
         mine, parts = self._database.name or (), name_of(name)
         missing = max(0, len(mine) - len(parts))
-        return IbisTable(self._database.other((*mine[:missing], *parts)))
+        return SqlTable(self._database.open_table((*mine[:missing], *parts)))
 
     @contextmanager
     def releasing(
         self, name: str, others: Sequence[str] = (), *, force: bool, signed: bool = False
-    ) -> Iterator[Unfinished]:
-        """Let tables and their manifest appear together at the end of the block, or none of them.
-
-        Args:
-            name: What the table will be called; it is `Unfinished.name` until then.
-            others: What further tables of the release will be called.
-            force: Replace a release of that name; any other table is never touched.
-            signed: Whether its evidence appears with them.
-        """
+    ) -> Iterator[UnfinishedRelease]:
         further = [name_of(other) for other in others]
         first = name_of(name)
         with releasing(self._database, first, further, force=force, signed=signed) as unfinished:
             yield unfinished
 
-    def for_ledger(self, owner: str) -> Staging:
-        """Give where the tables of a ledger wait for their names, in the same database."""
+    def staging(self, owner: str) -> Staging:
         return Staging(self._database, owner)
 
     @contextmanager
@@ -341,22 +321,17 @@ class IbisTable(Table):
         solve: "Solve",
         columns: Mapping[str, str | None],
         output: str | None,
-    ) -> Iterator["Solved"]:
-        """Let Spark's workers recode the rows, fragment by fragment; see `solved_in_fragments`.
-
-        What they made is there until the block ends.
-        """
-        from sfumato.tables.sql.spark import SparkDatabase
+    ) -> Iterator["SolvedTables"]:
+        from sfumato.tables.sql.spark import Spark
         from sfumato.tables.sql.spark_fragments import solved_in_fragments
 
-        assert isinstance(self._database, SparkDatabase)  # noqa: S101 - the others have no workers
+        assert isinstance(self._database, Spark)  # noqa: S101 - the others have no workers
         name = None if output is None else name_of(output)
         with solved_in_fragments(self._database, division, solve, columns, name) as solved:
-            tables = IbisTable(solved.published), IbisTable(solved.every)
-            yield Solved(*tables, solved.note, solved.notes)
+            tables = SqlTable(solved.published), SqlTable(solved.every)
+            yield SolvedTables(*tables, solved.note, solved.notes)
 
     def store(self, derived: DerivedTable, name: str, likes: Mapping[str, Table]) -> None:
-        """Create a table that follows from counts; its rows are made in the database."""
         kinds, times = kinds_of(derived)
         store_kinds(self._database, derived_table(kinds, likes), times, name_of(name))
 
@@ -367,26 +342,26 @@ class IbisTable(Table):
     def native(self, table: pa.Table) -> Any:  # noqa: ANN401 - whatever the caller gave
         return table
 
-    def described(self, column: str) -> tuple[str, bool]:
-        """Give the type of a column in the database's words, and whether it has single values."""
-        field = self._field(column)
-        return field.described, field.key is not None
+    def simulate(self, counts: FrequencySet) -> "SimulatedTable":
+        return SimulatedTable(self, counts)
+
+    def native_type(self, column: str) -> str:
+        return self._field(column).native_type
+
+    def has_single_values(self, column: str) -> bool:
+        return self._field(column).key is not None
 
     def require_writable(self, form: str, columns: Sequence[str]) -> None:
-        """Refuse files that the database cannot write, or with columns it spells differently."""
         self._database.require_writable(form, [self._field(name).type for name in columns])
 
     def _field(self, name: str) -> Field:
         return self._database.fields[self.columns.index(name)]
 
-    def _counted(self, columns: Sequence[str]) -> Counted:
-        return Counted(self._database, [self.columns.index(name) for name in columns])
-
     def _require_key(self, name: str) -> None:
         field = self._field(name)
         if field.key is None:
             raise InputError(
-                f"column {name!r} holds {field.described}, which has no single value per row. "
+                f"column {name!r} holds {field.native_type}, which has no single value per row. "
                 "Split it into plain columns, or publish it without generalising it."
             )
 
@@ -403,24 +378,24 @@ class IbisTable(Table):
             raise ParameterError("suppression", suppression, "'remove' or 'star'")
 
 
-class Solved(NamedTuple):
-    """What workers made of the rows of a table."""
+class SolvedTables(NamedTuple):
+    """The rows of a table, recoded by workers."""
 
-    published: IbisTable
+    published: SqlTable
     """The rows that are published."""
 
-    every: IbisTable
+    every: SqlTable
     """The same and the starred ones, with a column of notes."""
 
     note: str
-    """What that column is called: it is missing in rows that are published."""
+    """The name of that column: it is missing in rows that are published."""
 
     notes: list[str]
-    """What the workers said of their fragments."""
+    """The notes of the workers on their fragments."""
 
 
 def _check(plan: Publication, rows: int, where: str) -> None:
-    """Make sure that no row was lost or doubled on the way."""
+    """Raise if a row was lost or doubled on the way."""
     if rows != plan.rows:
         raise OutputError(
             f"{where} got {rows} rows and not {plan.rows}: the table changed while it was being "
@@ -428,21 +403,17 @@ def _check(plan: Publication, rows: int, where: str) -> None:
         )
 
 
-# Rows as they would be published, while nothing is published yet.
+class SimulatedTable(SqlTable):
+    """The counts of a release that is simulated and not written.
 
-
-class TriedTable(IbisTable):
-    """What a recoding would make of a table of a database: counts, and no table.
-
-    It stands for a release that nobody needs to see: it can be counted, and tables that follow
-    from its counts can be stored in the database.
+    It can be counted, and tables that follow from its counts can be stored in the database.
 
     Args:
         table: The table that would be recoded.
-        counts: What would be published of it.
+        counts: The counts of what would be published of it.
     """
 
-    def __init__(self, table: IbisTable, counts: FrequencySet) -> None:
+    def __init__(self, table: SqlTable, counts: FrequencySet) -> None:
         super().__init__(table._database, table.given)  # noqa: SLF001 - of the same class
         self._types = {column.name: _type_of(column, table) for column in counts.columns}
         self._counts = _as_typed(counts, self._types)
@@ -455,15 +426,15 @@ class TriedTable(IbisTable):
         return self._counts.project(tuple(columns))
 
     def manifest(self) -> None:
-        """Give none: what stands beside the table is not about these rows."""
+        """Return None: the manifest beside the table is not about these rows."""
 
     def type_of(self, column: str) -> pa.DataType:
         self.require([column])
         return self._types[column]
 
 
-def _type_of(column: Column, table: IbisTable) -> pa.DataType:
-    """Say as what a column is published: one with labels in it is text."""
+def _type_of(column: Column, table: SqlTable) -> pa.DataType:
+    """Return the type of a published column: one with labels in it is text."""
     before = table.type_of(column.name)
     labels = any(isinstance(value, str) for value in column.values)
     textual = t.is_string(before) or t.is_large_string(before)
@@ -471,7 +442,7 @@ def _type_of(column: Column, table: IbisTable) -> pa.DataType:
 
 
 def _as_typed(counts: FrequencySet, types: dict[str, pa.DataType]) -> FrequencySet:
-    """Let labels and values stand in one column as text."""
+    """Write columns as text that have both labels and values."""
     values = [
         [None if value is None else text_of(value) for value in column.values]
         if types[column.name] == pa.string()
