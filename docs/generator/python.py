@@ -10,6 +10,7 @@ from docs.generator.docstrings import doc_of, member_docs, signature
 from docs.generator.markdown import block, code, joined, prose, table
 from sfumato.attacks import Finding
 from sfumato.drafting.inspection import Inspection
+from sfumato.drafting.policy import Draft
 from sfumato.leaks import (
     Advice,
     Breach,
@@ -25,7 +26,6 @@ from sfumato.leaks import (
 from sfumato.policy.parts import Part
 from sfumato.publishing.increments import Publication
 from sfumato.publishing.ledger import Contents, Headroom, Room
-from sfumato.tasks.draft import Draft
 from sfumato.tasks.protect import Protected, Step
 from sfumato.verifier import Check, Verdict
 

@@ -344,7 +344,12 @@ class TestWrongRequests:
             ([], None, ParameterError, "policies must be at least one policy, got []"),
             ({}, None, ParameterError, "a list of paths, or names for them"),
             (3, None, ParameterError, "policies must be at least one policy, got 3"),
-            ({"a": 3}, None, ParameterError, "policies must be policies, or paths"),
+            (
+                {"a": 3},
+                None,
+                ParameterError,
+                "policy must be a policy, the path of a policy file, or",
+            ),
             (policy(), {"kk": [2]}, UnknownNameError, "no setting to vary 'kk' in policy 'policy'"),
             (policy(), {"l": [2]}, UnknownNameError, "Known: 'k', 'method', 'suppression'."),
             (policy(), {"k": 2}, ParameterError, "vary['k'] must be a list of values, got 2"),

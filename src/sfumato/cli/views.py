@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sfumato.attacks import Outcome
     from sfumato.comparison.frontier import Comparison
     from sfumato.drafting.inspection import Inspection, SensitiveRisk
+    from sfumato.drafting.policy import Draft
     from sfumato.leaks import (
         Breach,
         Combination,
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from sfumato.publishing.increments import Publication
     from sfumato.publishing.ledger import Contents, Headroom
     from sfumato.releases.release import Decoupled, Release
-    from sfumato.tasks.draft import Draft
     from sfumato.tasks.protect import Protected
     from sfumato.tasks.utility import CorrelationMap
     from sfumato.tasks.verify import Assessment

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from sfumato.checks import require_int, require_number
 from sfumato.comparison.frontier import Comparison, checked_risk
 from sfumato.comparison.trial import AT_RISK, BELIEF, GAIN, PROSECUTOR, QUERY_ERROR, Table, try_all
-from sfumato.comparison.variations import Given, varied
+from sfumato.comparison.variations import varied
 from sfumato.counts import FrequencySet
 from sfumato.decouplings import DECOUPLINGS
 from sfumato.errors import InputError, ParameterError, PolicyError, UnknownNameError
 from sfumato.losses import LOSSES, NormalizedLoss
 from sfumato.partition import PARTITIONERS
-from sfumato.policy import Policy
+from sfumato.policy import GivenPolicy, Policy
 from sfumato.recode.problem import counted_columns
 from sfumato.tables import open_table
 from sfumato.typing import Progress, silent
@@ -19,7 +19,7 @@ from sfumato.typing import Progress, silent
 
 def compare(  # noqa: PLR0913 - all but two have a default and are named
     data: object,
-    policies: Given | Mapping[str, Given] | Sequence[Given],
+    policies: GivenPolicy | Mapping[str, GivenPolicy] | Sequence[GivenPolicy],
     *,
     vary: Mapping[str, Iterable[object]] | None = None,
     risk: str | None = None,
@@ -47,7 +47,8 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
 
     Args:
         data: A path (CSV, Parquet, Feather) or a pandas, Polars or Arrow table.
-        policies: A policy or its path, a list of them, or names for them.
+        policies: A policy, its path or its settings as a mapping; a list of them, or names for
+            them.
         vary: Settings to vary, each with a list of values, in every combination: a parameter of
             the models such as k, l, alpha or t (of every model that has it), `method`,
             `suppression`, and if the policy says `decouple`, that too and its settings.

@@ -1,13 +1,12 @@
 """Diff: what changed in risk and utility between two releases, and why."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from os import PathLike
 from typing import Any
 
 from sfumato.attacks import Outcome
 from sfumato.comparison.changes import Change, Changes, Direction
 from sfumato.models.base import promise_text
-from sfumato.policy import Policy
+from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.releases.opening import manifest_of
 from sfumato.releases.release import level_text, method_of, recoded_columns
 from sfumato.tasks.utility import compare_utility
@@ -19,7 +18,7 @@ def diff(
     old: object,
     new: object,
     *,
-    policy: Policy | str | PathLike[str] | None = None,
+    policy: GivenPolicy | None = None,
     quasi_identifiers: Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
     data: object = None,
@@ -51,8 +50,7 @@ def diff(
         >>> print(sf.diff(fine, coarse, **roles).risk[0])
         linking(view=prosecutor): strongest belief: 0.5 became 0.25 (safer)
     """
-    if policy is not None and not isinstance(policy, Policy):
-        policy = Policy.load(policy)
+    policy = policy_of(policy)
     before, after = (
         verify(one, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
         for one in (old, new)

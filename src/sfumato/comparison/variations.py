@@ -6,21 +6,25 @@ from dataclasses import replace
 from itertools import product
 from os import PathLike
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeGuard
 
 from sfumato.decouplings import DECOUPLINGS
 from sfumato.errors import ParameterError, SfumatoError, UnknownNameError
 from sfumato.models import PrivacyModel
 from sfumato.partition import PARTITIONERS
-from sfumato.policy import DecouplingRule, MethodRule, Policy, Suppression
+from sfumato.policy import (
+    DecouplingRule,
+    GivenPolicy,
+    MethodRule,
+    Policy,
+    Suppression,
+    policy_of,
+)
 from sfumato.policy.document import Fault, resolve
 from sfumato.policy.family import parameters
 from sfumato.policy.parts import with_full_domain
 from sfumato.policy.values import read
 from sfumato.text import text_of
-
-Given: TypeAlias = Policy | str | PathLike[str]
-"""A policy, or the path of one."""
 
 NONE = "none"
 """Stands for a policy that decouples nothing."""
@@ -29,7 +33,7 @@ METHOD, SUPPRESSION, DECOUPLE = "method", "suppression", "decouple"
 
 
 def varied(
-    policies: Given | Mapping[str, Given] | Sequence[Given],
+    policies: GivenPolicy | Mapping[str, GivenPolicy] | Sequence[GivenPolicy],
     vary: Mapping[str, Iterable[object]] | None = None,
 ) -> dict[str, Policy]:
     """Name every policy there is to compare.
@@ -44,8 +48,8 @@ def varied(
         ((KAnonymity(k=5),), 'mondrian')
     """
     bases = _named(policies)
-    # Of one policy that is varied everybody knows which it is.
-    alone = len(bases) == 1 and not isinstance(policies, Mapping)
+    # One policy that is varied needs no name.
+    alone = len(bases) == 1 and (_is_policy(policies) or not isinstance(policies, Mapping))
     found: dict[str, Policy] = {}
     for base, policy in bases:
         for settings, changed in _combinations(base, policy, _checked(vary)):
@@ -55,10 +59,10 @@ def varied(
 
 
 def _named(
-    policies: Given | Mapping[str, Given] | Sequence[Given],
+    policies: GivenPolicy | Mapping[str, GivenPolicy] | Sequence[GivenPolicy],
 ) -> list[tuple[str, Policy]]:
     """Read the policies, and call those without a name after their files."""
-    if isinstance(policies, Policy | str | PathLike):
+    if _is_policy(policies):
         policies = [policies]
     if not isinstance(policies, Mapping | Sequence) or not policies:
         raise ParameterError(
@@ -69,8 +73,8 @@ def _named(
             "{'strict': 'strict.yaml', 'mild': policy}",
         )
     if isinstance(policies, Mapping):
-        return [(str(name), _loaded(policy)) for name, policy in policies.items()]
-    named: dict[str, Given] = {}
+        return [(str(name), policy_of(policy)) for name, policy in policies.items()]
+    named: dict[str, GivenPolicy] = {}
     for number, policy in enumerate(policies, 1):
         name = _name_of(policy, number if len(policies) > 1 else None)
         if name in named:
@@ -82,21 +86,21 @@ def _named(
                 "{'old': 'old/policy.yaml', 'new': 'new/policy.yaml'}, or rename a file",
             )
         named[name] = policy
-    return [(name, _loaded(policy)) for name, policy in named.items()]
+    return [(name, policy_of(policy)) for name, policy in named.items()]
 
 
-def _name_of(policy: Given, number: int | None) -> str:
+def _is_policy(given: object) -> TypeGuard[GivenPolicy]:
+    """Return whether one policy is given; a mapping may be its settings, or names for several."""
+    if not isinstance(given, Mapping):
+        return isinstance(given, Policy | str | PathLike)
+    settings = [given[key] for key in ("columns", "models") if key in given]
+    return any(not isinstance(each, Policy | str | PathLike) for each in settings)
+
+
+def _name_of(policy: GivenPolicy, number: int | None) -> str:
     if isinstance(policy, str | PathLike):
         return Path(policy).stem
     return "policy" if number is None else f"policy {number}"
-
-
-def _loaded(policy: object) -> Policy:
-    if isinstance(policy, Policy):
-        return policy
-    if isinstance(policy, str | PathLike):
-        return Policy.load(policy)
-    raise ParameterError("policies", policy, "policies, or paths of policy files")
 
 
 def _checked(vary: Mapping[str, Iterable[object]] | None) -> dict[str, list[object]]:

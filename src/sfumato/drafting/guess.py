@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from statistics import fmean
 from typing import NamedTuple
@@ -228,6 +228,13 @@ def guess(domain: Domain) -> Guess:
         return Guess(Role.DROPPED, f"{facts}, long texts: free text can name people")
     named = _certain(domain.column, look)
     return named if named is not None else _by_values(look)
+
+
+def guess_all(columns: Sequence[str], domains: Mapping[str, Domain]) -> dict[str, Guess]:
+    """Guess every column's role."""
+    reason = "has no single value per row, so it cannot be protected"
+    nested = Guess(Role.DROPPED, reason, certain=True)
+    return {name: guess(domains[name]) if name in domains else nested for name in columns}
 
 
 def _certain(column: str, look: "_Look") -> Guess | None:

@@ -1,4 +1,4 @@
-"""What an inspection found: plain values, and how they look as text."""
+"""The risk of a table as it is: class sizes, columns that single people out, sensitive columns."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,14 +9,32 @@ from typing import Any, Literal
 
 import numpy as np
 
+from sfumato.classes import EquivalenceClasses
 from sfumato.counts import FrequencySet, group
 from sfumato.html import fragment
+from sfumato.models import (
+    AverageRisk,
+    DeltaPresence,
+    DistinctLDiversity,
+    EntropyLDiversity,
+    KAnonymity,
+    KMap,
+    MaximumRisk,
+    ProbabilisticLDiversity,
+    RecursiveCLDiversity,
+    SampleUniqueness,
+    TCloseness,
+)
+from sfumato.releases.opening import classes_with
 from sfumato.schema import Role
-from sfumato.text import percent
+from sfumato.text import number_of, percent
 from sfumato.typing import IntArray
 
 # Which columns single people out: the uniqueness of small sets of columns.
 
+
+_SMALL = (3, 5, 10)
+_TAILS = (2, 3)
 
 _WORK = 200_000_000
 """Combinations grouped in all, give or take: a few seconds."""
@@ -386,6 +404,118 @@ class Inspection:
             for s in self.sensitive
         ]  # fmt: skip
         return text_table(head, rows)
+
+
+def inspect_counts(
+    counts: FrequencySet,
+    quasi_identifiers: tuple[str, ...],
+    sensitive: tuple[str, ...],
+    people: FrequencySet | None,
+    *,
+    roles_from: Literal["given", "policy", "guessed"],
+    subsets: int,
+    report: Callable[[int, int], None],
+) -> Inspection:
+    """Measure the risk of a counted table.
+
+    Args:
+        counts: The table, over quasi-identifiers and sensitive columns.
+        quasi_identifiers: The columns others may know.
+        sensitive: The columns nobody should learn.
+        people: The population it was drawn from, if it is known.
+        roles_from: Who said which columns are what.
+        subsets: How many columns a set may have that is looked at; 0 skips that.
+        report: Told how many sets are done.
+    """
+    classes = classes_with(counts, quasi_identifiers, sensitive, people)
+    roles = {Role.QUASI_IDENTIFIER: quasi_identifiers, Role.SENSITIVE: sensitive}
+    return Inspection(
+        rows=counts.total,
+        quasi_identifiers=quasi_identifiers,
+        roles_from=roles_from,
+        classes=_class_sizes(classes),
+        risk=Risk(
+            MaximumRisk.example().measure(classes)["risk"],
+            AverageRisk.example().measure(classes)["risk"],
+            SampleUniqueness.example().measure(classes)["share"],
+        ),
+        columns=tuple(
+            _column_risk(counts, name, role) for role, names in roles.items() for name in names
+        ),
+        subsets=telling_subsets(counts.project(quasi_identifiers), subsets, report=report),
+        sensitive=tuple(_sensitive_risk(classes, name) for name in sensitive),
+        population=None if people is None else _population_risk(classes, people),
+    )
+
+
+def _class_sizes(classes: EquivalenceClasses) -> ClassSizes:
+    sizes = classes.sizes
+    return ClassSizes(
+        count=len(classes),
+        smallest=int(KAnonymity.example().measure(classes)["k"]),
+        largest=int(sizes.max()),
+        average=classes.total / len(classes),
+        unique_rows=int(np.count_nonzero(sizes == 1)),
+        below={limit: int(sizes[sizes < limit].sum()) for limit in _SMALL},
+        histogram=tuple(_histogram(classes)),
+    )
+
+
+def _histogram(classes: EquivalenceClasses) -> list[SizeBin]:
+    """Count classes of the sizes 1, 2, 3-4, 5-9, 10-19, 20-49, 50-99, … that occur."""
+    sizes = classes.sizes
+    digits = len(str(sizes.max()))
+    starts = [1, 2, 3, 5, *(step * 10**up for up in range(1, digits + 1) for step in (1, 2, 5))]
+    place = np.searchsorted(starts, sizes, side="right") - 1
+    count = np.bincount(place, minlength=len(starts)).tolist()
+    rows = np.bincount(place, weights=sizes, minlength=len(starts)).astype(np.int64).tolist()
+    return [
+        SizeBin(start, starts[i + 1] - 1, count[i], rows[i])
+        for i, start in enumerate(starts)
+        if count[i]
+    ]
+
+
+def _column_risk(counts: FrequencySet, name: str, role: Role) -> ColumnRisk:
+    column = counts.column(name)
+    rows = counts.value_counts(name)
+    missing = int(rows[column.missing]) if column.missing >= 0 else 0
+    return ColumnRisk(
+        name,
+        role,
+        distinct=len(column.known),
+        missing=missing / counts.total,
+        unique=int(np.count_nonzero(rows == 1)) / counts.total,
+    )
+
+
+def _sensitive_risk(classes: EquivalenceClasses, name: str) -> SensitiveRisk:
+    counts = classes.counts_of(name)
+    likeliest = ProbabilisticLDiversity(name, 2).measure(classes)["l"]
+    known = counts.reference[:-1]
+    values = counts.column.values
+    numbers = bool(values) and all(number_of(value) is not None for value in values)
+    ordered = TCloseness(name, 0.5, "ordered")
+    return SensitiveRisk(
+        name,
+        distinct_l=DistinctLDiversity(name, 2).measure(classes)["l"],
+        entropy_l=EntropyLDiversity(name, 2).measure(classes)["l"],
+        recursive_c={l: RecursiveCLDiversity(name, 1, l).measure(classes)["c"] for l in _TAILS},
+        largest_share=1 / likeliest if likeliest else 1.0,
+        share_in_table=int(known.max(initial=0)) / max(int(known.sum()), 1),
+        t_equal=TCloseness(name, 0.5).measure(classes)["t"],
+        t_ordered=ordered.measure(classes)["t"] if numbers else None,
+    )
+
+
+def _population_risk(classes: EquivalenceClasses, people: FrequencySet) -> PopulationRisk:
+    presence = DeltaPresence.example().measure(classes)
+    return PopulationRisk(
+        people=people.total,
+        smallest=int(KMap.example().measure(classes)["k"]),
+        presence=(presence["minimum"], presence["maximum"]),
+        unseen=classes.unseen,
+    )
 
 
 def text_table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:

@@ -1,20 +1,45 @@
-"""Writing a drafted policy: YAML with a reason for every line and alternatives to uncomment."""
+"""Drafting a policy: from a table, with a reason for every line, or from the names of columns."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import floor, log10
+from math import floor, log10, prod
 from textwrap import wrap
+from typing import Any
 
-from sfumato.drafting.guess import Guess
-from sfumato.hierarchy import Automatic, CsvHierarchy, Dates, HierarchyBuilder, Intervals, Masking
+from sfumato.checks import names_in
+from sfumato.drafting.guess import Guess, guess_all
+from sfumato.errors import ParameterError
+from sfumato.hierarchy import (
+    Automatic,
+    CsvHierarchy,
+    Dates,
+    HierarchyBuilder,
+    Intervals,
+    Masking,
+    Suppress,
+)
 from sfumato.hierarchy.taxonomy import Taxonomy
 from sfumato.models import DistinctLDiversity, KAnonymity, PrivacyModel, TCloseness
-from sfumato.policy import ColumnRule, SearchRule
+from sfumato.policy import ColumnRule, Policy, SearchRule
 from sfumato.policy.document import to_text
 from sfumato.policy.family import member_settings
 from sfumato.schema import Role
+from sfumato.tables import Domain
 from sfumato.text import number_of
 from sfumato.typing import Value
+
+_MOST_DESCRIBED = 10_000
+"""Columns with more distinct values keep the automatic hierarchy: looking at all takes long."""
+
+_MOST_WRITTEN = 60
+"""A tree of more names is nothing to read in a policy."""
+
+_HEIGHT_OF_AUTOMATIC = 5
+_LARGE_LATTICE = 300_000
+_CHECKS = 500
+
+SUPPRESSION = "5%"
+"""The rows that may be left out unless the publisher says otherwise."""
 
 _MANY = 15
 """More quasi-identifiers than this leave little to publish."""
@@ -32,6 +57,44 @@ _HEAD = """\
 
 
 @dataclass(frozen=True)
+class Draft:
+    """A first policy: as an object, as commented YAML, and why each column has its role.
+
+    `Policy.from_yaml(text)` equals `policy`.
+    """
+
+    policy: Policy
+    text: str
+    """The policy in YAML, with comments."""
+
+    reasons: Mapping[str, str]
+    """For each column, why it has its role."""
+
+    @property
+    def roles(self) -> dict[str, Role]:
+        """The role of each column."""
+        return {name: rule.role for name, rule in self.policy.columns.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values that JSON can hold."""
+        return {
+            "columns": {
+                name: {"role": role.value, "reason": self.reasons[name]}
+                for name, role in self.roles.items()
+            },
+            "policy": self.text,
+        }
+
+    def __repr__(self) -> str:
+        roles = list(self.roles.values())
+        shown = [f"{roles.count(role)} {role}" for role in dict.fromkeys(roles)]
+        return f"<Draft {', '.join(shown)}>"
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
 class DraftedColumn:
     """A column's rule, why it is so, and what its alternatives depend on."""
 
@@ -42,6 +105,130 @@ class DraftedColumn:
 
     height: int | None = 0
     """How many levels its hierarchy has; None if that depends on the table."""
+
+
+def draft_policy(columns: Sequence[str], domains: Mapping[str, Domain]) -> Draft:
+    """Guess the role of each column and draft a policy with its reasons."""
+    guesses = guess_all(columns, domains)
+    drafted = {name: _draft_column(found, domains.get(name)) for name, found in guesses.items()}
+    drafted = _with_quasi_identifier(drafted, domains)
+    total = next(iter(domains.values())).total
+    text = policy_text(
+        drafted,
+        models=_choose_models(drafted, domains, total),
+        suppression=SUPPRESSION if total > 1 else "100%",
+        search=_choose_search(column.height for column in drafted.values()),
+        rows=total,
+    )
+    reasons = {name: column.guess.reason for name, column in drafted.items()}
+    return Draft(Policy.from_yaml(text, origin="the draft"), text, reasons)
+
+
+def policy_for_columns(
+    quasi_identifiers: Sequence[str] | None,
+    sensitive: Sequence[str],
+    plain: Sequence[str],
+    k: int | None,
+) -> Policy:
+    """Return a policy that needs nothing but names: k-anonymity, and two values in every class.
+
+    What is not named is not published.
+
+    >>> policy = policy_for_columns(["age"], ["ill"], [], 3)
+    >>> policy.models, policy.other, policy.suppression.limit
+    ((KAnonymity(k=3), DistinctLDiversity(column='ill', l=2)), <Role.DROPPED: 'dropped'>, 0.05)
+    """
+    if quasi_identifiers is None:
+        raise ParameterError(
+            "policy",
+            None,
+            "given, or quasi_identifiers instead of it",
+            why="as in quasi_identifiers=['age', 'postcode'], sensitive=['illness'], k=5",
+        )
+    known = names_in("quasi_identifiers", quasi_identifiers)
+    secret, harmless = names_in("sensitive", sensitive), names_in("plain", plain)
+    if not known:
+        why = "without any, everybody is in one class"
+        raise ParameterError("quasi_identifiers", [], "at least one column", why=why)
+    every = (*known, *secret, *harmless)
+    twice = [name for name in dict.fromkeys(every) if every.count(name) > 1]
+    if twice:
+        raise ParameterError("columns", twice, "named once", why="each has one role")
+    automatic = ColumnRule(role=Role.QUASI_IDENTIFIER, hierarchy=Automatic())
+    return Policy(
+        columns={
+            **dict.fromkeys(known, automatic),
+            **dict.fromkeys(secret, Role.SENSITIVE.value),
+            **dict.fromkeys(harmless, Role.PLAIN.value),
+        },
+        other=Role.DROPPED.value,
+        models=[KAnonymity(5 if k is None else k), *(DistinctLDiversity(s, 2) for s in secret)],
+        search=_choose_search([None] * len(known)),
+        suppression=SUPPRESSION,
+    )
+
+
+def _draft_column(found: Guess, domain: Domain | None) -> DraftedColumn:
+    if domain is None:
+        return DraftedColumn(ColumnRule(role=found.role), found)
+    values = domain.values(_MOST_DESCRIBED)
+    if found.role is not Role.QUASI_IDENTIFIER:
+        return DraftedColumn(ColumnRule(role=found.role), found, values)
+    hierarchy, height = _choose_hierarchy(domain)
+    return DraftedColumn(ColumnRule(role=found.role, hierarchy=hierarchy), found, values, height)
+
+
+def _with_quasi_identifier(
+    columns: dict[str, DraftedColumn], domains: Mapping[str, Domain]
+) -> dict[str, DraftedColumn]:
+    """Make one column a quasi-identifier if none is: a policy cannot be without."""
+    if any(column.rule.role is Role.QUASI_IDENTIFIER for column in columns.values()):
+        return columns
+    # Best one that would not be published anyway: it is shown as * and tells nothing.
+    name = min(domains, key=lambda name: columns[name].rule.role is Role.SENSITIVE)
+    found = columns[name].guess
+    reason = f"{found.reason}. But a policy needs a quasi-identifier, and no column looks like one"
+    role = Role.QUASI_IDENTIFIER
+    if found.role is Role.SENSITIVE:
+        drafted = _draft_column(Guess(role, reason, certain=True), domains[name])
+    else:
+        rule = ColumnRule(role=role, hierarchy=Suppress(), levels=(1, 1))
+        guessed = Guess(role, f"{reason}: published as * only", certain=True)
+        drafted = DraftedColumn(rule, guessed, height=1)
+    return {**columns, name: drafted}
+
+
+def _choose_hierarchy(domain: Domain) -> tuple[HierarchyBuilder, int | None]:
+    """Choose a hierarchy that can be read and edited; return it with its height."""
+    if not len(domain.rows):
+        return Suppress(), 1
+    if len(domain.rows) > _MOST_DESCRIBED:
+        return Automatic(), None
+    values, rows = domain.values(), domain.rows.tolist()
+    explicit = Automatic().describe(domain.column, values, rows)
+    height = explicit.build(domain.column, values, rows).height
+    long = isinstance(explicit, Taxonomy) and len(values) > _MOST_WRITTEN
+    return (Automatic() if long else explicit), height
+
+
+def _choose_models(
+    columns: Mapping[str, DraftedColumn], domains: Mapping[str, Domain], total: int
+) -> list[PrivacyModel]:
+    """Choose what a careful publisher would promise, as far as the table can keep it."""
+    models: list[PrivacyModel] = [KAnonymity(max(2, min(5, total)))]
+    for name, column in columns.items():
+        distinct = len(domains[name].rows) if name in domains else 0
+        if column.rule.role is Role.SENSITIVE and distinct >= 2:
+            models.append(DistinctLDiversity(name, min(3, distinct)))
+    return models
+
+
+def _choose_search(heights: Iterable[int | None]) -> SearchRule:
+    """Limit the search where there are more nodes than can be looked at in reasonable time."""
+    nodes = prod(1 + (_HEIGHT_OF_AUTOMATIC if height is None else height) for height in heights)
+    if nodes <= _LARGE_LATTICE:
+        return SearchRule(name="best-first")
+    return SearchRule.read({"search": "best-first", "checks": _CHECKS})
 
 
 def policy_text(
@@ -61,11 +248,11 @@ def policy_text(
             "  # published of each. Drop what readers of the release do not need.",
         ]
     for name, column in columns.items():
-        lines += ["", *_indented([*_comment(column.guess.reason), *_column(name, column)])]
+        lines += ["", *_indent([*_comment(column.guess.reason), *_column(name, column)])]
     lines += ["", "# What becomes of columns not named above; without it they are an error.",
               "# other: dropped", "", "models:"]  # fmt: skip
     for position, model in enumerate(models):
-        lines += [""] * (position > 0) + _indented(_model(model, columns, rows))
+        lines += [""] * (position > 0) + _indent(_model(model, columns, rows))
     if rows == 1:
         lines += ["", "# One row has nobody to hide among, so nothing of it can be published."]
     else:
@@ -85,7 +272,7 @@ def _column(name: str, column: DraftedColumn) -> list[str]:
     role, certain = column.rule.role, column.guess.certain
     if role is not Role.QUASI_IDENTIFIER:
         if role is not Role.SENSITIVE and not certain:
-            lines += ["# or, if it is neither:", *_commented(_entry(name, "quasi-identifier"))]
+            lines += ["# or, if it is neither:", *_comment_out(_entry(name, "quasi-identifier"))]
         return lines
     if not certain:
         lines += ["  # or, if it is what nobody should learn:", "  # role: sensitive"]
@@ -93,7 +280,7 @@ def _column(name: str, column: DraftedColumn) -> list[str]:
         lines.append("  # Too many values to write down: they are grouped anew from each table.")
     for why, other in _other_hierarchies(column):
         settings = _entry("hierarchy", member_settings(other, "kind"))
-        lines += [f"  # or, {why}:", *_indented(_commented(settings))]
+        lines += [f"  # or, {why}:", *_indent(_comment_out(settings))]
     if column.height is not None and column.height > 1 and column.rule.levels is None:
         lines += ["  # or, to never publish it as it is:", f"  # levels: [1, {column.height}]"]
     return lines
@@ -137,7 +324,7 @@ def _model(model: PrivacyModel, columns: Mapping[str, DraftedColumn], rows: int)
             f"# Nobody stands in a group of fewer than {model.k} people{less}.",
             *lines,
             "# or, for a release that anybody can get:",
-            *_commented(_item(KAnonymity(10))),
+            *_comment_out(_item(KAnonymity(10))),
         ]
     if isinstance(model, DistinctLDiversity):
         ordered = all(number_of(value) is not None for value in columns[model.column].values)
@@ -146,7 +333,7 @@ def _model(model: PrivacyModel, columns: Mapping[str, DraftedColumn], rows: int)
             f"# Every group shows at least {model.l} different values of this column.",
             *lines,
             "# or, stronger: the values of every group are spread much as in the whole table:",
-            *_commented(_item(closer)),
+            *_comment_out(_item(closer)),
         ]
     return lines
 
@@ -180,9 +367,9 @@ def _comment(text: str) -> list[str]:
     return wrap(text, 96, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
 
 
-def _indented(lines: Sequence[str]) -> list[str]:
+def _indent(lines: Sequence[str]) -> list[str]:
     return [f"  {line}" for line in lines]
 
 
-def _commented(lines: Sequence[str]) -> list[str]:
+def _comment_out(lines: Sequence[str]) -> list[str]:
     return [f"# {line}" for line in lines]

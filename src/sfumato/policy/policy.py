@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar, overload
 
 from sfumato.errors import ParameterError, PolicyError, SfumatoError, some, suggest
 from sfumato.losses import LOSSES, Loss, NormalizedLoss
@@ -521,7 +521,15 @@ GivenPolicy: TypeAlias = Policy | str | PathLike[str] | Mapping[str, Any]
 """A policy, the path of one, or its settings as a mapping."""
 
 
-def policy_of(given: object) -> Policy:
+@overload
+def policy_of(given: None) -> None: ...
+
+
+@overload
+def policy_of(given: GivenPolicy) -> Policy: ...
+
+
+def policy_of(given: GivenPolicy | None) -> Policy | None:
     """Return the policy that was given: as such, by its path, or as a mapping of its settings.
 
     >>> policy_of({"columns": {"age": "quasi-identifer"}, "models": [{"model": "k-anonymity"}]})
@@ -531,11 +539,11 @@ def policy_of(given: object) -> Policy:
     'identifier', 'quasi-identifier', 'sensitive', 'plain', 'dropped'.
     policy, models[0]: k-anonymity needs 'k': Fewest rows a class may have; 2 or more.
     """
-    if isinstance(given, Policy):
+    if given is None or isinstance(given, Policy):
         return given
     if isinstance(given, Mapping):
         try:
             return Policy(**keywords(given))
         except Fault as fault:
             raise policy_error(faults_of(fault), Places()) from None
-    return Policy.load(given)  # type: ignore[arg-type] # which refuses what is no path
+    return Policy.load(given)

@@ -308,7 +308,7 @@ class IncrementJob:
             with writing(self.file, wait=self.wait) as db:
                 problems = [*pending.finish(db), *finish_tables(db, tables.database)]
                 settings = Settings.load(db)
-                rows = NewRows(db, settings, policy_of(settings))
+                rows = NewRows(db, settings, stored_policy(settings))
                 for source, kind in ((data, "add"), (delete, "remove")):
                     if source is not None:
                         rows.add(tables.open(source), kind)  # type: ignore[arg-type]
@@ -510,7 +510,7 @@ def _is_pending(file: Path, staged: pending.StagedRelease) -> bool:
     return True
 
 
-def policy_of(settings: Settings) -> Policy | None:
+def stored_policy(settings: Settings) -> Policy | None:
     """Read the policy a ledger was started with."""
     if not settings.policy:
         return None

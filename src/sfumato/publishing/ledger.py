@@ -27,8 +27,8 @@ from sfumato.ledger.placing import record_ladder
 from sfumato.ledger.records import GroupState, groups_above, labels_at, start_tables
 from sfumato.ledger.store import WAIT, Settings, key_of, new_ledger, reading
 from sfumato.likelihood import exact_limit, increment_ratio
-from sfumato.policy import Policy
-from sfumato.publishing.increments import IncrementJob, Publication, now, policy_of
+from sfumato.policy import GivenPolicy, Policy, policy_of
+from sfumato.publishing.increments import IncrementJob, Publication, now, stored_policy
 from sfumato.publishing.outputs import FolderOutput, IncrementOutput, TablesOutput
 from sfumato.recode.problem import ladder_of
 from sfumato.releases.manifest import promise_of, promised_class_size
@@ -122,7 +122,7 @@ class Ledger:
         *,
         alpha: float,
         k: int | None = None,
-        policy: Policy | _Path | None = None,
+        policy: GivenPolicy | None = None,
         source: object = None,
     ) -> "Ledger":
         """Record a decoupled release in a new ledger.
@@ -148,7 +148,7 @@ class Ledger:
         *,
         alpha: float | None = None,
         k: int | None = None,
-        policy: Policy | _Path | None = None,
+        policy: GivenPolicy | None = None,
     ) -> "Ledger":
         """Open a ledger that exists; raise if it was started with another alpha, k or policy."""
         ledger = cls(path)
@@ -178,7 +178,7 @@ class Ledger:
     @property
     def policy(self) -> Policy | None:
         """The policy it was started with."""
-        return policy_of(self._settings)
+        return stored_policy(self._settings)
 
     @property
     def history(self) -> list[dict[str, Any]]:
@@ -356,11 +356,11 @@ class Ledger:
         return f"<Ledger {str(self.path)!r}: alpha {self.alpha:g}, k {self.k}>"
 
 
-def _load(policy: Policy | _Path | None) -> Policy | None:
-    if policy is None or isinstance(policy, Policy):
-        return policy
-    # The whole path, so that files it names are found from any folder.
-    return Policy.load(Path(policy).expanduser().resolve())
+def _load(policy: GivenPolicy | None) -> Policy | None:
+    if isinstance(policy, str | PathLike):
+        # The whole path, so that files it names are found from any folder.
+        policy = Path(policy).expanduser().resolve()
+    return policy_of(policy)
 
 
 def _choose_output(
@@ -401,7 +401,7 @@ def start_ledger(
     path: _Path,
     alpha: float | None,
     k: int | None = None,
-    policy: Policy | _Path | None = None,
+    policy: GivenPolicy | None = None,
     source: object = None,
     *,
     dry_run: bool = False,

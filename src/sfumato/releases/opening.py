@@ -16,7 +16,7 @@ from sfumato.decouplings.base import GroupedTables, SensitiveTable
 from sfumato.errors import InputError, ParameterError, PolicyError, UnknownColumnError, some
 from sfumato.hierarchy import Ladder
 from sfumato.models import PrivacyModel
-from sfumato.policy import Policy, RiskLevels
+from sfumato.policy import GivenPolicy, Policy, RiskLevels, policy_of
 from sfumato.releases.manifest import claims_in, promise_of, promised_class_size
 from sfumato.releases.release import MANIFEST, Decoupled, Release
 from sfumato.releases.stored import is_stored, manifest_beside, shown, stored_tables
@@ -61,11 +61,10 @@ def subject_of(
     data: object,
     quasi_identifiers: Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
-    policy: Policy | str | PathLike[str] | None = None,
+    policy: GivenPolicy | None = None,
 ) -> Subject:
     """Find the roles: those named, else the release's own, else the policy's."""
-    if policy is not None and not isinstance(policy, Policy):
-        policy = Policy.load(policy)
+    policy = policy_of(policy)
     if isinstance(data, Decoupled):
         raise decoupled_already("this")
     if isinstance(data, Release):

@@ -16,7 +16,7 @@ from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import OutputError, some
 from sfumato.html import fragment
 from sfumato.models.base import figures, promise_text
-from sfumato.policy import FULL_DOMAIN
+from sfumato.policy import FULL_DOMAIN, Policy
 from sfumato.verifier import Verdict
 
 MANIFEST = "manifest.json"
@@ -48,6 +48,9 @@ class Release:
 
     source: object = field(default=None, repr=False)
     """What opens that table again. May hold a password."""
+
+    policy: Policy | None = field(default=None, repr=False, compare=False)
+    """The policy it was made with, as long as it is not opened again; it is not published."""
 
     @property
     def method(self) -> str:

@@ -12,7 +12,7 @@ from sfumato.adversary.target import target_of
 from sfumato.attacks import Target
 from sfumato.counts import FrequencySet
 from sfumato.errors import InputError, ParameterError, PolicyError
-from sfumato.policy import Policy, RiskLevels
+from sfumato.policy import GivenPolicy, Policy, RiskLevels, policy_of
 from sfumato.releases.opening import counted, manifest_of, risk_levels_of
 from sfumato.releases.release import MANIFEST, Decoupled, Release
 from sfumato.releases.stored import shown, stored_release, stored_tables
@@ -117,15 +117,14 @@ def given(
     release: object,
     *,
     data: object = None,
-    policy: Policy | str | PathLike[str] | None = None,
+    policy: GivenPolicy | None = None,
     ledger: str | PathLike[str] | None = None,
     public: bool = False,
 ) -> Given:
     """Check what a report is asked for with."""
     if public:
         _refuse({"data": data, "policy": policy, "ledger": ledger})
-    if policy is not None and not isinstance(policy, Policy):
-        policy = Policy.load(policy)
+    policy = policy_of(policy)
     found = _release(release)
     return Given(found, data, policy, None if ledger is None else Path(ledger), public)
 

@@ -12,7 +12,7 @@ from sfumato.errors import ParameterError
 from sfumato.evidence import Key
 from sfumato.evidence.keys import signing_key
 from sfumato.html import fragment, save_text
-from sfumato.policy import Policy
+from sfumato.policy import GivenPolicy
 from sfumato.reports.content import Content, Section
 from sfumato.reports.given import Given, given
 from sfumato.reports.sections import CHAPTERS
@@ -128,7 +128,7 @@ def report(
     release: object,
     *,
     data: object = None,
-    policy: Policy | str | PathLike[str] | None = None,
+    policy: GivenPolicy | None = None,
     ledger: str | PathLike[str] | None = None,
     public: bool = False,
 ) -> Report:

@@ -1,6 +1,7 @@
 """Anonymise: from a table and a policy to a verified release."""
 
 import secrets
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,11 +13,12 @@ import numpy as np
 
 from sfumato.checks import require_int
 from sfumato.counts import FrequencySet
-from sfumato.errors import InputError, ParameterError, VerificationError
+from sfumato.drafting.policy import policy_for_columns
+from sfumato.errors import InputError, ParameterError, VerificationError, some
 from sfumato.evidence import Key, SigningKey, write_evidence
 from sfumato.evidence.keys import key_for
 from sfumato.partition import PARTITIONERS, Partitioner
-from sfumato.policy import Policy
+from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.recode.budget import Budget, Fitted, count_within
 from sfumato.recode.full_domain import decide_full_domain
 from sfumato.recode.local import decide_locally
@@ -54,8 +56,12 @@ AS_THEY_ARE = (Role.SENSITIVE, Role.PLAIN)
 
 def anonymize(  # noqa: PLR0913 - every one has a default and is named
     data: object,
-    policy: Policy | str | PathLike[str],
+    policy: GivenPolicy | None = None,
     *,
+    quasi_identifiers: Sequence[str] | None = None,
+    sensitive: Sequence[str] = (),
+    plain: Sequence[str] = (),
+    k: int | None = None,
     method: str | Mapping[str, Any] | Partitioner | None = None,
     refine: "Findings | Sequence[Findings] | None" = None,
     output: str | PathLike[str] | None = None,
@@ -73,11 +79,20 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     input. If anything fails, nothing is written. Does not promise what the models do
     not: see each model's own words.
 
+    Instead of a policy, name the columns. Then k-anonymity is promised, and for each sensitive
+    column that every class shows at least two of its values (distinct l-diversity). Hierarchies
+    are built from the values, up to 5 % of the rows may be left out, and columns that are not
+    named are not published. `release.policy` is that policy, to be read, saved and changed.
+
     Args:
         data: A path (CSV, Parquet, Feather), a pandas, Polars or Arrow table, or a table of
             DuckDB, PostgreSQL or Spark: its address (`duckdb:///file.db?table=people`) or the
             object that its library has for it.
-        policy: A policy, or the path of one.
+        policy: A policy, its path, or its settings as a mapping.
+        quasi_identifiers: Instead of a policy: the columns others may know.
+        sensitive: The columns nobody should learn about a person.
+        plain: The columns that are published as they are.
+        k: The fewest people in a class; None is 5.
         method: `full-domain` (one level per column for the whole table), or a local method:
             `top-down`, `mondrian` or `bottom-up`, which generalise rows only where they must.
             None takes the policy's.
@@ -110,6 +125,9 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
         >>> release = sf.anonymize(table, policy)
         >>> release.levels, sorted(release.table["age"].to_pylist())
         ({'age': 1}, ['*', '*', '*'])
+        >>> release = sf.anonymize(table, quasi_identifiers=["age"], sensitive=["ill"], k=3)
+        >>> release.policy.models
+        (KAnonymity(k=3), DistinctLDiversity(column='ill', l=2))
     """
     report = progress or silent
     if seed is not None:
@@ -119,12 +137,14 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     stored = output_of(output, data, force=force, format=format)
     signer = key_for(key, output)
     budget = None if memory is None else Budget.of(memory)
-    if not isinstance(policy, Policy):
-        policy = Policy.load(policy)
+    named = (quasi_identifiers, sensitive, plain, k)
+    policy = policy_for_columns(*named) if policy is None else _policy_alone(policy, *named)
     if method is not None:
         policy = policy.with_method(method)
     partitioner = policy.make_method(PARTITIONERS)
     table = open_table(data)
+    if quasi_identifiers is not None:
+        _warn_of_unnamed(policy, table.columns)
     chosen = _format_of(table, format)
     roles = policy.check_against(table.columns)
     if output is not None and stored is None:
@@ -145,6 +165,28 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
         if output is None:
             return job.in_memory()
         return job.to_folder(Path(output), chosen, signer, force=force)
+
+
+def _policy_alone(policy: GivenPolicy, *named: object) -> Policy:
+    """Return the policy that was given, without columns beside it."""
+    if any(each not in (None, ()) for each in named):
+        raise ParameterError(
+            "policy",
+            "together with quasi_identifiers, sensitive, plain or k",
+            "given alone",
+            why="the policy says what each column is and what is promised",
+        )
+    return policy_of(policy)
+
+
+def _warn_of_unnamed(policy: Policy, columns: Sequence[str]) -> None:
+    unnamed = [name for name in columns if name not in policy.columns]
+    if unnamed:
+        warnings.warn(
+            f"not published, because not named: {some(unnamed)}. Name what is harmless, as in "
+            f"plain=[{unnamed[0]!r}], and what others may know in quasi_identifiers.",
+            stacklevel=3,
+        )
 
 
 @contextmanager
@@ -266,7 +308,9 @@ class _Job:
         self.report("verify", 0, None)
         promises = promises_of(self.policy, self.roles, self.manifest, self.recoding)
         verdict = _require(verify_file(published, promises))
-        return Release(self.manifest, verdict, table=self.table.native(published))
+        return Release(
+            self.manifest, verdict, table=self.table.native(published), policy=self.policy
+        )
 
     def to_folder(
         self, target: Path, chosen: str, key: SigningKey | None, *, force: bool
@@ -295,7 +339,7 @@ class _Job:
             self.report("verify", 0, None)
             verdict = _require(verify_release_folder(stage, self.policy, self.recoding))
             write_evidence(stage, verdict, key)
-        return Release(manifest, verdict, folder=target)
+        return Release(manifest, verdict, folder=target, policy=self.policy)
 
     def to_table(self, output: StoredOutput, key: SigningKey | None, *, force: bool) -> Release:
         """Publish to a table of the same database that appears only when it is verified."""
@@ -319,7 +363,7 @@ class _Job:
             if key is not None:
                 unfinished.store_evidence(attestation(text, {output.name: made}, verdict, key))
         source = output.opens(output.name, table)
-        return Release(manifest, verdict, place=output.place, source=source)
+        return Release(manifest, verdict, place=output.place, source=source, policy=self.policy)
 
     def _population(self) -> dict[str, Any]:
         """Say whom the verifier compares with, where models do."""

@@ -1,7 +1,6 @@
 """Breach: what somebody who joins the parts of a decoupled table again can guess."""
 
 from collections.abc import Sequence
-from os import PathLike
 
 import numpy as np
 
@@ -9,7 +8,7 @@ from sfumato.counts import Column, FrequencySet
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, ParameterError, suggest
 from sfumato.leaks import Exposure, RiskLevels
-from sfumato.policy import Policy
+from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.releases.opening import parts_of, release_folder, risk_levels_of, subject_of
 from sfumato.releases.release import Release
 from sfumato.tables import open_table
@@ -62,7 +61,7 @@ def breach(
     *,
     quasi_identifiers: Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
-    policy: Policy | str | PathLike[str] | None = None,
+    policy: GivenPolicy | None = None,
     original: object = None,
     alpha: float | None = None,
     levels: RiskLevels | None = None,
@@ -166,5 +165,5 @@ def _table(original: object) -> object:
     return subject_of(original).data if released else original
 
 
-def _loaded(policy: Policy | str | PathLike[str] | None) -> Policy | None:
-    return policy if policy is None or isinstance(policy, Policy) else Policy.load(policy)
+def _loaded(policy: GivenPolicy | None) -> Policy | None:
+    return policy_of(policy)

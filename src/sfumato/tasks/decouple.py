@@ -24,7 +24,7 @@ from sfumato.errors import (
 )
 from sfumato.evidence import Key, SigningKey, write_evidence
 from sfumato.evidence.keys import key_for
-from sfumato.policy import Missing, Policy
+from sfumato.policy import GivenPolicy, Missing, Policy, policy_of
 from sfumato.policy.document import Fault
 from sfumato.policy.family import choose
 from sfumato.releases.evidence import attestation
@@ -61,7 +61,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
     output: str | PathLike[str] | None = None,
     quasi_identifiers: Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
-    policy: Policy | str | PathLike[str] | None = None,
+    policy: GivenPolicy | None = None,
     format: str | None = None,  # noqa: A002 - the word users know
     force: bool = False,
     key: Key | None = None,
@@ -112,8 +112,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
         require_int("seed", seed, at_least=0)
     stored = output_of(output, data, force=force, format=format)
     signer = key_for(key, output)
-    if policy is not None and not isinstance(policy, Policy):
-        policy = Policy.load(policy)
+    policy = policy_of(policy)
     decoupling = _of_policy(policy) if method is None else _given(method)
     subject = subject_of(data, quasi_identifiers, sensitive, policy)
     _require_both(subject)

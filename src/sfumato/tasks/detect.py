@@ -1,7 +1,6 @@
 """Detect: what a published table still tells about people."""
 
 from collections.abc import Callable, Mapping, Sequence
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from sfumato.networks import (
     to_dot,
     to_graphml,
 )
-from sfumato.policy import Policy
+from sfumato.policy import GivenPolicy
 from sfumato.releases.manifest import promised_class_size
 from sfumato.releases.opening import Subject, parts_of, risk_levels_of, subject_of
 from sfumato.tables import open_table
@@ -40,7 +39,7 @@ def detect(  # noqa: PLR0913 - all but one have a default and are named
     *,
     quasi_identifiers: Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
-    policy: Policy | str | PathLike[str] | None = None,
+    policy: GivenPolicy | None = None,
     alpha: float = 0.5,
     learner: str | Learner = "ic",
     support: int | None = None,

@@ -1,7 +1,6 @@
 """Estimate: what a counting query gives when a release is all there is."""
 
 from collections.abc import Mapping
-from os import PathLike
 
 import numpy as np
 
@@ -9,7 +8,7 @@ from sfumato.attacks.matching import groups_of
 from sfumato.counts import Column, FrequencySet
 from sfumato.errors import HierarchyError, ParameterError
 from sfumato.hierarchy import Ladder
-from sfumato.policy import Policy
+from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.recode.problem import ladders_of
 from sfumato.releases.opening import Counted, Published, counted, published
 from sfumato.text import in_order, text_or_none
@@ -24,7 +23,7 @@ def estimate(
     where: Mapping[str, object],
     *,
     original: object = None,
-    policy: Policy | str | PathLike[str] | None = None,
+    policy: GivenPolicy | None = None,
 ) -> Estimate:
     """Estimate how many rows have such values, from what is published.
 
@@ -66,8 +65,7 @@ def estimate(
             why="{'age': (30, 45), 'ill': ['flu', 'gout'], 'sex': 'f'}",
         )
     wanted = {name: wanted_of(name, given) for name, given in where.items()}
-    if policy is not None and not isinstance(policy, Policy):
-        policy = Policy.load(policy)
+    policy = policy_of(policy)
     found = published(release, tuple(wanted), (), None)
     tables = found.counted(tuple(wanted))
     shown = {name: _shown(tables, name) for name in wanted}

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from sfumato.adversary.person import TABLE, Knowledge, Labels, OnePerson, Seen
 from sfumato.counts import Column
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import ParameterError, UnknownColumnError, suggest
-from sfumato.policy import Missing, Policy
+from sfumato.policy import GivenPolicy, Missing, policy_of
 from sfumato.releases.opening import Published, manifest_of, published
 from sfumato.text import STAR, is_missing, text_of
 from sfumato.typing import FloatArray, Value
@@ -25,7 +24,7 @@ def explain(
     *,
     knows: Mapping[str, Any] | None = None,
     column: str | None = None,
-    policy: Policy | str | PathLike[str] | None = None,
+    policy: GivenPolicy | None = None,
     quasi_identifiers: Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
     data: object = None,
@@ -73,8 +72,7 @@ def explain(
         flu            66.7 %    0 %
         heart disease     0 %    0 %
     """
-    if policy is not None and not isinstance(policy, Policy):
-        policy = Policy.load(policy)
+    policy = policy_of(policy)
     opened = published(release, quasi_identifiers, sensitive, policy)
     _require_roles(opened, column)
     known = _known(person, opened)

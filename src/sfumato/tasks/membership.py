@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any, overload
 
 import numpy as np
@@ -12,7 +11,7 @@ from sfumato.attacks import Membership, Presence
 from sfumato.checks import require_int
 from sfumato.errors import ParameterError, UnknownNameError
 from sfumato.html import fragment
-from sfumato.policy import Policy
+from sfumato.policy import GivenPolicy, policy_of
 from sfumato.recode.problem import ladders_of
 from sfumato.releases.opening import counted, published, require_alike
 from sfumato.typing import Progress
@@ -90,7 +89,7 @@ def membership(  # type: ignore[overload-overlap] # a mapping is never a release
     original: object,
     releases: Mapping[str, object],
     *,
-    policy: Policy | str | PathLike[str] | None = None,
+    policy: GivenPolicy | None = None,
     quasi_identifiers: Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
     fakes: int = 10_000,
@@ -105,7 +104,7 @@ def membership(
     original: object,
     releases: object,
     *,
-    policy: Policy | str | PathLike[str] | None = None,
+    policy: GivenPolicy | None = None,
     quasi_identifiers: Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
     fakes: int = 10_000,
@@ -119,7 +118,7 @@ def membership(  # noqa: PLR0913 - all but two have a default and are named
     original: object,
     releases: object,
     *,
-    policy: Policy | str | PathLike[str] | None = None,
+    policy: GivenPolicy | None = None,
     quasi_identifiers: Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
     fakes: int = 10_000,
@@ -171,8 +170,7 @@ def membership(  # noqa: PLR0913 - all but two have a default and are named
         raise ParameterError(
             "releases", releases, "a release, or a mapping of names to releases", why="{'k=5': it}"
         )
-    if policy is not None and not isinstance(policy, Policy):
-        policy = Policy.load(policy)
+    policy = policy_of(policy)
     opened = {
         name: published(release, quasi_identifiers, sensitive, policy)
         for name, release in several.items()

@@ -12,7 +12,7 @@ from sfumato.errors import InfeasibleError, InputError
 from sfumato.html import fragment
 from sfumato.leaks import Findings
 from sfumato.partition import Partitioner
-from sfumato.policy import Policy
+from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.recode.problem import counted_columns
 from sfumato.recode.recoded import recoded
 from sfumato.releases.manifest import build_manifest
@@ -146,7 +146,7 @@ class Protected:
 
 def protect(  # noqa: PLR0913 - all but two have a default and are named
     data: object,
-    policy: Policy | str | PathLike[str],
+    policy: GivenPolicy,
     *,
     method: str | Mapping[str, Any] | Partitioner | None = None,
     alpha: float = 0.5,
@@ -171,7 +171,7 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     Args:
         data: A path (CSV, Parquet, Feather), a pandas, Polars or Arrow table, or a table of
             DuckDB, PostgreSQL or Spark. There, what is only tried is never written.
-        policy: A policy, or the path of one.
+        policy: A policy, its path, or its settings as a mapping.
         method: How rows are recoded; None takes the policy's.
         alpha: What a probability must exceed to be mended.
         support: Fewest rows behind a rule; None takes the k that is promised, else 5.
@@ -246,9 +246,9 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
 
 
 def _with_method(
-    policy: Policy | str | PathLike[str], method: str | Mapping[str, Any] | Partitioner | None
+    policy: GivenPolicy, method: str | Mapping[str, Any] | Partitioner | None
 ) -> Policy:
-    loaded = policy if isinstance(policy, Policy) else Policy.load(policy)
+    loaded = policy_of(policy)
     return loaded if method is None else loaded.with_method(method)
 
 

@@ -13,7 +13,7 @@ from sfumato.counts import FrequencySet
 from sfumato.drawing.heatmap import Words, heatmap_svg
 from sfumato.errors import InputError, ParameterError, UnknownNameError
 from sfumato.html import fragment, save_text
-from sfumato.policy import Policy
+from sfumato.policy import GivenPolicy, policy_of
 from sfumato.recode.problem import ladders_of
 from sfumato.releases.opening import counted, published, require_alike, subject_of, without_starred
 from sfumato.slicing import Correlations
@@ -28,7 +28,7 @@ def utility(
     original: object,
     release: object,
     *,
-    policy: Policy | str | PathLike[str] | None = None,
+    policy: GivenPolicy | None = None,
     quasi_identifiers: Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
     queries: int | Workload = 1000,
@@ -88,7 +88,7 @@ def compare_utility(  # noqa: PLR0913 - all but two have a default and are named
     original: object,
     releases: Mapping[str, object],
     *,
-    policy: Policy | str | PathLike[str] | None = None,
+    policy: GivenPolicy | None = None,
     quasi_identifiers: Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
     queries: int | Workload = 1000,
@@ -130,8 +130,7 @@ def compare_utility(  # noqa: PLR0913 - all but two have a default and are named
         raise ParameterError(
             "releases", releases, "a mapping of names to releases", why="{'k=5': release}"
         )
-    if policy is not None and not isinstance(policy, Policy):
-        policy = Policy.load(policy)
+    policy = policy_of(policy)
     found = {
         name: published(release, quasi_identifiers, sensitive, policy)
         for name, release in releases.items()
@@ -252,7 +251,7 @@ def correlations(
     *,
     quasi_identifiers: Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
-    policy: Policy | str | PathLike[str] | None = None,
+    policy: GivenPolicy | None = None,
     measure: str = "phi-square",
 ) -> CorrelationMap:
     """Measure how strongly each pair of quasi-identifiers and sensitive columns is tied.

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from os import PathLike
 from typing import Any, Literal, NamedTuple
 
 from sfumato.adversary.target import target_of, with_list, with_members
@@ -12,7 +11,7 @@ from sfumato.checks import require_int, require_number
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import ParameterError, SfumatoError, UnknownNameError
 from sfumato.html import fragment
-from sfumato.policy import Policy, RiskLevels, Tolerance
+from sfumato.policy import GivenPolicy, Policy, RiskLevels, Tolerance, policy_of
 from sfumato.releases.opening import Published, manifest_of, parts_of, published, risk_levels_of
 from sfumato.releases.recompute import recomputed
 from sfumato.releases.stored import open_stored
@@ -164,7 +163,7 @@ class Assessment:
 
 def verify(  # noqa: PLR0913 - all but two have a default and are named
     what: object,
-    policy: Policy | str | PathLike[str] | None = None,
+    policy: GivenPolicy | None = None,
     *,
     population: object = None,
     quasi_identifiers: Sequence[str] | None = None,
@@ -192,7 +191,8 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         what: A release, decoupled or not, the folder of one, or a plain table, whoever made it:
             a path (CSV, Parquet, Feather), a pandas, Polars or Arrow table, or a table of DuckDB,
             PostgreSQL or Spark, which does the counting itself.
-        policy: A policy or the path of one. A plain table is held to its models; a release
+        policy: A policy, its path, or its settings as a mapping. A plain table is held to its
+            models; a release
             needs it only to find the population's labels and to be compared with.
         population: A path or table of everybody the data was drawn from, for the models
             that compare with it, and as a list to link with if there is no other; None takes
@@ -223,8 +223,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         >>> print(found.attack("homogeneity").worst[0])
         age=4* (2): ill = hiv, 50% before, 100% after
     """
-    if policy is not None and not isinstance(policy, Policy):
-        policy = Policy.load(policy)
+    policy = policy_of(policy)
     if threshold is not None:
         require_number("threshold", threshold, above=0, at_most=1)
     if people is not None:
