@@ -348,7 +348,7 @@ class TestWrongRequests:
                 {"a": 3},
                 None,
                 ParameterError,
-                "policy must be a policy, the path of a policy file, or",
+                "policy must be a policy, the path of a policy",
             ),
             (policy(), {"kk": [2]}, UnknownNameError, "no setting to vary 'kk' in policy 'policy'"),
             (policy(), {"l": [2]}, UnknownNameError, "Known: 'k', 'method', 'suppression'."),
