@@ -13,7 +13,7 @@ import numpy as np
 
 from sfumato.errors import UnknownColumnError
 from sfumato.text import in_order, is_missing, text_or_none
-from sfumato.typing import BoolArray, CodeArray, IntArray, Value
+from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
 
 _WIDEST_KEY = 2**62
 """Packed keys stay below this, so that no product of dictionary sizes overflows."""
@@ -64,6 +64,15 @@ def sums(of_item: IntArray, rows: IntArray, n: int) -> IntArray:
     """
     # Exact: a float holds every whole number up to 2**53, and no table has that many rows.
     return np.bincount(of_item, weights=rows, minlength=n).astype(np.int64)
+
+
+def added(of_item: IntArray | CodeArray, weight: FloatArray, n: int) -> FloatArray:
+    """Add up the weights of the items of each group.
+
+    >>> added(np.array([0, 1, 0]), np.array([0.5, 1.0, 2.0]), 2).tolist()
+    [2.5, 1.0]
+    """
+    return np.bincount(of_item, weights=weight, minlength=n).astype(np.float64, copy=False)
 
 
 def group(codes: Sequence[np.ndarray], sizes: Sequence[int], *, n: int | None = None) -> Groups:

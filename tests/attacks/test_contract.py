@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.attacks import ATTACKS, Groups, Outside, Target, at_risk
+from sfumato.attacks import ATTACKS, Outside, Target, at_risk
 from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import SfumatoError, UnknownNameError
 from sfumato.hierarchy.base import Hierarchy
+from tests.attacks.reading import matched
 
 EXAMPLES = [kind.example() for kind in ATTACKS.values()]
 every_example = pytest.mark.parametrize("attack", EXAMPLES, ids=str)
@@ -72,7 +73,7 @@ def silent(rows):
 def beside_the_original(rows):
     """A table, and who is in it."""
     people = FrequencySet.from_rows(NAMES, rows).project(QUASI)
-    return replace(in_one_piece(rows), people=people, matcher=Groups.of(people, [people]))
+    return replace(in_one_piece(rows), people=people, matcher=matched(people, [people]))
 
 
 def beside_a_list(rows):

@@ -7,11 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.attacks import Covered, Groups, Membership, covers_of
+from sfumato.attacks import Membership
 from sfumato.attacks import matching as covering
-from sfumato.counts import FrequencySet
+from sfumato.counts import Column, FrequencySet
+from sfumato.decouplings.base import LinkedTables
 from sfumato.errors import ParameterError
 from sfumato.hierarchy import Hierarchy
+from sfumato.hierarchy.labels import LabelIndex, Labels
+from tests.attacks.reading import Written, matched
 
 PATHS = {"a": ["ab", "*"], "b": ["ab", "*"], "c": ["c", "*"]}
 UNDER = {"a": "a", "b": "b", "c": "c", "ab": "ab", "*": "abc"}
@@ -32,9 +35,12 @@ def every_row(people):
 
 
 def test_what_labels_stand_for_comes_from_the_hierarchy():
-    assert {label: set(raw) for label, raw in covers_of(LADDER).items()} == {
-        label: set(raw) for label, raw in UNDER.items()
-    }
+    raw, shown = Column("x", tuple(PATHS)), Column("x", tuple(UNDER))
+    found = Labels({"x": LADDER}).covered(raw, shown)
+    assert {
+        label: {raw.values[code] for code in codes}
+        for label, codes in zip(UNDER, found, strict=True)
+    } == {label: set(raw) for label, raw in UNDER.items()}
 
 
 @given(
@@ -44,8 +50,8 @@ def test_what_labels_stand_for_comes_from_the_hierarchy():
 )
 def test_classes_are_matched_as_if_one_by_one(rows, classes, at_once):
     people = counted(rows)
-    covers = covers_of(LADDER)
-    found = Covered.of(people, [counted(classes)], {"x": covers, "y": covers})
+    labels = Labels({"x": LADDER, "y": LADDER}, strict=False)
+    found = covering.matcher(people, LinkedTables((counted(classes),)), labels)
     codes = every_row(people)
     values = [c.values for c in people.columns]
     expected = [
@@ -56,7 +62,7 @@ def test_classes_are_matched_as_if_one_by_one(rows, classes, at_once):
         for x, y in codes.T.tolist()
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(covering, "_AT_ONCE", at_once)
+        patch.setattr(covering, "_CELLS", at_once)
         assert found.matches(codes).tolist() == expected
 
 
@@ -70,8 +76,14 @@ def test_where_every_value_became_one_label_groups_say_the_same(rows, level_x, l
         name: {label: [raw for raw in each if each[raw] == label] for label in each.values()}
         for name, each in labels.items()
     }
-    one = Groups.of(people, [published], labels=labels)
-    other = Covered.of(people, [published], covers)
+    one = matched(people, [published], covers=covers)
+    assert isinstance(one, covering.ExactMatcher)
+    tables = LinkedTables((published,))
+    index = {
+        name: LabelIndex.of(people.column(name), published.column(name), Written(covers))
+        for name in people.names
+    }
+    other = covering.CoveringMatcher.of(people, tables, [index])
     codes = every_row(people)
     assert one.matches(codes).tolist() == other.matches(codes).tolist()
     rng = np.random.default_rng(0)
@@ -82,10 +94,10 @@ def test_where_every_value_became_one_label_groups_say_the_same(rows, level_x, l
 def test_missing_values_and_other_types_match_what_is_written_alike():
     people = FrequencySet.from_rows(["x"], [(1,), (2,), (None,)])
     published = FrequencySet.from_rows(["x"], [("1",), (None,), ("1-2",)])
-    found = Covered.of(people, [published], {"x": {"1-2": ["1", "2", "9"]}})
+    found = matched(people, [published], covers={"x": {"1-2": ["1", "2", "9"]}})
     assert found.matches(people.codes).tolist() == [2, 1, 1]
 
 
 def test_other_columns_are_refused():
     with pytest.raises(ParameterError, match="tables of the columns"):
-        Covered.of(counted([("a", "b")]), [FrequencySet.from_rows(["x"], [("a",)])], {})
+        matched(counted([("a", "b")]), [FrequencySet.from_rows(["x"], [("a",)])])

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.attacks import ATTACKS, Linking, Outside, Target
-from sfumato.attacks import outside as joining
+from sfumato.attacks import ATTACKS, Linking, Outside, Target, matching
 from sfumato.classes import EquivalenceClasses
 from sfumato.counts import FrequencySet
 from sfumato.errors import ParameterError
@@ -54,7 +53,7 @@ def test_rows_and_people_are_joined_as_if_one_by_one(rows, people, at_once):
     target = target_of(rows)
     listed = FrequencySet.from_rows(["age", "zip"], people)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(joining, "_AT_ONCE", at_once)
+        patch.setattr(matching, "_CELLS", at_once)
         outside = Outside.of(listed, target)
     target = replace(target, outside=outside)
     for at in range(len(target.classes)):

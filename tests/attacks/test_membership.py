@@ -13,10 +13,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.attacks import Groups, Membership, Target, matching
+from sfumato.attacks import Membership, Target, matching
 from sfumato.counts import FrequencySet
 from sfumato.errors import ParameterError
 from sfumato.tables import open_table
+from sfumato.text import text_or_none
+from tests.attacks.reading import matched, turned
 from tests.verifier.anatomy_releases import NAMES, PRINTED_PEOPLE
 
 RNG = np.random.default_rng(7)
@@ -75,11 +77,11 @@ def everything(people):
 def test_groups_are_matched_as_if_one_by_one(release, at_once):
     rows, buckets, pieces = release
     people = counted(rows)
-    groups = Groups.of(people, sliced(rows, buckets, pieces), group="bucket")
+    groups = matched(people, sliced(rows, buckets, pieces), group="bucket")
     codes = everything(people)
     expected = [one_by_one(row, rows, buckets, pieces) for row in decoded(people, codes)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(matching, "_AT_ONCE", at_once)
+        patch.setattr(matching, "_CANDIDATES", at_once)
         assert groups.matches(codes).tolist() == expected
 
 
@@ -104,7 +106,7 @@ def textbook(rows, matches):
 def test_the_figures_are_those_of_all_combinations(release):
     rows, buckets, pieces = release
     people = counted(rows)
-    groups = Groups.of(people, sliced(rows, buckets, pieces), group="bucket")
+    groups = matched(people, sliced(rows, buckets, pieces), group="bucket")
     found = Membership().run(people, groups, rng=RNG)
     matches = {row: one_by_one(row, rows, buckets, pieces) for row in rows}
     assert found.exact
@@ -124,7 +126,7 @@ def test_the_figures_are_those_of_all_combinations(release):
 @given(PEOPLE)
 def test_exact_quasi_identifiers_rule_everybody_else_out(rows):
     people = counted(rows)
-    found = Membership().run(people, Groups.of(people, [people]), rng=RNG)
+    found = Membership().run(people, matched(people, [people]), rng=RNG)
     assert found.groups == 1.0
     assert found.ruled_out in (None, 1.0)
 
@@ -132,8 +134,8 @@ def test_exact_quasi_identifiers_rule_everybody_else_out(rows):
 @given(PEOPLE)
 def test_one_label_for_everything_rules_nobody_out(rows):
     people = counted(rows)
-    labels = {c.name: dict.fromkeys(c.values, "*") for c in people.columns}
-    groups = Groups.of(people, [counted([("*", "*", "*")])], labels=labels)
+    covers = {c.name: {"*": list(map(text_or_none, c.values))} for c in people.columns}
+    groups = matched(people, [counted([("*", "*", "*")])], covers=covers)
     found = Membership().run(people, groups, rng=RNG)
     assert (found.matched, found.groups) == (len(rows), 1.0)
     assert found.ruled_out in (None, 0.0)
@@ -145,7 +147,7 @@ def test_parting_columns_never_rules_out_more(release):
     people = counted(rows)
     shares = []
     for pieces in PIECES[:3]:
-        groups = Groups.of(people, sliced(rows, buckets, pieces), group="bucket")
+        groups = matched(people, sliced(rows, buckets, pieces), group="bucket")
         shares.append(Membership().run(people, groups, rng=RNG).ruled_out)
     assume(None not in shares)
     assert shares == sorted(shares, reverse=True)
@@ -155,7 +157,7 @@ def test_parting_columns_never_rules_out_more(release):
 def test_a_sample_draws_fakes_only_and_its_interval_holds_its_share(release, seed):
     rows, buckets, pieces = release
     people = counted(rows)
-    groups = Groups.of(people, sliced(rows, buckets, pieces), group="bucket")
+    groups = matched(people, sliced(rows, buckets, pieces), group="bucket")
     n = len(everything(people)[0]) - 1
     assume(n >= 1)
     sample = Membership(fakes=n).run(people, groups, rng=np.random.default_rng(seed))
@@ -174,7 +176,7 @@ def test_the_interval_holds_the_true_share_as_often_as_it_says():
     rng = np.random.default_rng(11)
     rows = [tuple(row) for row in rng.integers(0, 8, (60, 3)).tolist()]
     people = counted(rows)
-    groups = Groups.of(people, sliced(rows, [0] * 30 + [1] * 30, [[0, 1], [2]]), group="bucket")
+    groups = matched(people, sliced(rows, [0] * 30 + [1] * 30, [[0, 1], [2]]), group="bucket")
     true = Membership().run(people, groups, rng=rng).ruled_out
     found = [Membership(fakes=200).run(people, groups, rng=rng).interval for _ in range(400)]
     assert 0.92 <= np.mean([low <= true <= high for low, high in found]) <= 0.98
@@ -184,7 +186,7 @@ def test_a_large_sample_is_near_and_its_interval_narrow():
     rng = np.random.default_rng(3)
     rows = [tuple(row) for row in rng.integers(0, 30, (500, 3)).tolist()]
     people = counted(rows)
-    groups = Groups.of(people, sliced(rows, [0] * 250 + [1] * 250, [[0, 1], [2]]), group="bucket")
+    groups = matched(people, sliced(rows, [0] * 250 + [1] * 250, [[0, 1], [2]]), group="bucket")
     exact = Membership(fakes=27_000).run(people, groups, rng=rng)
     sample = Membership(fakes=20_000).run(people, groups, rng=rng)
     assert exact.exact
@@ -215,7 +217,7 @@ def test_the_printed_buckets_tell_who_is_in_the_data():
     rows = [tuple(person[1:]) for person in PRINTED_PEOPLE]
     people = counted(rows, NAMES)
     published = counted([tuple(person) for person in PRINTED_PEOPLE], ["bucket", *NAMES])
-    found = Membership().run(people, Groups.of(people, [published], group="bucket"), rng=RNG)
+    found = Membership().run(people, matched(people, [published], group="bucket"), rng=RNG)
     # Nine ZIP codes, nine ages, two sexes: 162 combinations, nine of them real.
     assert (found.people, found.groups, found.fakes) == (9, 1.0, 153)
     assert found.ruled_out == found.advantage == pytest.approx(1.0)
@@ -232,18 +234,18 @@ def test_an_anatomised_release_rules_everybody_else_out(tmp_path):
     people = open_table(DATA).count(["age", "sex"])
     # A CSV file holds text: values are the same if they are written alike.
     published = open_table(folder / "qi.csv").count(["bucket", "age", "sex"])
-    found = Membership().run(people, Groups.of(people, [published], group="bucket"), rng=RNG)
+    found = Membership().run(people, matched(people, [published], group="bucket"), rng=RNG)
     assert (found.matched, found.groups, found.fakes) == (5, 1.0, 5)
     assert found.ruled_out == 1.0
 
 
 def test_a_broken_release_hides_those_who_have_the_labels_of_a_group():
-    labels = {"age": {str(a): f"{a // 10}*" for a in (31, 32, 41, 42, 43)}}
+    covers = {"age": turned({str(a): f"{a // 10}*" for a in (31, 32, 41, 42, 43)})}
     rough = DATA.set_column(0, "age", pa.array(["3*", "3*", "4*", "4*", "4*"]))
     release = sf.decouple(rough, **ROLES)
     people = open_table(DATA).count(["age", "sex"])
     published = open_table(release.tables["qi"]).count(["group", "age", "sex"])
-    groups = Groups.of(people, [published], group="group", labels=labels)
+    groups = matched(people, [published], group="group", covers=covers)
     found = Membership().run(people, groups, rng=RNG)
     # All four classes occur, so every recombination is in one.
     assert (found.ruled_out, found.fake_groups, found.advantage) == (0.0, 1.0, 0.0)
@@ -251,7 +253,7 @@ def test_a_broken_release_hides_those_who_have_the_labels_of_a_group():
 
 def test_people_who_were_suppressed_match_nothing():
     people = counted([("a",), ("a",), ("b",)], ["x"])
-    groups = Groups.of(people, [counted([("a",), ("a",)], ["x"])])
+    groups = matched(people, [counted([("a",), ("a",)], ["x"])])
     found = Membership().run(people, groups, rng=RNG)
     assert (found.people, found.matched) == (3, 2)
     assert groups.matches(people.codes).tolist() == [1, 0]
@@ -259,13 +261,14 @@ def test_people_who_were_suppressed_match_nothing():
 
 def test_a_value_without_a_label_is_in_no_group():
     people = counted([("a",), ("b",), (None,)], ["x"])
-    groups = Groups.of(people, [counted([("*",), (None,)], ["x"])], labels={"x": {"a": "*"}})
+    covers = {"x": {"*": ["a"], None: []}}
+    groups = matched(people, [counted([("*",), (None,)], ["x"])], covers=covers)
     assert groups.matches(people.codes).tolist() == [1, 0, 0]
 
 
 def test_the_result_is_plain_and_readable():
     people = counted([("a", "b"), ("c", "d")], ["x", "y"])
-    found = Membership().run(people, Groups.of(people, [people]), rng=RNG)
+    found = Membership().run(people, matched(people, [people]), rng=RNG)
     plain = found.to_dict()
     assert json.loads(json.dumps(plain, allow_nan=False)) == plain
     assert plain["ruled_out"] == 1.0
@@ -279,14 +282,14 @@ def test_the_result_is_plain_and_readable():
 def test_what_does_not_fit_is_refused():
     people, other = counted([("a", "b")], ["x", "y"]), counted([("a", "c")], ["x", "y"])
     with pytest.raises(ParameterError, match="tables must be tables of the columns"):
-        Groups.of(people, [counted([("a",)], ["x"])])
+        matched(people, [counted([("a",)], ["x"])])
     with pytest.raises(ParameterError, match="group must be the column that links"):
-        Groups.of(people, [counted([("a",)], ["x"]), counted([("b",)], ["y"])])
+        matched(people, [counted([("a",)], ["x"]), counted([("b",)], ["y"])])
     with pytest.raises(ParameterError, match="people must be the rows"):
-        Membership().run(other, Groups.of(people, [people]), rng=RNG)
+        Membership().run(other, matched(people, [people]), rng=RNG)
     nobody = FrequencySet(people.columns, people.codes[:, :0], people.rows[:0])
     with pytest.raises(ParameterError, match="at least one row"):
-        Membership().run(nobody, Groups.of(people, [people]), rng=RNG)
+        Membership().run(nobody, matched(people, [people]), rng=RNG)
 
 
 @pytest.mark.parametrize("wrong", [{"fakes": 0}, {"fakes": 1.5}, {"confidence": 1}])
@@ -297,8 +300,8 @@ def test_settings_that_mean_nothing_are_refused(wrong):
 
 def attacked(people, published, **changes):
     """A release of some people, whose values may have become labels."""
-    labels = {"x": {"a": "ab", "b": "ab", "c": "c", None: None}} if "labels" in changes else None
-    matcher = Groups.of(people, [published], labels=labels)
+    covers = {"x": {"ab": ["a", "b"]}} if "labels" in changes else None
+    matcher = matched(people, [published], covers=covers)
     target = Target.of_table(published, tuple(published.names), ())
     return replace(target, people=people, matcher=matcher, promised=changes.get("promised", ()))
 

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.attacks import Outside, Target
-from sfumato.attacks.outside import _Labels
-from sfumato.counts import FrequencySet
+from sfumato.counts import Column, FrequencySet
+from sfumato.hierarchy.labels import LabelIndex
+from tests.attacks.reading import Written
 
 
 @given(st.lists(st.lists(st.integers(0, 5), unique=True, max_size=6), max_size=5), st.data())
@@ -16,7 +17,12 @@ def test_labels_of_values_are_found_as_in_a_table_of_all_pairs(codes, data):
     pairs = np.zeros((6, len(codes)), dtype=bool)
     for label, values in enumerate(codes):
         pairs[values, label] = True
-    labels = _Labels.of(6, [np.array(sorted(each), dtype=np.int64) for each in codes])
+    raw, shown = (
+        Column("x", tuple("012345")),
+        Column("x", tuple(f"l{i}" for i in range(len(codes)))),
+    )
+    covers = {f"l{i}": [str(value) for value in values] for i, values in enumerate(codes)}
+    labels = LabelIndex.of(raw, shown, Written({"x": covers}))
     asked = np.array(data.draw(st.lists(st.integers(0, 5), max_size=8)), dtype=np.int64)
     assert labels.fits(asked).tolist() == pairs[asked].tolist()
     if pairs.sum(axis=1).max(initial=0) > 1:

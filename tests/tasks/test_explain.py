@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.counts import FrequencySet
-from sfumato.decouplings.base import GroupedTables
+from sfumato.decouplings import kind_of
+from sfumato.decouplings.base import GroupedTables, LinkedTables
 from sfumato.errors import InputError, ParameterError, UnknownColumnError
-from sfumato.releases.opening import Counted, Published
+from sfumato.releases.opening import Published
 from sfumato.tasks import explain as task
 from tests.verifier.anatomy_releases import write_anatomy
 
@@ -189,11 +190,11 @@ def counted(rows, buckets, piece):
     return FrequencySet.from_rows(["bucket", *piece, "count"], cells)
 
 
-def opened(rows, buckets, pieces):
-    tables = tuple(counted(rows, buckets, piece) for piece in pieces)
-    return Published(
-        tuple(QIS), tuple(SENSITIVE), None, lambda _: Counted(tables, "bucket", "count"), {}
+def opened(rows, buckets, pieces, kind):
+    tables = LinkedTables(
+        tuple(counted(rows, buckets, piece) for piece in pieces), "bucket", "count"
     )
+    return Published(kind_of(kind), tuple(QIS), tuple(SENSITIVE), lambda _: tables, {})
 
 
 def put_together(rows, pieces):
@@ -217,7 +218,7 @@ def test_buckets_are_put_together_in_all_ways(rows, data, person, knows, pieces,
     ills = [row[2] for row in rows]
     knows = usable(knows, {*ills, *(row[3] for row in rows)})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(task, "published", lambda *_: opened(rows, buckets, pieces))
+        patch.setattr(task, "published", lambda *_: opened(rows, buckets, pieces, kind))
         patch.setattr(task, "manifest_of", lambda _: {"kind": kind, "missing": "own-value"})
         found = sf.explain(None, person, knows=knows)
     worlds = []

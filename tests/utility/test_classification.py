@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import MissingExtraError, ParameterError, UnknownColumnError
-from sfumato.usefulness import Classification, Generalised, GroupedEstimator, Original
+from sfumato.usefulness import Classification, Estimator
 from tests.decouple.literal import joined
 from tests.utility.tables import QI, ROWS, SENSITIVE, counts_of
 
@@ -20,7 +20,7 @@ from tests.utility.tables import QI, ROWS, SENSITIVE, counts_of
 @given(ROWS, st.integers(0, 99))
 def test_the_original_leaves_only_itself_possible(rows, seed):
     counts = counts_of(rows)
-    cells = Original(counts).possible(np.random.default_rng(seed))
+    cells = Estimator.of_original(counts).possible(np.random.default_rng(seed))
     drawn = [
         tuple(column.values[code] for column, code in zip(counts.columns, row, strict=True))
         for row in cells.T.tolist()
@@ -29,9 +29,9 @@ def test_the_original_leaves_only_itself_possible(rows, seed):
 
 
 @given(ROWS, st.integers(0, 99))
-def test_a_broken_table_leaves_possible_what_joining_it_gives(rows, seed):
+def test_a_decoupled_table_leaves_possible_what_joining_it_gives(rows, seed):
     counts = counts_of(rows)
-    release = GroupedEstimator(GroupedTables.of(counts, QI, SENSITIVE), counts.columns)
+    release = Estimator.of_groups(GroupedTables.of(counts, QI, SENSITIVE), counts.columns)
     cells = release.possible(np.random.default_rng(seed))
     expected = joined(rows, len(QI))
     assert cells.shape == (4, len(rows))
@@ -44,7 +44,7 @@ def test_what_is_drawn_is_as_frequent_as_it_should_be():
     rows = [(21, "f", "flu", "low")] * 3000 + [(24, "m", "gout", "high")] * 1000
     counts = counts_of(rows)
     coarse = counts_of([("20-29", *row[1:]) for row in rows])
-    release = GroupedEstimator(
+    release = Estimator.of_groups(
         GroupedTables.of(coarse.project(["age", "ill", "pay"]), ["age"], ["ill", "pay"]),
         [counts.column(name) for name in ("age", "ill", "pay")],
     )
@@ -121,5 +121,5 @@ def test_what_makes_no_sense_is_refused(people):
     counts = counts_of([("flu",), ("gout",)], ["ill"])
     with pytest.raises(ParameterError, match="one of at least two columns"):
         Classification("ill").accuracy(
-            Generalised(counts, counts.columns), counts, rng=np.random.default_rng(1)
+            Estimator.of_table(counts, counts.columns), counts, rng=np.random.default_rng(1)
         )

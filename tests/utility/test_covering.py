@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sfumato.counts import Column
 from sfumato.errors import InputError
 from sfumato.hierarchy import BUILDERS, Hierarchy, Intervals
-from sfumato.hierarchy.labels import Covering
+from sfumato.hierarchy.labels import LabelReader
 from sfumato.text import in_order, text_of
 
 
@@ -22,10 +22,10 @@ def test_every_label_of_every_hierarchy_stands_for_the_values_under_it(name):
     column = Column("x", values)
     ladder = builder.example().relative_to("src/sfumato/hierarchy").ladder("x", values)
     for level in range(ladder.height + 1):
-        covering = Covering(column, ladder, level)
+        covering = LabelReader(column, ladder, level)
         for code, label in enumerate(ladder.labels[level]):
             below = [i for i in range(len(values)) if ladder.codes[level, i] == code]
-            assert covering.of(label).tolist() == below
+            assert covering.codes(label).tolist() == below
 
 
 @given(
@@ -35,10 +35,13 @@ def test_every_label_of_every_hierarchy_stands_for_the_values_under_it(name):
 def test_intervals_are_read_without_their_hierarchy(values, widths):
     values = tuple(sorted(values))
     ladder = Intervals(widths=widths, upper=90).ladder("age", values)
-    with_it, without = Covering(Column("age", values), ladder), Covering(Column("age", values))
+    with_it, without = (
+        LabelReader(Column("age", values), ladder),
+        LabelReader(Column("age", values)),
+    )
     for labels in ladder.labels:
         for label in labels:
-            assert without.of(label).tolist() == with_it.of(label).tolist()
+            assert without.codes(label).tolist() == with_it.codes(label).tolist()
 
 
 @pytest.mark.parametrize(
@@ -76,17 +79,17 @@ def test_intervals_are_read_without_their_hierarchy(values, widths):
     ],
 )
 def test_labels_as_they_are_written(label, values, expected):
-    assert Covering(Column("x", values)).of(label).tolist() == expected
+    assert LabelReader(Column("x", values)).codes(label).tolist() == expected
 
 
 def test_a_label_that_is_also_a_value_goes_by_the_level_that_was_published():
     hierarchy = Hierarchy.from_paths(["a", "b", "c"], [["a", "*"], ["a", "*"], ["c", "*"]])
     column = Column("x", ("a", "b", "c"))
     ladder = hierarchy.bind("x", column.values)
-    assert Covering(column, ladder, 1).of("a").tolist() == [0, 1]
-    assert Covering(column, ladder, 0).of("a").tolist() == [0]
-    assert Covering(column, ladder).of("a").tolist() == [0]
-    assert Covering(column, ladder, 7).of("a").tolist() == [0]
+    assert LabelReader(column, ladder, 1).codes("a").tolist() == [0, 1]
+    assert LabelReader(column, ladder, 0).codes("a").tolist() == [0]
+    assert LabelReader(column, ladder).codes("a").tolist() == [0]
+    assert LabelReader(column, ladder, 7).codes("a").tolist() == [0]
 
 
 @pytest.mark.parametrize(
@@ -94,6 +97,6 @@ def test_a_label_that_is_also_a_value_goes_by_the_level_that_was_published():
 )
 def test_a_label_that_stands_for_nothing_is_refused(label):
     with pytest.raises(InputError, match="of column 'age' stands for no value") as error:
-        Covering(Column("age", (20, 30))).of(label)
+        LabelReader(Column("age", (20, 30))).codes(label)
     assert text_of(label) in str(error.value)
     assert "policy=" in str(error.value)

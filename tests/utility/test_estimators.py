@@ -10,18 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.counts import FrequencySet
-from sfumato.decouplings.base import GroupedTables
+from sfumato.decouplings.base import GroupedTables, LinkedTables
 from sfumato.decouplings.break_merge import Merged
 from sfumato.errors import InputError, ParameterError, UnknownColumnError
-from sfumato.usefulness import (
-    Anatomised,
-    Generalised,
-    GroupedEstimator,
-    Original,
-    Query,
-    among,
-    cramers_v,
-)
+from sfumato.usefulness import Estimator, Query, among, cramers_v
 from tests.decouple.literal import joined
 from tests.utility import literal
 from tests.utility.tables import NAMES, QI, ROWS, SENSITIVE, counts_of, keeps, queries
@@ -41,15 +33,15 @@ def ages_of(label, ages):
 def test_the_original_counts_exactly(rows, data):
     counts = counts_of(rows)
     query = data.draw(queries(counts))
-    assert Original(counts).count(query) == sum(keeps(row, query) for row in rows)
+    assert Estimator.of_original(counts).count(query) == sum(keeps(row, query) for row in rows)
 
 
 @given(ROWS, st.data())
 def test_a_table_published_as_it_is_answers_exactly(rows, data):
     counts = counts_of(rows)
     query = data.draw(queries(counts))
-    release = Generalised(counts_of(rows[::-1]), counts.columns)
-    assert release.count(query) == Original(counts).count(query)
+    release = Estimator.of_table(counts_of(rows[::-1]), counts.columns)
+    assert release.count(query) == Estimator.of_original(counts).count(query)
 
 
 @given(ROWS, st.data())
@@ -70,7 +62,7 @@ def test_rows_are_spread_evenly_over_what_their_labels_cover(rows, data):
         for row in rows
     ]
     query = data.draw(queries(counts))
-    release = Generalised(counts_of(published), counts.columns)
+    release = Estimator.of_table(counts_of(published), counts.columns)
     expected = literal.possible(published, covered)
     assert release.count(query) == pytest.approx(
         float(literal.count(expected, lambda raw: keeps(raw, query)))
@@ -80,10 +72,10 @@ def test_rows_are_spread_evenly_over_what_their_labels_cover(rows, data):
 
 
 @given(ROWS, st.data())
-def test_a_broken_table_answers_as_joining_its_parts_does(rows, data):
+def test_a_decoupled_table_answers_as_joining_its_parts_does(rows, data):
     counts = counts_of(rows)
     query = data.draw(queries(counts))
-    release = GroupedEstimator(GroupedTables.of(counts, QI, SENSITIVE), counts.columns)
+    release = Estimator.of_groups(GroupedTables.of(counts, QI, SENSITIVE), counts.columns)
     expected = joined(rows, len(QI))
     literally = float(literal.count(expected, lambda raw: keeps(raw, query)))
     assert release.count(query) == pytest.approx(literally)
@@ -92,7 +84,7 @@ def test_a_broken_table_answers_as_joining_its_parts_does(rows, data):
 
 
 @given(ROWS, st.data())
-def test_a_broken_table_answers_as_the_merge_of_the_package_does(rows, data):
+def test_a_decoupled_table_answers_as_the_merge_of_the_package_does(rows, data):
     counts = counts_of(rows)
     query = data.draw(queries(counts, SENSITIVE))
     grouped = GroupedTables.of(counts, QI, SENSITIVE)
@@ -102,18 +94,20 @@ def test_a_broken_table_answers_as_the_merge_of_the_package_does(rows, data):
     for condition in query.conditions:
         at = SENSITIVE.index(condition.column.name)
         people = people * condition.allowed[grouped.sensitive[at].value[entries[at]]]
-    release = GroupedEstimator(grouped, counts.columns)
+    release = Estimator.of_groups(grouped, counts.columns)
     assert release.count(query) == pytest.approx(float(people.sum()))
 
 
 @given(ROWS, st.data())
-def test_the_groups_of_a_broken_table_may_have_labels(rows, data):
+def test_the_groups_of_a_decoupled_table_may_have_labels(rows, data):
     counts = counts_of(rows)
     query = data.draw(queries(counts))
     ages = counts.column("age").values
     coarse = [("*" if row[0] in (None, 37) else "<30" if row[0] < 30 else row[0], *row[1:])
               for row in rows]  # fmt: skip
-    release = GroupedEstimator(GroupedTables.of(counts_of(coarse), QI, SENSITIVE), counts.columns)
+    release = Estimator.of_groups(
+        GroupedTables.of(counts_of(coarse), QI, SENSITIVE), counts.columns
+    )
     expected = Counter()
     for (label, *rest), people in joined(coarse, len(QI)).items():
         behind = ages_of(label, ages) if label in LABELS else [label]
@@ -145,7 +139,10 @@ def test_estimates_are_right_where_the_assumptions_hold():
     coarse = counts_of([("20-29" if row[0] < 30 else "30-39", "*", *row[2:]) for row in rows])
     grouped = GroupedTables.of(coarse, QI, SENSITIVE)
     rng = np.random.default_rng(3)
-    for release in (Generalised(coarse, counts.columns), GroupedEstimator(grouped, counts.columns)):
+    for release in (
+        Estimator.of_table(coarse, counts.columns),
+        Estimator.of_groups(grouped, counts.columns),
+    ):
         for _ in range(50):
             query = Query(
                 tuple(
@@ -153,7 +150,7 @@ def test_estimates_are_right_where_the_assumptions_hold():
                     for column in counts.columns
                 )
             )
-            assert release.count(query) == pytest.approx(Original(counts).count(query))
+            assert release.count(query) == pytest.approx(Estimator.of_original(counts).count(query))
 
 
 def test_independent_draws_are_estimated_without_bias():
@@ -169,13 +166,13 @@ def test_independent_draws_are_estimated_without_bias():
     )
     counts = counts_of(rows)
     coarse = counts_of([(f"{row[0] // 10}0-{row[0] // 10}9", *row[1:]) for row in rows])
-    release = GroupedEstimator(GroupedTables.of(coarse, QI, SENSITIVE), counts.columns)
+    release = Estimator.of_groups(GroupedTables.of(coarse, QI, SENSITIVE), counts.columns)
     age, ill, pay = (counts.column(name) for name in ("age", "ill", "pay"))
     queries_ = [
         Query((among(age, [a]), among(ill, [i]), among(pay, [p])))
         for a, i, p in product(age.values, ill.values, pay.values)
     ]
-    truth, estimate = Original(counts).counts(queries_), release.counts(queries_)
+    truth, estimate = Estimator.of_original(counts).counts(queries_), release.counts(queries_)
     # Each truth is about 167 ± 13; errors that went one way would add up.
     assert abs(float((estimate - truth).mean())) < 1e-6
     assert float(np.abs(estimate - truth).mean()) < 20
@@ -185,11 +182,11 @@ def test_columns_and_values_that_are_not_there_are_refused():
     counts = counts_of([(21, "f", "flu", "low"), (24, "m", "gout", "mid")])
     other = counts_of([(29, "f", "flu", "low")])
     with pytest.raises(UnknownColumnError, match="Did you mean 'age'"):
-        Original(counts).column("agee")
+        Estimator.of_original(counts).column("agee")
     with pytest.raises(ParameterError, match="values that the original table has in 'age'"):
-        Original(counts).count(Query((among(other.column("age"), [29]),)))
-    with pytest.raises(UnknownColumnError, match="the decoupled tables"):
-        GroupedEstimator(GroupedTables.of(counts, ["age"], ["ill"]), counts.columns)
+        Estimator.of_original(counts).count(Query((among(other.column("age"), [29]),)))
+    with pytest.raises(UnknownColumnError, match="the published tables"):
+        Estimator.of_groups(GroupedTables.of(counts, ["age"], ["ill"]), counts.columns)
 
 
 @given(ROWS, st.integers(1, 4), st.data())
@@ -203,7 +200,7 @@ def test_an_anatomised_table_spreads_a_buckets_values_over_its_people(rows, n, d
     ills = Counter((b, row[2]) for b, row in zip(buckets, rows, strict=True))
     listed = [(str(b), ill, str(count)) for (b, ill), count in ills.items()]
     values = FrequencySet.from_rows(["bucket", "ill", "count"], listed)
-    release = Anatomised(people, values, columns, bucket="bucket", count="count")
+    release = Estimator(LinkedTables((people, values), "bucket", "count"), columns)
     query = data.draw(queries(counts, ["age", "sex", "ill"]))
     expected = Counter()
     for b, row in zip(buckets, rows, strict=True):
@@ -220,7 +217,7 @@ def test_buckets_that_do_not_belong_together_are_refused():
     values = FrequencySet.from_rows(["bucket", "ill", "count"], [(1, "flu", 2)])
     columns = (people.column("age"), values.column("ill"))
     with pytest.raises(InputError, match="do not belong together"):
-        Anatomised(people, values, columns, bucket="bucket", count="count")
+        Estimator(LinkedTables((people, values), "bucket", "count"), columns)
 
 
 @given(ROWS)
@@ -231,8 +228,8 @@ def test_levels_leave_as_much_correlation_as_their_labels_have(rows):
                         for row in rows if row[0] is not None])  # fmt: skip
     if not len(coarse):
         return
-    spread = Generalised(coarse, counts.columns).joint("age", "ill")
-    labels = Original(coarse).joint("age", "ill")
+    spread = Estimator.of_table(coarse, counts.columns).joint("age", "ill")
+    labels = Estimator.of_original(coarse).joint("age", "ill")
     assert _phi_square(spread) == pytest.approx(_phi_square(labels), abs=1e-9)
 
 

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.counts import FrequencySet
+from sfumato.decouplings.base import LinkedTables
 from sfumato.errors import InputError, ParameterError, UnknownColumnError
-from sfumato.usefulness import Original, Query, Sliced, among
+from sfumato.usefulness import Estimator, Query, among
 from tests.utility import literal
 from tests.utility.tables import NAMES, ROWS, counts_of, keeps, queries
 
@@ -32,7 +33,7 @@ def published(rows, buckets, held):
 
 def sliced(rows, buckets, slices, columns):
     tables = [published(rows, buckets, held) for held in slices]
-    return Sliced(tables, columns, bucket="bucket", count="count")
+    return Estimator(LinkedTables(tuple(tables), "bucket", "count"), columns)
 
 
 def joined(rows, buckets, slices):
@@ -100,7 +101,7 @@ def test_an_attribute_in_two_slices_is_asked_once(rows, data):
     slices = [["age", "sex"], ["sex", "ill"], ["ill", "pay"]]
     release = sliced(rows, [1] * len(rows), slices, counts.columns)
     query = data.draw(queries(counts, data.draw(st.sampled_from(slices))))
-    assert release.count(query) == pytest.approx(Original(counts).count(query))
+    assert release.count(query) == pytest.approx(Estimator.of_original(counts).count(query))
 
 
 def test_slices_that_do_not_belong_together_are_refused():
@@ -108,9 +109,9 @@ def test_slices_that_do_not_belong_together_are_refused():
     counts = counts_of(rows)
     ages, ills = published(rows, [1, 2], ["age", "sex"]), published(rows, [1, 1], ["ill", "pay"])
     with pytest.raises(InputError, match="do not belong together"):
-        Sliced([ages, ills], counts.columns, bucket="bucket", count="count")
-    with pytest.raises(UnknownColumnError, match="the slices"):
-        Sliced([ages], counts.columns, bucket="bucket", count="count")
+        Estimator(LinkedTables((ages, ills), "bucket", "count"), counts.columns)
+    with pytest.raises(UnknownColumnError, match="the published tables"):
+        Estimator(LinkedTables((ages,), "bucket", "count"), counts.columns)
     whole = sliced(rows, [1, 1], [NAMES], counts.columns)
     other = counts_of([(29, "f", "flu", "low")])
     with pytest.raises(ParameterError, match="values that the original table has in 'age'"):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sfumato.counts import Column, FrequencySet
 from sfumato.errors import ParameterError, UnknownNameError
-from sfumato.usefulness import Condition, Original, Query, QueryErrors, Workload, among, between
+from sfumato.usefulness import Condition, Estimator, Query, QueryErrors, Workload, among, between
 from tests.utility.tables import QI, ROWS, SENSITIVE, counts_of
 
 
@@ -48,7 +48,7 @@ def test_queries_count_about_as_many_rows_as_they_should():
     counts = FrequencySet.from_rows([*QI, "ill"], zip(*codes, strict=True))
     for selectivity in (0.05, 0.3):
         queries = drawn(counts, 2, Workload(300, selectivity=selectivity), ["ill"])
-        share = Original(counts).counts(queries) / n
+        share = Estimator.of_original(counts).counts(queries) / n
         assert float(np.mean(share)) == pytest.approx(selectivity, rel=0.1)
 
 

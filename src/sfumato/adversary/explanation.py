@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from sfumato.decouplings import kind_of
 from sfumato.drawing.charts import bars_svg
 from sfumato.errors import UnknownColumnError
 from sfumato.text import percent, text_of
@@ -130,7 +131,7 @@ class Explanation:
     """What else is known of the person, in words; empty if nothing is."""
 
     kind: str
-    """table, break-merge, anatomy or slicing."""
+    """`table`, or the name of a decoupling."""
 
     of: int
     """How many people the release has."""
@@ -165,14 +166,13 @@ class Explanation:
     def where(self) -> str:
         """Say where the person may be, in a sentence."""
         who = listed(self.person) or "Somebody of whom nothing is known"
-        word = {"table": "class", "break-merge": "group"}.get(self.kind, "bucket")
+        kind = kind_of(self.kind)
         if not self.places:
             return f"{who}: nobody in the release fits."
-        many = f"{word}es" if word == "class" else f"{word}s"
         people = sum(place.people for place in self.places)
-        mixed = " people, not all of whom fit" if word == "bucket" else " people"
+        mixed = " people" if kind.keeps_classes else " people, not all of whom fit"
         return (
-            f"{who} fits {len(self.places)} of {self.of_places} {many}, "
+            f"{who} fits {len(self.places)} of {self.of_places} {kind.groups[1]}, "
             f"with {people} of {self.of}{mixed}."
         )
 

@@ -1,4 +1,4 @@
-"""One person: in which groups of a release somebody may be, and what their tables then say."""
+"""One person: the groups of a release the person may be in, and what their tables then say."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,21 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.attacks.matching import groups_of
 from sfumato.checks import require_number
-from sfumato.counts import Column, FrequencySet, group
+from sfumato.counts import Column, FrequencySet, added, group
+from sfumato.decouplings.base import LinkedTables
 from sfumato.errors import HierarchyError, InputError, ParameterError, UnknownColumnError, suggest
 from sfumato.hierarchy import Hierarchy, Ladder
-from sfumato.hierarchy.labels import reads
+from sfumato.hierarchy.labels import Labels
 from sfumato.policy import Policy
-from sfumato.releases.opening import Counted, Published, counted
+from sfumato.releases.opening import Published, counted
 from sfumato.text import STAR, is_missing, text_of
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
-from sfumato.usefulness.estimators import added, apart, people_of
-from sfumato.verifier.manifest import BREAK_MERGE
-
-# What an adversary knows of a person's sensitive values before the release is looked at.
-
 
 _KINDS = ("not", "is", "prior")
 
@@ -269,11 +264,7 @@ class OnePerson:
     @cached_property
     def sizes(self) -> FloatArray:
         """How many people each group has."""
-        every = [added(p.bucket, p.people, self.n) for p in self.pieces]
-        if not all(np.array_equal(each, every[0]) for each in every):
-            raise apart()
-        sizes: FloatArray = every[0]
-        return sizes
+        return added(self.pieces[0].bucket, self.pieces[0].people, self.n)
 
     @property
     def groups(self) -> FloatArray:
@@ -342,20 +333,16 @@ class OnePerson:
         raise UnknownColumnError(name, known, where="the sensitive columns")
 
 
-# The tables of a release, as somebody looks through them for one person.
-
-
-TABLE = "table"
-"""The kind of a release in one piece."""
-
-
 @dataclass(frozen=True, eq=False)
-class Labels:
-    """Reads what is published, for somebody who knows raw values."""
+class PersonSearch:
+    """The published tables, and which of their entries agree with what is known of a person.
 
-    levels: Mapping[str, int]
-    """The level of each column that was published at one level."""
+    Rows that are all `*` could be anybody's: they are looked at only if no others fit, unless
+    such rows are known to be a class like others.
+    """
 
+    opened: Published
+    known: Mapping[str, Value]
     policy: Policy | None = None
     data: object = None
     """The original table, for hierarchies that are built from it."""
@@ -363,24 +350,114 @@ class Labels:
     matches_any: bool = False
     """Whether a missing label may hide any value."""
 
-    def fit(self, name: str, value: Value, labels: Column) -> BoolArray:
-        """Tell for each label whether somebody with the value may have got it.
+    stars_are_people: bool = False
+    """Whether no row is suppressed that is shown, so that all `*` is a class."""
 
-        >>> Labels({}).fit("age", 41, Column("age", ("30-39", "4*", "*"))).tolist()
-        [False, True, True]
+    @cached_property
+    def tables(self) -> LinkedTables:
+        """The tables, over the quasi-identifiers and the sensitive columns."""
+        return self.opened.counted((*self.opened.quasi_identifiers, *self.opened.sensitive))
+
+    @cached_property
+    def groups(self) -> list[IntArray]:
+        """Per table the group of each entry; in one piece, rows that look alike are a group."""
+        if self.tables.group is not None:
+            return self.tables.groups
+        [table] = self.tables.tables
+        names = self.opened.quasi_identifiers
+        sizes = [len(table.column(name).values) for name in names]
+        return [group([table.codes_of(n) for n in names], sizes, n=len(table)).of_item]
+
+    @cached_property
+    def n(self) -> int:
+        """How many groups there are."""
+        return max((int(each.max(initial=-1)) + 1 for each in self.groups), default=0)
+
+    @cached_property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The tables as weights can be put on them."""
+        each = zip(self.tables.tables, self.groups, self.tables.people, strict=True)
+        return tuple(self._piece(*one) for one in each)
+
+    @property
+    def total(self) -> int:
+        """How many people there are."""
+        return round(float(self.pieces[0].people.sum()))
+
+    def labels_of(self, group: int) -> dict[str, Value]:
+        """Return what a class, group or bucket is recognised by."""
+        table, names, first = self._recognised
+        at = int(first[group])
+        return {name: table.column(name).values[table.codes_of(name)[at]] for name in names}
+
+    @cached_property
+    def _recognised(self) -> tuple[FrequencySet, list[str], IntArray]:
+        """The table whose entries name the groups, by which columns, and each group's first entry.
+
+        Groups of people who look alike are named by their quasi-identifiers.
         """
-        raw, level = Column(name, (value,)), self.levels.get(name)
-        found = reads(raw, labels, self._ladder(raw), level, matches_any=self.matches_any)
-        fits: BoolArray = found[0]
-        return fits
+        names = self.opened.quasi_identifiers
+        alike = self.opened.kind.keeps_classes and bool(names)
+        at = 0
+        if alike:
+            at = next(i for i, table in enumerate(self.tables.tables) if names[0] in table.names)
+        shown = list(names) if alike else [name for name in [self.tables.group] if name is not None]
+        first = np.unique(self.groups[at], return_index=True)[1]
+        return self.tables.tables[at], shown, first
 
-    def raw_texts(self, name: str, value: Value) -> list[str]:
-        """Give other raw values that a column can have, as far as anything says so."""
-        hierarchy = self._hierarchy(Column(name, (value,)))
-        texts = [] if hierarchy is None else [text_of(each) for each in hierarchy.values]
-        if self.data is not None:
-            texts += [text_of(each) for each in counted(self.data, [name]).column(name).known]
-        return [text for text in dict.fromkeys(texts) if value is None or text != text_of(value)]
+    def unreadable(self) -> dict[str, list[str]]:
+        """Return the columns no label of which stands for the value, with what they do have."""
+        found = {}
+        for name, value in self.known.items():
+            columns = [table.column(name) for table in self.tables.tables if name in table.names]
+            if not any(self._fits(name, labels).any() for labels in columns):
+                texts = [text_of(label) for labels in columns for label in labels.known]
+                found[name] = self._raw_texts(name, value) or list(dict.fromkeys(texts))
+        return found
+
+    @cached_property
+    def left_out(self) -> int:
+        """How many rows could be anybody's, and are not looked at."""
+        if self.tables.group is not None:
+            return 0
+        [table], [piece] = self.tables.tables, self.pieces
+        silent = self._silent(table)
+        return 0 if (piece.fits & silent).any() else int(table.rows[silent].sum())
+
+    def _piece(self, table: FrequencySet, groups: IntArray, people: FloatArray) -> Piece:
+        fits = np.ones(len(table), dtype=np.bool_)
+        for name in self.known:
+            if name in table.names:
+                fits &= self._fits(name, table.column(name))[table.codes_of(name)]
+        if self.tables.group is None:
+            silent = self._silent(table)
+            fits &= ~silent if (fits & ~silent).any() else True
+        values = {
+            name: (table.column(name), table.codes_of(name))
+            for name in self.opened.sensitive
+            if name in table.names
+        }
+        return Piece(groups, people, fits, values)
+
+    def _silent(self, table: FrequencySet) -> BoolArray:
+        """Return which rows say nothing about whose they are."""
+        some = bool(self.opened.quasi_identifiers) and not self.stars_are_people
+        silent = np.full(len(table), some, dtype=np.bool_)
+        for name in self.opened.quasi_identifiers:
+            stars = [v is not None and text_of(v) == STAR for v in table.column(name).values]
+            silent &= np.array(stars, dtype=np.bool_)[table.codes_of(name)]
+        return silent
+
+    def _fits(self, name: str, labels: Column) -> BoolArray:
+        """Return for each label whether the person may have got it."""
+        covered = self._labels.covered(Column(name, (self.known[name],)), labels)
+        return np.array([len(codes) > 0 for codes in covered], dtype=np.bool_)
+
+    @cached_property
+    def _labels(self) -> Labels:
+        ladders = {name: self._ladder(Column(name, (v,))) for name, v in self.known.items()}
+        known = {name: ladder for name, ladder in ladders.items() if ladder is not None}
+        return Labels(known, self.opened.levels, strict=False, matches_any=self.matches_any)
 
     def _ladder(self, raw: Column) -> Ladder | None:
         hierarchy = self._hierarchy(raw)
@@ -404,126 +481,10 @@ class Labels:
         except HierarchyError:
             return None
 
-
-@dataclass(frozen=True, eq=False)
-class Seen:
-    """The published tables, and which of their entries agree with what is known of a person.
-
-    Rows that are all `*` could be anybody's: nobody is looked for there as long as others fit,
-    unless such rows are known to be a class like others.
-    """
-
-    kind: str
-    opened: Published
-    known: Mapping[str, Value]
-    reader: Labels
-    stars_are_people: bool = False
-    """Whether no row is suppressed that is shown, so that all `*` is a class."""
-
-    @cached_property
-    def counted(self) -> Counted:
-        """The tables, over the quasi-identifiers and the sensitive columns."""
-        return self.opened.counted((*self.opened.quasi_identifiers, *self.opened.sensitive))
-
-    @cached_property
-    def buckets(self) -> list[IntArray]:
-        """Per table the group of each entry; in one piece, rows that look alike are a group."""
-        if self.counted.group is not None:
-            return groups_of(self.counted.tables, self.counted.group)
-        [table] = self.counted.tables
-        names = self.opened.quasi_identifiers
-        sizes = [len(table.column(name).values) for name in names]
-        return [group([table.codes_of(n) for n in names], sizes, n=len(table)).of_item]
-
-    @cached_property
-    def n(self) -> int:
-        """How many groups there are."""
-        return max((int(each.max()) + 1 for each in self.buckets if len(each)), default=0)
-
-    @cached_property
-    def pieces(self) -> tuple[Piece, ...]:
-        """The tables as weights can be put on them."""
-        return tuple(
-            self._piece(table, bucket)
-            for table, bucket in zip(self.counted.tables, self.buckets, strict=True)
-        )
-
-    @property
-    def total(self) -> int:
-        """How many people there are."""
-        return round(float(self.pieces[0].people.sum()))
-
-    def sensitive(self, name: str) -> Column:
-        """Find a sensitive column."""
-        for table in self.counted.tables:
-            if name in table.names:
-                return table.column(name)
-        every = [each for table in self.counted.tables for each in table.names]
-        raise UnknownColumnError(name, every, where="the published tables")
-
-    def labels(self, bucket: int) -> dict[str, Value]:
-        """Say what a class, group or bucket is recognised by."""
-        table, names, first = self._recognised
-        at = int(first[bucket])
-        return {name: table.column(name).values[table.codes_of(name)[at]] for name in names}
-
-    @cached_property
-    def _recognised(self) -> tuple[FrequencySet, list[str], IntArray]:
-        """Find the table whose entries name the groups, and the first entry of each."""
-        names = self.opened.quasi_identifiers
-        alike = self.kind in (TABLE, BREAK_MERGE) and bool(names)
-        at = 0
-        if alike:
-            at = next(i for i, table in enumerate(self.counted.tables) if names[0] in table.names)
-        shown = list(names) if alike else [str(self.counted.group)]
-        if not alike and self.counted.group is None:
-            shown = []
-        first = np.unique(self.buckets[at], return_index=True)[1]
-        return self.counted.tables[at], shown, first
-
-    def unread(self) -> dict[str, list[str]]:
-        """Give the columns of whose labels none stands for the value, with what they do have."""
-        found = {}
-        for name, value in self.known.items():
-            columns = [table.column(name) for table in self.counted.tables if name in table.names]
-            if not any(self.reader.fit(name, value, labels).any() for labels in columns):
-                texts = [text_of(label) for labels in columns for label in labels.known]
-                found[name] = self.reader.raw_texts(name, value) or list(dict.fromkeys(texts))
-        return found
-
-    @cached_property
-    def left_out(self) -> int:
-        """How many rows could be anybody's, and are not looked at."""
-        if self.counted.group is not None:
-            return 0
-        [table], [piece] = self.counted.tables, self.pieces
-        silent = self._silent(table)
-        return 0 if (piece.fits & silent).any() else int(table.rows[silent].sum())
-
-    def _piece(self, table: FrequencySet, bucket: IntArray) -> Piece:
-        count = self.counted.count
-        told = count is not None and count in table.names
-        people = people_of(table, str(count)) if told else table.rows.astype(np.float64)
-        fits = np.ones(len(table), dtype=np.bool_)
-        for name, value in self.known.items():
-            if name in table.names:
-                labels = self.reader.fit(name, value, table.column(name))
-                fits &= labels[table.codes_of(name)]
-        if self.counted.group is None:
-            silent = self._silent(table)
-            fits &= ~silent if (fits & ~silent).any() else True
-        values = {
-            name: (table.column(name), table.codes_of(name))
-            for name in self.opened.sensitive
-            if name in table.names
-        }
-        return Piece(bucket, people, fits, values)
-
-    def _silent(self, table: FrequencySet) -> BoolArray:
-        """Tell which rows say nothing about whose they are."""
-        some = bool(self.opened.quasi_identifiers) and not self.stars_are_people
-        silent = np.full(len(table), some, dtype=np.bool_)
-        for name in self.opened.quasi_identifiers:
-            stars = [v is not None and text_of(v) == STAR for v in table.column(name).values]
-            silent &= np.array(stars, dtype=np.bool_)[table.codes_of(name)]
-        return silent
+    def _raw_texts(self, name: str, value: Value) -> list[str]:
+        """Return other raw values that a column can have, as far as anything says so."""
+        hierarchy = self._hierarchy(Column(name, (value,)))
+        texts = [] if hierarchy is None else [text_of(each) for each in hierarchy.values]
+        if self.data is not None:
+            texts += [text_of(each) for each in counted(self.data, [name]).column(name).known]
+        return [text for text in dict.fromkeys(texts) if value is None or text != text_of(value)]

@@ -6,19 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.attacks import Covered, Groups, Matcher, Outside, Target
+from sfumato.attacks import Matcher, Outside, Target, matcher
 from sfumato.checks import names_in
 from sfumato.classes import overlapping
 from sfumato.counts import Column, FrequencySet
+from sfumato.decouplings import kind_of
+from sfumato.decouplings.base import Kind, LinkedTables
 from sfumato.errors import InputError, ParameterError
 from sfumato.hierarchy import Hierarchy, Ladder
-from sfumato.hierarchy.labels import Covering
+from sfumato.hierarchy.labels import Labels
 from sfumato.models.categories import checked
 from sfumato.policy import Missing, Policy
 from sfumato.recode.problem import ladders_of
 from sfumato.releases.manifest import promise_of
 from sfumato.releases.opening import (
-    Counted,
     Published,
     Subject,
     counted,
@@ -28,9 +29,7 @@ from sfumato.releases.opening import (
     without_starred,
 )
 from sfumato.tables import open_table
-from sfumato.text import text_of, text_or_none
-from sfumato.typing import Value
-from sfumato.verifier.manifest import BREAK_MERGE
+from sfumato.text import text_of
 
 
 def target_of(
@@ -50,11 +49,12 @@ def target_of(
         _refuse_others(manifest, "quasi_identifiers", "quasi-identifier", quasi_identifiers)
         _refuse_others(manifest, "sensitive", "sensitive", sensitive)
     ladders = _Ladders(policy, {} if manifest is None else _hierarchies(manifest))
-    if manifest is not None and manifest.get("kind") == BREAK_MERGE:
+    kind = kind_of(None if manifest is None else manifest.get("kind"))
+    if kind is not Kind and kind.keeps_classes:
         parts = parts_of(what)
         assert parts is not None  # noqa: S101 - its manifest says that it has parts
         columns = [table.column for table in parts[0].sensitive]
-        target = Target.of_grouped(BREAK_MERGE, parts[0], ladders.of(columns))
+        target = Target.of_grouped(kind.name, parts[0], ladders.of(columns))
     else:
         found = published(what, quasi_identifiers, sensitive, policy)
         names = (*found.quasi_identifiers, *found.sensitive)
@@ -175,7 +175,9 @@ def _needed(
     return [name for name in names if name not in elsewhere]
 
 
-def _buckets(kind: str, counted: Counted, sensitive: Sequence[str], ladders: _Ladders) -> Target:
+def _buckets(
+    kind: str, counted: LinkedTables, sensitive: Sequence[str], ladders: _Ladders
+) -> Target:
     """Take the table with the sensitive column: who looks alike there is a group by bucket."""
     [name] = sensitive
     [table] = [each for each in counted.tables if name in each.names]
@@ -273,7 +275,7 @@ def with_members(
     names = release.quasi_identifiers
     people = counted(original, names).project(names)
     ladders = ladders_of(policy, people, names)
-    found = matcher(people, _looked_into(target, release), ladders)
+    found = matcher_of(people, _looked_into(target, release), ladders)
     return replace(target, people=people, matcher=found)
 
 
@@ -282,45 +284,20 @@ def _looked_into(target: Target, release: Published) -> Published:
     if target.counts is None or target.silent.any():
         return release
 
-    def shown(names: Sequence[str]) -> Counted:
+    def shown(names: Sequence[str]) -> LinkedTables:
         [table] = release.counted(names).tables
         every = Target.of_table(table, tuple(names), ())
         kept = every.kept(~every.silent).counts
-        return Counted(() if kept is None else (kept,))
+        return LinkedTables(() if kept is None else (kept,))
 
     return release._replace(counted=shown)
 
 
-def matcher(people: FrequencySet, release: Published, ladders: Mapping[str, Ladder]) -> Matcher:
-    """Find the groups of a release that a row written in raw values can be held against."""
+def matcher_of(people: FrequencySet, release: Published, ladders: Mapping[str, Ladder]) -> Matcher:
+    """Read the groups of a release that a row written in raw values can be held against."""
     shown = release.counted(people.names)
-    names = [
-        [*([] if shown.group is None else [shown.group]), *shown.names(table)]
+    tables = tuple(
+        table.project([*([] if shown.group is None else [shown.group]), *shown.names(table)])
         for table in shown.tables
-    ]
-    tables = [table.project(each) for table, each in zip(shown.tables, names, strict=True)]
-    covers: dict[str, dict[str | None, list[str | None]]] = {}
-    for column in people.columns:
-        covering = Covering(column, ladders.get(column.name), release.levels.get(column.name))
-        texts = [text_or_none(value) for value in column.values]
-        covers[column.name] = {
-            text_or_none(label): [texts[code] for code in covering.of(label)]
-            for table in tables
-            if column.name in table.names
-            for label in table.column(column.name).values
-        }
-    became = {name: _turned(each) for name, each in covers.items()}
-    labels = {name: each for name, each in became.items() if each is not None}
-    if len(labels) == len(became):
-        return Groups.of(people, tables, group=shown.group, labels=labels)
-    return Covered.of(people, tables, covers, group=shown.group)
-
-
-def _turned(
-    covers: Mapping[str | None, Sequence[str | None]],
-) -> dict[str | None, Value] | None:
-    """Say what each raw text became; None if one became several labels."""
-    became: dict[str | None, Value] = {
-        text: label for label, under in covers.items() for text in under
-    }
-    return became if len(became) == sum(map(len, covers.values())) else None
+    )
+    return matcher(people, LinkedTables(tables, shown.group), Labels(ladders, release.levels))

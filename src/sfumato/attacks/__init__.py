@@ -11,7 +11,7 @@ from sfumato.attacks.dependency import Dependency
 from sfumato.attacks.homogeneity import Homogeneity
 from sfumato.attacks.knowledge_breach import KnowledgeBreach
 from sfumato.attacks.linking import Linking
-from sfumato.attacks.matching import Covered, Groups, Matcher, covers_of
+from sfumato.attacks.matching import Matcher, matcher
 from sfumato.attacks.membership import Membership, Presence
 from sfumato.attacks.outside import Outside
 from sfumato.attacks.probabilistic import ProbabilisticInference
@@ -28,10 +28,8 @@ __all__ = [
     "ClassAttack",
     "Compared",
     "Composition",
-    "Covered",
     "Dependency",
     "Finding",
-    "Groups",
     "Homogeneity",
     "KnowledgeBreach",
     "Linking",
@@ -45,7 +43,7 @@ __all__ = [
     "Skewness",
     "Target",
     "at_risk",
-    "covers_of",
+    "matcher",
 ]
 
 ATTACKS: Registry[Attack] = Registry(

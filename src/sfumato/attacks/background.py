@@ -12,13 +12,12 @@ from sfumato.checks import require_int, require_number, require_text
 from sfumato.classes import EquivalenceClasses, SensitiveColumn, ValueCounts
 from sfumato.counts import Column
 from sfumato.errors import (
-    InputError,
     ParameterError,
     PolicyError,
     UnknownColumnError,
     UnknownNameError,
 )
-from sfumato.hierarchy.labels import Covering
+from sfumato.hierarchy.labels import Labels
 from sfumato.models.rounding import at_least
 from sfumato.text import is_missing, text_of
 from sfumato.typing import BoolArray, FloatArray, Value
@@ -243,22 +242,14 @@ def _refuse_unknown(column: SensitiveColumn, given: Iterable[str]) -> None:
 
 
 def _covering(target: Target, name: str, value: str) -> BoolArray:
-    """Tell which classes may hold people with a value of a quasi-identifier."""
+    """Return which classes may hold people with a value of a quasi-identifier."""
     if name not in target.quasi_identifiers:
         raise UnknownColumnError(name, target.quasi_identifiers, where="the quasi-identifiers")
     at = target.quasi_identifiers.index(name)
-    covering = Covering(Column(name, (value,)))
-    labels = target.columns[at].values
-    covers = np.array([_covers(covering, label) for label in labels], dtype=bool)
-    found: BoolArray = covers[target.labels[at]]
+    read = Labels(strict=False, matches_any=True)
+    covers = read.covered(Column(name, (value,)), target.columns[at])
+    found: BoolArray = np.array([len(codes) > 0 for codes in covers], dtype=bool)[target.labels[at]]
     return found
-
-
-def _covers(covering: Covering, label: Value) -> bool:
-    try:
-        return bool(len(covering.of(label)))
-    except InputError:
-        return False
 
 
 def _worse(one: Guesses, other: Guesses, where: BoolArray) -> Guesses:

@@ -15,9 +15,6 @@ _VIEWS = (PROSECUTOR, JOURNALIST)
 _UNKNOWN = frozenset({"k-map", "delta-presence"})
 """Promises to people of whom nobody knows that they are in the data."""
 
-_APART = {"anatomy", "slicing"}
-"""Releases whose groups are not people who look alike."""
-
 
 @dataclass(frozen=True)
 class Linking(Attack):
@@ -67,13 +64,13 @@ class Linking(Attack):
 
     @classmethod
     def against(cls, target: Target, threshold: float) -> list[Self]:  # noqa: ARG003 - all alike
-        if target.kind in _APART or not target.columns:
+        if not (target.looks_alike and target.columns):
             return []
         return [cls(view) for view in _VIEWS if view == PROSECUTOR or _has_list(target)]
 
     @classmethod
     def why_not(cls, target: Target) -> str:
-        if target.kind in _APART:
+        if not target.looks_alike:
             return "its buckets hold people who look different: no row is linked to a value"
         return "the release has no quasi-identifier"
 

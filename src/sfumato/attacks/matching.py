@@ -1,41 +1,95 @@
-"""In how many groups of a release could a person be, going by what others may know?"""
+"""Matching people with the groups of a release, going by what others may know of them."""
 
-from collections.abc import Collection, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol, Self
+from typing import Self
 
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet, group
+from sfumato.decouplings.base import LinkedTables
 from sfumato.errors import ParameterError
-from sfumato.hierarchy import Ladder
-from sfumato.text import text_or_none
-from sfumato.typing import BoolArray, CodeArray, IntArray, Value
+from sfumato.hierarchy.labels import LabelIndex, Labels, RawLabels
+from sfumato.typing import BoolArray, CodeArray, IntArray
 
-Labels = Mapping[str, Mapping[str | None, Value]]
-"""Per column that is generalised, the label that each raw text became."""
-
-_AT_ONCE = 1 << 22
+_CANDIDATES = 1 << 22
 """Pairs of a row and a group that are looked at together."""
 
+_CELLS = 1 << 24
+"""Pairs of a row and a published row that are looked at together."""
 
-class Matcher(Protocol):
-    """Anything that can tell in how many groups of a release a row could be."""
 
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """What the rows are written in: one dictionary of values per quasi-identifier."""
+@dataclass(frozen=True, eq=False)
+class Matcher(ABC):
+    """The groups of a release that a row written in raw values could be in.
+
+    A row matches a group when, in every table of the release, the group has the row's values of
+    that table's columns, or labels that cover them. Where quasi-identifiers are published together
+    there is one table, and the groups are those in which the row's values stand: the class of a
+    generalised release, the buckets of an anatomised one. A sliced release has one table per
+    column, and a row matches every bucket in which each of them has the row's part.
+    """
+
+    columns: tuple[Column, ...]
+    """What the rows are written in: one dictionary of values per quasi-identifier."""
+
+    n_groups: int
+
+    @abstractmethod
+    def pairs(self, codes: CodeArray) -> Iterator[tuple[IntArray, IntArray]]:
+        """Yield the rows `codes[column, row]` and the groups they match, some rows at a time."""
 
     def matches(self, codes: CodeArray) -> IntArray:
-        """Give, for rows `codes[column, row]`, the number of groups each of them matches."""
+        """Return the number of groups each row matches."""
+        found = np.zeros(codes.shape[1], dtype=np.int64)
+        for row, _ in self.pairs(codes):
+            found += np.bincount(row, minlength=len(found))
+        return found
+
+
+def matcher(people: FrequencySet, tables: LinkedTables, labels: Labels | None = None) -> Matcher:
+    """Read the groups that people can be matched with.
+
+    Args:
+        people: Whose dictionaries the rows are written in; its columns are those that others
+            may know.
+        tables: The published tables, with no other columns about people.
+        labels: What the labels come from; None if values are published as they are.
+    """
+    _require_tables(people, tables)
+    indices = [
+        {
+            name: LabelIndex.of(people.column(name), table.column(name), labels or RawLabels())
+            for name in tables.names(table)
+        }
+        for table in tables.tables
+    ]
+    single = all(index.only is not None for each in indices for index in each.values())
+    read = ExactMatcher if single else CoveringMatcher
+    return read.of(people, tables, indices)
+
+
+def _require_tables(people: FrequencySet, tables: LinkedTables) -> None:
+    """Refuse tables that have not the columns of people, or nothing that links them."""
+    held = [name for table in tables.tables for name in tables.names(table)]
+    if set(held) != set(people.names):
+        raise ParameterError(
+            "tables",
+            held,
+            f"tables of the columns {list(people.names)}",
+            why="a row is held against every column that others may know, and no other",
+        )
+    if tables.group is None and len(tables.tables) != 1:
+        raise ParameterError("group", None, "the column that links the tables")
 
 
 @dataclass(frozen=True, eq=False)
 class _Piece:
     """Some columns that are published together: which of their values occur in which group."""
 
-    lookups: tuple[tuple[int, CodeArray], ...]
+    lookups: tuple[tuple[int, IntArray], ...]
     """Per column its position among all, and the published code of each value; -1 for none."""
 
     sizes: tuple[int, ...]
@@ -48,8 +102,8 @@ class _Piece:
     starts: IntArray
     """Where the groups of each tuple begin in `key`."""
 
-    def found(self, codes: CodeArray) -> IntArray:
-        """Give the number of the tuple each row has; -1 if no group has it."""
+    def find(self, codes: CodeArray) -> IntArray:
+        """Return the number of the tuple each row has; -1 if no group has it."""
         rows = [lookup[codes[position]] for position, lookup in self.lookups]
         n = self.published.shape[1]
         both = [np.concatenate([p, r]) for p, r in zip(self.published, rows, strict=True)]
@@ -61,16 +115,15 @@ class _Piece:
         found: IntArray = number[tuples.of_item[n:]]
         return found
 
+    def widths(self, number: IntArray) -> IntArray:
+        """Count the groups that each row's tuple stands in."""
+        width: IntArray = np.where(number >= 0, np.diff(self.starts, append=0)[number], 0)
+        return width
+
 
 @dataclass(frozen=True, eq=False)
-class Groups:
-    """Groups that are known by the values which occur in them.
-
-    A row matches a group when, in every table of the release, the group has the row's values of
-    that table's columns. Where quasi-identifiers are published together there is one table, and
-    the groups are those in which the row's values stand: the class of a generalised or decoupled
-    release, the buckets of an anatomised one. A sliced release has one table per column, and
-    a row matches every bucket in which each of them has the row's part.
+class ExactMatcher(Matcher):
+    """Groups that are known by the values which occur in them: every value became one label.
 
     Example:
         >>> people = FrequencySet.from_rows(["age", "sex"], [(30, "f"), (40, "m")])
@@ -78,48 +131,26 @@ class Groups:
         ...     FrequencySet.from_rows(["bucket", "age"], [(1, 30), (1, 40), (2, 40)]),
         ...     FrequencySet.from_rows(["bucket", "sex"], [(1, "f"), (1, "m"), (2, "m")]),
         ... ]
-        >>> Groups.of(people, apart, group="bucket").matches(people.codes).tolist()
+        >>> matcher(people, LinkedTables(tuple(apart), "bucket")).matches(people.codes).tolist()
         [1, 2]
     """
 
-    columns: tuple[Column, ...]
     pieces: tuple[_Piece, ...]
-    n_groups: int
 
     @classmethod
     def of(
-        cls,
-        people: FrequencySet,
-        tables: Sequence[FrequencySet],
-        *,
-        group: str | None = None,
-        labels: Labels | None = None,
+        cls, people: FrequencySet, tables: LinkedTables, indices: list[dict[str, LabelIndex]]
     ) -> Self:
-        """Read groups from the published tables, counted.
+        """Read the tables; every value has one label at most."""
+        each = zip(tables.tables, tables.groups, indices, strict=True)
+        pieces = tuple(_piece(people, table, ids, tables.n, index) for table, ids, index in each)
+        return cls(people.columns, tables.n, pieces)
 
-        Args:
-            people: Whose dictionaries the rows are written in; its columns are those that
-                others may know. Values are matched by how they are written.
-            tables: The published tables, each with the group and some of these columns.
-            group: The column that names the group; None if every combination is one.
-            labels: What raw values became, if the tables are generalised.
-        """
-        require_tables(people, tables, group)
-        ids = groups_of(tables, group)
-        n = max((int(each.max()) + 1 for each in ids if len(each)), default=0)
-        pieces = [
-            _piece(people, table, each, n, labels or {}, group)
-            for table, each in zip(tables, ids, strict=True)
-        ]
-        return cls(people.columns, tuple(pieces), n)
-
-    def matches(self, codes: CodeArray) -> IntArray:
-        """Give the number of groups each row matches."""
-        found = [piece.found(codes) for piece in self.pieces]
-        widths = [_widths(piece, at) for piece, at in zip(self.pieces, found, strict=True)]
+    def pairs(self, codes: CodeArray) -> Iterator[tuple[IntArray, IntArray]]:
+        found = [piece.find(codes) for piece in self.pieces]
+        widths = [piece.widths(at) for piece, at in zip(self.pieces, found, strict=True)]
         # The table in which rows have the fewest groups says which are looked at in the others.
         first = int(np.argmin([int(width.sum()) for width in widths]))
-        result = np.zeros(codes.shape[1], dtype=np.int64)
         for rows in _batches(widths[first]):
             row, candidate = self._candidates(first, found[first][rows], widths[first][rows])
             for position, piece in enumerate(self.pieces):
@@ -127,8 +158,7 @@ class Groups:
                     number = found[position][rows][row]
                     good = _among(piece.key, number * self.n_groups + candidate) & (number >= 0)
                     row, candidate = row[good], candidate[good]
-            result[rows] = np.bincount(row, minlength=rows.stop - rows.start)
-        return result
+            yield row + rows.start, candidate
 
     def _candidates(
         self, first: int, number: IntArray, width: IntArray
@@ -141,76 +171,31 @@ class Groups:
         return row, candidate
 
 
-def require_tables(people: FrequencySet, tables: Sequence[FrequencySet], group: str | None) -> None:
-    """Refuse tables that have not the columns of people, or nothing that links them."""
-    covered = [name for table in tables for name in table.names if name != group]
-    if set(covered) != set(people.names):
-        raise ParameterError(
-            "tables",
-            covered,
-            f"tables of the columns {list(people.names)}",
-            why="a row is held against every column that others may know, and no other",
-        )
-    if group is None and len(tables) != 1:
-        raise ParameterError("group", None, "the column that links the tables")
-
-
-def groups_of(tables: Sequence[FrequencySet], name: str | None) -> list[IntArray]:
-    """Number the groups, the same in all tables."""
-    if name is None:
-        return [np.arange(len(table)) for table in tables]
-    numbers: dict[str | None, int] = {}
-    found = []
-    for table in tables:
-        values = table.column(name).values
-        ids = [numbers.setdefault(text_or_none(value), len(numbers)) for value in values]
-        found.append(np.array(ids, dtype=np.int64)[table.codes_of(name)])
-    return found
-
-
 def _piece(
     people: FrequencySet,
     table: FrequencySet,
     ids: IntArray,
     n: int,
-    labels: Labels,
-    group_name: str | None,
+    index: dict[str, LabelIndex],
 ) -> _Piece:
-    names = [name for name in table.names if name != group_name]
-    sizes = tuple(len(table.column(name).values) for name in names)
-    codes = [table.codes_of(name) for name in names]
+    sizes = tuple(len(table.column(name).values) for name in index)
+    codes = [table.codes_of(name) for name in index]
     tuples = group(codes, sizes, n=len(table))
     key = np.unique(tuples.of_item * n + ids)
+    lookups = {people.index(name): each.only for name, each in index.items()}
     return _Piece(
-        tuple((people.index(m), _lookup(people.column(m), table.column(m), labels)) for m in names),
+        tuple((position, only) for position, only in lookups.items() if only is not None),
         sizes,
-        np.array([each[tuples.first] for each in codes], dtype=np.int32).reshape(len(names), -1),
+        np.array([each[tuples.first] for each in codes], dtype=np.int32).reshape(len(codes), -1),
         key,
         np.searchsorted(key, np.arange(tuples.n + 1) * n),
     )
 
 
-def _lookup(raw: Column, published: Column, labels: Labels) -> CodeArray:
-    """Give the published code of each raw value; -1 if nobody's value became that."""
-    codes = {text_or_none(value): code for code, value in enumerate(published.values)}
-    texts = [text_or_none(value) for value in raw.values]
-    became = {text: text for text in texts}
-    if raw.name in labels:
-        became = {text: text_or_none(label) for text, label in labels[raw.name].items()}
-    found = [codes.get(became[text], -1) if text in became else -1 for text in texts]
-    return np.array(found, dtype=np.int32)
-
-
-def _widths(piece: _Piece, number: IntArray) -> IntArray:
-    """Count the groups that each row's tuple stands in."""
-    width: IntArray = np.where(number >= 0, np.diff(piece.starts, append=0)[number], 0)
-    return width
-
-
 def _batches(width: IntArray) -> list[slice]:
     """Cut rows into runs that have not too many groups together."""
     ends = np.cumsum(width)
-    cuts = np.flatnonzero(np.diff(ends // _AT_ONCE, prepend=0))
+    cuts = np.flatnonzero(np.diff(ends // _CANDIDATES, prepend=0))
     edges = [0, *(cut for cut in cuts.tolist() if cut), len(width)]
     return [slice(a, b) for a, b in pairwise(edges) if a < b]
 
@@ -220,25 +205,12 @@ def _among(key: IntArray, asked: IntArray) -> np.ndarray:
     return key[at] == asked if len(key) else np.zeros(len(asked), dtype=bool)
 
 
-# Matching groups whose labels cover values: a value may have become several labels.
-
-
-Covers = Mapping[str | None, Collection[str | None]]
-"""Per label, the raw texts it stands for."""
-
-_COVERING_AT_ONCE = 1 << 24
-"""Pairs of a row and a published row that are looked at together."""
-
-
 @dataclass(frozen=True, eq=False)
 class _Part:
     """One published table: labels, and the group that each of its entries stands in."""
 
-    labels: tuple[tuple[int, CodeArray], ...]
-    """Per column its position among all, and the published code of each entry."""
-
-    covers: tuple[BoolArray, ...]
-    """Per column, whether `[value, label]` belong together."""
+    labels: tuple[tuple[int, LabelIndex, CodeArray], ...]
+    """Per column its position among all, what its labels cover, and the label of each entry."""
 
     entries: int
     starts: IntArray
@@ -248,10 +220,13 @@ class _Part:
     """The groups that occur, in the same order."""
 
     def holds(self, rows: CodeArray, n: int) -> BoolArray:
-        """Tell for `[row, group]` whether an entry of the group covers the row's values."""
+        """Return for `[row, group]` whether an entry of the group covers the row's values."""
         good = np.ones((rows.shape[1], self.entries), dtype=np.bool_)
-        for (position, label), cover in zip(self.labels, self.covers, strict=True):
-            good &= cover[rows[position]][:, label]
+        for position, index, label in self.labels:
+            good &= index.fits(rows[position])[:, label]
+        if self.entries == len(self.groups) == n:
+            # Every entry is a group of its own, in order.
+            return good
         found = np.zeros((rows.shape[1], n), dtype=np.bool_)
         if self.entries:
             found[:, self.groups] = np.logical_or.reduceat(good, self.starts, axis=1)
@@ -259,100 +234,46 @@ class _Part:
 
 
 @dataclass(frozen=True, eq=False)
-class Covered:
+class CoveringMatcher(Matcher):
     """Groups whose labels cover values, as local recoding makes them.
 
-    A row matches a group when, in every table of the release, the group has labels that
-    cover the row's values of that table's columns. Where every value became one label, `Groups`
-    finds the same and is faster: here each row is held against each published row.
+    Where every value became one label, `ExactMatcher` finds the same and is faster: here each row
+    is held against each published row.
 
     Example:
         >>> people = FrequencySet.from_rows(["zip"], [("13053",), ("13068",)])
         >>> published = FrequencySet.from_rows(["zip"], [("130**",), ("13053",)])
-        >>> covers = {"zip": {"130**": ["13053", "13068"]}}
-        >>> Covered.of(people, [published], covers).matches(people.codes).tolist()
+        >>> matcher(people, LinkedTables((published,)), Labels()).matches(people.codes).tolist()
         [2, 1]
     """
 
-    columns: tuple[Column, ...]
     parts: tuple[_Part, ...]
-    n_groups: int
 
     @classmethod
     def of(
-        cls,
-        people: FrequencySet,
-        tables: Sequence[FrequencySet],
-        covers: Mapping[str, Covers],
-        *,
-        group: str | None = None,
+        cls, people: FrequencySet, tables: LinkedTables, indices: list[dict[str, LabelIndex]]
     ) -> Self:
-        """Read groups from the published tables, counted.
+        """Read the tables."""
+        each = zip(tables.tables, tables.groups, indices, strict=True)
+        parts = tuple(_part(people, table, ids, index) for table, ids, index in each)
+        return cls(people.columns, tables.n, parts)
 
-        Args:
-            people: Whose dictionaries the rows are written in.
-            tables: The same columns as published; see `Groups.of`.
-            covers: Per column, what its labels stand for. A label that is not named stands
-                for the value that is written like it.
-            group: The column that names the group; None if every combination is one.
-        """
-        require_tables(people, tables, group)
-        numbers = groups_of(tables, group)
-        n = max((int(each.max()) + 1 for each in numbers if len(each)), default=0)
-        parts = [_part(people, *each, covers, group) for each in zip(tables, numbers, strict=True)]
-        return cls(people.columns, tuple(parts), n)
-
-    def matches(self, codes: CodeArray) -> IntArray:
-        """Give the number of groups each row matches."""
-        n = codes.shape[1]
+    def pairs(self, codes: CodeArray) -> Iterator[tuple[IntArray, IntArray]]:
         widest = max(self.n_groups, *(part.entries for part in self.parts), 1)
-        step = max(_COVERING_AT_ONCE // widest, 1)
-        found = np.zeros(n, dtype=np.int64)
-        for start in range(0, n, step):
+        step = max(_CELLS // widest, 1)
+        for start in range(0, codes.shape[1], step):
             rows = codes[:, start : start + step]
             good = np.ones((rows.shape[1], self.n_groups), dtype=np.bool_)
             for part in self.parts:
                 good &= part.holds(rows, self.n_groups)
-            found[start : start + step] = good.sum(axis=1)
-        return found
+            row, candidate = np.nonzero(good)
+            yield row + start, candidate
 
 
 def _part(
-    people: FrequencySet,
-    table: FrequencySet,
-    numbers: IntArray,
-    covers: Mapping[str, Covers],
-    group: str | None,
+    people: FrequencySet, table: FrequencySet, ids: IntArray, index: dict[str, LabelIndex]
 ) -> _Part:
-    names = [name for name in table.names if name != group]
-    order = np.argsort(numbers, kind="stable")
-    starts = np.flatnonzero(np.diff(numbers[order], prepend=-1))
-    found = [_covers(people.column(n), table.column(n), covers.get(n, {})) for n in names]
-    labels = [(people.index(n), table.codes_of(n)[order]) for n in names]
-    return _Part(tuple(labels), tuple(found), len(order), starts, numbers[order][starts])
-
-
-def covers_of(ladder: Ladder) -> Covers:
-    """Say what the labels of a hierarchy stand for, on all its levels.
-
-    >>> from sfumato.hierarchy import Hierarchy
-    >>> ladder = Hierarchy.from_paths(["a", "b"], [["*"], ["*"]]).bind("letter", ["a", "b"])
-    >>> {label: sorted(raw) for label, raw in covers_of(ladder).items()}
-    {'a': ['a'], 'b': ['b'], '*': ['a', 'b']}
-    """
-    found: dict[str | None, set[str | None]] = {}
-    texts = [text_or_none(value) for value in ladder.values]
-    for codes, labels in zip(ladder.codes, ladder.labels, strict=True):
-        for text, code in zip(texts, codes.tolist(), strict=True):
-            found.setdefault(text_or_none(labels[code]), set()).add(text)
-    return found
-
-
-def _covers(raw: Column, published: Column, covers: Covers) -> BoolArray:
-    at = {text_or_none(value): code for code, value in enumerate(raw.values)}
-    found = np.zeros((len(raw.values), len(published.values)), dtype=np.bool_)
-    for label, value in enumerate(published.values):
-        text = text_or_none(value)
-        under = covers.get(text, [text])
-        found[[at[each] for each in under if each in at], label] = True
-    return found
+    order = np.argsort(ids, kind="stable")
+    starts = np.flatnonzero(np.diff(ids[order], prepend=-1))
+    labels = [(people.index(n), each, table.codes_of(n)[order]) for n, each in index.items()]
+    return _Part(tuple(labels), len(order), starts, ids[order][starts])

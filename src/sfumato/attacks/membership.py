@@ -127,9 +127,9 @@ class Membership(Attack):
         seed: Where fake rows come from when it is tried among other attacks.
 
     Example:
-        >>> from sfumato.attacks.matching import Groups
+        >>> from sfumato.attacks.matching import LinkedTables, matcher
         >>> people = FrequencySet.from_rows(["age", "sex"], [(30, "f"), (30, "f"), (40, "m")])
-        >>> exact = Groups.of(people, [people])
+        >>> exact = matcher(people, LinkedTables((people,)))
         >>> print(Membership().run(people, exact, rng=np.random.default_rng()))
         membership: 3 of 3 people match a group, 1 on average; 100.0% of 2 fake rows match none \
 and can be ruled out

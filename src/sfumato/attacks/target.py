@@ -18,6 +18,7 @@ from sfumato.classes import (
     sensitive_column,
 )
 from sfumato.counts import Column, FrequencySet, group
+from sfumato.decouplings import kind_of
 from sfumato.decouplings.base import GroupedTables
 from sfumato.hierarchy import Ladder
 from sfumato.text import STAR, text_of
@@ -45,7 +46,7 @@ class Target:
     """
 
     kind: str
-    """table, break-merge, anatomy or slicing."""
+    """`table`, or the name of a decoupling."""
 
     classes: EquivalenceClasses
     columns: tuple[Column, ...]
@@ -81,13 +82,18 @@ class Target:
     _memo: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
+    def looks_alike(self) -> bool:
+        """Whether its groups are people with the same quasi-identifiers."""
+        return kind_of(self.kind).keeps_classes
+
+    @property
     def quasi_identifiers(self) -> tuple[str, ...]:
         """What groups are recognised by."""
         return tuple(column.name for column in self.columns)
 
     @property
     def sensitive(self) -> tuple[str, ...]:
-        """What nobody should learn."""
+        """The columns that are to stay secret."""
         return tuple(self.classes.sensitive)
 
     def derived(self, key: Hashable, build: Callable[["Target"], T]) -> T:

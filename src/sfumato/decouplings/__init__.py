@@ -4,7 +4,7 @@ Every method is one file and one frozen dataclass; `DECOUPLINGS` finds them by n
 """
 
 from sfumato.decouplings.anatomy import Anatomy
-from sfumato.decouplings.base import Decoupling, Part, Parts
+from sfumato.decouplings.base import Decoupling, Kind, Part, Parts
 from sfumato.decouplings.break_merge import (
     BreakMerge,
     Merged,
@@ -21,10 +21,12 @@ __all__ = [
     "Anatomy",
     "BreakMerge",
     "Decoupling",
+    "Kind",
     "Merged",
     "Part",
     "Parts",
     "Slicing",
+    "kind_of",
     "publish",
     "random_labels",
     "readme",
@@ -35,3 +37,12 @@ DECOUPLINGS: Registry[Decoupling] = Registry(
     "decoupling", "sfumato.decouplings", [BreakMerge, Anatomy, Slicing]
 )
 """Ways to decouple, by name."""
+
+
+def kind_of(name: str | None) -> type[Kind]:
+    """Return the facts of a kind of release, by the name that its manifest has.
+
+    >>> kind_of("slicing").groups, kind_of(None).groups
+    (('bucket', 'buckets'), ('class', 'classes'))
+    """
+    return Kind if name is None or name == Kind.name else DECOUPLINGS[name]

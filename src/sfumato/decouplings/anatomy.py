@@ -139,6 +139,7 @@ rows have 'flu', more than one in 3. The largest l is 2.
     """
 
     name: ClassVar[str] = "anatomy"
+    groups: ClassVar[tuple[str, str]] = ("bucket", "buckets")
     keeps_classes: ClassVar[bool] = False
     notes: ClassVar[tuple[str, ...]] = (_GIVES_AWAY,)
 

@@ -1,4 +1,4 @@
-"""What a decoupling is: a counted table goes in, several tables with weak links come out."""
+"""The contract of a decoupling: a counted table goes in, several linked tables come out."""
 
 import re
 from abc import ABC, abstractmethod
@@ -9,15 +9,11 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from sfumato.counts import Column, FrequencySet, group, sums
-from sfumato.errors import ParameterError, UnknownColumnError
+from sfumato.counts import Column, FrequencySet, added, group, sums
+from sfumato.errors import InputError, ParameterError, UnknownColumnError
 from sfumato.tables.base import DerivedTable
-from sfumato.typing import CodeArray, IntArray
-
-# A table split into groups: quasi-identifiers on one side, each sensitive column on another.
-#
-# What the tables of a decoupled release hold, as counts. Everything about breach probabilities and
-# increments is decided on this.
+from sfumato.text import number_of, text_or_none
+from sfumato.typing import CodeArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +36,7 @@ class SensitiveTable:
         return np.flatnonzero(np.diff(self.group, prepend=-1))
 
     def largest(self, n_groups: int) -> IntArray:
-        """Give the rows of each group's most frequent value."""
+        """Return the rows of each group's most frequent value."""
         most = np.zeros(n_groups, dtype=np.int64)
         if len(self.group):
             most[self.group[self.starts]] = np.maximum.reduceat(self.rows, self.starts)
@@ -49,7 +45,7 @@ class SensitiveTable:
 
 @dataclass(frozen=True, eq=False)
 class GroupedTables:
-    """Groups of people, and what is published about each.
+    """Groups of people, and what is published about each: breaches and increments go by it.
 
     Example:
         >>> rows = [("30s", "flu", "low"), ("30s", "gout", "low"), ("40s", "flu", "high")]
@@ -100,7 +96,7 @@ class GroupedTables:
     def of(
         cls, counts: FrequencySet, quasi_identifiers: Sequence[str], sensitive: Sequence[str]
     ) -> Self:
-        """Break a counted table: rows with the same quasi-identifiers are a group."""
+        """Group a counted table: rows with the same quasi-identifiers are a group."""
         columns = tuple(counts.column(name) for name in quasi_identifiers)
         codes = [counts.codes_of(name) for name in quasi_identifiers]
         groups = group(codes, [len(column.values) for column in columns], n=len(counts))
@@ -122,11 +118,122 @@ def _table(counts: FrequencySet, name: str, of_item: IntArray, n: int) -> Sensit
 
 
 @dataclass(frozen=True, eq=False)
+class LinkedTables:
+    """The published tables of any kind of release, counted, and the columns that link them.
+
+    Whatever is asked of a release (estimates, beliefs, matching people) is asked of these: what
+    stands in one table is known together, between tables only the group is.
+
+    Example:
+        >>> ages = FrequencySet.from_rows(["bucket", "age"], [(7, 30), (7, 40), (9, 30)])
+        >>> ills = [(7, "flu", "2"), (9, "gout", "1")]
+        >>> ills = FrequencySet.from_rows(["bucket", "ill", "count"], ills)
+        >>> linked = LinkedTables((ages, ills), "bucket", "count")
+        >>> [group.tolist() for group in linked.groups], linked.sizes.tolist()
+        ([[0, 0, 1], [0, 1]], [2.0, 1.0])
+    """
+
+    tables: tuple[FrequencySet, ...]
+    group: str | None = None
+    """The column that names the group in all of them; None if there is one table."""
+
+    count: str | None = None
+    """The column that says how many people an entry stands for; a table without it has a row
+    per person.
+    """
+
+    @classmethod
+    def of(cls, grouped: GroupedTables, names: Sequence[str]) -> Self:
+        """Build the tables that groups are published as, with numbers for their labels.
+
+        Args:
+            grouped: The groups.
+            names: The columns that are wanted; a table with none of them is left out.
+        """
+        columns = [column for column in grouped.quasi_identifiers if column.name in names]
+        group, count = unused("group", names), unused("count", names)
+        numbers = np.arange(len(grouped), dtype=np.int32)
+        number = Column(group, tuple(numbers.tolist()))
+        tables = []
+        if columns:
+            at = [grouped.quasi_identifiers.index(column) for column in columns]
+            codes = np.vstack([numbers[None], grouped.labels[at]]).astype(np.int32)
+            tables.append(FrequencySet((number, *columns), codes, grouped.sizes))
+        for table in grouped.sensitive:
+            if table.column.name in names:
+                people, code = np.unique(table.rows, return_inverse=True)
+                codes = np.array([table.group, table.value, code], dtype=np.int32)
+                held = (number, table.column, Column(count, tuple(people.tolist())))
+                once = np.ones(len(code), dtype=np.int64)
+                tables.append(FrequencySet(held, codes, once))
+        return cls(tuple(tables), group, count)
+
+    def names(self, table: FrequencySet) -> tuple[str, ...]:
+        """List the columns of a table that are about people."""
+        return tuple(name for name in table.names if name not in (self.group, self.count))
+
+    def column(self, name: str) -> Column:
+        """Find a column in the first table that has it."""
+        for table in self.tables:
+            if name in self.names(table):
+                return table.column(name)
+        known = dict.fromkeys(each for table in self.tables for each in self.names(table))
+        raise UnknownColumnError(name, known, where="the published tables")
+
+    @cached_property
+    def groups(self) -> list[IntArray]:
+        """The group of each entry, per table; without a column of groups every entry is one.
+
+        Groups are numbered by how they are written, which may differ in type from file to file.
+        """
+        if self.group is None:
+            return [np.arange(len(table)) for table in self.tables]
+        numbers: dict[str | None, int] = {}
+        found = []
+        for table in self.tables:
+            values = table.column(self.group).values
+            ids = [numbers.setdefault(text_or_none(value), len(numbers)) for value in values]
+            found.append(np.array(ids, dtype=np.int64)[table.codes_of(self.group)])
+        return found
+
+    @cached_property
+    def n(self) -> int:
+        """How many groups there are."""
+        return max((int(each.max(initial=-1)) + 1 for each in self.groups), default=0)
+
+    @cached_property
+    def people(self) -> list[FloatArray]:
+        """How many people each entry stands for, per table; a CSV file holds them as text."""
+        return [self._people(table) for table in self.tables]
+
+    def _people(self, table: FrequencySet) -> FloatArray:
+        if self.count is None or self.count not in table.names:
+            return table.rows.astype(np.float64)
+        numbers = np.array([number_of(number) or 0.0 for number in table.column(self.count).values])
+        found: FloatArray = table.rows * numbers[table.codes_of(self.count)]
+        return found
+
+    @cached_property
+    def sizes(self) -> FloatArray:
+        """How many people each group has; refused if that differs from table to table."""
+        every = [
+            added(group, people, self.n)
+            for group, people in zip(self.groups, self.people, strict=True)
+        ]
+        if not all(np.array_equal(each, every[0]) for each in every):
+            raise InputError(
+                "the tables do not belong together: a group has not as many people in one as in "
+                "another. See what is wrong with them: sfumato verify."
+            )
+        return every[0] if every else np.zeros(0)
+
+
+@dataclass(frozen=True, eq=False)
 class Part:
     """One of the tables that are published."""
 
     name: str
-    """What it is called: the name of its file, without the ending."""
+    """The name of its file, without the ending."""
 
     table: Literal["qi", "sensitive", "slice"]
     """Whether it holds the quasi-identifiers, one sensitive column, or some columns of both."""
@@ -139,7 +246,7 @@ class Part:
     """The columns it holds, if it is a slice."""
 
     def described(self) -> dict[str, Any]:
-        """Say what it is, as a manifest does."""
+        """Return what it is, as a manifest writes it."""
         plain: dict[str, Any] = {"table": self.table}
         if self.column is not None:
             plain["column"] = self.column
@@ -166,20 +273,35 @@ class Parts:
     """What the groups keep, as manifests write it, where the table's own models say nothing."""
 
 
-class Decoupling(ABC):
-    """A way to publish a table in parts, so that nobody can put the rows together again.
+class Kind:
+    """The facts of a kind of release, which others read instead of asking which kind it is.
 
-    A member of the family is a frozen dataclass; its docstring says what it promises and
-    what it does not. It sees counts only and writes nothing: an engine does.
+    This class describes a table in one piece; every `Decoupling` is a kind of its own.
     """
 
-    name: ClassVar[str]
-    """What it is called in the registry, in manifests and on the command line."""
+    name: ClassVar[str] = "table"
+    """Its name in the registry, in manifests and on the command line."""
+
+    groups: ClassVar[tuple[str, str]] = ("class", "classes")
+    """The word for people who cannot be told apart: one of them, and several."""
 
     keeps_classes: ClassVar[bool] = True
     """Whether groups are people with the same quasi-identifiers: the models of the table then hold
     as they did. Otherwise the parts say themselves what they keep."""
 
+    by_size: ClassVar[bool] = True
+    """Whether a person is likelier in a group the more people it has. Otherwise all groups that
+    fit are equally likely, as the literature of the method has it."""
+
+
+class Decoupling(Kind, ABC):
+    """A way to publish a table in parts, so that rows cannot be put together again.
+
+    A member of the family is a frozen dataclass; its docstring says what it promises and
+    what it does not. It sees counts only and writes nothing: an engine does.
+    """
+
+    groups: ClassVar[tuple[str, str]] = ("group", "groups")
     notes: ClassVar[tuple[str, ...]] = ()
     """What holds of every such release and deserves a second look before publishing."""
 
@@ -192,7 +314,7 @@ class Decoupling(ABC):
         *,
         rng: np.random.Generator,
     ) -> Parts:
-        """Say what is published. Orders and labels come from `rng`, never from the data."""
+        """Decide what is published. Orders and labels come from `rng`, never from the data."""
 
     @abstractmethod
     def companions(self, parts: Parts, manifest: Mapping[str, Any]) -> dict[str, str]:
@@ -201,11 +323,11 @@ class Decoupling(ABC):
     @classmethod
     @abstractmethod
     def example(cls) -> Self:
-        """Give a small valid instance."""
+        """Return a small valid instance."""
 
 
 def only_sensitive(sensitive: Sequence[str]) -> str:
-    """Give the one sensitive column that buckets can be diverse in, or refuse several."""
+    """Return the one sensitive column that buckets can be diverse in, or refuse several."""
     if len(sensitive) != 1:
         raise ParameterError(
             "sensitive",
@@ -218,7 +340,7 @@ def only_sensitive(sensitive: Sequence[str]) -> str:
 
 
 def unused(name: str, taken: Iterable[str]) -> str:
-    """Give a column name that no other has, whatever the case: SQL may not tell `A` from `a`.
+    """Return a column name that no other has, whatever the case: SQL may not tell `A` from `a`.
 
     >>> unused("group", ["age", "Group"])
     'group_2'

@@ -227,7 +227,9 @@ class Slicing(Decoupling):
     """
 
     name: ClassVar[str] = "slicing"
+    groups: ClassVar[tuple[str, str]] = ("bucket", "buckets")
     keeps_classes: ClassVar[bool] = False
+    by_size: ClassVar[bool] = False
     notes: ClassVar[tuple[str, ...]] = (_GIVES_AWAY,)
 
     l: int | float

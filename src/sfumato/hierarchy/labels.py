@@ -1,30 +1,29 @@
-"""Which raw values a published label stands for."""
+"""The raw values that a published label stands for: the one reader for all who ask."""
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple, Self, TypeAlias
 
 import numpy as np
 
 from sfumato.counts import Column
 from sfumato.errors import InputError
 from sfumato.hierarchy import Ladder
-from sfumato.text import STAR, date_of, number_of, text_of
-from sfumato.typing import BoolArray, IntArray, Value
-
-# Columns that have an order, and labels that name a stretch of it.
-
+from sfumato.text import STAR, date_of, number_of, text_of, text_or_none
+from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
 _SIGNS = str.maketrans({"–": "-", "−": "-"})
 """Dashes that people and spreadsheets write for a minus or between two numbers."""
 
 Reader: TypeAlias = Callable[[Value], float | None]
-"""Places a value on the line, or says None."""
+"""Returns the place of a value on the line, or None."""
 
 
 class Stretch(NamedTuple):
-    """What lies between two ends; the lower one is always inside."""
+    """Everything between two ends; the lower one is always inside."""
 
     low: float
     high: float
@@ -32,12 +31,12 @@ class Stretch(NamedTuple):
     """Whether the upper end is inside too."""
 
     def holds(self, point: float) -> bool:
-        """Tell whether a point lies in it."""
+        """Return whether a point lies in it."""
         return self.low <= point and (point <= self.high if self.closed else point < self.high)
 
 
 def reader_of(column: Column) -> Reader | None:
-    """Find how the values are ordered: all numbers, or all days; None if they are not.
+    """Return what places the values on a line: all are numbers, or all days; None if neither.
 
     >>> readers = [reader_of(Column("x", v)) for v in ((31, "40", None), ("f", "m"))]
     >>> [reader is not None for reader in readers]
@@ -83,7 +82,7 @@ def _one_sided(sign: str, end: float | None) -> Stretch | None:
 
 
 def _after(stretch: Stretch) -> Stretch:
-    """Leave the lower end out."""
+    """Return the stretch without its lower end."""
     return stretch._replace(low=math.nextafter(stretch.low, math.inf))
 
 
@@ -106,7 +105,7 @@ def _between(low: str, high: str, reader: Reader, *, closed: bool) -> Stretch | 
 
 
 def day_of(value: Value) -> float | None:
-    """Read a value as the number of a day, or say None.
+    """Read a value as the number of a day; None if it is none.
 
     >>> day_of("1970-01-02") - day_of("1970-01-01"), day_of("soon")
     (1.0, None)
@@ -115,16 +114,13 @@ def day_of(value: Value) -> float | None:
     return None if day is None else float(day.toordinal())
 
 
-class Covering:
-    """Reads the labels of one column, as somebody who knows the column's raw values does.
+class LabelReader:
+    """Reads the labels of one column, knowing the column's raw values.
 
     A label is looked for in the hierarchy at the level the column was published at, then
     among the raw values, then in the hierarchy from the bottom up. What is not there is read:
     `*` stands for every value, `20-29`, `-5 to -1`, `[2.5, 5)`, `[20, 30[`, `(20, 30]`, `<18` and
     `>=65` for the values in between, `476**` for the values that fit, each star for one character.
-
-    A missing value stands for the missing value of the original. If that has none, the row
-    was suppressed and says nothing: it stands for every value.
 
     Args:
         raw: The column of the original table.
@@ -132,8 +128,8 @@ class Covering:
         level: The level it was published at, if it is one for all rows.
 
     Example:
-        >>> covering = Covering(Column("age", (31, 32, 39, 40)))
-        >>> [covering.of(label).tolist() for label in ("30-39", 40, "*", "3*")]
+        >>> reader = LabelReader(Column("age", (31, 32, 39, 40)))
+        >>> [reader.codes(label).tolist() for label in ("30-39", 40, "*", "3*")]
         [[0, 1, 2], [3], [0, 1, 2, 3], [0, 1, 2]]
     """
 
@@ -147,49 +143,75 @@ class Covering:
         self._places = {} if ladder is None else _places(ladder, level)
         self._first = level if ladder is not None else None
 
-    def all(self, labels: Sequence[Value]) -> list[IntArray]:
-        """Read the labels of a column."""
-        return [self.of(label) for label in labels]
+    def codes(self, label: Value) -> IntArray:
+        """Return the codes of the raw values that a label stands for; at least one.
 
-    def of(self, label: Value) -> IntArray:
-        """Give the codes of the raw values that a label stands for."""
+        A missing value stands for the missing value of the original. If that has none, the row
+        was suppressed and says nothing: it stands for every value.
+        """
         if label is None:
             return self._everything[-1:] if self._raw.missing >= 0 else self._everything
-        text = text_of(label)
+        found = self._find(text_of(label))
+        if not len(found):
+            raise self._unreadable(text_of(label))
+        return found
+
+    def possible(self, label: Value, *, matches_any: bool = False) -> IntArray:
+        """Return the codes of the known values that a label may hide; none if it cannot be read.
+
+        Args:
+            label: The label.
+            matches_any: Whether a missing label may hide any value, and not only a missing one.
+        """
+        if label is None:
+            first = 0 if matches_any else len(self._raw.known)
+            return self._everything[first:]
+        return self._find(text_of(label))
+
+    def _find(self, text: str) -> IntArray:
         level = self._places.get(text, (-1, -1))[0]
         if text in self._codes and level != self._first:
             return np.array([self._codes[text]])
-        found = self._below(text) if level >= 0 else self._read(text)
-        if not len(found):
-            raise self._unread(text)
-        return found
+        return self._below(text) if level >= 0 else self._read(text)
 
     def _below(self, text: str) -> IntArray:
-        """Give the values that a label of the hierarchy covers."""
+        """Return the values that a label of the hierarchy covers."""
         assert self._ladder is not None  # noqa: S101 - only a ladder has places
         level, code = self._places[text]
-        values = [self._ladder.values[i] for i in np.flatnonzero(self._ladder.codes[level] == code)]
+        codes = self._of_ladder[self._ladder.codes[level] == code]
+        # A hierarchy may know values that the table does not have.
+        return np.unique(codes[codes >= 0])
+
+    @cached_property
+    def _of_ladder(self) -> IntArray:
+        """The code of each value of the hierarchy; -1 if the column does not have it."""
+        values = () if self._ladder is None else self._ladder.values
         codes = [
             self._raw.missing if value is None else self._codes.get(text_of(value), -1)
             for value in values
         ]
-        # A hierarchy may know values that the table does not have.
-        return np.unique([code for code in codes if code >= 0]).astype(np.int64)
+        return np.array(codes, dtype=np.int64)
+
+    @cached_property
+    def _points(self) -> FloatArray:
+        """The place of each known value on the line, read once for all labels."""
+        read = self._reader or number_of
+        return np.array([read(value) for value in self._raw.known], dtype=np.float64)
 
     def _read(self, text: str) -> IntArray:
         if text == STAR:
             return self._everything
         stretch = None if self._reader is None else stretch_of(text, self._reader)
-        if stretch is not None and self._reader is not None:
-            points = [self._reader(value) for value in self._raw.known]
-            inside = [point is not None and stretch.holds(point) for point in points]
+        if stretch is not None:
+            below = np.less_equal if stretch.closed else np.less
+            inside = (self._points >= stretch.low) & below(self._points, stretch.high)
             return np.flatnonzero(inside)
         if STAR not in text:
             return np.empty(0, dtype=np.int64)
         mask = re.compile(re.escape(text).replace(re.escape(STAR), "."), re.DOTALL)
         return np.flatnonzero([mask.fullmatch(raw) is not None for raw in self._codes])
 
-    def _unread(self, text: str) -> InputError:
+    def _unreadable(self, text: str) -> InputError:
         return InputError(
             f"the label {text!r} of column {self._raw.name!r} stands for no value that the "
             "original table has. A label must be a raw value, a label of the column's hierarchy, "
@@ -211,61 +233,96 @@ def _places(ladder: Ladder, level: int | None) -> dict[str, tuple[int, int]]:
     return places
 
 
-# Which raw values a published label may stand for, also if it stands for none of them.
-
-
-def reads(
-    raw: Column,
-    published: Column,
-    ladder: Ladder | None = None,
-    level: int | None = None,
-    *,
-    matches_any: bool = False,
-) -> BoolArray:
-    """Tell for `[value, label]` whether somebody with the value may have got the label.
-
-    Labels are read as `Covering` reads them. A label that cannot be read stands for none of the
-    values: whoever looks for a person passes it by.
-
-    Args:
-        raw: The values that are known of people.
-        published: The labels of the same column.
-        ladder: Its hierarchy, if there is one, for at least these values.
-        level: The level it was published at, if it is one for all rows.
-        matches_any: Whether a missing label may hide any value.
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Everything a reader of labels knows besides them.
 
     Example:
-        >>> raw = Column("age", (31, 42))
-        >>> reads(raw, Column("age", ("3*", "40-49", "[30, 45)", "young", "*", None))).tolist()
-        [[True, False, True, False, True, False], [False, True, True, False, True, False]]
+        >>> raw, shown = Column("age", (31, 32, 45)), Column("age", ("30-39", 45))
+        >>> [codes.tolist() for codes in Labels().covered(raw, shown)]
+        [[0, 1], [2]]
+        >>> shown = Column("age", ("3*", "[30, 45)", "young", None))
+        >>> [codes.tolist() for codes in Labels(strict=False).covered(raw, shown)]
+        [[0, 1], [0, 1], [], []]
     """
-    found = np.zeros((len(raw.values), len(published.values)), dtype=np.bool_)
-    for at, codes in enumerate(codes_read(raw, published, ladder, level, matches_any=matches_any)):
-        found[codes, at] = True
-    return found
+
+    ladders: Mapping[str, Ladder] = field(default_factory=dict)
+    """The hierarchies of the columns that have one."""
+
+    levels: Mapping[str, int] = field(default_factory=dict)
+    """The level of each column that was published at one level."""
+
+    strict: bool = True
+    """Whether a label that stands for none of the values is refused. Otherwise it is passed by:
+    it is the label of others."""
+
+    matches_any: bool = False
+    """Whether a missing label may hide any value; only asked if not strict."""
+
+    def covered(self, raw: Column, shown: Column) -> Sequence[IntArray]:
+        """Return for each label the codes of the raw values it stands for.
+
+        Args:
+            raw: The column of the original table, or the values that are known of people.
+            shown: The same column as it was published.
+        """
+        reader = LabelReader(raw, self.ladders.get(raw.name), self.levels.get(raw.name))
+        if self.strict:
+            return [reader.codes(label) for label in shown.values]
+        return [reader.possible(label, matches_any=self.matches_any) for label in shown.values]
 
 
-def codes_read(
-    raw: Column,
-    published: Column,
-    ladder: Ladder | None = None,
-    level: int | None = None,
-    *,
-    matches_any: bool = False,
-) -> list[IntArray]:
-    """Give for each label the codes of the values it may stand for; see `reads`.
+class RawLabels(Labels):
+    """Labels that are raw values: each stands for the value that is written like it."""
 
-    >>> [codes.tolist() for codes in codes_read(Column("age", (31, 42)), Column("age", ("3*",)))]
-    [[0]]
+    def covered(self, raw: Column, shown: Column) -> Sequence[IntArray]:
+        codes = {text_or_none(value): code for code, value in enumerate(raw.values)}
+        found = [codes.get(text_or_none(label), -1) for label in shown.values]
+        return [np.array([code] if code >= 0 else [], dtype=np.int64) for code in found]
+
+
+class LabelIndex(NamedTuple):
+    """The labels that each raw value of a column may have become, value after value.
+
+    Example:
+        >>> raw, shown = Column("zip", ("13053", "13068")), Column("zip", ("130**", "13053"))
+        >>> index = LabelIndex.of(raw, shown, Labels())
+        >>> index.only is None, index.fits(np.array([0, 1])).tolist()
+        (True, [[True, True], [True, False]])
     """
-    covering = Covering(raw, ladder, level)
-    everything = np.arange(len(raw.values))
-    missing = everything[raw.missing :] if raw.missing >= 0 else everything[:0]
-    found = []
-    for label in published.values:
-        try:
-            codes = covering.of(label) if label is not None else missing
-        except InputError:
-            codes = everything[:0]
-        found.append(everything if label is None and matches_any else codes)
-    return found
+
+    starts: IntArray
+    """Where the labels of each value begin; one entry more at the end."""
+
+    label: IntArray
+    n: int
+    """How many labels there are."""
+
+    @classmethod
+    def of(cls, raw: Column, shown: Column, labels: Labels) -> Self:
+        """Turn around what each label covers."""
+        codes = labels.covered(raw, shown)
+        value = np.concatenate([np.zeros(0, dtype=np.int64), *codes])
+        label = np.repeat(np.arange(len(codes)), [len(each) for each in codes])
+        order = np.argsort(value, kind="stable")
+        starts = np.searchsorted(value[order], np.arange(len(raw.values) + 1))
+        return cls(starts, label[order], len(codes))
+
+    @property
+    def only(self) -> IntArray | None:
+        """The one label of each value, -1 for none; None if some value has several."""
+        number = np.diff(self.starts)
+        if number.max(initial=0) > 1:
+            return None
+        found = np.full(len(number), -1, dtype=np.int64)
+        found[number == 1] = self.label
+        return found
+
+    def fits(self, codes: np.ndarray) -> BoolArray:
+        """Return for `[value, label]` whether each of some values may have become the label."""
+        first, number = self.starts[codes], np.diff(self.starts)[codes]
+        at = np.repeat(np.arange(len(codes)), number)
+        offset = np.arange(len(at)) - np.repeat(np.cumsum(number) - number, number)
+        found = np.zeros((len(codes), self.n), dtype=np.bool_)
+        found[at, self.label[np.repeat(first, number) + offset]] = True
+        return found

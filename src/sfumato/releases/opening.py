@@ -2,19 +2,21 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sfumato.checks import names_in
 from sfumato.classes import EquivalenceClasses, classes_from
 from sfumato.counts import Column, FrequencySet, aligned, group
-from sfumato.decouplings.base import GroupedTables, SensitiveTable
+from sfumato.decouplings import BreakMerge, kind_of
+from sfumato.decouplings.base import GroupedTables, Kind, LinkedTables, SensitiveTable
 from sfumato.errors import InputError, ParameterError, PolicyError, UnknownColumnError, some
 from sfumato.hierarchy import Ladder
+from sfumato.hierarchy.labels import Labels
 from sfumato.models import PrivacyModel
 from sfumato.policy import GivenPolicy, Policy, RiskLevels, policy_of
 from sfumato.releases.manifest import claims_in, promise_of, promised_class_size
@@ -23,15 +25,8 @@ from sfumato.releases.stored import is_stored, manifest_beside, shown, stored_ta
 from sfumato.tables import Table, open_table
 from sfumato.text import STAR
 from sfumato.typing import IntArray, Value
-from sfumato.usefulness import Anatomised, Estimator, Generalised, GroupedEstimator, Labels, Sliced
-from sfumato.verifier.manifest import (
-    ANATOMY,
-    BREAK_MERGE,
-    SLICING,
-    DataFile,
-    Manifest,
-    read_manifest,
-)
+from sfumato.usefulness import Estimator
+from sfumato.verifier.manifest import DataFile, Manifest, read_manifest
 
 
 class Subject(NamedTuple):
@@ -247,10 +242,10 @@ def opened(sources: Mapping[str, object], manifest: Manifest) -> Opened:
 
 def require_grouped(kind: str | None) -> None:
     """Refuse a release whose groups are not people with the same quasi-identifiers."""
-    if kind != BREAK_MERGE:
+    if kind is None or not kind_of(kind).keeps_classes:
         raise InputError(
-            f"this needs a release decoupled by {BREAK_MERGE!r}, and this one is by {kind!r}: its "
-            "groups are not people with the same quasi-identifiers. What its tables tell is "
+            f"this needs a release decoupled by {BreakMerge.name!r}, and this one is by {kind!r}: "
+            "its groups are not people with the same quasi-identifiers. What its tables tell is "
             "in its own schema.sql and in what sf.verify finds."
         )
 
@@ -397,39 +392,27 @@ def classes_with(
 # What was published of a table, whatever its kind: roles, tables, and what answers questions.
 
 
-Read: TypeAlias = Callable[[Sequence[Column], Mapping[str, Ladder]], Estimator]
-"""Makes an estimator for the columns of the original, given the hierarchies of some."""
-
-
-@dataclass(frozen=True, eq=False)
-class Counted:
-    """The published tables, counted, and what links them."""
-
-    tables: tuple[FrequencySet, ...]
-    group: str | None = None
-    """The column that names the group in all of them; None if there is one table."""
-
-    count: str | None = None
-    """The column that says how many people an entry stands for; a table without it has a row
-    per person.
-    """
-
-    def names(self, table: FrequencySet) -> tuple[str, ...]:
-        """Name the columns about people."""
-        return tuple(name for name in table.names if name not in (self.group, self.count))
-
-
 class Published(NamedTuple):
     """A release of any kind."""
 
+    kind: type[Kind]
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
-    read: Read
-    counted: Callable[[Sequence[str]], Counted]
+    counted: Callable[[Sequence[str]], LinkedTables]
     """Counts those of some columns that each table has; tables with none are left out."""
 
     levels: Mapping[str, int]
     """The level of each column that was published at one level."""
+
+    def read(self, columns: Sequence[Column], ladders: Mapping[str, Ladder]) -> Estimator:
+        """Return what answers queries about the columns of the original.
+
+        Args:
+            columns: The columns of the original table.
+            ladders: The hierarchies of those that have one.
+        """
+        tables = self.counted([column.name for column in columns])
+        return Estimator(tables, columns, Labels(ladders, self.levels))
 
 
 def published(
@@ -472,63 +455,34 @@ def _one_table(
 ) -> Published:
     found = subject_of(release, quasi_identifiers, sensitive, policy)
 
-    def read(columns: Sequence[Column], ladders: Mapping[str, Ladder]) -> Estimator:
-        counts = counted(found.data, [column.name for column in columns])
-        return Generalised(counts, columns, Labels(ladders, _levels(found.manifest)))
-
-    def tables(names: Sequence[str]) -> Counted:
-        return Counted((counted(found.data, names).project(names),))
+    def tables(names: Sequence[str]) -> LinkedTables:
+        return LinkedTables((counted(found.data, names).project(names),))
 
     levels = _levels(found.manifest)
-    return Published(found.quasi_identifiers, found.sensitive, read, tables, levels)
+    return Published(Kind, found.quasi_identifiers, found.sensitive, tables, levels)
 
 
 def _decoupled(release: object) -> Published | None:
     if isinstance(release, GroupedTables):
         return _published_groups(release, {})
     tables = _tables(release)
-    if tables is not None and tables.manifest.kind in _BUCKETS:
-        return _buckets(tables)
+    if tables is not None and tables.manifest.kind is not None:
+        kind = kind_of(tables.manifest.kind)
+        if not kind.keeps_classes:
+            return _buckets(kind, tables)
     parts = parts_of(release)
     return None if parts is None else _published_groups(*parts)
 
 
 def _published_groups(grouped: GroupedTables, manifest: Mapping[str, Any]) -> Published:
-    def read(columns: Sequence[Column], ladders: Mapping[str, Ladder]) -> Estimator:
-        return GroupedEstimator(grouped, columns, Labels(ladders, _levels(manifest)))
-
-    def tables(names: Sequence[str]) -> Counted:
-        return _tables_of(grouped, names)
-
     names = tuple(column.name for column in grouped.quasi_identifiers)
-    return Published(names, grouped.names, read, tables, _levels(manifest))
 
+    def tables(wanted: Sequence[str]) -> LinkedTables:
+        _require(wanted, names, grouped.names)
+        return LinkedTables.of(grouped, wanted)
 
-def _tables_of(grouped: GroupedTables, names: Sequence[str]) -> Counted:
-    """Write decoupled groups as the tables they are published as, with numbers for labels."""
-    columns = [c for c in grouped.quasi_identifiers if c.name in names]
-    apart = [table for table in grouped.sensitive if table.column.name in names]
-    _require(names, [c.name for c in grouped.quasi_identifiers], grouped.names)
-    taken = {*names}
-    group, count = _free("group", taken), _free("count", taken)
-    numbers = np.arange(len(grouped), dtype=np.int32)
-    number = Column(group, tuple(numbers.tolist()))
-    found = []
-    if columns:
-        at = [grouped.quasi_identifiers.index(column) for column in columns]
-        codes = np.vstack([numbers[None], grouped.labels[at]]).astype(np.int32)
-        found.append(FrequencySet((number, *columns), codes, grouped.sizes))
-    for table in apart:
-        people, code = np.unique(table.rows, return_inverse=True)
-        codes = np.array([table.group, table.value, code], dtype=np.int32)
-        held = (number, table.column, Column(count, tuple(people.tolist())))
-        found.append(FrequencySet(held, codes, np.ones(len(code), dtype=np.int64)))
-    return Counted(tuple(found), group, count)
-
-
-def _free(name: str, taken: set[str]) -> str:
-    """Find a name that no column has."""
-    return name if name not in taken else _free(f"{name}_", taken)
+    kind = kind_of(manifest.get("kind", BreakMerge.name))
+    return Published(kind, names, grouped.names, tables, _levels(manifest))
 
 
 def _require(names: Sequence[str], *known: Sequence[str]) -> None:
@@ -564,15 +518,11 @@ def _tables(release: object) -> _Tables | None:
     return _Tables(manifest, {file.name: folder / file.name for file in manifest.files})
 
 
-def _buckets(tables: _Tables) -> Published:
+def _buckets(kind: type[Kind], tables: _Tables) -> Published:
     manifest = tables.manifest
     levels = {c.name: c.level for c in manifest.columns if c.level is not None}
-    build = _BUCKETS[str(manifest.kind)]
 
-    def read(columns: Sequence[Column], ladders: Mapping[str, Ladder]) -> Estimator:
-        return build(tables, columns, Labels(ladders, levels))
-
-    def counted_tables(names: Sequence[str]) -> Counted:
+    def counted_tables(names: Sequence[str]) -> LinkedTables:
         held = [_columns_of(manifest, file) for file in manifest.files]
         _require(names, *held)
         found = [
@@ -580,43 +530,16 @@ def _buckets(tables: _Tables) -> Published:
             for file, columns in zip(manifest.files, held, strict=True)
             if (wanted := [name for name in columns if name in names])
         ]
-        return Counted(tuple(found), manifest.group, manifest.count)
+        return LinkedTables(tuple(found), manifest.group, manifest.count)
 
     roles = manifest.named("quasi-identifier"), manifest.named("sensitive")
-    return Published(*roles, read, counted_tables, levels)
+    return Published(kind, *roles, counted_tables, levels)
 
 
 def _columns_of(manifest: Manifest, file: DataFile) -> tuple[str, ...]:
     if file.table == "qi":
         return manifest.named("quasi-identifier")
     return file.columns if file.column is None else (file.column,)
-
-
-def _anatomised(tables: _Tables, columns: Sequence[Column], labels: Labels) -> Estimator:
-    manifest = tables.manifest
-    [people] = [file for file in manifest.files if file.table == "qi"]
-    [values] = [file for file in manifest.files if file.table == "sensitive"]
-    return Anatomised(
-        tables.counts_of(people, *manifest.named("quasi-identifier")),
-        tables.counts_of(values, str(values.column), manifest.count),
-        columns,
-        labels,
-        bucket=manifest.group,
-        count=manifest.count,
-    )
-
-
-def _sliced(tables: _Tables, columns: Sequence[Column], labels: Labels) -> Estimator:
-    manifest = tables.manifest
-    slices = [tables.counts_of(file, *file.columns, manifest.count) for file in manifest.files]
-    return Sliced(slices, columns, labels, bucket=manifest.group, count=manifest.count)
-
-
-_BUCKETS: dict[str, Callable[[_Tables, Sequence[Column], Labels], Estimator]] = {
-    ANATOMY: _anatomised,
-    SLICING: _sliced,
-}
-"""How releases are read whose groups are not people with the same quasi-identifiers."""
 
 
 def _levels(manifest: Mapping[str, Any] | None) -> dict[str, int]:

@@ -1,21 +1,32 @@
 """Estimate: what a counting query gives when a release is all there is."""
 
 from collections.abc import Mapping
+from typing import TypeAlias
 
 import numpy as np
 
-from sfumato.attacks.matching import groups_of
 from sfumato.counts import Column, FrequencySet
+from sfumato.decouplings.base import LinkedTables
 from sfumato.errors import HierarchyError, ParameterError
 from sfumato.hierarchy import Ladder
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.recode.problem import ladders_of
-from sfumato.releases.opening import Counted, Published, counted, published
+from sfumato.releases.opening import Published, counted, published
 from sfumato.text import in_order, text_or_none
-from sfumato.typing import IntArray
-from sfumato.usefulness import Alone, Condition, Estimate, Query
-from sfumato.usefulness.answers import Known, Part, Reading, Said, Wanted, bounds, wanted_of
-from sfumato.usefulness.estimators import people_of
+from sfumato.typing import BoolArray
+from sfumato.usefulness import Condition, Estimate, Query, ReleaseOnlyReader
+from sfumato.usefulness.answers import (
+    AnswerReader,
+    InformedReader,
+    LabelAnswer,
+    Part,
+    Wanted,
+    bounds,
+    wanted_of,
+)
+
+_Answers: TypeAlias = Mapping[str | None, LabelAnswer]
+"""The answer of each label, by how it is written."""
 
 
 def estimate(
@@ -34,7 +45,7 @@ def estimate(
     any table behind the release.
 
     Without more than the release a word stands for itself, an interval, a mask or `*` for
-    whatever lies in it: see `sfumato.usefulness.Alone`. A missing value is counted only
+    whatever lies in it: see `sfumato.usefulness.ReleaseOnlyReader`. A missing value is counted only
     where it is asked for.
 
     Does not promise: that rows which were suppressed are like the others. They are not counted.
@@ -69,45 +80,45 @@ def estimate(
     found = published(release, tuple(wanted), (), None)
     tables = found.counted(tuple(wanted))
     shown = {name: _shown(tables, name) for name in wanted}
-    readings = _readings(found, shown, wanted, original, policy)
-    said = {
-        name: {text_or_none(label): readings[name].of(label) for label in column.values}
+    readers = _readers(found, shown, wanted, original, policy)
+    answers = {
+        name: {text_or_none(label): readers[name].answer(label) for label in column.values}
         for name, column in shown.items()
     }
     conditions = [
-        Condition(
-            column, np.array([said[name][text_or_none(label)].share for label in column.values])
-        )
+        Condition(column, np.array([answer.share for answer in answers[name].values()]))
         for name, column in shown.items()
     ]
     estimator = found.read(tuple(shown.values()), {})
-    least, most = bounds(_parts(tables, said))
+    least, most = bounds(_parts(tables, answers))
     # Slices that share a column may say more together than one after the other.
     count = min(max(estimator.count(Query(tuple(conditions))), float(least)), float(most))
     asked = {name: str(each) for name, each in wanted.items()}
     return Estimate(count, round(estimator.total), least, most, asked)
 
 
-def _shown(tables: Counted, name: str) -> Column:
-    """Put the labels together that a column has in all tables it stands in."""
+def _shown(tables: LinkedTables, name: str) -> Column:
+    """Collect the labels that a column has in all tables it stands in."""
     holding = [table.column(name) for table in tables.tables if name in table.names]
     labels = {text_or_none(value): value for column in holding for value in column.values}
     return Column(name, tuple(in_order(labels.values())))
 
 
-def _readings(
+def _readers(
     release: Published,
     shown: Mapping[str, Column],
     wanted: Mapping[str, Wanted],
     original: object,
     policy: Policy | None,
-) -> dict[str, Reading]:
-    """Find who reads each column: somebody who knows its raw values, or nobody does."""
+) -> dict[str, AnswerReader]:
+    """Choose a reader per column: an informed one where raw values are known."""
     raw, ladders = _raw(shown, original, policy)
     return {
-        name: Known(raw[name], column, wanted[name], ladders.get(name), release.levels.get(name))
+        name: InformedReader(
+            raw[name], column, wanted[name], ladders.get(name), release.levels.get(name)
+        )
         if name in raw
-        else Alone(column, wanted[name])
+        else ReleaseOnlyReader(column, wanted[name])
         for name, column in shown.items()
     }
 
@@ -141,26 +152,21 @@ def _listed(policy: Policy | None, column: Column) -> Ladder | None:
     return None if values == ["?"] else hierarchy.bind(column.name, values)
 
 
-def _parts(tables: Counted, said: Mapping[str, Mapping[str | None, Said]]) -> list[Part]:
-    numbers = groups_of(tables.tables, tables.group)
+def _parts(tables: LinkedTables, answers: Mapping[str, _Answers]) -> list[Part]:
+    parts = zip(tables.tables, tables.groups, tables.people, strict=True)
     return [
-        _part(tables, table, group, said)
-        for table, group in zip(tables.tables, numbers, strict=True)
+        Part(group, people, *(_entries(tables, table, answers, at) for at in (1, 2)))
+        for table, group, people in parts
     ]
 
 
-def _part(
-    tables: Counted,
-    table: FrequencySet,
-    group: IntArray,
-    said: Mapping[str, Mapping[str | None, Said]],
-) -> Part:
-    counts = tables.count is not None and tables.count in table.names
-    people = people_of(table, str(tables.count)) if counts else table.rows.astype(np.float64)
-    certain, possible = {}, {}
+def _entries(
+    tables: LinkedTables, table: FrequencySet, answers: Mapping[str, _Answers], at: int
+) -> dict[str, BoolArray]:
+    """Return per column whether each entry certainly (1) or possibly (2) keeps the condition."""
+    found = {}
     for name in tables.names(table):
-        each = [said[name][text_or_none(label)] for label in table.column(name).values]
-        codes = table.codes_of(name)
-        certain[name] = np.array([one.certain for one in each], dtype=bool)[codes]
-        possible[name] = np.array([one.possible for one in each], dtype=bool)[codes]
-    return Part(group, people, certain, possible)
+        labels = table.column(name).values
+        each = [answers[name][text_or_none(label)][at] for label in labels]
+        found[name] = np.array(each, dtype=bool)[table.codes_of(name)]
+    return found

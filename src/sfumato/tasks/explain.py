@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 
 from sfumato.adversary.explanation import Belief, Explanation, Place
-from sfumato.adversary.person import TABLE, Knowledge, Labels, OnePerson, Seen
+from sfumato.adversary.person import Knowledge, OnePerson, PersonSearch
 from sfumato.counts import Column
-from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import ParameterError, UnknownColumnError, suggest
 from sfumato.policy import GivenPolicy, Missing, policy_of
 from sfumato.releases.opening import Published, manifest_of, published
 from sfumato.text import STAR, is_missing, text_of
 from sfumato.typing import FloatArray, Value
-from sfumato.verifier.manifest import BREAK_MERGE, SLICING
 
 
 def explain(
@@ -78,17 +76,17 @@ def explain(
     known = _known(person, opened)
     manifest = manifest_of(release) or {}
     missing = manifest.get("missing", policy and policy.missing.value)
-    reader = Labels(opened.levels, policy, data, missing == Missing.MATCHES_ANY.value)
     removed = manifest.get("rows", {}).get("suppression") == "remove"
-    seen = Seen(_kind(release, manifest), opened, known, reader, stars_are_people=removed)
-    knowledge = Knowledge.read(knows, [seen.sensitive(name) for name in opened.sensitive])
-    return _explained(seen, knowledge, _asked(opened, column, knowledge))
-
-
-def _kind(release: object, manifest: Mapping[str, Any]) -> str:
-    if isinstance(release, GroupedTables):
-        return BREAK_MERGE
-    return str(manifest.get("kind") or TABLE)
+    search = PersonSearch(
+        opened,
+        known,
+        policy,
+        data,
+        matches_any=missing == Missing.MATCHES_ANY.value,
+        stars_are_people=removed,
+    )
+    knowledge = Knowledge.read(knows, [search.tables.column(name) for name in opened.sensitive])
+    return _explain(search, knowledge, _asked(opened, column, knowledge))
 
 
 def _require_roles(opened: Published, column: str | None) -> None:
@@ -126,25 +124,26 @@ def _asked(opened: Published, column: str | None, knowledge: Knowledge) -> list[
     return left
 
 
-def _explained(seen: Seen, knowledge: Knowledge, asked: Sequence[str]) -> Explanation:
-    plain = OnePerson(seen.pieces, seen.n, by_size=seen.kind != SLICING)
-    names = [name for name in seen.opened.sensitive if name in _concerned(knowledge)]
-    weights = {n: knowledge.weights(seen.sensitive(n), plain.prior(n)) for n in names}
+def _explain(search: PersonSearch, knowledge: Knowledge, asked: Sequence[str]) -> Explanation:
+    kind, column = search.opened.kind, search.tables.column
+    plain = OnePerson(search.pieces, search.n, by_size=kind.by_size)
+    names = [name for name in search.opened.sensitive if name in _concerned(knowledge)]
+    weights = {n: knowledge.weights(column(n), plain.prior(n)) for n in names}
     person = replace(plain, weights=weights)
-    likely = _even(person.groups)
-    order = np.lexsort((np.arange(seen.n), -likely))[: int((likely > 0).sum())]
+    likely = _snap_to_0_or_1(person.groups)
+    order = np.lexsort((np.arange(search.n), -likely))[: int((likely > 0).sum())]
     places = tuple(
-        Place(seen.labels(at), round(float(person.sizes[at])), float(likely[at]))
+        Place(search.labels_of(at), round(float(person.sizes[at])), float(likely[at]))
         for at in order.tolist()
     )
-    notes = _notes(seen, plain, knowledge, found=bool(places))
-    beliefs = tuple(_belief(person, seen.sensitive(name), knowledge) for name in asked)
+    notes = _notes(search, plain, knowledge, found=bool(places))
+    beliefs = tuple(_belief(person, column(name), knowledge) for name in asked)
     return Explanation(
-        dict(seen.known),
+        dict(search.known),
         str(knowledge),
-        seen.kind,
-        seen.total,
-        seen.n,
+        kind.name,
+        search.total,
+        search.n,
         places,
         beliefs if places else (),
         notes,
@@ -161,7 +160,7 @@ def _belief(person: OnePerson, column: Column, knowledge: Knowledge) -> Belief:
     missing = float(after[column.missing]) if column.missing >= 0 else 0.0
     after = after[: len(before)]
     total = after.sum()
-    before, after = _even(before), _even(after / total if total else after)
+    before, after = _snap_to_0_or_1(before), _snap_to_0_or_1(after / total if total else after)
     order = np.lexsort((np.arange(len(before)), -before, -after.round(12)))
     return Belief(
         column.name,
@@ -172,14 +171,16 @@ def _belief(person: OnePerson, column: Column, knowledge: Knowledge) -> Belief:
     )
 
 
-def _even(shares: FloatArray) -> FloatArray:
-    """Take for 0 or 1 what is so but for rounding: what is certain must be said to be."""
+def _snap_to_0_or_1(shares: FloatArray) -> FloatArray:
+    """Round what is 0 or 1 but for rounding errors: what is certain must be said to be."""
     whole = shares.round()
     found: FloatArray = np.where(np.abs(shares - whole) < 1e-12, whole, shares)
     return found
 
 
-def _notes(seen: Seen, plain: OnePerson, knowledge: Knowledge, *, found: bool) -> tuple[str, ...]:
+def _notes(
+    search: PersonSearch, plain: OnePerson, knowledge: Knowledge, *, found: bool
+) -> tuple[str, ...]:
     notes = []
     if not found and plain.groups.any():
         notes.append(
@@ -187,18 +188,19 @@ def _notes(seen: Seen, plain: OnePerson, knowledge: Knowledge, *, found: bool) -
             "the release contradicts it."
         )
     elif not found:
-        unread = seen.unread()
+        unread = search.unreadable()
         notes += [
-            f"{name}: nothing that is published stands for {_shown(seen.known[name])}. "
-            f"{suggest(_shown(seen.known[name], bare=True), labels)}"
+            f"{name}: nothing that is published stands for {_shown(search.known[name])}. "
+            f"{suggest(_shown(search.known[name], bare=True), labels)}"
             for name, labels in unread.items()
         ]
         if not unread:
             notes.append("Each of the values occurs, but nobody has all of them together.")
         notes.append("The person is not in the data, was suppressed, or a value is misspelt.")
-    if seen.left_out:
+    if search.left_out:
+        rows = search.left_out
         notes.append(
-            f"{seen.left_out} more rows say nothing but {STAR} of whose they are, and are left out."
+            f"{rows} more rows say nothing but {STAR} of whose they are, and are left out."
         )
     return tuple(notes)
 

@@ -6,7 +6,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from sfumato.adversary.target import matcher
+from sfumato.adversary.target import matcher_of
 from sfumato.attacks import Membership, Presence
 from sfumato.checks import require_int
 from sfumato.errors import ParameterError, UnknownNameError
@@ -185,7 +185,7 @@ def membership(  # noqa: PLR0913 - all but two have a default and are named
     for name, each in opened.items():
         # The same seed for all: the same made-up rows.
         rng = np.random.default_rng(seed)
-        found[name] = attack.run(people, matcher(people, each, ladders), rng=rng)
+        found[name] = attack.run(people, matcher_of(people, each, ladders), rng=rng)
         if progress is not None:
             progress("compare", len(found), len(opened))
     return Presences(found, seed) if isinstance(releases, Mapping) else found["release"]

@@ -8,14 +8,13 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from sfumato.counts import Column
+from sfumato.counts import Column, added
 from sfumato.errors import InputError, ParameterError, UnknownNameError
 from sfumato.hierarchy import Ladder
-from sfumato.hierarchy.labels import Covering, Reader, Stretch, day_of, reader_of, stretch_of
+from sfumato.hierarchy.labels import LabelReader, Reader, Stretch, day_of, reader_of, stretch_of
 from sfumato.html import fragment
 from sfumato.text import STAR, number_of, text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
-from sfumato.usefulness.estimators import added
 from sfumato.usefulness.queries import between
 
 
@@ -73,7 +72,7 @@ def wanted_of(name: str, given: object) -> Wanted:
 # What a published label says to a question about raw values.
 
 
-class Said(NamedTuple):
+class LabelAnswer(NamedTuple):
     """How likely somebody with a label has what is asked for, and whether it is certain."""
 
     share: float
@@ -84,18 +83,18 @@ class Said(NamedTuple):
     """Whether anybody with the label can have it."""
 
 
-YES = Said(1.0, certain=True, possible=True)
-NO = Said(0.0, certain=False, possible=False)
+YES = LabelAnswer(1.0, certain=True, possible=True)
+NO = LabelAnswer(0.0, certain=False, possible=False)
 
 
-class Reading(Protocol):
+class AnswerReader(Protocol):
     """Anything that can hold the labels of a column against a question."""
 
-    def of(self, label: Value) -> Said:
-        """Say what one label says."""
+    def answer(self, label: Value) -> LabelAnswer:
+        """Return what one label says."""
 
 
-class Known:
+class InformedReader:
     """Reads labels as somebody who knows all raw values of the column does.
 
     Rows behind a label are taken to be spread evenly over the raw values it covers. A label
@@ -110,8 +109,8 @@ class Known:
 
     Example:
         >>> age = Column("age", (31, 32, 38, 40))
-        >>> reading = Known(age, Column("age", ("30-39", "40-49")), Range(35, 45))
-        >>> [reading.of(label).share for label in ("30-39", "40-49")]
+        >>> reading = InformedReader(age, Column("age", ("30-39", "40-49")), Range(35, 45))
+        >>> [reading.answer(label).share for label in ("30-39", "40-49")]
         [0.3333333333333333, 1.0]
     """
 
@@ -123,7 +122,7 @@ class Known:
         ladder: Ladder | None = None,
         level: int | None = None,
     ) -> None:
-        self._covering = Covering(raw, ladder, level)
+        self._reader = LabelReader(raw, ladder, level)
         if isinstance(wanted, Range):
             low = raw.known[0] if wanted.low is None and raw.known else wanted.low
             high = raw.known[-1] if wanted.high is None and raw.known else wanted.high
@@ -133,12 +132,14 @@ class Known:
             self._named = wanted.texts
             self._allowed = _allowed(raw, shown, wanted)
 
-    def of(self, label: Value) -> Said:
-        """Say what one label says."""
+    def answer(self, label: Value) -> LabelAnswer:
+        """Return what one label says."""
         if label is not None and text_of(label) in self._named:
             return YES
-        inside = self._allowed[self._covering.of(label)]
-        return Said(float(inside.mean()), certain=bool(inside.all()), possible=bool(inside.any()))
+        inside = self._allowed[self._reader.codes(label)]
+        return LabelAnswer(
+            float(inside.mean()), certain=bool(inside.all()), possible=bool(inside.any())
+        )
 
 
 def _allowed(raw: Column, shown: Column, wanted: Values) -> BoolArray:
@@ -162,7 +163,7 @@ def unknown(column: str, text: str, known: list[str]) -> UnknownNameError:
 # Reading labels with nothing but the release.
 
 
-class Alone:
+class ReleaseOnlyReader:
     """Reads labels as somebody does who has the release and nothing else.
 
     What is asked for is held against an interval pro rata: whole numbers and days are counted
@@ -176,8 +177,8 @@ class Alone:
         wanted: What is asked for.
 
     Example:
-        >>> reading = Alone(Column("age", ("20-29", "30-39", "40-49")), Range(25, 39))
-        >>> [reading.of(label).share for label in ("20-29", "30-39", "40-49")]
+        >>> reading = ReleaseOnlyReader(Column("age", ("20-29", "30-39", "40-49")), Range(25, 39))
+        >>> [reading.answer(label).share for label in ("20-29", "30-39", "40-49")]
         [0.5, 1.0, 0.0]
     """
 
@@ -197,9 +198,9 @@ class Alone:
         else:
             raise _unordered(shown, wanted)
 
-    def of(self, label: Value) -> Said:
-        """Say what one label says."""
-        return self._reading.of(label)
+    def answer(self, label: Value) -> LabelAnswer:
+        """Return what one label says."""
+        return self._reading.answer(label)
 
 
 class _Axis:
@@ -228,7 +229,7 @@ class _Axis:
                 return cls(wanted, reader, stretches)
         return None
 
-    def of(self, label: Value) -> Said:
+    def answer(self, label: Value) -> LabelAnswer:
         text = None if label is None else text_of(label)
         if text is None or text in self._named:
             return YES if text in self._named else NO
@@ -238,7 +239,7 @@ class _Axis:
             stretch = Stretch(stretch.low, stretch.high - 1, closed=True)
         share = self._asked.share(self._clipped(stretch), whole=self._whole)
         certain, possible = self._asked.bounds(stretch, whole=self._whole)
-        return Said(share if possible else 0.0, certain=certain, possible=possible)
+        return LabelAnswer(share if possible else 0.0, certain=certain, possible=possible)
 
     def _clipped(self, stretch: Stretch) -> Stretch:
         """Let open ends reach as far as anything that is known, and no less than a point."""
@@ -306,7 +307,7 @@ class _Words:
             if text is not None and not any(self._fits(text, label) for label in labels):
                 raise unknown(shown.name, text, [each for each in labels if each is not None])
 
-    def of(self, label: Value) -> Said:
+    def answer(self, label: Value) -> LabelAnswer:
         text = None if label is None else text_of(label)
         if text in self._wanted:
             return YES
@@ -316,7 +317,7 @@ class _Words:
         inside = [word for word in under if word in self._wanted]
         share = len(inside) / len(under) if under else 0.0
         # Other words than those published may be meant, so nothing is certain.
-        return Said(share, certain=False, possible=bool(inside))
+        return LabelAnswer(share, certain=False, possible=bool(inside))
 
     @staticmethod
     def _fits(word: str | None, label: str | None) -> bool:

@@ -14,7 +14,7 @@ from sfumato.errors import MissingExtraError, ParameterError, UnknownNameError
 from sfumato.html import fragment
 from sfumato.text import text_of
 from sfumato.typing import FloatArray, IntArray
-from sfumato.usefulness.estimators import Estimator, Original
+from sfumato.usefulness.estimators import Estimator
 from sfumato.usefulness.queries import QueryErrors, Workload
 
 # How much of what columns have to do with each other is still in a release.
@@ -45,13 +45,14 @@ class Associations:
     Example:
         >>> from sfumato.decouplings.base import GroupedTables
         >>> from sfumato.counts import FrequencySet
-        >>> from sfumato.usefulness import GroupedEstimator, Original
+        >>> from sfumato.usefulness import Estimator
         >>> rows = [("30s", "flu", "low"), ("30s", "gout", "high")]
         >>> table = FrequencySet.from_rows(["age", "ill", "pay"], rows)
         >>> grouped = GroupedTables.of(table, ["age"], ["ill", "pay"])
-        >>> release = GroupedEstimator(grouped, table.columns)
+        >>> release = Estimator.of_groups(grouped, table.columns)
         >>> names = ["ill", "pay"]
-        >>> print(Associations.between(strengths(Original(table), names), release, names))
+        >>> before = strengths(Estimator.of_original(table), names)
+        >>> print(Associations.between(before, release, names))
         correlations (Cramér's V) of 1 pair of columns: off by 1.000 in the mean, most in ill and
         pay (1.000 became 0.000)
     """
@@ -102,9 +103,9 @@ def strengths(estimator: Estimator, names: Sequence[str]) -> dict[tuple[str, str
     """Give Cramér's V of each pair of columns; pairs of more than `MOST_CELLS` are left out.
 
     >>> from sfumato.counts import FrequencySet
-    >>> from sfumato.usefulness import Original
+    >>> from sfumato.usefulness import Estimator
     >>> table = FrequencySet.from_rows(["ill", "pay"], [("flu", "low"), ("gout", "high")])
-    >>> strengths(Original(table), ["ill", "pay"])
+    >>> strengths(Estimator.of_original(table), ["ill", "pay"])
     {('ill', 'pay'): 1.0}
     """
     sizes = {name: len(estimator.column(name).values) for name in names}
@@ -191,11 +192,11 @@ class Classification:
         leaf: Fewest rows that the tree bases an answer on.
 
     Example:
-        >>> from sfumato.usefulness import Original
+        >>> from sfumato.usefulness import Estimator
         >>> rows = [(age, "gout" if age > 39 else "flu") for age in range(20, 60)]
         >>> table = FrequencySet.from_rows(["age", "ill"], rows)
         >>> tree = Classification("ill", leaf=5)
-        >>> tree.accuracy(Original(table), table, rng=np.random.default_rng(1))
+        >>> tree.accuracy(Estimator.of_original(table), table, rng=np.random.default_rng(1))
         1.0
     """
 
@@ -395,7 +396,7 @@ class Exam:
         >>> rows = [(31, "flu"), (32, "flu"), (38, "gout"), (39, "gout")]
         >>> table = FrequencySet.from_rows(["age", "ill"], rows)
         >>> exam = Exam(table, ["age"], ["ill"], Workload(100), seed=1)
-        >>> exam.of(Original(table)).queries.mean
+        >>> exam.of(Estimator.of_original(table)).queries.mean
         0.0
     """
 
@@ -411,7 +412,7 @@ class Exam:
         self._names = (*quasi_identifiers, *sensitive)
         self._seed = seed
         self._rows = counts.total
-        self._truth = Original(counts)
+        self._truth = Estimator.of_original(counts)
         rng = np.random.default_rng(seed)
         self._queries = workload.draw(counts, quasi_identifiers, sensitive, rng=rng)
         self._answers = self._truth.counts(self._queries)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet
+from sfumato.decouplings import kind_of
 from sfumato.decouplings.base import GroupedTables
 from sfumato.drawing import bars_svg
 from sfumato.errors import InputError
@@ -26,7 +27,6 @@ from sfumato.reports.content import (
 from sfumato.reports.given import Given
 from sfumato.reports.sections.base import Chapter, NotHereError
 from sfumato.text import text_of
-from sfumato.verifier.manifest import BREAK_MERGE
 
 _KNOWS = Heading("who knows", "What the adversary knows of a person besides the release.")
 _GUESSES = Heading("guesses", "The columns that are guessed, all of them at once.")
@@ -35,7 +35,7 @@ _GUESSES = Heading("guesses", "The columns that are guessed, all of them at once
 def _parts(given: Given) -> Sequence[Part]:
     if given.kind is None:
         raise NotHereError("the release is in one piece: nothing was decoupled")
-    if given.kind != BREAK_MERGE:
+    if not kind_of(given.kind).keeps_classes:
         raise NotHereError(
             f"by {given.kind} groups are buckets; its attacks say what can be guessed from them"
         )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from sfumato.decouplings import kind_of
 from sfumato.drawing import network_svg
 from sfumato.html import brief
 from sfumato.leaks import Findings
@@ -23,7 +24,6 @@ from sfumato.reports.content import (
 from sfumato.reports.given import Given
 from sfumato.reports.sections.base import Chapter, NotHereError
 from sfumato.tasks.detect import detect, marked_edges
-from sfumato.verifier.manifest import BREAK_MERGE
 
 _MOST_COLUMNS = 40
 """Networks of more columns are not drawn: nobody could read them."""
@@ -32,7 +32,7 @@ _MOST_RULES = 15
 
 
 def _parts(given: Given) -> Sequence[Part]:
-    if given.kind not in (None, BREAK_MERGE):
+    if not kind_of(given.kind).keeps_classes:
         raise NotHereError(
             f"a release by {given.kind} has no rows to learn from; its attacks say what it tells"
         )
@@ -53,7 +53,7 @@ def _parts(given: Given) -> Sequence[Part]:
         parts.append(_rules(findings))
     if findings.notes:
         parts.append(Listing.of([f"Note: {brief(note, most=300)}." for note in findings.notes]))
-    if given.kind == BREAK_MERGE:
+    if given.kind is not None:
         parts.append(
             Sentence(
                 "The release has no rows any more. This is what one of the tables tells that fit "

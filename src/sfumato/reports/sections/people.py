@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sfumato.decouplings import kind_of
 from sfumato.drawing.charts import histogram_svg
 from sfumato.reports.content import (
     Badge,
@@ -112,7 +113,7 @@ def _by_level(given: Given, sizes: IntArray, rows: IntArray) -> Table:
 
 
 def _remark(given: Given) -> list[Sentence]:
-    if given.kind in (None, "break-merge"):
+    if kind_of(given.kind).keeps_classes:
         return []
     return [
         Sentence(
