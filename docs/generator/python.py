@@ -21,7 +21,7 @@ from sfumato.leaks import (
     RiskLevels,
     Rule,
     Vulnerable,
-    Wanted,
+    WantedKnowledge,
 )
 from sfumato.policy.parts import Part
 from sfumato.publishing.increments import Publication
@@ -38,7 +38,7 @@ _MORE = {
     "Findings": Findings,
     "Rule": Rule,
     "Fact": Fact,
-    "Wanted": Wanted,
+    "WantedKnowledge": WantedKnowledge,
     "Inference": Inference,
     "Advice": Advice,
     "Vulnerable": Vulnerable,

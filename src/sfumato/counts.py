@@ -192,6 +192,15 @@ class FrequencySet:
         position = self.index(name)
         return sums(self.codes[position], self.rows, len(self.columns[position].values))
 
+    def group_by(self, names: Sequence[str]) -> Groups:
+        """Group the combinations by their values in some columns."""
+        sizes = [len(self.column(name).values) for name in names]
+        return group([self.codes_of(name) for name in names], sizes, n=len(self))
+
+    def values_at(self, names: Sequence[str], at: int) -> tuple[tuple[str, Value], ...]:
+        """Return some columns and the values that one combination has in them."""
+        return tuple((name, self.column(name).values[self.codes_of(name)[at]]) for name in names)
+
     def project(self, names: Sequence[str]) -> "FrequencySet":
         """Count over fewer columns (the subset's frequency set, without the rows)."""
         positions = [self.index(name) for name in names]

@@ -4,13 +4,14 @@ from collections import Counter
 from itertools import combinations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.counts import FrequencySet
 from sfumato.errors import InputError, ParameterError, UnknownColumnError
-from sfumato.hierarchy import Hierarchy
+from sfumato.hierarchy import Hierarchy, Taxonomy
 from sfumato.leaks import associations_of, hide
 from tests.bayes.worked import COLUMNS, TABLE
 
@@ -137,6 +138,14 @@ def test_a_rule_lifts_its_label_and_siblings_or_the_whole_column():
     column = hide(counts, ["q"], ["s"], {"s": ladder}, scope="column").columns[0]
     assert dict(column.labels) == {"a": "ab", "b": "ab", "c": "c", "d": "de"}
     assert (values.rules, values.rounds, column.rounds) == (1, 1, 1)
+
+
+def test_a_plain_table_and_a_hierarchy_will_do():
+    table = pa.table({"q": ["1"] * 4 + ["2"] * 3, "s": [*"aaad", *"dcb"]})
+    tree = Taxonomy({"ab": ["a", "b"], "cd": ["c", "d"]})
+    assert [len(found) for found in associations_of(table, ["q"], ["s"])] == [1]
+    [column] = hide(table, ["q"], ["s"], {"s": tree}).columns
+    assert dict(column.labels) == {"a": "ab", "b": "ab", "c": "c", "d": "d"}
 
 
 def test_equality_with_the_threshold_is_not_above_it():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sfumato.counts import FrequencySet
 from sfumato.errors import PolicyError
-from sfumato.leaks import RiskLevels, ranked, rules_of
+from sfumato.leaks import RiskLevels, rank_rules, rules_of
 from sfumato.networks import Network
 from tests.bayes.worked import COLUMNS as CENSUS
 from tests.bayes.worked import ROWS
@@ -113,7 +113,7 @@ class TestTheTenRowTable:
 
     def test_state_gov_in_the_first_group_tells_everything(self, counts):
         rule = self.rule(counts, ["Age", "Government"], "Marital-Status", alpha=0.9)
-        certain = {tuple(e["known"].values()): e["told"] for e in rule.shown()}
+        certain = {tuple(e["known"].values()): e["told"] for e in rule.top_entries()}
         first = next(key for key in certain if key[1].lower().startswith("state"))
         assert certain[first] == {"Marital-Status": "Never-Married"}
 
@@ -121,7 +121,9 @@ class TestTheTenRowTable:
         """Erratum E3: the sources say 1."""
         rule = self.rule(counts, ["Age", "Government"], "Salary", alpha=0.5)
         [private] = [
-            e for e in rule.shown() if e["known"]["Government"] == "Private" and e["support"] == 3
+            e
+            for e in rule.top_entries()
+            if e["known"]["Government"] == "Private" and e["support"] == 3
         ]
         assert private["posterior"] == pytest.approx(2 / 3)
         assert private["level"] == "high"
@@ -132,7 +134,7 @@ def test_support_hides_what_too_few_rows_say():
     counts = FrequencySet.from_rows(NAMES, rows)
     network = Network.of(NAMES, [("a", "b")])
     [rule] = rules_of(counts, network, support=4)
-    assert [e["known"]["a"] for e in rule.shown()] == ["y"]
+    assert [e["known"]["a"] for e in rule.top_entries()] == ["y"]
     assert rule.least_support == 5
 
 
@@ -140,7 +142,7 @@ def test_rules_that_reveal_come_first_then_those_with_most_people():
     rows = [("x", "x", "p", "q")] * 6 + [("y", "y", "p", "q")] * 4 + [("z", "y", "r", "q")] * 5
     counts = FrequencySet.from_rows(NAMES, rows)
     network = Network.of(NAMES, [("a", "b"), ("a", "c")])
-    rules = ranked(rules_of(counts, network, sensitive=["c"], support=1))
+    rules = rank_rules(rules_of(counts, network, sensitive=["c"], support=1))
     assert [r.told.name for r in rules if not r.against_arrow] == ["c", "b"]
 
 

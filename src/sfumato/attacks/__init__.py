@@ -6,7 +6,7 @@ than classes: `Composition` two releases, `Membership` who is in the data, `Link
 
 from sfumato.attacks.background import BackgroundKnowledge
 from sfumato.attacks.base import Attack, Case, ClassAttack, Finding, Outcome, at_risk
-from sfumato.attacks.composition import Compared, Composition
+from sfumato.attacks.composition import ComparedReleases, Composition
 from sfumato.attacks.dependency import Dependency
 from sfumato.attacks.homogeneity import Homogeneity
 from sfumato.attacks.knowledge_breach import KnowledgeBreach
@@ -26,7 +26,7 @@ __all__ = [
     "BackgroundKnowledge",
     "Case",
     "ClassAttack",
-    "Compared",
+    "ComparedReleases",
     "Composition",
     "Dependency",
     "Finding",

@@ -21,26 +21,26 @@ Labels = tuple[str | None, ...]
 
 @dataclass(frozen=True)
 class Difference:
-    """What changed in one group from one release to the next, as anybody can see."""
+    """What changed in one group from one release to the next, as any reader can see."""
 
     labels: Labels
     joined: int
-    """At least so many rows are new."""
+    """The least number of rows that are new."""
 
     left: int
-    """At least so many are gone."""
+    """The least number of rows that are gone."""
 
     newcomers: Fraction
-    """The largest breach probability among those who joined; 0 if nobody did."""
+    """The largest breach probability among the rows that joined; 0 if none did."""
 
     leavers: Fraction
     before: Fraction
-    """The same for everybody in the group, in the earlier release."""
+    """The same for the whole group, in the earlier release."""
 
     after: Fraction
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the figures as plain values."""
+        """Return the figures as plain values."""
         shares = ("newcomers", "leavers", "before", "after")
         return {
             "labels": list(self.labels),
@@ -51,7 +51,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedReleases:
     """What comparing two releases shows, and which groups it betrays."""
 
     attack: "Composition"
@@ -64,16 +64,16 @@ class Compared:
 
     @property
     def suffers(self) -> bool:
-        """Whether somebody who joined or left is betrayed."""
+        """Whether people who joined or left are betrayed."""
         return bool(self.exposed)
 
     @property
     def people(self) -> int:
-        """How many rows that concerns."""
+        """The number of rows that concerns."""
         return sum(each.joined + each.left for each in self.exposed)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values, ready for JSON."""
+        """Return everything as plain values, ready for JSON."""
         return {
             "attack": "composition",
             "alpha": self.attack.alpha,
@@ -97,12 +97,12 @@ class Composition(Attack):
     """Subtract one release from the next, group by group.
 
     If a release adds n rows to a group, the difference of the counts is the table of exactly
-    those n. Whoever knows that a person joined between the two looks the person up among n, not
-    among the whole group.
+    those n. An adversary who knows that a person joined between the two looks the person up among
+    n, not among the whole group.
 
     Finds: groups in which fewer than k rows joined (or left), and those in which the values of
-    those who did are likelier than alpha, for whoever knows that somebody did and one of the
-    person's sensitive values; with a single sensitive column, for whoever knows the former.
+    those who did are likelier than alpha, for an adversary who knows that a person did and one of
+    the person's sensitive values; with a single sensitive column, who knows the former.
     Does not find: what can be told from knowing who *else* joined, or from releases by other
     publishers. Where rows joined and left the same group at once, only the difference is seen,
     and only that is judged.
@@ -139,7 +139,7 @@ class Composition(Attack):
         require_int("k", self.k, at_least=1)
 
     def betrays(self, difference: Difference) -> bool:
-        """Tell whether too little hides those who joined or left a group."""
+        """Return whether too little hides those who joined or left a group."""
         limit = exact(self.alpha)
         return any(
             rows and (rows < self.k or share > limit)
@@ -149,9 +149,9 @@ class Composition(Attack):
             )
         )
 
-    def run(self, earlier: GroupedTables, later: GroupedTables) -> Compared:
+    def run(self, earlier: GroupedTables, later: GroupedTables) -> ComparedReleases:
         """Compare two releases of the same columns; a missing value is a value of its own."""
-        return Compared(self, tuple(_differences(_by_labels(earlier, later))))
+        return ComparedReleases(self, tuple(_differences(_by_labels(earlier, later))))
 
     @classmethod
     def against(cls, target: Target, threshold: float) -> list[Self]:
@@ -169,9 +169,10 @@ class Composition(Attack):
         if target.grouped is None or target.earlier is None:
             raise ParameterError("target", target.kind, "two releases", why=self.why_not(target))
         names = target.grouped.quasi_identifiers
+        both = _by_labels(target.earlier, target.grouped)
         found = [
             case
-            for difference in _differences(_by_labels(target.earlier, target.grouped), _known)
+            for difference in _differences(both, _without_missing)
             for case in _cases(tuple(column.name for column in names), difference)
         ]
         prior = np.array([case.prior for case in found])
@@ -200,7 +201,7 @@ class Composition(Attack):
 
 
 def _cases(names: tuple[str, ...], difference: Difference) -> list[Case]:
-    """Say what is believed of those who joined and of those who left, beside what it was."""
+    """Return what is believed of those who joined and of those who left, beside what it was."""
     who = dict(zip(names, difference.labels, strict=True))
     moved = (
         ("joined", difference.joined, difference.after, difference.newcomers),
@@ -224,8 +225,8 @@ class _Group:
         return likelihood_with_a_value(largest, self.size)
 
 
-def _known(group: _Group) -> _Group:
-    """Leave missing values out: who has none is hidden by nobody, and gives nothing away."""
+def _without_missing(group: _Group) -> _Group:
+    """Return a group without missing values: they hide no person, and give nothing away."""
     counts: tuple[dict[str | None, int], ...] = tuple(
         {value: n for value, n in each.items() if value is not None} for each in group.counts
     )
@@ -235,7 +236,7 @@ def _known(group: _Group) -> _Group:
 def _differences(
     pairs: Iterable[tuple[Labels, _Group, _Group]], of: Callable[[_Group], _Group] | None = None
 ) -> Iterator[Difference]:
-    """Say how groups differ that do, perhaps in some respect only."""
+    """Yield how groups differ that do, perhaps in some respect only."""
     for labels, *both in pairs:
         old, new = both if of is None else map(of, both)
         if old != new:
@@ -245,7 +246,7 @@ def _differences(
 def _by_labels(
     earlier: GroupedTables, later: GroupedTables
 ) -> Iterator[tuple[Labels, _Group, _Group]]:
-    """Put the groups of two releases beside each other."""
+    """Yield the groups of two releases beside each other."""
     for kind in ("quasi_identifiers", "sensitive"):
         names = [_names(grouped, kind) for grouped in (earlier, later)]
         if names[0] != names[1]:
@@ -253,13 +254,13 @@ def _by_labels(
                 "later", names[1], f"a release with the {kind} of the earlier, {names[0]}"
             )
     before, after = _groups(earlier), _groups(later)
-    nobody = _Group(0, tuple({} for _ in earlier.sensitive))
+    empty = _Group(0, tuple({} for _ in earlier.sensitive))
     for labels in sorted(before.keys() | after.keys(), key=str):
-        yield labels, before.get(labels, nobody), after.get(labels, nobody)
+        yield labels, before.get(labels, empty), after.get(labels, empty)
 
 
 def _difference(labels: Labels, old: _Group, new: _Group) -> Difference:
-    gained, lost = _seen(old, new), _seen(new, old)
+    gained, lost = _gain(old, new), _gain(new, old)
     # A group that is gone as a whole tells nothing that its last tables did not.
     if not new.size:
         lost = new
@@ -268,8 +269,8 @@ def _difference(labels: Labels, old: _Group, new: _Group) -> Difference:
     )
 
 
-def _seen(old: _Group, new: _Group) -> _Group:
-    """Give what the later tables hold more of: at least so many rows, with these values."""
+def _gain(old: _Group, new: _Group) -> _Group:
+    """Return what the later tables hold more of: the least number of rows, with these values."""
     more = tuple(
         {value: n - before.get(value, 0) for value, n in after.items() if n > before.get(value, 0)}
         for before, after in zip(old.counts, new.counts, strict=True)

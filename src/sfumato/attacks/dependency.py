@@ -12,7 +12,7 @@ from sfumato.checks import require_int, require_text
 from sfumato.counts import FrequencySet, group
 from sfumato.errors import InputError, UnknownColumnError
 from sfumato.leaks.findings import ALL, TOLD, fit_columns, learn_networks
-from sfumato.leaks.rules import Rule, merged, rules_of
+from sfumato.leaks.rules import Rule, merge_rules, rules_of
 from sfumato.networks import LEARNERS, Network
 from sfumato.text import text_of
 from sfumato.typing import BoolArray, CodeArray, FloatArray
@@ -92,7 +92,7 @@ class Dependency(Attack):
             if rule.told.name == self.column
         ]
         before = priors(target.classes.counts_of(self.column))
-        return [_telling(_believed(rule, before)) for rule in merged(found)]
+        return [_telling(_believed(rule, before)) for rule in merge_rules(found)]
 
     def _learned(self, target: Target) -> list[Network]:
         """Learn the networks once for all columns."""

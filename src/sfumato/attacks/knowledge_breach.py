@@ -8,26 +8,26 @@ import numpy as np
 from sfumato.attacks.base import Attack, Beliefs, Outcome, at_risk, likeliest, priors
 from sfumato.attacks.target import Target
 from sfumato.checks import require_text
-from sfumato.counts import FrequencySet, group, sums
+from sfumato.counts import FrequencySet, sums
 from sfumato.errors import InputError, UnknownColumnError
 from sfumato.leaks.breach import listing
-from sfumato.typing import FloatArray, Value
+from sfumato.typing import FloatArray
 
 
 @dataclass(frozen=True)
 class KnowledgeBreach(Attack):
-    """Guess all other sensitive values of somebody whose group and one sensitive value are known.
+    """Guess all other sensitive values of a person whose group and one sensitive value are known.
 
     Of five women two work for the state; both are single and earn little. Of the table in one
-    piece, whoever knows that somebody works for the state knows the rest. Split into a table
-    per column, it is a guess: 2 in 5 are single and 4 in 5 earn little, so both together are
-    32 %, because every way of joining the tables is equally likely.
+    piece, an adversary who knows that a person works for the state knows the rest. Split into a
+    table per column, it is a guess: 2 in 5 are single and 4 in 5 earn little, so both together
+    are 32 %, because every way of joining the tables is equally likely.
 
     Finds: in each group the likeliest combination of the other columns. On a decoupled release it
     is the product of the largest shares, whatever value is known; on a table in one piece,
     which is what the release was before, the commonest combination among those of the class
     with the known value. What is believed without the release is the product of the shares of
-    the values in the whole table. Missing values hide nobody.
+    the values in the whole table. Missing values hide no person.
     Does not find: what dependencies that are known from elsewhere add, or what several known
     values tell together.
 
@@ -62,8 +62,8 @@ class KnowledgeBreach(Attack):
         if self.known is not None:
             require_text("known", self.known)
 
-    def told(self, target: Target) -> tuple[str, ...]:
-        """Give the columns that are guessed."""
+    def guessed_columns(self, target: Target) -> tuple[str, ...]:
+        """Return the columns that are guessed."""
         if self.known is not None and self.known not in target.sensitive:
             raise UnknownColumnError(self.known, target.sensitive, where="the sensitive columns")
         told = tuple(name for name in target.sensitive if name != self.known)
@@ -72,17 +72,17 @@ class KnowledgeBreach(Attack):
         return told
 
     def beliefs(self, target: Target) -> Beliefs:
-        """Give the likeliest combination of each group, or of each known value in each class."""
+        """Return the likeliest combination of each group, or of each known value in each class."""
         if target.grouped is not None:
-            return _joined(target, self.told(target))
+            return _join_tables(target, self.guessed_columns(target))
         if target.counts is not None:
-            return _read_off(target, target.counts, self.known, self.told(target))
+            return _read_rows(target, target.counts, self.known, self.guessed_columns(target))
         raise InputError(f"a knowledge breach cannot be tried: {self.why_not(target)}.")
 
     def on(self, target: Target, threshold: float) -> Outcome:
         beliefs = self.beliefs(target)
         risky = at_risk(beliefs.prior, beliefs.posterior, threshold)
-        return beliefs.outcome(self, ", ".join(self.told(target)), risky, threshold)
+        return beliefs.outcome(self, ", ".join(self.guessed_columns(target)), risky, threshold)
 
     @classmethod
     def against(cls, target: Target, threshold: float) -> list[Self]:  # noqa: ARG003 - all alike
@@ -106,12 +106,12 @@ class KnowledgeBreach(Attack):
         return cls("disease")
 
 
-def _joined(target: Target, told: tuple[str, ...]) -> Beliefs:
+def _join_tables(target: Target, told: tuple[str, ...]) -> Beliefs:
     """Join the tables of a decoupled release: shares multiply, the known value tells nothing."""
     counts = [target.classes.counts_of(name) for name in told]
     guesses = [likeliest(each) for each in counts]
 
-    def believed(at: int) -> str:
+    def belief(at: int) -> str:
         codes = [int(guess.value[at]) for guess in guesses]
         values = [
             each.column.values[code] for each, code in zip(counts, codes, strict=True) if code >= 0
@@ -123,22 +123,18 @@ def _joined(target: Target, told: tuple[str, ...]) -> Beliefs:
         np.prod([guess.prior for guess in guesses], axis=0),
         np.prod([guess.posterior for guess in guesses], axis=0),
         target.who,
-        believed,
+        belief,
     )
 
 
-def _read_off(
+def _read_rows(
     target: Target, counts: FrequencySet, known: str | None, told: tuple[str, ...]
 ) -> Beliefs:
-    """Look into a table in one piece: rows of a class that have the known value."""
+    """Count in a table in one piece: rows of a class that have the known value."""
     given = (*target.quasi_identifiers, *(() if known is None else (known,)))
     table = _without_missing(counts, (*told, *(() if known is None else (known,))))
     table = table.project([*given, *told])
-    cells = group(
-        [table.codes_of(name) for name in given],
-        [len(table.column(name).values) for name in given],
-        n=len(table),
-    )
+    cells = table.group_by(given)
     prior = _priors(target, table, told)
     # The last of each cell is its commonest combination, and of equals the rarest elsewhere.
     order = np.lexsort((-prior, table.rows, cells.of_item))
@@ -146,16 +142,12 @@ def _read_off(
     best[cells.of_item[order]] = order
     rows = sums(cells.of_item, table.rows, cells.n)
 
-    def values(at: int, names: tuple[str, ...]) -> tuple[tuple[str, Value], ...]:
-        row = int(best[at])
-        return tuple((n, table.column(n).values[table.codes_of(n)[row]]) for n in names)
-
     return Beliefs(
         rows,
         prior[best],
         table.rows[best] / rows,
-        lambda at: dict(values(at, given)),
-        lambda at: listing(values(at, told)),
+        lambda at: dict(table.values_at(given, int(best[at]))),
+        lambda at: listing(table.values_at(told, int(best[at]))),
     )
 
 
@@ -167,7 +159,7 @@ def _without_missing(counts: FrequencySet, names: tuple[str, ...]) -> FrequencyS
 
 
 def _priors(target: Target, table: FrequencySet, told: tuple[str, ...]) -> FloatArray:
-    """Give the product of the shares that the values of each row have in the whole table."""
+    """Return the product of the shares that the values of each row have in the whole table."""
     prior = np.ones(len(table))
     for name in told:
         # Missing is the last code, so that known codes are places among the known values.

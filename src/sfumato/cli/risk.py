@@ -84,7 +84,7 @@ def detect(  # noqa: PLR0917 - options of a command line
             support=support,
             progress=progress,
         )
-        inferred = findings.infer(known_values(findings.counts, knows)) if knows else None
+        inferred = findings.infer(known_values(findings.counts.columns, knows)) if knows else None
     written: list[Path] = []
     if draw is not None or export is not None:
         from sfumato.tasks.detect import draw_findings, export_network
@@ -155,7 +155,7 @@ def breach(  # noqa: PLR0917 - options of a command line
     code is 0: looking for breaches is what the command is for.
     """
     from sfumato.tasks.breach import breach as task
-    from sfumato.tasks.breach import named_values
+    from sfumato.tasks.breach import known_values
 
     with progress_bar(quiet=quiet or json) as progress:
         exposure = task(
@@ -168,7 +168,7 @@ def breach(  # noqa: PLR0917 - options of a command line
             progress=progress,
         )
     columns = [table.column for table in exposure.grouped.sensitive]
-    known = named_values(columns, knows or [])
+    known = known_values(columns, knows or [])
     from sfumato.cli.views import (
         breach_view,
         guesses_view,
@@ -176,7 +176,7 @@ def breach(  # noqa: PLR0917 - options of a command line
     )
 
     if group:
-        wanted = named_values(exposure.grouped.quasi_identifiers, group)
+        wanted = known_values(exposure.grouped.quasi_identifiers, group)
         person = exposure.person(wanted, known)
         if json:
             write_json({"person": person.to_dict(most=most, alpha=alpha)})

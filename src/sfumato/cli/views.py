@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.adversary.explanation import listed
 from sfumato.cli.command import bar, cell, clean, fits, status, table
 from sfumato.leaks import ABOVE
-from sfumato.leaks.breach import listing, shown
+from sfumato.leaks.breach import listing, show_value
 from sfumato.text import percent
 
 if TYPE_CHECKING:
@@ -481,7 +481,7 @@ def entries_view(rules: "tuple[Rule, ...]") -> "Table":
     heads = ("known", "told", "how surely", "before", "people", "of rows")
     rows = []
     for rule in rules[:_MOST_ENTRIES]:
-        for entry in rule.shown(_MOST_ENTRIES):
+        for entry in rule.top_entries(_MOST_ENTRIES):
             known = ", ".join(f"{n}={_text(v)}" for n, v in entry["known"].items())
             [(name, value)] = entry["told"].items()
             rows.append(
@@ -637,7 +637,7 @@ def _told(
     for guess in guesses:
         single = len(guess.values) == 1
         cells: list[object] = [
-            shown(guess.values[0][1]) if single else listing(guess.values),
+            show_value(guess.values[0][1]) if single else listing(guess.values),
             *_sure(guess, breach.levels),
         ]
         if before:

@@ -1,11 +1,19 @@
-"""Dependency rules of a published table, and the breach probabilities of a decoupled one."""
+"""Leaks of a published table: rules, facts and findings, and guesses at a decoupled one."""
 
 from sfumato.leaks.breach import Breach, Combination, Holding, Share, breach_of, holders
 from sfumato.leaks.exposure import Change, Comparison, Exposure, Spread, View, compare
 from sfumato.leaks.findings import Advice, Findings, Inference, Vulnerable
-from sfumato.leaks.hiding import Association, Hidden, HiddenColumn, associations_of, hide
-from sfumato.leaks.knowledge import Fact, Wanted, minimal_knowledge, most_wanted
-from sfumato.leaks.rules import Entries, Rule, ranked, rules_of
+from sfumato.leaks.hiding import Association, HiddenColumn, HiddenTable, associations_of, hide
+from sfumato.leaks.rules import (
+    Entries,
+    Fact,
+    Rule,
+    WantedKnowledge,
+    minimal_knowledge,
+    most_wanted,
+    rank_rules,
+    rules_of,
+)
 from sfumato.likelihood import (
     ABOVE,
     UNLIMITED,
@@ -29,8 +37,8 @@ __all__ = [
     "Exposure",
     "Fact",
     "Findings",
-    "Hidden",
     "HiddenColumn",
+    "HiddenTable",
     "Holding",
     "Inference",
     "RiskLevels",
@@ -39,7 +47,7 @@ __all__ = [
     "Spread",
     "View",
     "Vulnerable",
-    "Wanted",
+    "WantedKnowledge",
     "associations_of",
     "breach_of",
     "compare",
@@ -51,6 +59,6 @@ __all__ = [
     "most_wanted",
     "permitted_each",
     "permitted_rows",
-    "ranked",
+    "rank_rules",
     "rules_of",
 ]

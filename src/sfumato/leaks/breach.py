@@ -1,4 +1,4 @@
-"""What somebody who joins the parts of a decoupled table again can guess about one person."""
+"""Guesses about one person of a decoupled release: combinations, and how likely they are."""
 
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from sfumato.html import fragment
 from sfumato.likelihood import likelihood, permitted_rows
 from sfumato.networks.tables import code_of
 from sfumato.policy import RiskLevels
-from sfumato.text import text_of
+from sfumato.text import text_of, text_or_none
 from sfumato.typing import Value
 
 # Combinations of values in one group of a decoupled table, likeliest first.
@@ -49,17 +49,17 @@ class Combination:
 
     @property
     def probability(self) -> Fraction:
-        """How likely somebody of the group has all of them: the product of their shares."""
+        """The probability that a person of the group has all of them: a product of shares."""
         return likelihood(self.rows, self.size)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values that JSON can hold."""
+        """Return everything as plain values that JSON can hold."""
         return {
             "group": plain(self.group),
             "size": self.size,
             "values": plain(self.values),
             "counts": list(self.rows),
-            **written(self.probability),
+            **plain_probability(self.probability),
         }
 
     def __str__(self) -> str:
@@ -81,12 +81,12 @@ class Share:
         return tuple(likelihood([rows], self.size) for rows in self.rows)
 
     def rows_of(self, value: Value) -> int:
-        """Count the people of the group with a value; 0 if nobody has it."""
+        """Count the people of the group with a value."""
         return dict(zip(self.values, self.rows, strict=True)).get(value, 0)
 
 
 def group_of(grouped: GroupedTables, at: int) -> Named:
-    """Name a group by its quasi-identifiers."""
+    """Return the quasi-identifiers of a group."""
     codes = grouped.labels[:, at].tolist()
     return tuple(
         (c.name, c.values[i]) for c, i in zip(grouped.quasi_identifiers, codes, strict=True)
@@ -102,7 +102,7 @@ def share_of(table: SensitiveTable, at: int, size: int) -> Share:
 
 
 def likeliest(group: Named, size: int, shares: Sequence[Share]) -> Iterator[Combination]:
-    """Give a group's combinations one by one, likeliest first, without making all of them.
+    """Yield a group's combinations, likeliest first, without making all of them.
 
     A combination is a place in each column's values, which are in falling order. Raising
     one place never makes it likelier, so the next best is always among the successors
@@ -133,8 +133,8 @@ def likeliest(group: Named, size: int, shares: Sequence[Share]) -> Iterator[Comb
 
 
 def plain(named: Named) -> dict[str, str | None]:
-    """Give columns and values as JSON can hold them."""
-    return {name: None if value is None else text_of(value) for name, value in named}
+    """Return columns and values as JSON can hold them."""
+    return {name: text_or_none(value) for name, value in named}
 
 
 def listing(named: Named) -> str:
@@ -143,18 +143,18 @@ def listing(named: Named) -> str:
     >>> listing((("age", 30), ("ill", None)))
     'age=30, ill=(missing)'
     """
-    return ", ".join(f"{name}={shown(value)}" for name, value in named)
+    return ", ".join(f"{name}={show_value(value)}" for name, value in named)
 
 
-def shown(value: Value) -> str:
+def show_value(value: Value) -> str:
     """Write one value, also a missing one."""
     return "(missing)" if value is None else text_of(value)
 
 
-def written(probability: Fraction) -> dict[str, Any]:
-    """Give a probability both as a number and exactly.
+def plain_probability(probability: Fraction) -> dict[str, Any]:
+    """Return a probability both as a number and exactly.
 
-    >>> written(Fraction(8, 25))
+    >>> plain_probability(Fraction(8, 25))
     {'probability': 0.32, 'exact': '8/25'}
     """
     return {"probability": float(probability), "exact": str(probability)}
@@ -203,12 +203,12 @@ class Breach:
 
     @property
     def known_share(self) -> Fraction:
-        """Case 2: how likely somebody of the group has what is known."""
+        """Case 2: the probability that a person of the group has what is known."""
         return likelihood(self.known_rows, self.size)
 
     @property
     def possible(self) -> int:
-        """How many combinations there are to choose from."""
+        """The number of combinations there are to choose from."""
         return prod(len(share.values) for share in self.told)
 
     def share(self, column: str) -> Share:
@@ -218,7 +218,7 @@ class Breach:
         return self.told[self.columns.index(column)]
 
     def combination(self, values: Mapping[str, Value]) -> Combination:
-        """Look up a guess at some columns or all; a value nobody in the group has counts 0."""
+        """Return a guess at some columns or all; a value that is not in the group counts 0."""
         found = []
         for name, value in values.items():
             column = self.share(name).column
@@ -231,20 +231,20 @@ class Breach:
         return self.combination(values).probability
 
     def group_only(self, guess: Combination) -> Fraction:
-        """Case 1: how likely the guess and what is known are, to whoever knows the group only."""
+        """Case 1: how likely the guess and what is known are, if only the group is known."""
         return guess.probability * self.known_share
 
     def combinations(self) -> Iterator[Combination]:
-        """Give the guesses at all columns one by one, likeliest first."""
+        """Yield the guesses at all columns, likeliest first."""
         return likeliest(self.group, self.size, self.told)
 
     def likeliest(self, most: int = _MOST_SHOWN) -> list[Combination]:
-        """Give the likeliest guesses, without making all of them."""
+        """Return the likeliest guesses, without making all of them."""
         return list(islice(self.combinations(), most))
 
     @property
     def strongest(self) -> Fraction:
-        """How likely the best guess at all columns is."""
+        """The probability of the best guess at all columns."""
         return next(self.combinations()).probability
 
     @property
@@ -253,18 +253,18 @@ class Breach:
         return self.levels.of(float(self.strongest))
 
     def before(self, guess: Combination) -> Fraction | None:
-        """How likely the same guess was before breaking: its share of the rows that fit."""
+        """Return how likely the guess was before decoupling: its share of the rows that fit."""
         if self.matching is None or not self.matching.total:
             return None
         if guess.values and tuple(name for name, _ in guess.values) == self.columns:
-            rows = self._seen.get(tuple(value for _, value in guess.values), 0)
+            rows = self._matching_rows.get(tuple(value for _, value in guess.values), 0)
         else:
             rows = self._rows_with(guess.values)
         return Fraction(rows, self.matching.total)
 
     @cached_property
-    def _seen(self) -> Mapping[tuple[Value, ...], int]:
-        """How many rows that fit have each combination of all columns."""
+    def _matching_rows(self) -> Mapping[tuple[Value, ...], int]:
+        """The number of rows that fit with each combination of all columns."""
         if self.matching is None:
             return {}
         columns = self.matching.project(self.columns)
@@ -289,12 +289,12 @@ class Breach:
         return permitted_rows(guess.rows, guess.size, alpha)
 
     def to_dict(self, *, most: int = _MOST_SHOWN, alpha: float | None = None) -> dict[str, Any]:
-        """Give everything as plain values that JSON can hold; `most` limits the combinations."""
+        """Return everything as plain values that JSON can hold; `most` limits the combinations."""
         return {
             "group": plain(self.group),
             "size": self.size,
             "knows": plain(self.knows),
-            "known_share": written(self.known_share),
+            "known_share": plain_probability(self.known_share),
             "level": self.level,
             "columns": {
                 share.column.name: [
@@ -312,10 +312,10 @@ class Breach:
         answer: dict[str, Any] = {
             "values": plain(guess.values),
             "counts": list(guess.rows),
-            **written(guess.probability),
+            **plain_probability(guess.probability),
             "level": self.levels.of(float(guess.probability)),
-            "group_only": written(self.group_only(guess)),
-            "before": None if before is None else written(before),
+            "group_only": plain_probability(self.group_only(guess)),
+            "before": None if before is None else plain_probability(before),
         }
         if alpha is not None:
             answer["permitted"] = self.permitted_rows(guess, alpha)
@@ -332,7 +332,7 @@ class Breach:
         lines = [f"{listing(self.group) or 'everybody'}: {self.size} people{known}"]
         for share in self.told:
             each = zip(share.values[:_MOST_SHOWN], share.probabilities, strict=False)
-            shares = ", ".join(f"{shown(value)} {float(p):.0%}" for value, p in each)
+            shares = ", ".join(f"{show_value(value)} {float(p):.0%}" for value, p in each)
             lines.append(f"  {share.column.name}: {shares}")
         for guess in self.likeliest() if len(self.told) > 1 else ():
             level = self.levels.of(float(guess.probability))
@@ -350,7 +350,7 @@ def breach_of(
     counts: FrequencySet | None = None,
     levels: RiskLevels | None = None,
 ) -> Breach:
-    """Say how likely each guess is about a person of a group.
+    """Return how likely each guess is about a person of a group.
 
     Args:
         grouped: The published parts.
@@ -375,7 +375,7 @@ def breach_of(
     """
     at = find_group(grouped, group)
     size = int(grouped.sizes[at])
-    known = [_known(grouped, at, name, value) for name, value in (knows or {}).items()]
+    known = [_find_known(grouped, at, name, value) for name, value in (knows or {}).items()]
     told = [name for name in grouped.names if name not in (knows or {})]
     if not told:
         raise ParameterError(
@@ -398,7 +398,7 @@ def breach_of(
 
 
 def find_group(grouped: GroupedTables, wanted: Mapping[str, Value]) -> int:
-    """Find the one group that has these quasi-identifiers, or say which there are."""
+    """Find the one group that has these quasi-identifiers, or raise with those there are."""
     columns = {column.name: i for i, column in enumerate(grouped.quasi_identifiers)}
     agreeing = np.zeros(len(grouped), dtype=np.int64)
     for name, value in wanted.items():
@@ -422,10 +422,10 @@ def find_group(grouped: GroupedTables, wanted: Mapping[str, Value]) -> int:
     )
 
 
-def _known(
+def _find_known(
     grouped: GroupedTables, at: int, name: str, value: Value
 ) -> tuple[tuple[str, Value], int]:
-    """Find a known value in its table, or refuse one that nobody in the group has."""
+    """Find a known value in its table; raise if the group does not have it."""
     table = grouped.table(name)
     found = table.column.values[code_of(table.column, value)]
     share = share_of(table, at, int(grouped.sizes[at]))
@@ -433,15 +433,15 @@ def _known(
     if not rows:
         raise UnknownNameError(
             "person with value",
-            shown(found),
-            [shown(v) for v in share.values],
+            show_value(found),
+            [show_value(v) for v in share.values],
             where=f"{name!r} of the group {listing(group_of(grouped, at))}",
         )
     return (name, found), rows
 
 
 def _having(counts: FrequencySet, values: Named) -> np.ndarray:
-    """Tell which combinations of a table have these values."""
+    """Return which combinations of a table have these values."""
     match = np.ones(len(counts), dtype=np.bool_)
     for name, value in values:
         match &= counts.codes_of(name) == code_of(counts.column(name), value)
@@ -450,7 +450,7 @@ def _having(counts: FrequencySet, values: Named) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Holding:
-    """A group in which a sensitive value occurs: where somebody with it may be.
+    """A group in which a sensitive value occurs: where a person with it may be.
 
     Example:
         >>> one = Holding((("age", "30s"),), "work", "state", rows=2, size=5, total=4)
@@ -473,25 +473,25 @@ class Holding:
 
     @property
     def belongs(self) -> Fraction:
-        """How likely somebody who has the value is in this group."""
+        """The probability that a person who has the value is in this group."""
         return Fraction(self.rows, self.total)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values that JSON can hold."""
+        """Return everything as plain values that JSON can hold."""
         return {
             "group": plain(self.group),
             "knows": plain(((self.column, self.value),)),
             "count": self.rows,
             "size": self.size,
-            "share": written(self.share),
-            "belongs": written(self.belongs),
+            "share": plain_probability(self.share),
+            "belongs": plain_probability(self.belongs),
         }
 
 
 def holders(grouped: GroupedTables, column: str, value: Value) -> list[Holding]:
     """List the groups in which a sensitive value occurs, where it is commonest first.
 
-    Case 2: somebody's sensitive value is known, and not their group.
+    Case 2: a person's sensitive value is known, and not the group.
     """
     table = grouped.table(column)
     code = code_of(table.column, value)

@@ -1,4 +1,4 @@
-"""How exposed a whole decoupled release is: what its tables alone allow to be guessed."""
+"""Exposure of a whole decoupled release: what its tables allow to be guessed, to whom."""
 
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,8 +24,8 @@ from sfumato.leaks.breach import (
     holders,
     likeliest,
     listing,
+    plain_probability,
     share_of,
-    written,
 )
 from sfumato.likelihood import likelihood, likelihoods
 from sfumato.policy import RiskLevels
@@ -85,7 +85,7 @@ class People:
         names = [column.name for column in grouped.quasi_identifiers]
         table = counts.project([*names, *grouped.names])
         found = _groups(table, grouped)
-        codes = {one.column.name: _recoded(table, one.column) for one in grouped.sensitive}
+        codes = {one.column.name: _codes_in(table, one.column) for one in grouped.sensitive}
         cells = np.empty((len(grouped.sensitive), len(table)), dtype=np.int64)
         agree = np.array_equal(sums(found, table.rows, len(grouped)), grouped.sizes)
         for s, one in enumerate(grouped.sensitive):
@@ -106,7 +106,7 @@ class People:
         return cls(grouped, codes, table.rows, found, cells)
 
     def after(self, told: BoolArray) -> FloatArray:
-        """How likely each one's own values in some columns are, to whoever joins the parts."""
+        """Return how likely each one's own values in some columns are, if the parts are joined."""
         return likelihoods(self.cells[told], self.sizes)
 
     def behind(self, known: str | None) -> IntArray:
@@ -126,7 +126,7 @@ def _same(keys: IntArray, mine: IntArray, at: IntArray) -> bool:
 def _groups(table: FrequencySet, grouped: GroupedTables) -> IntArray:
     """Find each combination's group, or -1."""
     columns = grouped.quasi_identifiers
-    theirs = [_recoded(table, column) for column in columns]
+    theirs = [_codes_in(table, column) for column in columns]
     both = group(
         [np.append(label, code) for label, code in zip(grouped.labels, theirs, strict=True)],
         [len(column.values) + 1 for column in columns],
@@ -143,8 +143,8 @@ def _groups(table: FrequencySet, grouped: GroupedTables) -> IntArray:
     return found
 
 
-def _recoded(table: FrequencySet, column: Column) -> CodeArray:
-    """Give a column's codes in another dictionary, matched as written; unknown values come last."""
+def _codes_in(table: FrequencySet, column: Column) -> CodeArray:
+    """Return a column's codes in another dictionary, matched as text; unknown values come last."""
     places = {text_or_none(value): i for i, value in enumerate(column.values)}
     mine = table.column(column.name).values
     lookup = np.array([places.get(text_or_none(v), len(places)) for v in mine], dtype=np.int32)
@@ -166,9 +166,9 @@ class Spread:
     """How many people are above alpha, if one was given."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values that JSON can hold."""
+        """Return everything as plain values that JSON can hold."""
         return {
-            "worst": written(self.worst),
+            "worst": plain_probability(self.worst),
             "mean": self.mean,
             "people": dict(self.people),
             **({} if self.above is None else {"above": self.above}),
@@ -192,7 +192,7 @@ class Change:
     """How many people's own values became less likely."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values that JSON can hold."""
+        """Return everything as plain values that JSON can hold."""
         return {
             "known": self.known,
             "told": list(self.told),
@@ -220,7 +220,7 @@ class Comparison:
     levels: RiskLevels = field(default_factory=RiskLevels)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values that JSON can hold."""
+        """Return everything as plain values that JSON can hold."""
         return {"people": self.people, "changes": [change.to_dict() for change in self.changes]}
 
     def __str__(self) -> str:
@@ -234,9 +234,9 @@ def compare(
     levels: RiskLevels | None = None,
     alpha: float | None = None,
 ) -> Comparison:
-    """Ask the same question of a table and of its decoupled parts, for everybody in it.
+    """Compare what a table and its decoupled parts tell about each person in it.
 
-    Before breaking, somebody who knows a person's group and one sensitive value counts the
+    Before decoupling, an adversary who knows a group and one sensitive value counts the
     rows that fit, and the share of them with the person's other values. After it, only the
     product of the values' shares in the group is left. Each person counts with their own values.
 
@@ -322,7 +322,7 @@ def likely(sizes: IntArray, tables: Sequence[SensitiveTable], least: float) -> L
     """Find every combination with a probability of at least `least`, in all groups at once.
 
     Probabilities of a group's combinations add up to 1, so at most 1/least of them are found,
-    and at most so many are held while columns are joined one by one: a product that is too
+    and at most as many are held while columns are joined one by one: a product that is too
     small stays so.
 
     >>> rows = [("A", "flu", "low"), ("A", "flu", "low"), ("A", "gout", "high")]
@@ -379,7 +379,7 @@ class View:
         return likelihoods(np.array(most), self.grouped.sizes)
 
     def worst(self, most: int = _MOST_SHOWN) -> list[Combination]:
-        """Give the likeliest guesses of all groups, with their groups.
+        """Return the likeliest guesses of all groups, with their groups.
 
         Only as many groups as guesses are looked into: those whose best guess is likeliest.
         """
@@ -401,7 +401,7 @@ class View:
 
     @cached_property
     def expected(self) -> Mapping[str, float]:
-        """How many people are expected to have a combination of each risk level."""
+        """The number of people expected to have a combination of each risk level."""
         group, probability = self._likely
         people = probability * self.grouped.sizes[group]
         found = by_level(self.levels, probability, people)
@@ -412,7 +412,7 @@ class View:
 
     @property
     def expected_above(self) -> float | None:
-        """How many people are expected to have a combination above alpha, if one was given."""
+        """The number of people expected to have a combination above alpha, if one was given."""
         if self.alpha is None:
             return None
         group, probability = self._likely
@@ -438,7 +438,7 @@ class View:
         return self.levels.of(float(self.largest.max(initial=0.0)))
 
     def to_dict(self, *, most: int = _MOST_SHOWN) -> dict[str, Any]:
-        """Give everything as plain values that JSON can hold."""
+        """Return everything as plain values that JSON can hold."""
         above = self.expected_above
         return {
             "known": self.known,
@@ -463,7 +463,7 @@ class Exposure:
 
     Promises: every probability is that of an adversary who believes all ways of joining the
     parts equally likely. Does not promise that adversaries know no more than a group and some
-    values: somebody who knows how columns depend on each other in general can do better.
+    values: one who knows how columns depend on each other in general can do better.
 
     Example:
         >>> rows = [("30s", "state", "single"), ("30s", "state", "single")]
@@ -490,13 +490,13 @@ class Exposure:
 
     @cached_property
     def views(self) -> tuple[View, ...]:
-        """What each adversary can guess: who knows the group, or one sensitive column besides."""
+        """The guesses of each adversary, who knows the group or one sensitive column besides."""
         known = [None, *(self.grouped.names if len(self.grouped.names) > 1 else ())]
         return tuple(View(self.grouped, one, self.levels, self.alpha) for one in known)
 
     @cached_property
     def comparison(self) -> Comparison | None:
-        """Everybody's own values before and after breaking; needs the table before it."""
+        """Each person's own values before and after decoupling; needs the table before it."""
         if self.counts is None:
             return None
         return compare(self.counts, self.grouped, levels=self.levels, alpha=self.alpha)
@@ -517,13 +517,13 @@ class Exposure:
     def person(
         self, group: Mapping[str, Value], knows: Mapping[str, Value] | None = None
     ) -> Breach:
-        """Say how likely each guess is about a person of a group; see `breach_of`."""
+        """Return how likely each guess is about a person of a group; see `breach_of`."""
         return breach_of(
             self.grouped, group=group, knows=knows, counts=self.counts, levels=self.levels
         )
 
     def holders(self, knows: Mapping[str, Value]) -> list[Holding]:
-        """Say where somebody may be whose group is not known, by one sensitive value."""
+        """Return the groups a person may be in of whom one sensitive value is known."""
         if len(knows) != 1:
             raise InputError(
                 f"without a group one sensitive value says where somebody may be, got {len(knows)}:"
@@ -533,7 +533,7 @@ class Exposure:
         return holders(self.grouped, column, value)
 
     def to_dict(self, *, most: int = _MOST_SHOWN) -> dict[str, Any]:
-        """Give everything as plain values that JSON can hold; `most` limits the guesses shown."""
+        """Return everything as plain values that JSON can hold; `most` limits the guesses shown."""
         return {
             "people": self.grouped.total,
             "groups": len(self.grouped),
@@ -573,7 +573,7 @@ class Exposure:
 def random_table(grouped: GroupedTables, rng: np.random.Generator) -> FrequencySet:
     """Draw one of the tables that fit: each column's values dealt out at random in each group.
 
-    Every such table is equally likely to somebody who sees the decoupled release only, so
+    Every such table is equally likely to a reader who sees the decoupled release only, so
     what depends on what in it, beyond the groups, is chance.
 
     Example:

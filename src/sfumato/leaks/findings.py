@@ -1,4 +1,4 @@
-"""What was found: the networks, their tables, the rules, and what to do about them."""
+"""Findings on a published table: networks, their tables, rules, and what to do about them."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,10 +7,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sfumato.counts import FrequencySet, group, sums
+from sfumato.counts import FrequencySet, sums
 from sfumato.html import fragment
-from sfumato.leaks.knowledge import Fact, Wanted, minimal_knowledge, most_wanted
-from sfumato.leaks.rules import Rule, merged, ranked, rules_of
+from sfumato.leaks.rules import (
+    Fact,
+    Rule,
+    WantedKnowledge,
+    merge_rules,
+    minimal_knowledge,
+    most_wanted,
+    rank_rules,
+    rules_of,
+)
 from sfumato.networks import (
     ConditionalTable,
     Constraints,
@@ -22,10 +30,8 @@ from sfumato.networks import (
     tables_of,
 )
 from sfumato.policy import RiskLevels
-from sfumato.text import text_of
-from sfumato.typing import Progress, Value, silent
-
-# From what leaks to what to do: decouple columns, or generalise some classes further.
+from sfumato.text import text_or_none
+from sfumato.typing import BoolArray, Progress, Value, silent
 
 
 @dataclass(frozen=True)
@@ -40,9 +46,9 @@ class Vulnerable:
     """How many of its people are exposed."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values that JSON can hold."""
+        """Return everything as plain values that JSON can hold."""
         return {
-            "class": {n: None if v is None else text_of(v) for n, v in self.group},
+            "class": {name: text_or_none(value) for name, value in self.group},
             "rows": self.rows,
             "people": self.people,
         }
@@ -62,7 +68,7 @@ class Advice:
     """The classes whose people are exposed, those with most people first."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values that JSON can hold."""
+        """Return everything as plain values that JSON can hold."""
         return {
             "decouple": list(self.decouple),
             "generalise": list(self.generalise),
@@ -114,21 +120,13 @@ def advise(
 def _vulnerable(
     counts: FrequencySet, leaks: Sequence[Rule], quasi_identifiers: Sequence[str]
 ) -> tuple[Vulnerable, ...]:
-    hit = np.zeros(len(counts), dtype=bool)
-    for rule in leaks:
-        hit |= rule.matches(counts)
-    names = list(quasi_identifiers)
-    classes = group(
-        [counts.codes_of(name) for name in names],
-        [len(counts.column(name).values) for name in names],
-        n=len(counts),
-    )
+    hit = _exposed_by(leaks, counts)
+    classes = counts.group_by(quasi_identifiers)
     sizes = sums(classes.of_item, counts.rows, classes.n)
     people = sums(classes.of_item, counts.rows * hit, classes.n)
     found = []
     for i in np.argsort(-people, kind="stable")[: np.count_nonzero(people)].tolist():
-        item = classes.first[i]
-        values = tuple((n, counts.column(n).values[counts.codes_of(n)[item]]) for n in names)
+        values = counts.values_at(quasi_identifiers, int(classes.first[i]))
         found.append(Vulnerable(values, int(sizes[i]), int(people[i])))
     return tuple(found)
 
@@ -151,13 +149,13 @@ class Inference:
     """How many rows match what is known."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values that JSON can hold."""
+        """Return everything as plain values that JSON can hold."""
         return {
             "column": self.column,
             "support": self.support,
             "values": [
                 {
-                    "value": None if value is None else text_of(value),
+                    "value": text_or_none(value),
                     "prior": self.prior[value],
                     "network": self.network.get(value, 0.0),
                     "counted": self.counted.get(value, 0.0) if self.support else None,
@@ -220,7 +218,7 @@ class Findings:
                 levels=self.levels,
             )
         ]
-        return tuple(ranked(merged(found)))
+        return tuple(rank_rules(merge_rules(found)))
 
     @property
     def leaks(self) -> tuple[Rule, ...]:
@@ -238,7 +236,7 @@ class Findings:
         return self.networks["all"]
 
     def infer(self, known: Mapping[str, Value]) -> dict[str, Inference]:
-        """Say what an adversary believes of every other column who knows these values.
+        """Return what an adversary who knows these values believes of every other column.
 
         The network's answer stands beside the plain share among the rows that match, and
         how many those are.
@@ -258,7 +256,7 @@ class Findings:
         return Inference(column, network, counted.probabilities, prior, counted.support)
 
     def breach(self, row: Mapping[str, Value]) -> float:
-        """Give the probability of a whole row: the product over the network's tables."""
+        """Return the probability of a whole row: the product over the network's tables."""
         return probability_of(self.network, self.tables["all"], row)
 
     def facts(self, *, size: int = 3) -> list[Fact]:
@@ -282,7 +280,7 @@ class Findings:
         ]
         return sorted(found, key=lambda fact: (-fact.people, len(fact.known), str(fact)))
 
-    def most_wanted(self, *, size: int = 2) -> list[Wanted]:
+    def most_wanted(self, *, size: int = 2) -> list[WantedKnowledge]:
         """For each class, find what an adversary would most want to know of its people.
 
         Args:
@@ -297,11 +295,11 @@ class Findings:
         )
 
     def advice(self) -> Advice:
-        """Say which columns to decouple, and which classes to generalise further."""
+        """Return which columns to decouple, and which classes to generalise further."""
         return advise(self.counts, self.leaks, self.quasi_identifiers, self.sensitive)
 
     def to_dict(self, *, entries: int | None = 20) -> dict[str, Any]:
-        """Give everything as plain values that JSON can hold.
+        """Return everything as plain values that JSON can hold.
 
         Args:
             entries: Most entries per rule; None for all.
@@ -329,8 +327,8 @@ class Findings:
 
     @property
     def exposed(self) -> int:
-        """How many people at least one rule that reveals something tells the truth about."""
-        return exposed(self.counts, self.leaks)
+        """The number of people about whom a rule that reveals something is true."""
+        return int(self.counts.rows[_exposed_by(self.leaks, self.counts)].sum())
 
     def __str__(self) -> str:
         lines = [
@@ -355,19 +353,19 @@ class Findings:
         return f"<Findings {str(self).splitlines()[0]}>"
 
 
-def exposed(counts: FrequencySet, rules: Sequence[Rule]) -> int:
-    """Count the people about whom at least one of some rules tells the truth."""
-    hit = np.zeros(len(counts), dtype=bool)
+def _exposed_by(rules: Sequence[Rule], counts: FrequencySet) -> BoolArray:
+    """Return the combinations of a table about which at least one rule is true."""
+    hit = np.zeros(len(counts), dtype=np.bool_)
     for rule in rules:
         hit |= rule.matches(counts)
-    return int(counts.rows[hit].sum())
+    return hit
 
 
 # Learning networks on a published table: which columns are fit for it, and which networks.
 
 
 KNOWN, TOLD, ALL = "quasi-identifiers", "sensitive", "all"
-"""The networks: over what others may know, over what nobody should learn, over both."""
+"""The networks: over what others may know, over what must not be learned, over both."""
 
 
 class Fit(NamedTuple):
@@ -381,7 +379,7 @@ class Fit(NamedTuple):
 def fit_columns(
     counts: FrequencySet, quasi_identifiers: Collection[str], sensitive: Collection[str]
 ) -> Fit:
-    """Leave out columns that tell nothing, or everything.
+    """Choose the columns that can be learned from: not those that tell nothing, or everything.
 
     >>> rows = [("f", "ann", "flu"), ("f", "bea", "gout"), ("f", "cat", "flu")]
     >>> fit = fit_columns(FrequencySet.from_rows(["sex", "name", "ill"], rows), ["sex"], ["ill"])

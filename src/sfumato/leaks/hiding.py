@@ -18,15 +18,13 @@ import numpy as np
 from sfumato.checks import require_int, require_number
 from sfumato.counts import Column, FrequencySet, group, sums
 from sfumato.errors import ParameterError
-from sfumato.hierarchy import Suppress
-from sfumato.hierarchy.base import Ladder
-from sfumato.leaks.breach import listing, plain, shown
-from sfumato.leaks.rules import Entries
+from sfumato.hierarchy import HierarchyBuilder, Ladder, Suppress
+from sfumato.leaks.breach import listing, plain, show_value
+from sfumato.leaks.rules import Entries, exceeding_entries
 from sfumato.losses import Attribute, Cells, LocalResult, NormalizedLoss
 from sfumato.networks import conditional_table
+from sfumato.tables import open_table
 from sfumato.typing import FloatArray, IntArray, Value
-
-# Q-S associations: quasi-identifier values that tell a sensitive value.
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +45,7 @@ class Association:
         return float(self.entries.posterior.max(initial=0.0))
 
     def rules(self) -> list[dict[str, Any]]:
-        """Give the rules as plain values, the surest first."""
+        """Return the rules as plain values, the surest first."""
         e = self.entries
         found = []
         for i in np.argsort(-e.posterior, kind="stable").tolist():
@@ -69,7 +67,7 @@ class Association:
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values that JSON can hold."""
+        """Return everything as plain values that JSON can hold."""
         return {
             "known": [column.name for column in self.known],
             "told": self.told.name,
@@ -83,7 +81,7 @@ class Association:
 
 
 def associations_of(
-    counts: FrequencySet,
+    data: object,
     quasi_identifiers: Sequence[str],
     sensitive: Sequence[str],
     *,
@@ -97,9 +95,9 @@ def associations_of(
     quasi-identifier values. A missing value tells nothing, so no rule leads to it.
 
     Args:
-        counts: The table.
+        data: The table: a path, pandas, Polars, Arrow, or its counts.
         quasi_identifiers: The columns others may know.
-        sensitive: The columns nobody should learn.
+        sensitive: The columns that must not be learned.
         confidence: What a rule's confidence must exceed; at least 0, below 1.
         support: Fewest rows with the quasi-identifier values.
         size: How many quasi-identifiers a rule starts from, up to this; the literature
@@ -112,27 +110,32 @@ def associations_of(
         >>> print(found, "-", found.rules()[0]["text"])
         age → ill: 1 rules, up to 80% - age=30s → ill=flu
     """
-    check_mining(confidence, support, size)
+    _require_mining(confidence, support, size)
+    counts = _count(data, (*quasi_identifiers, *sensitive))
     found = [
         _association(counts, known, told, confidence, support)
         for told in sensitive
-        for known in antecedents(quasi_identifiers, size)
+        for known in _antecedents(quasi_identifiers, size)
     ]
     return [one for one in found if len(one)]
 
 
-def antecedents(quasi_identifiers: Sequence[str], size: int) -> Iterator[tuple[str, ...]]:
-    """Give the sets of columns that rules start from.
+def _count(data: object, names: Sequence[str]) -> FrequencySet:
+    return data if isinstance(data, FrequencySet) else open_table(data).count(names)
 
-    >>> list(antecedents(["age", "zip"], 2))
+
+def _antecedents(quasi_identifiers: Sequence[str], size: int) -> Iterator[tuple[str, ...]]:
+    """Yield the sets of columns that rules start from.
+
+    >>> list(_antecedents(["age", "zip"], 2))
     [('age',), ('zip',), ('age', 'zip')]
     """
     for n in range(1, size + 1):
         yield from combinations(quasi_identifiers, n)
 
 
-def check_mining(confidence: object, support: object, size: object) -> None:
-    """Refuse thresholds that make no sense."""
+def _require_mining(confidence: object, support: object, size: object) -> None:
+    """Raise if thresholds make no sense."""
     require_number("confidence", confidence, at_least=0, below=1, why="no confidence exceeds 1")
     require_int("support", support, at_least=1)
     require_int("size", size, at_least=1)
@@ -142,20 +145,15 @@ def _association(
     counts: FrequencySet, known: tuple[str, ...], told: str, confidence: float, support: int
 ) -> Association:
     table = conditional_table(counts, told, known)
-    behind = table.support[table.combination]
-    exceeds = (table.probability > confidence) & (behind >= support)
-    at = np.flatnonzero(exceeds & (table.value != table.child.missing))
-    prior = counts.value_counts(told)[table.value[at]] / max(counts.total, 1)
-    of_rule = table.combination[at]
-    entries = Entries(
-        table.combinations[:, of_rule], table.value[at], table.count[at], behind[at], prior
+    wanted = (table.probability > confidence) & (table.value != table.child.missing)
+    return Association(
+        table.parents, table.child, exceeding_entries(table, counts, wanted, support)
     )
-    return Association(table.parents, table.child, entries)
 
 
 SCOPES = ("values", "column")
 BROKEN_LOSS = 0.0
-"""What breaking costs the sensitive columns: their values are published as they are."""
+"""The loss of decoupling in the sensitive columns: their values are published as they are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +178,7 @@ class HiddenColumn:
 
     @cached_property
     def labels(self) -> Mapping[Value, Value]:
-        """What each raw value is published as."""
+        """The published label of each raw value."""
         codes = self.ladder.codes[self.levels, np.arange(len(self.levels))].tolist()
         levels = self.levels.tolist()
         published = [self.ladder.labels[l][c] for l, c in zip(levels, codes, strict=True)]
@@ -201,7 +199,7 @@ class HiddenColumn:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values that JSON can hold."""
+        """Return everything as plain values that JSON can hold."""
         changed = {v: p for v, p in self.labels.items() if v is not None and p != v}
         return {
             "column": self.name,
@@ -209,12 +207,12 @@ class HiddenColumn:
             "rounds": self.rounds,
             "highest": int(self.levels.max(initial=0)),
             "height": self.ladder.height,
-            "published": {shown(value): shown(label) for value, label in changed.items()},
+            "published": {show_value(value): show_value(label) for value, label in changed.items()},
         }
 
 
 @dataclass(frozen=True, eq=False)
-class Hidden:
+class HiddenTable:
     """A table whose quasi-identifiers no longer tell sensitive values, and what it cost."""
 
     counts: FrequencySet
@@ -237,11 +235,11 @@ class Hidden:
 
     @property
     def rules(self) -> int:
-        """How many rules there were to hide."""
+        """The number of rules there were to hide."""
         return sum(column.rules for column in self.columns)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values that JSON can hold."""
+        """Return everything as plain values that JSON can hold."""
         return {
             "confidence": self.confidence,
             "scope": self.scope,
@@ -264,16 +262,16 @@ class Hidden:
 
 
 def hide(
-    counts: FrequencySet,
+    data: object,
     quasi_identifiers: Sequence[str],
     sensitive: Sequence[str],
-    ladders: Mapping[str, Ladder] | None = None,
+    hierarchies: Mapping[str, Ladder | HierarchyBuilder] | None = None,
     *,
     confidence: float = 0.5,
     scope: str = "values",
     support: int = 1,
     size: int = 1,
-) -> Hidden:
+) -> HiddenTable:
     """Generalise sensitive values until no rule leads from quasi-identifiers to one of them.
 
     What a rule to a generalised value tells of a person is its confidence spread evenly over
@@ -282,10 +280,10 @@ def hide(
     ever hide a rule.) The top tells nothing and ends it.
 
     Args:
-        counts: The table.
+        data: The table: a path, pandas, Polars, Arrow, or its counts.
         quasi_identifiers: The columns others may know.
-        sensitive: The columns nobody should learn.
-        ladders: Their hierarchies; a column without one has its values suppressed.
+        sensitive: The columns that must not be learned.
+        hierarchies: Theirs, or their ladders; a column without one has its values suppressed.
         confidence: What may not be exceeded.
         scope: What a rule lifts: `values`, the label it leads to and its siblings, in the
             whole table (the cheaper, and the fairer comparison), or `column`, all values by a
@@ -307,20 +305,21 @@ def hide(
         hiding 1 rules above 0.5 costs 19.0% of the sensitive values; breaking the table costs 0%
           work: 1 rules, 19.0% lost, up to level 1 of 2
     """
-    check_mining(confidence, support, size)
+    _require_mining(confidence, support, size)
     if scope not in SCOPES:
         raise ParameterError("scope", scope, " or ".join(map(repr, SCOPES)))
-    known = list(antecedents(quasi_identifiers, size))
+    counts = _count(data, (*quasi_identifiers, *sensitive))
+    known = list(_antecedents(quasi_identifiers, size))
     columns = tuple(
         _hide(
             _evidence(counts, known, name, support),
-            _ladder(counts, name, ladders),
+            _ladder(counts, name, hierarchies),
             confidence,
             scope,
         )
         for name in sensitive
     )
-    return Hidden(_published(counts, columns), columns, confidence, scope)
+    return HiddenTable(_publish_labels(counts, columns), columns, confidence, scope)
 
 
 @dataclass(frozen=True, eq=False)
@@ -357,9 +356,12 @@ def _evidence(
     )
 
 
-def _ladder(counts: FrequencySet, name: str, ladders: Mapping[str, Ladder] | None) -> Ladder:
+def _ladder(
+    counts: FrequencySet, name: str, hierarchies: Mapping[str, Ladder | HierarchyBuilder] | None
+) -> Ladder:
     values = counts.column(name).values
-    ladder = (ladders or {}).get(name) or Suppress().ladder(name, values)
+    given = (hierarchies or {}).get(name) or Suppress()
+    ladder = given if isinstance(given, Ladder) else given.ladder(name, values)
     if ladder.values != values:
         raise ParameterError(
             f"the ladder of {name!r}",
@@ -379,12 +381,14 @@ def _hide(evidence: _Evidence, ladder: Ladder, confidence: float, scope: str) ->
         rules = rules or len(led_to)
         if not len(led_to):
             return HiddenColumn(ladder, evidence.frequency, levels, rules, rounds)
-        levels = levels + 1 if scope == "column" else _raised(ladder, levels, np.unique(led_to))
+        levels = (
+            levels + 1 if scope == "column" else _raise_labels(ladder, levels, np.unique(led_to))
+        )
         rounds += 1
 
 
 def _led_to(evidence: _Evidence, ladder: Ladder, levels: IntArray, confidence: float) -> IntArray:
-    """For each rule give a raw value whose label it leads to."""
+    """Return for each rule a raw value whose label it leads to."""
     of_value, first, leaves, tells = _labels(ladder, levels)
     label = of_value[evidence.value]
     cells = group([evidence.antecedent, label], [len(evidence.support), len(first)])
@@ -400,7 +404,7 @@ def _led_to(evidence: _Evidence, ladder: Ladder, levels: IntArray, confidence: f
 def _labels(ladder: Ladder, levels: IntArray) -> tuple[IntArray, IntArray, FloatArray, np.ndarray]:
     """Number the published labels.
 
-    Gives the label of each raw value and, for each label, one raw value, how many it stands
+    Returns the label of each raw value and, for each label, one raw value, how many it stands
     for, and whether it tells anything: the top and a missing value do not.
     """
     values = np.arange(len(levels))
@@ -414,7 +418,7 @@ def _labels(ladder: Ladder, levels: IntArray) -> tuple[IntArray, IntArray, Float
     return labels.of_item, first, leaves, (levels[first] < ladder.height) & (first != missing)
 
 
-def _raised(ladder: Ladder, levels: IntArray, led_to: IntArray) -> IntArray:
+def _raise_labels(ladder: Ladder, levels: IntArray, led_to: IntArray) -> IntArray:
     """Raise some labels to their parents, and with them everything below those."""
     raised = levels.copy()
     for value in led_to.tolist():
@@ -424,7 +428,7 @@ def _raised(ladder: Ladder, levels: IntArray, led_to: IntArray) -> IntArray:
     return raised
 
 
-def _published(counts: FrequencySet, columns: Sequence[HiddenColumn]) -> FrequencySet:
+def _publish_labels(counts: FrequencySet, columns: Sequence[HiddenColumn]) -> FrequencySet:
     values: list[Sequence[Value]] = [column.values for column in counts.columns]
     codes = counts.codes.copy()
     for column in columns:

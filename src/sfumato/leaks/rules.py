@@ -1,15 +1,20 @@
-"""Dependency rules: what knowing some columns tells about another (Algorithm 1)."""
+"""Rules and facts: what knowing some columns of a published table tells about another.
 
-from collections.abc import Sequence
+Rules follow the networks that were learned (Algorithm 1); facts are looked for value by value,
+the smallest sets first.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from itertools import combinations
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from sfumato.counts import Column, FrequencySet, group
+from sfumato.counts import Column, FrequencySet, group, sums
 from sfumato.networks import ConditionalTable, Network, conditional_table
 from sfumato.policy import RiskLevels
-from sfumato.text import text_of
+from sfumato.text import text_or_none
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
 
 
@@ -34,18 +39,18 @@ class Entries:
 
     @property
     def posterior(self) -> FloatArray:
-        """How likely the value is once the others are known."""
+        """The probability of the value once the others are known."""
         share: FloatArray = self.rows / self.support
         return share
 
     @property
     def tells(self) -> BoolArray:
-        """Where something is learned: the value is likelier than it was before."""
+        """Whether something is learned from each: the value is likelier than it was before."""
         return self.rows * 1.0 > self.prior * self.support * (1 + 1e-12)
 
     @property
     def lift(self) -> FloatArray:
-        """How many times likelier it is than before."""
+        """The factor by which it is likelier than before."""
         gain: FloatArray = self.posterior / self.prior
         return gain
 
@@ -78,7 +83,7 @@ class Rule:
 
     @property
     def people(self) -> int:
-        """How many people it exposes: those about whom it is true, and says more than was known."""
+        """The number of people it exposes: it is true of them, and says more than was known."""
         return int(self.entries.rows[self.entries.tells].sum())
 
     @property
@@ -97,7 +102,7 @@ class Rule:
         return int(self.entries.support.min(initial=np.iinfo(np.int64).max))
 
     def matches(self, counts: FrequencySet) -> BoolArray:
-        """Tell which combinations of a table are among the people it exposes."""
+        """Return which combinations of a table are among the people it exposes."""
         names = [*(column.name for column in self.known), self.told.name]
         tells = self.entries.tells
         mine = np.vstack([self.entries.known, self.entries.value])[:, tells]
@@ -109,8 +114,8 @@ class Rule:
         matched: BoolArray = hit[both.of_item[mine.shape[1] :]]
         return matched
 
-    def shown(self, most: int | None = None) -> list[dict[str, Any]]:
-        """Give its entries as plain values, those that expose most people first.
+    def top_entries(self, most: int | None = None) -> list[dict[str, Any]]:
+        """Return its entries as plain values, those that expose most people first.
 
         Those that tell less than was known before come last.
         """
@@ -119,10 +124,10 @@ class Rule:
         return [
             {
                 "known": {
-                    column.name: _plain(column.values[code])
+                    column.name: text_or_none(column.values[code])
                     for column, code in zip(self.known, e.known[:, i].tolist(), strict=True)
                 },
-                "told": {self.told.name: _plain(self.told.values[e.value[i]])},
+                "told": {self.told.name: text_or_none(self.told.values[e.value[i]])},
                 "people": int(e.rows[i]),
                 "support": int(e.support[i]),
                 "prior": float(e.prior[i]),
@@ -134,7 +139,7 @@ class Rule:
         ]
 
     def to_dict(self, most: int | None = None) -> dict[str, Any]:
-        """Give everything as plain values that JSON can hold."""
+        """Return everything as plain values that JSON can hold."""
         return {
             "networks": list(self.networks),
             "known": [column.name for column in self.known],
@@ -145,7 +150,7 @@ class Rule:
             "people": self.people,
             "strongest": self.strongest,
             "level": self.level,
-            "entries": self.shown(most),
+            "entries": self.top_entries(most),
         }
 
     def __str__(self) -> str:
@@ -154,10 +159,6 @@ class Rule:
             f"{known} → {self.told.name}: up to {self.strongest:.0%} ({self.level}), "
             f"{self.people} people"
         )
-
-
-def _plain(value: Value) -> str | None:
-    return None if value is None else text_of(value)
 
 
 def rules_of(
@@ -182,7 +183,7 @@ def rules_of(
         counts: The table, which may have more columns than the network.
         network: The graph.
         name: What the network is called.
-        sensitive: The columns nobody should learn about a person.
+        sensitive: The columns that must not be learned about a person.
         alpha: What a probability must exceed.
         support: Fewest rows with the known values; unseen combinations never count.
         levels: The risk levels.
@@ -196,12 +197,17 @@ def rules_of(
     """
     found: list[Rule] = []
 
+    def entries(told: str, known: tuple[str, ...]) -> Entries:
+        table = conditional_table(counts, told, known)
+        above = table.count > alpha * table.support[table.combination]
+        return exceeding_entries(table, counts, above, support)
+
     def rule(known: tuple[str, ...], told: str, *, holds: bool, against: bool = False) -> Rule:
         return Rule(
             networks=(name,),
             known=tuple(counts.column(one) for one in known),
             told=counts.column(told),
-            entries=_exceeding(conditional_table(counts, told, known), counts, alpha, support),
+            entries=entries(told, known),
             holds=holds,
             against_arrow=against,
             reveals=told in sensitive,
@@ -227,20 +233,18 @@ def rules_of(
     return [one for one in found if len(one.entries)]
 
 
-def _exceeding(
-    table: ConditionalTable, counts: FrequencySet, alpha: float, support: int
+def exceeding_entries(
+    table: ConditionalTable, counts: FrequencySet, above: BoolArray, support: int
 ) -> Entries:
-    """Keep the entries above alpha that enough rows stand behind."""
-    of_entry = np.repeat(np.arange(len(table.support)), np.diff(table.starts))
-    behind = table.support[of_entry]
-    at = np.flatnonzero((table.count > alpha * behind) & (behind >= support))
-    prior = counts.value_counts(table.child.name)[table.value[at]] / counts.total
-    return Entries(
-        table.combinations[:, of_entry[at]], table.value[at], table.count[at], behind[at], prior
-    )
+    """Keep the entries that are above a threshold and that enough rows stand behind."""
+    behind = table.support[table.combination]
+    at = np.flatnonzero(above & (behind >= support))
+    prior = counts.value_counts(table.child.name)[table.value[at]] / max(counts.total, 1)
+    known = table.combinations[:, table.combination[at]]
+    return Entries(known, table.value[at], table.count[at], behind[at], prior)
 
 
-def merged(rules: Sequence[Rule]) -> list[Rule]:
+def merge_rules(rules: Sequence[Rule]) -> list[Rule]:
     """Make one rule of those that say the same in several networks; it holds if it does in one.
 
     A rule along an arrow stands for the same rule against another's.
@@ -260,8 +264,8 @@ def merged(rules: Sequence[Rule]) -> list[Rule]:
     return list(found.values())
 
 
-def ranked(rules: Sequence[Rule]) -> list[Rule]:
-    """Put those first that reveal something sensitive to most people, most surely.
+def rank_rules(rules: Sequence[Rule]) -> list[Rule]:
+    """Sort rules: those first that reveal something sensitive about most people, most surely.
 
     Ties go to fewer known columns, then to names.
     """
@@ -276,3 +280,270 @@ def ranked(rules: Sequence[Rule]) -> list[Rule]:
             r.told.name,
         ),
     )
+
+
+# Facts: the smallest sets of known values that pin a sensitive value.
+
+
+_Progress: TypeAlias = Callable[[int, int | None], None]
+"""Called with the sets of columns looked at so far, and how many there may be."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """Known values of a person that tell another value with more than alpha.
+
+    No part of `known` would do.
+    """
+
+    known: tuple[tuple[str, Value], ...]
+    """Columns and the values known."""
+
+    told: tuple[str, Value]
+    people: int
+    """How many rows have all of it."""
+
+    support: int
+    """How many rows have the known values."""
+
+    prior: float
+
+    @property
+    def posterior(self) -> float:
+        """The probability of the value once the others are known."""
+        return self.people / self.support
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values that JSON can hold."""
+        return {
+            "known": {name: text_or_none(value) for name, value in self.known},
+            "told": {self.told[0]: text_or_none(self.told[1])},
+            "people": self.people,
+            "support": self.support,
+            "prior": self.prior,
+            "posterior": self.posterior,
+        }
+
+    def __str__(self) -> str:
+        known = (
+            ", ".join(f"{name}={text_or_none(value)}" for name, value in self.known) or "nothing"
+        )
+        return (
+            f"{known} → {self.told[0]}={text_or_none(self.told[1])}: {self.posterior:.0%} "
+            f"of {self.support} people (before: {self.prior:.0%})"
+        )
+
+
+def minimal_knowledge(
+    counts: FrequencySet,
+    told: str,
+    known: Sequence[str],
+    *,
+    alpha: float = 0.5,
+    support: int = 5,
+    size: int = 3,
+    progress: _Progress | None = None,
+) -> list[Fact]:
+    """Find all minimal sets of facts that pin a value of a column above alpha.
+
+    Sets of columns are tried from small to large. Rows whose known values fewer than
+    `support` rows share, or whose value is pinned by less, are not looked at again: a
+    larger set has fewer rows still. Nor is a column that tells nothing new. Missing values
+    are not told: "unknown" harms no person.
+
+    Args:
+        counts: The table.
+        told: The column that must not be learned.
+        known: The columns an adversary may know something of.
+        alpha: What a probability must exceed.
+        support: Fewest rows with the known values.
+        size: Most columns known.
+        progress: Told how many sets were looked at.
+
+    Example:
+        >>> rows = [("30s", "f", "flu")] * 5 + [("30s", "m", "gout"), ("40s", "m", "flu")] * 3
+        >>> counts = FrequencySet.from_rows(["age", "sex", "ill"], rows)
+        >>> facts = minimal_knowledge(counts, "ill", ["age", "sex"], alpha=0.9, support=3)
+        >>> for fact in facts:
+        ...     print(fact)
+        sex=f → ill=flu: 100% of 5 people (before: 73%)
+        age=40s → ill=flu: 100% of 3 people (before: 73%)
+        age=30s, sex=m → ill=gout: 100% of 3 people (before: 27%)
+    """
+    walk = _Walk(counts, told, known, alpha, support)
+    facts: list[Fact] = []
+    for looked, subset in enumerate(walk.subsets(size), start=1):
+        facts += walk.look(subset)
+        if progress is not None:
+            progress(looked, None)
+    return sorted(facts, key=lambda f: (-f.people, len(f.known), [n for n, _ in f.known], str(f)))
+
+
+class _Walk:
+    """A walk through sets of columns that remembers which combinations are pinned already."""
+
+    def __init__(
+        self, counts: FrequencySet, told: str, known: Sequence[str], alpha: float, support: int
+    ) -> None:
+        needed = counts.project([*known, told])
+        self._counts = needed
+        self._known = list(known)
+        self._told = told
+        self._alpha = alpha
+        self._support = support
+        self._value = needed.codes_of(told).astype(np.int64)
+        self._n_values = len(needed.column(told).values)
+        self._shares: FloatArray = needed.value_counts(told) / max(needed.total, 1)
+        self._alive: dict[tuple[int, ...], BoolArray] = {}
+        """Which combinations may still be pinned by more than these columns."""
+
+        self._groups: dict[tuple[int, ...], int] = {}
+        """How many combinations of values these columns have."""
+
+    def subsets(self, size: int) -> Iterator[tuple[int, ...]]:
+        """Yield sets of columns from small to large, but none in which no combination is left."""
+        for n in range(min(size, len(self._known)) + 1):
+            if n > 1:
+                # Only the layer below is asked about, so older ones can go.
+                self._alive = {s: alive for s, alive in self._alive.items() if len(s) == n - 1}
+            for subset in combinations(range(len(self._known)), n):
+                below = [subset[:i] + subset[i + 1 :] for i in range(n)]
+                if all(part in self._alive for part in below):
+                    yield subset
+
+    def look(self, subset: tuple[int, ...]) -> list[Fact]:
+        """Find what a set of columns pins, and what is left for larger sets."""
+        counts = self._counts
+        alive = np.ones(len(counts), dtype=bool)
+        for i in range(len(subset)):
+            alive &= self._alive[subset[:i] + subset[i + 1 :]]
+        if not alive.any():
+            return []
+        groups = counts.group_by([self._known[i] for i in subset])
+        if groups.n in {self._groups[subset[:i] + subset[i + 1 :]] for i in range(len(subset))}:
+            # One of the columns tells nothing that the others do not.
+            return []
+        self._groups[subset] = groups.n
+        behind = sums(groups.of_item, counts.rows, groups.n)
+        cells = group([groups.of_item, self._value], [groups.n, self._n_values])
+        rows = sums(cells.of_item, counts.rows, cells.n)
+        there = behind[groups.of_item]
+        enough = there >= self._support
+        known = np.array([v is not None for v in counts.column(self._told).values])[self._value]
+        pinned = enough & known & (rows[cells.of_item] > self._alpha * there)
+        left = alive & enough & ~pinned
+        if left.any():
+            self._alive[subset] = left
+        first = cells.first[pinned[cells.first] & alive[cells.first]]
+        return [self._fact(subset, int(i), rows[cells.of_item], there) for i in first]
+
+    def _fact(self, subset: tuple[int, ...], item: int, rows: IntArray, support: IntArray) -> Fact:
+        *known, told = self._counts.values_at([*(self._known[i] for i in subset), self._told], item)
+        return Fact(
+            tuple(known),
+            told,
+            int(rows[item]),
+            int(support[item]),
+            float(self._shares[self._value[item]]),
+        )
+
+
+@dataclass(frozen=True)
+class WantedKnowledge:
+    """What an adversary who knows a person's class would most want to know besides."""
+
+    group: tuple[tuple[str, Value], ...]
+    """The class: the quasi-identifiers and their published values."""
+
+    rows: int
+    columns: tuple[str, ...]
+    """What else to know; nothing if the class alone tells most."""
+
+    told: str
+    people: int
+    """How many people of the class have their value pinned then."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values that JSON can hold."""
+        return {
+            "class": {name: text_or_none(value) for name, value in self.group},
+            "rows": self.rows,
+            "columns": list(self.columns),
+            "told": self.told,
+            "people": self.people,
+        }
+
+
+def most_wanted(
+    counts: FrequencySet,
+    quasi_identifiers: Sequence[str],
+    sensitive: Sequence[str],
+    *,
+    alpha: float = 0.5,
+    size: int = 2,
+) -> list[WantedKnowledge]:
+    """For each class find the few columns that pin most of its people's sensitive values.
+
+    Only classes where something is pinned are given, those with most people first. Inside
+    a class there is no smallest support: any of its people may be the one looked for. Sets of
+    columns are tried from small to large, each on the classes where people are left.
+
+    Args:
+        counts: The table.
+        quasi_identifiers: The columns that make up classes.
+        sensitive: The columns that may be known, or be told.
+        alpha: What a probability must exceed.
+        size: Most columns known besides the class.
+
+    Example:
+        >>> rows = [("A", "state", "single")] * 2 + [("A", "private", "single")]
+        >>> rows += [("A", "private", "married")]
+        >>> counts = FrequencySet.from_rows(["zip", "work", "marital"], rows)
+        >>> [wanted] = most_wanted(counts, ["zip"], ["work", "marital"], alpha=0.9, size=1)[:1]
+        >>> wanted.columns, wanted.told, wanted.people
+        (('work',), 'marital', 2)
+    """
+    classes = counts.group_by(quasi_identifiers)
+    sizes = sums(classes.of_item, counts.rows, classes.n)
+    best = np.zeros(classes.n, dtype=np.int64)
+    choice: list[tuple[tuple[str, ...], str]] = [((), "")]
+    chosen = np.zeros(classes.n, dtype=np.int64)
+    for n in range(size + 1):
+        # Where all people are pinned already, more knowledge would add nothing.
+        left = np.flatnonzero((best < sizes)[classes.of_item])
+        if not len(left):
+            break
+        rest = FrequencySet(counts.columns, counts.codes[:, left], counts.rows[left])
+        for told in sensitive:
+            for columns in combinations([s for s in sensitive if s != told], n):
+                people = _count_pinned(rest, classes.of_item[left], classes.n, columns, told, alpha)
+                better = people > best
+                best[better] = people[better]
+                chosen[better] = len(choice)
+                choice.append((columns, told))
+    found = []
+    for i in np.flatnonzero(best)[np.argsort(-best[best > 0], kind="stable")].tolist():
+        values = counts.values_at(quasi_identifiers, int(classes.first[i]))
+        columns, told = choice[chosen[i]]
+        found.append(WantedKnowledge(values, int(sizes[i]), columns, told, int(best[i])))
+    return found
+
+
+def _count_pinned(
+    counts: FrequencySet,
+    of_item: IntArray,
+    n: int,
+    columns: Sequence[str],
+    told: str,
+    alpha: float,
+) -> IntArray:
+    """Count the people of each class whose value is pinned by the class and some columns."""
+    sizes = [n, *(len(counts.column(name).values) for name in columns)]
+    groups = group([of_item, *(counts.codes_of(name) for name in columns)], sizes)
+    behind = sums(groups.of_item, counts.rows, groups.n)
+    value, values = counts.codes_of(told), counts.column(told).values
+    cells = group([groups.of_item, value], [groups.n, len(values)])
+    rows = sums(cells.of_item, counts.rows, cells.n)
+    known = np.array([v is not None for v in values])[value[cells.first]]
+    pinned = known & (rows > alpha * behind[groups.of_item[cells.first]])
+    return sums(of_item[cells.first[pinned]], rows[pinned], n)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.attacks.composition import Compared, Composition, Difference
+from sfumato.attacks.composition import ComparedReleases, Composition, Difference
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, OutputError, UnknownColumnError, some
 from sfumato.ledger import pending
@@ -80,7 +80,7 @@ class Publication:
     above: tuple[tuple[tuple[str | None, ...], Fraction], ...] = ()
     """Groups that were published above alpha, and what they tell now; nothing in them may rise."""
 
-    composition: Compared | None = None
+    composition: ComparedReleases | None = None
     """What a comparison with the last release shows; None for the first."""
 
     refused_before: int = 0
@@ -522,7 +522,7 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _compare_with_last(result: Result, settings: Settings) -> Compared:
+def _compare_with_last(result: Result, settings: Settings) -> ComparedReleases:
     """Return what a comparison with the last release will show, group by group."""
     differences = []
     for change, group in zip(result.changes, result.decisions, strict=True):
@@ -539,4 +539,4 @@ def _compare_with_last(result: Result, settings: Settings) -> Compared:
                 group.now.worst,
             )
         )
-    return Compared(Composition(settings.alpha, settings.k), tuple(differences))
+    return ComparedReleases(Composition(settings.alpha, settings.k), tuple(differences))

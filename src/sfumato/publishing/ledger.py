@@ -14,7 +14,7 @@ from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 
-from sfumato.attacks.composition import Compared, Composition
+from sfumato.attacks.composition import ComparedReleases, Composition
 from sfumato.checks import require_int, require_number
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, some
@@ -329,7 +329,7 @@ class Ledger:
             bool(settings.policy),
         )
 
-    def compare(self, earlier: int, later: int) -> Compared:
+    def compare(self, earlier: int, later: int) -> ComparedReleases:
         """Return what two of its releases tell together."""
         with reading(self.path) as db:
             tables = [records.at(db, self._settings, each) for each in (earlier, later)]

@@ -1,59 +1,52 @@
-"""Breach: what somebody who joins the parts of a decoupled table again can guess."""
+"""Breach: what an adversary who joins the parts of a decoupled table can guess."""
 
 from collections.abc import Sequence
-
-import numpy as np
 
 from sfumato.counts import Column, FrequencySet
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, ParameterError, suggest
 from sfumato.leaks import Exposure, RiskLevels
-from sfumato.policy import GivenPolicy, Policy, policy_of
+from sfumato.policy import GivenPolicy, policy_of
 from sfumato.releases.opening import parts_of, release_folder, risk_levels_of, subject_of
 from sfumato.releases.release import Release
 from sfumato.tables import open_table
-from sfumato.text import text_of
+from sfumato.text import text_or_none
 from sfumato.typing import Progress, Value, silent
 
-# Reading what somebody knows about a person: `column=value`.
 
-
-def known_values(counts: FrequencySet, given: Sequence[str]) -> dict[str, Value]:
+def known_values(columns: Sequence[Column], given: Sequence[str]) -> dict[str, Value]:
     """Find the columns and values that were written as `column=value`.
 
     Values are matched by how they are written; `column=` with nothing after it is a
     missing value.
 
-    >>> counts = FrequencySet.from_rows(["age", "job"], [("30-50", "State-gov")])
-    >>> known_values(counts, ["job=State-gov"])
+    >>> job = [Column("job", ("State-gov",))]
+    >>> known_values(job, ["job=State-gov"])
     {'job': 'State-gov'}
-    >>> known_values(counts, ["job=Stat-gov"])
+    >>> known_values(job, ["job=Stat-gov"])
     Traceback (most recent call last):
     sfumato.errors.InputError: job: no row has 'Stat-gov'. Did you mean 'State-gov'? Known:
     'State-gov'.
     """
+    by_name = {column.name: column for column in columns}
     known: dict[str, Value] = {}
     for text in given:
         # A column's own name may hold an equals sign: the longest name that fits is meant.
-        fitting = [name for name in counts.names if text.startswith(f"{name}=")]
+        fitting = [name for name in by_name if text.startswith(f"{name}=")]
         if not fitting:
             name = text.partition("=")[0]
-            hint = suggest(name, counts.names)
+            hint = suggest(name, list(by_name))
             form = "" if "=" in text else " Write it as column=value."
             raise InputError(f"{text!r}: there is no column {name!r}.{form} {hint}")
         name = max(fitting, key=len)
         if name in known:
             raise InputError(f"{name}: two values are given for it. Give one.")
-        known[name] = _value(counts, name, text[len(name) + 1 :])
+        by_text = {text_or_none(value) or "": value for value in by_name[name].values}
+        value = text[len(name) + 1 :]
+        if value not in by_text:
+            raise InputError(f"{name}: no row has {value!r}. {suggest(value, list(by_text))}")
+        known[name] = by_text[value]
     return known
-
-
-def _value(counts: FrequencySet, name: str, text: str) -> Value:
-    values = counts.column(name).values
-    by_text = {"" if value is None else text_of(value): value for value in values}
-    if text not in by_text:
-        raise InputError(f"{name}: no row has {text!r}. {suggest(text, list(by_text))}")
-    return by_text[text]
 
 
 def breach(
@@ -67,10 +60,10 @@ def breach(
     levels: RiskLevels | None = None,
     progress: Progress | None = None,
 ) -> Exposure:
-    """Say what a decoupled release leaves to guess, or what breaking a table would.
+    """Return what a decoupled release leaves to guess, or what decoupling a table would.
 
     A release in several tables is taken as it is. Any other release or table is decoupled in
-    memory, and everybody's risk before and after stands side by side.
+    memory, and each person's risk before and after stands side by side.
 
     Args:
         data: A release or its folder, or a table: a path (CSV, Parquet, Feather), pandas,
@@ -103,8 +96,8 @@ def breach(
     parts = parts_of(data)
     if parts is not None:
         grouped, manifest = parts
-        grouped = _chosen(grouped, quasi_identifiers, sensitive)
-        own = risk_levels_of(_loaded(policy), manifest)
+        grouped = _choose_columns(grouped, quasi_identifiers, sensitive)
+        own = risk_levels_of(policy_of(policy), manifest)
         counts = None
         if original is not None:
             counts = count(_table(original), _columns(grouped))
@@ -124,24 +117,10 @@ def breach(
     return Exposure(grouped, counts, levels or own, alpha)
 
 
-def named_values(columns: Sequence[Column], given: Sequence[str]) -> dict[str, Value]:
-    """Find columns and values written as `column=value`; see `known_values`.
-
-    >>> named_values([Column("age", ("[30-50]", "[51-90]"))], ["age=[30-50]"])
-    {'age': '[30-50]'}
-    """
-    nobody = FrequencySet(
-        tuple(columns),
-        np.zeros((len(columns), 0), dtype=np.int32),
-        np.zeros(0, dtype=np.int64),
-    )
-    return known_values(nobody, given)
-
-
-def _chosen(
+def _choose_columns(
     grouped: GroupedTables, quasi_identifiers: Sequence[str] | None, sensitive: Sequence[str] | None
 ) -> GroupedTables:
-    """Take the sensitive columns that were asked for; the groups are what they are."""
+    """Return the tables of the sensitive columns that were asked for."""
     if quasi_identifiers is not None:
         raise ParameterError(
             "quasi_identifiers",
@@ -163,7 +142,3 @@ def _table(original: object) -> object:
     """Find the rows of a release, or take a table as it is."""
     released = isinstance(original, Release) or release_folder(original) is not None
     return subject_of(original).data if released else original
-
-
-def _loaded(policy: GivenPolicy | None) -> Policy | None:
-    return policy_of(policy)

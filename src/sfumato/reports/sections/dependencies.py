@@ -131,7 +131,7 @@ def _rules(findings: Findings) -> Table:
 
 
 def _row(rule: Rule) -> list[Cell]:
-    strongest = max(rule.shown(), key=lambda entry: entry["posterior"])
+    strongest = max(rule.top_entries(), key=lambda entry: entry["posterior"])
     return [
         _listed(strongest["known"]),
         _listed(strongest["told"]),
