@@ -193,7 +193,7 @@ class Opened(NamedTuple):
     @property
     def likes(self) -> dict[str, Table]:
         """Per column, the table that has it."""
-        names = self.manifest.named("quasi-identifier")
+        names = self.manifest.with_role("quasi-identifier")
         found = {}
         for file in self.manifest.files:
             columns = names if file.table == "qi" else (str(file.column),)
@@ -222,14 +222,16 @@ def opened(sources: Mapping[str, object], manifest: Manifest) -> Opened:
     tables = {file.name: open_table(sources[file.name]) for file in manifest.files}
     [people] = [file.name for file in manifest.files if file.table == "qi"]
     by_column = {file.column: tables[file.name] for file in manifest.files if file.column}
-    names = manifest.named("quasi-identifier")
+    names = manifest.with_role("quasi-identifier")
     counts = tables[people].count([manifest.group, *names])
     # Groups are numbered in the order of their quasi-identifiers, whatever their labels are.
     order = np.lexsort(counts.codes[:0:-1])
     ids = _whole(counts, manifest.group)[order]
     if len(set(ids.tolist())) < len(ids):
         raise _apart()
-    sensitive = [_sensitive(by_column[n], n, manifest, ids) for n in manifest.named("sensitive")]
+    sensitive = [
+        _sensitive(by_column[n], n, manifest, ids) for n in manifest.with_role("sensitive")
+    ]
     sizes = counts.rows[order]
     for table in sensitive:
         if not np.array_equal(np.bincount(table.group, table.rows, len(ids)), sizes):
@@ -532,13 +534,13 @@ def _buckets(kind: type[Kind], tables: _Tables) -> Published:
         ]
         return LinkedTables(tuple(found), manifest.group, manifest.count)
 
-    roles = manifest.named("quasi-identifier"), manifest.named("sensitive")
+    roles = manifest.with_role("quasi-identifier"), manifest.with_role("sensitive")
     return Published(kind, *roles, counted_tables, levels)
 
 
 def _columns_of(manifest: Manifest, file: DataFile) -> tuple[str, ...]:
     if file.table == "qi":
-        return manifest.named("quasi-identifier")
+        return manifest.with_role("quasi-identifier")
     return file.columns if file.column is None else (file.column,)
 
 

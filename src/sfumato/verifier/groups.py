@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from sfumato.errors import InputError, UnknownColumnError
-from sfumato.verifier.counting import Counted, text_key
+from sfumato.verifier.counting import Counts, text_key
+from sfumato.verifier.promises import Promises
 
 Key = tuple[object, ...]
 Values = dict[Key, dict[object, int]]
@@ -21,7 +22,7 @@ Population = Mapping[tuple[str | None, ...], int]
 
 
 class Group(NamedTuple):
-    """The rows somebody with these quasi-identifiers may be."""
+    """The rows that a person with these quasi-identifiers may be."""
 
     key: Key
     own: int
@@ -36,7 +37,7 @@ class Group(NamedTuple):
     population: int | None = None
     """How many people of the population are compatible with it."""
 
-    def known(self, column: str) -> Mapping[object, int]:
+    def known_values(self, column: str) -> Mapping[object, int]:
         """Count the values of a column without the missing ones."""
         counts = self.values[column]
         return {v: n for v, n in counts.items() if v is not None} if None in counts else counts
@@ -47,11 +48,12 @@ class Groups:
     """All groups of a table and what models compare them with.
 
     Example:
-        >>> counted = Counted({("A", "flu"): 2, ("A", None): 1, (None, "flu"): 1}, 4, 0)
-        >>> own = Groups.of(counted, ["label"], ["ill"])
-        >>> [(group.key, group.rows, group.known("ill")) for group in own.groups]
+        >>> counts = Counts({("A", "flu"): 2, ("A", None): 1, (None, "flu"): 1}, 4, 0)
+        >>> own = Groups.from_counts(counts, ["label"], ["ill"])
+        >>> [(group.key, group.rows, group.known_values("ill")) for group in own.groups]
         [(('A',), 3, {'flu': 2}), ((None,), 1, {'flu': 1})]
-        >>> [group.rows for group in Groups.of(counted, ["label"], ["ill"], any_=True).groups]
+        >>> rule = Promises(["label"], missing="matches-any")
+        >>> [group.rows for group in Groups.from_counts(counts, ["label"], ["ill"], rule).groups]
         [4, 4]
     """
 
@@ -64,36 +66,28 @@ class Groups:
     hierarchies: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
     @classmethod
-    def of(
+    def from_counts(
         cls,
-        counted: Counted,
+        counts: Counts,
         quasi_identifiers: Sequence[str],
         sensitive: Sequence[str],
-        *,
-        any_: bool = False,
-        population: Population | None = None,
-        hierarchies: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+        promises: Promises | None = None,
     ) -> "Groups":
         """Form the groups of a table counted over its quasi-identifiers, then the others."""
-        tallies = _tallies(counted, len(quasi_identifiers), sensitive)
-        return cls._of(
-            tallies, sensitive, quasi_identifiers, population, hierarchies or {}, any_=any_
-        )
+        tallies = _tallies(counts, len(quasi_identifiers), sensitive)
+        return cls._form(tallies, sensitive, quasi_identifiers, promises)
 
     @classmethod
-    def broken(
+    def from_parts(
         cls,
         sizes: Mapping[Key, int],
         values: Mapping[str, Values],
         quasi_identifiers: Sequence[str],
-        *,
-        any_: bool = False,
-        population: Population | None = None,
-        hierarchies: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+        promises: Promises | None = None,
     ) -> "Groups":
         """Form groups whose rows, and the values of each sensitive column, come apart.
 
-        >>> groups = Groups.broken({("A",): 2}, {"ill": {("A",): {"flu": 2}}}, ["label"])
+        >>> groups = Groups.from_parts({("A",): 2}, {"ill": {("A",): {"flu": 2}}}, ["label"])
         >>> groups.groups[0].values, groups.reference
         ({'ill': {'flu': 2}}, {'ill': {'flu': 2}})
         """
@@ -101,41 +95,38 @@ class Groups:
             key: _Tally(rows, {name: of_column[key] for name, of_column in values.items()})
             for key, rows in sizes.items()
         }
-        return cls._of(
-            tallies, list(values), quasi_identifiers, population, hierarchies or {}, any_=any_
-        )
+        return cls._form(tallies, list(values), quasi_identifiers, promises)
 
     @classmethod
-    def _of(
+    def _form(
         cls,
         tallies: "Mapping[Key, _Tally]",
         columns: Sequence[str],
         quasi_identifiers: Sequence[str],
-        population: Population | None,
-        hierarchies: Mapping[str, Mapping[str, Sequence[str]]],
-        *,
-        any_: bool,
+        promises: Promises | None,
     ) -> "Groups":
-        people = _people(tallies, population, any_=any_)
+        promises = promises or Promises(quasi_identifiers)
+        any_ = promises.missing == "matches-any"
+        people = _people(tallies, promises.population, any_=any_)
         groups_of = _compatible(tallies, tallies, columns) if any_ else tallies
         groups = tuple(
             Group(key, tallies[key].rows, tally.rows, tally.values, people.get(key))
             for key, tally in groups_of.items()
         )
         reference = {
-            name: _added(tally.values[name] for tally in tallies.values()) for name in columns
+            name: _add_up(tally.values[name] for tally in tallies.values()) for name in columns
         }
         rows = sum(tally.rows for tally in tallies.values())
-        return cls(quasi_identifiers, groups, rows, reference, hierarchies)
+        return cls(quasi_identifiers, groups, rows, reference, promises.hierarchies)
 
     def reference_of(self, column: str) -> Mapping[object, int]:
-        """Give the whole table's counts of a sensitive column."""
+        """Return the whole table's counts of a sensitive column."""
         if column not in self.reference:
             raise UnknownColumnError(column, self.reference, where="the counted columns")
         return self.reference[column]
 
     def require_population(self) -> None:
-        """Refuse if there is no population to compare with."""
+        """Raise an error if there is no population to compare with."""
         if any(group.population is None for group in self.groups):
             raise InputError("no population was given to compare with")
 
@@ -160,22 +151,22 @@ class _Tally:
                 mine[value] = mine.get(value, 0) + rows
 
 
-def _tallies(counted: Counted, width: int, columns: Sequence[str]) -> "dict[Key, _Tally]":
+def _tallies(counts: Counts, width: int, columns: Sequence[str]) -> "dict[Key, _Tally]":
     """Add up the rows of each key, and for each column the rows of each of its values."""
     tallies: dict[Key, _Tally] = {}
-    for combination, rows in counted.combinations.items():
+    for combination, rows in counts.combinations.items():
         key = combination[:width]
         # Hashing a key takes longest, so it is looked up once.
         tally = tallies.get(key)
         if tally is None:
             tally = tallies[key] = _Tally.none(columns)
         tally.rows += rows
-        for counts, value in zip(tally.values.values(), combination[width:], strict=True):
-            counts[value] = counts.get(value, 0) + rows
+        for of_value, value in zip(tally.values.values(), combination[width:], strict=True):
+            of_value[value] = of_value.get(value, 0) + rows
     return tallies
 
 
-def _added(several: Iterable[Mapping[object, int]]) -> dict[object, int]:
+def _add_up(several: Iterable[Mapping[object, int]]) -> dict[object, int]:
     sums: dict[object, int] = {}
     for counts in several:
         for value, rows in counts.items():

@@ -1,14 +1,15 @@
-"""Read a release's manifest as what it is: somebody else's claims."""
+"""A suspicious reader of manifests: what a stranger wrote is claims, not facts."""
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from sfumato.errors import InputError, some
-from sfumato.verifier.promises import MISSING_RULES, SUPPRESSIONS
+from sfumato.verifier.counting import Countable
+from sfumato.verifier.promises import MISSING_RULES, SUPPRESSIONS, Check, Promises
 from sfumato.verifier.reading import FORMATS
 
 MANIFEST = "manifest.json"
@@ -23,12 +24,6 @@ ANATOMY = "anatomy"
 
 SLICING = "slicing"
 """Slices: some columns each, counted in every bucket."""
-
-KINDS = (BREAK_MERGE, ANATOMY, SLICING)
-"""What a release in several tables can be."""
-
-TABLES = ("qi", "sensitive", "slice")
-"""What a table of such a release can be."""
 
 STORED = "table"
 """The format of what is in no file but in a database."""
@@ -50,7 +45,7 @@ class DataFile:
     rows: int
     sha256: str
     table: str | None = None
-    """What the table is, if there are several: one of `TABLES`."""
+    """What the table is, if there are several: one of those of its kind."""
 
     column: str | None = None
     """The sensitive column it holds."""
@@ -90,13 +85,30 @@ class Manifest:
     count: str = ""
     """The column that says how many people of a group have a value."""
 
-    def named(self, role: str) -> tuple[str, ...]:
-        """Name the columns of one role."""
+    def with_role(self, role: str) -> tuple[str, ...]:
+        """List the columns of one role."""
         return tuple(column.name for column in self.columns if column.role == role)
 
 
+class Kind(NamedTuple):
+    """What verifies one kind of release in several tables."""
+
+    tables: tuple[str, ...]
+    """What a table of such a release can be."""
+
+    shape: Callable[[Manifest], Check]
+    """Checks the parts of the manifest against each other."""
+
+    checks: Callable[[Mapping[str, Countable], Manifest, Promises], list[Check]]
+    """Recomputes from the opened tables, by the names of the manifest, what they keep."""
+
+
+KINDS: dict[str, Kind] = {}
+"""The kinds of release in several tables, by name; `decoupled` fills it."""
+
+
 def read_manifest(path: Path) -> Manifest:
-    """Read a manifest and refuse whatever has not the right shape."""
+    """Read a manifest; whatever has not the right shape is an error."""
     if path.stat().st_size > _MOST_BYTES:
         raise _too_large()
     return _manifest(_load(path.read_bytes()))
@@ -112,14 +124,14 @@ def stored_manifest(text: str) -> Manifest:
     if len(text) > _MOST_BYTES:
         raise _too_large()
     plain = _load(text.encode("utf-8", errors="surrogatepass"))
-    kind = None if plain.get("kind") is None else _one_of(plain, "kind", KINDS)
+    kind = None if plain.get("kind") is None else _one_of(plain, "kind", tuple(KINDS))
     tables = [_get(plain, "table", dict)] if kind is None else _objects(plain, "files")
-    stored = tuple(_stored(table, kind) for table in tables)
+    stored = tuple(_stored_table(table, kind) for table in tables)
     _refuse_repeats("files", [table.name for table in stored])
     return _manifest(plain, stored)
 
 
-def _stored(plain: Mapping[str, Any], kind: str | None) -> DataFile:
+def _stored_table(plain: Mapping[str, Any], kind: str | None) -> DataFile:
     name, rows = _get(plain, "name", str), _whole(plain, "rows")
     return DataFile(name, STORED, None, rows, "", *_part(plain, kind))
 
@@ -130,7 +142,7 @@ def _manifest(plain: dict[str, Any], stored: tuple[DataFile, ...] | None = None)
     rows = _get(plain, "rows", dict)
     columns = tuple(map(_column, _objects(plain, "columns")))
     _refuse_repeats("columns", [column.name for column in columns])
-    kind = None if plain.get("kind") is None else _one_of(plain, "kind", KINDS)
+    kind = None if plain.get("kind") is None else _one_of(plain, "kind", tuple(KINDS))
     files = stored or tuple(_file(file, kind) for file in _objects(plain, "files"))
     _refuse_repeats("files", [file.name for file in files])
     return Manifest(
@@ -233,10 +245,10 @@ def _file(plain: Mapping[str, Any], kind: str | None) -> DataFile:
 def _part(
     plain: Mapping[str, Any], kind: str | None
 ) -> tuple[str | None, str | None, tuple[str, ...]]:
-    """Say what a table of several is, and which columns it holds."""
+    """Read what a table of several is, and which columns it holds."""
     if kind is None:
         return None, None, ()
-    table = _one_of(plain, "table", TABLES)
+    table = _one_of(plain, "table", KINDS[kind].tables)
     return (
         table,
         _get(plain, "column", str) if table == "sensitive" else None,

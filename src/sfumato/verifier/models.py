@@ -9,17 +9,14 @@ from typing import Any
 
 from sfumato.errors import InputError, SfumatoError, some
 from sfumato.text import STAR, in_order, text_of
-from sfumato.verifier.counting import Counted, Relation, count, text_key
+from sfumato.verifier.counting import Countable, Counts, count, text_key
 from sfumato.verifier.groups import Group, Groups
 from sfumato.verifier.promises import Check, Promise, Promises, is_number, status
-from sfumato.verifier.reading import Source, readable
+from sfumato.verifier.reading import readable
 
-# Compare what was found with what was promised.
-#
 # A promise of 1/3 cannot be written as a decimal and a logarithm is rounded, so two figures that
 # differ by no more than rounding count as equal: enough for "at least" and "at most", not enough
 # for "below".
-
 
 Number = int | float | Fraction
 _FORGIVEN = 1e-9
@@ -30,7 +27,7 @@ _EXACT = 1e-12
 
 
 def same(one: Number, other: Number, tolerance: float = _FORGIVEN) -> bool:
-    """Tell whether two figures differ by rounding only.
+    """Return whether two figures differ by rounding only.
 
     >>> same(Fraction(1, 3), 0.3333333333333333), same(0.1, 0.2)
     (True, False)
@@ -63,13 +60,13 @@ class Bound:
 
     @property
     def worst(self) -> Callable[..., Number]:
-        """Which of several figures is the worst: the least or the greatest."""
+        """The function that finds the worst of several figures: the least or the greatest."""
         return min if self.keeps is at_least else max
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The strictest parameters the table keeps, and who is worst off if they do not do."""
+    """The strictest parameters the table keeps, and the group that is worst off if they fail."""
 
     found: dict[str, Number]
     holds: bool
@@ -78,7 +75,7 @@ class Finding:
 
 
 def judge_groups(promise: Promise, table: Groups, bounds: Sequence[Bound]) -> Finding:
-    """Hold every group against every bound."""
+    """Judge every group by every bound."""
     promised = {bound.parameter: promise.number(bound.parameter) for bound in bounds}
     if not table.groups:
         return Finding(dict(promised), holds=True)
@@ -105,7 +102,7 @@ def judge_groups(promise: Promise, table: Groups, bounds: Sequence[Bound]) -> Fi
 def judge_table(
     promise: Promise, table: Groups, parameter: str, figure: Callable[[], Number]
 ) -> Finding:
-    """Hold a figure of the whole table, the smaller the better, against its bound."""
+    """Judge a figure of the whole table, the smaller the better, by its bound."""
     limit = promise.number(parameter)
     found = figure() if table.groups else limit
     return Finding({parameter: found}, holds=at_most(found, limit))
@@ -113,24 +110,23 @@ def judge_table(
 
 # Models about the number of people in a class, here or in a population.
 
-
 SIZE = Bound("k", lambda group: group.rows, at_least)
 """The size of a class."""
 
 
 def k_anonymity(promise: Promise, table: Groups) -> Finding:
-    """Need n >= k."""
+    """Judge whether n >= k."""
     return judge_groups(promise, table, [SIZE])
 
 
 def maximum_risk(promise: Promise, table: Groups) -> Finding:
-    """Need 1/n <= risk."""
+    """Judge whether 1/n <= risk."""
     risk = Bound("risk", lambda group: Fraction(1, group.rows), at_most)
     return judge_groups(promise, table, [risk])
 
 
 def average_risk(promise: Promise, table: Groups) -> Finding:
-    """The mean of 1/n over all rows is at most the risk; without overlaps that is classes/rows."""
+    """Judge whether the mean of 1/n over all rows is <= risk; without overlaps: classes/rows."""
 
     def mean() -> Number:
         by_size: dict[int, int] = {}
@@ -142,7 +138,7 @@ def average_risk(promise: Promise, table: Groups) -> Finding:
 
 
 def sample_uniqueness(promise: Promise, table: Groups) -> Finding:
-    """At most this share of the rows is alone in its class."""
+    """Judge whether at most this share of the rows is alone in its class."""
 
     def share() -> Number:
         return Fraction(sum(g.own for g in table.groups if g.rows == 1), table.rows)
@@ -151,13 +147,13 @@ def sample_uniqueness(promise: Promise, table: Groups) -> Finding:
 
 
 def k_map(promise: Promise, table: Groups) -> Finding:
-    """At least k people of the population fall into every published class."""
+    """Judge whether at least k people of the population fall into every published class."""
     table.require_population()
     return judge_groups(promise, table, [Bound("k", _people, at_least)])
 
 
 def delta_presence(promise: Promise, table: Groups) -> Finding:
-    """Need minimum <= n / people <= maximum, for every published class."""
+    """Judge whether minimum <= n / people <= maximum, for every published class."""
     table.require_population()
     bounds = [Bound("minimum", _presence, at_least), Bound("maximum", _presence, at_most)]
     return judge_groups(promise, table, bounds)
@@ -177,7 +173,6 @@ def _presence(group: Group) -> Number:
 # Missing values count for nothing: shares are over the rows with a known value, and a class
 # without any is no protection at all.
 
-
 Known = Mapping[object, int]
 """Rows by known value in one class."""
 
@@ -189,23 +184,23 @@ def _bound(
     figure: Callable[[Known], Number],
     keeps: Callable[[Number, Number], bool] = at_least,
 ) -> Bound:
-    """Look at the known values of the promise's column."""
+    """Build a bound on the known values of the promise's column."""
     column = promise.text("column")
     table.reference_of(column)
 
     def of_group(group: Group) -> Number:
-        return figure(group.known(column))
+        return figure(group.known_values(column))
 
     return Bound(parameter, of_group, keeps)
 
 
 def distinct_l_diversity(promise: Promise, table: Groups) -> Finding:
-    """Need m >= l."""
+    """Judge whether m >= l."""
     return judge_groups(promise, table, [_bound(promise, table, "l", len)])
 
 
 def probabilistic_l_diversity(promise: Promise, table: Groups) -> Finding:
-    """Need c1/n <= 1/l, that is n/c1 >= l."""
+    """Judge whether c1/n <= 1/l, that is n/c1 >= l."""
 
     def figure(known: Known) -> Number:
         return Fraction(sum(known.values()), max(known.values())) if known else 0
@@ -214,7 +209,7 @@ def probabilistic_l_diversity(promise: Promise, table: Groups) -> Finding:
 
 
 def entropy_l_diversity(promise: Promise, table: Groups) -> Finding:
-    """Need exp(-sum p ln p) >= l."""
+    """Judge whether exp(-sum p ln p) >= l."""
 
     def figure(known: Known) -> Number:
         n = sum(known.values())
@@ -224,7 +219,7 @@ def entropy_l_diversity(promise: Promise, table: Groups) -> Finding:
 
 
 def recursive_cl_diversity(promise: Promise, table: Groups) -> Finding:
-    """Need c1 < c (c_l + … + c_m), counts in falling order, that is c1 / tail < c."""
+    """Judge whether c1 < c (c_l + … + c_m), counts in falling order, that is c1 / tail < c."""
     l = promise.number("l")
     if l != int(l) or l < 1:
         raise InputError(f"{promise.model}: l must be a whole number of at least 1, got {l}")
@@ -240,7 +235,7 @@ def recursive_cl_diversity(promise: Promise, table: Groups) -> Finding:
 
 
 def alpha_k_anonymity(promise: Promise, table: Groups) -> Finding:
-    """Need n >= k and c/n <= alpha for every protected value (all if none is named)."""
+    """Judge whether n >= k and c/n <= alpha for every protected value (all if none is named)."""
     protected = set(promise.texts("protected"))
 
     def figure(known: Known) -> Number:
@@ -253,12 +248,12 @@ def alpha_k_anonymity(promise: Promise, table: Groups) -> Finding:
 
 
 def p_sensitive(promise: Promise, table: Groups) -> Finding:
-    """Need n >= k and m >= p."""
+    """Judge whether n >= k and m >= p."""
     return judge_groups(promise, table, [_bound(promise, table, "p", len), SIZE])
 
 
 def p_alpha_sensitive(promise: Promise, table: Groups) -> Finding:
-    """Need n >= k, m >= p, and the class weighs at least alpha."""
+    """Judge whether n >= k, m >= p, and the class weighs at least alpha."""
     _, weigh = _categories(promise, table)
     return judge_groups(
         promise,
@@ -268,7 +263,7 @@ def p_alpha_sensitive(promise: Promise, table: Groups) -> Finding:
 
 
 def enhanced_p_alpha_sensitive(promise: Promise, table: Groups) -> Finding:
-    """Need n >= k, at least p different categories, and the class weighs at least alpha."""
+    """Judge whether n >= k, p categories or more, and the class weighs at least alpha."""
     categories, weigh = _categories(promise, table)
 
     def distinct(known: Known) -> Number:
@@ -284,7 +279,7 @@ def enhanced_p_alpha_sensitive(promise: Promise, table: Groups) -> Finding:
 def _categories(
     promise: Promise, table: Groups
 ) -> tuple[Mapping[str, int], Callable[[Known], Number]]:
-    """Give each value's category, most secret first, and what the values of a class weigh.
+    """Return each value's category, most secret first, and what weighs the values of a class.
 
     The i-th of x categories weighs (i-1)/(x-1). The sum goes over the rows, or over the
     distinct values if the promise says so.
@@ -322,19 +317,19 @@ Excess = dict[object, int]
 
 
 def t_closeness(promise: Promise, table: Groups) -> Finding:
-    """Need EMD(class, table) <= t."""
+    """Judge whether EMD(class, table) <= t."""
     column = promise.text("column")
     distance = promise.text("distance", "equal", "ordered", "hierarchical", default="equal")
     reference = table.reference_of(column)
     work: Callable[[Excess], Fraction]
     if distance == "equal":
-        work = _equal
+        work = _work_if_equal
     elif distance == "ordered":
         order = in_order(reference)
-        work = lambda excess: _ordered(excess, order)  # noqa: E731 - three shapes of one thing
+        work = lambda excess: _work_in_order(excess, order)  # noqa: E731 - three shapes of one thing
     else:
         paths = _paths(table.hierarchies.get(column), reference, column)
-        work = lambda excess: _hierarchical(excess, paths)  # noqa: E731
+        work = lambda excess: _work_in_hierarchy(excess, paths)  # noqa: E731
 
     def figure(group: Group) -> Number:
         counts = group.values[column]
@@ -344,13 +339,13 @@ def t_closeness(promise: Promise, table: Groups) -> Finding:
     return judge_groups(promise, table, [Bound("t", figure, at_most)])
 
 
-def _equal(excess: Excess) -> Fraction:
-    """Whatever is too much somewhere moves by 1."""
+def _work_if_equal(excess: Excess) -> Fraction:
+    """Move whatever is too much somewhere by 1."""
     return Fraction(sum(e for e in excess.values() if e > 0))
 
 
-def _ordered(excess: Excess, order: Sequence[object]) -> Fraction:
-    """What has piled up so far moves one step on, and a step costs 1/(m-1)."""
+def _work_in_order(excess: Excess, order: Sequence[object]) -> Fraction:
+    """Move what has piled up so far one step on; a step costs 1/(m-1)."""
     if len(order) < 2:
         return Fraction(0)
     carried = moved = 0
@@ -360,8 +355,8 @@ def _ordered(excess: Excess, order: Sequence[object]) -> Fraction:
     return Fraction(moved, len(order) - 1)
 
 
-def _hierarchical(excess: Excess, paths: Mapping[object, Sequence[str | None]]) -> Fraction:
-    """Below each inner node, what is too much moves to where it is too little.
+def _work_in_hierarchy(excess: Excess, paths: Mapping[object, Sequence[str | None]]) -> Fraction:
+    """Move, below each inner node, what is too much to where it is too little.
 
     At level h of H that costs h/H; what cannot be evened out there goes up.
     """
@@ -399,12 +394,12 @@ def _paths(
 
 
 def basic_beta_likeness(promise: Promise, table: Groups) -> Finding:
-    """Need (p - q)/q <= beta for every value."""
+    """Judge whether (p - q)/q <= beta for every value."""
     return _likeness(promise, table, enhanced=False)
 
 
 def enhanced_beta_likeness(promise: Promise, table: Groups) -> Finding:
-    """Need (p - q)/q <= min(beta, -ln q) for every value; if -ln q is exceeded, no beta will do."""
+    """Judge whether (p - q)/q <= min(beta, -ln q) for every value; beyond -ln q no beta will do."""
     return _likeness(promise, table, enhanced=True)
 
 
@@ -426,7 +421,7 @@ def _likeness(promise: Promise, table: Groups, *, enhanced: bool) -> Finding:
 
 
 def delta_disclosure(promise: Promise, table: Groups) -> Finding:
-    """Need |ln(p/q)| < delta for every value of the table; one that the class lacks breaks it."""
+    """Judge whether |ln(p/q)| < delta for every value of the table; one a class lacks breaks it."""
     column = promise.text("column")
     reference = table.reference_of(column)
 
@@ -462,28 +457,20 @@ MODEL_CHECKS: dict[str, Callable[[Promise, Groups], Finding]] = {
     "enhanced-beta-likeness": enhanced_beta_likeness,
     "delta-disclosure": delta_disclosure,
 }
-"""How each model is recomputed. A model that is not here cannot be vouched for."""
+"""The function that recomputes each model. A model that is not here cannot be vouched for."""
 
 
-def recompute(source: Source | Relation, promises: Promises) -> list[Check]:
+def recompute(source: Countable, promises: Promises) -> list[Check]:
     """Make every check that needs the rows."""
     named = [model.get("column") for model in promises.models]
     sensitive = [name for name in dict.fromkeys(filter(_is_text, named)) if name in source.names]
     columns = [*promises.quasi_identifiers, *sensitive]
     stars = promises.quasi_identifiers if promises.suppression == "star" else ()
     with readable("the table"):
-        counted = count(source, columns, stars=stars)
-    left_out = min(counted.starred, promises.suppressed)
-    kept = _without_starred(counted, left_out, promises, len(sensitive))
-    table = Groups.of(
-        kept,
-        promises.quasi_identifiers,
-        sensitive,
-        any_=promises.missing == "matches-any",
-        population=promises.population,
-        hierarchies=promises.hierarchies,
-    )
-    return [*_row_checks(counted, kept, promises), *judge(table, promises)]
+        counts = count(source, columns, stars=stars)
+    kept = _without_starred(counts, promises, len(sensitive))
+    table = Groups.from_counts(kept, promises.quasi_identifiers, sensitive, promises)
+    return [*_row_checks(counts, kept, promises), *judge(table, promises)]
 
 
 def judge(table: Groups, promises: Promises) -> list[Check]:
@@ -502,22 +489,21 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _without_starred(
-    counted: Counted, left_out: int, promises: Promises, n_sensitive: int
-) -> Counted:
-    """Take the suppressed rows out; they all look the same."""
-    if not left_out:
-        return counted
+def _without_starred(counts: Counts, promises: Promises, n_sensitive: int) -> Counts:
+    """Remove the suppressed rows, which all look the same."""
+    suppressed = min(counts.starred, promises.suppressed)
+    if not suppressed:
+        return counts
     starred = (*(STAR for _ in promises.quasi_identifiers), *[None] * n_sensitive)
-    left = dict(counted.combinations)
+    left = dict(counts.combinations)
     # A stranger's manifest may look at one column twice; then no combination is like that.
-    still = left.pop(starred, 0) - left_out
+    still = left.pop(starred, 0) - suppressed
     if still > 0:
         left[starred] = still
-    return Counted(left, counted.rows - left_out, counted.starred)
+    return Counts(left, counts.rows - suppressed, counts.starred)
 
 
-def _row_checks(counted: Counted, kept: Counted, promises: Promises) -> list[Check]:
+def _row_checks(counts: Counts, kept: Counts, promises: Promises) -> list[Check]:
     checks = []
     if promises.published is not None:
         removed = promises.suppression == "remove" and promises.suppressed
@@ -531,13 +517,13 @@ def _row_checks(counted: Counted, kept: Counted, promises: Promises) -> list[Che
             )
         )
     if promises.suppression == "star":
-        enough = counted.starred >= promises.suppressed
+        enough = counts.starred >= promises.suppressed
         checks.append(
             Check(
                 "starred rows",
                 status(holds=enough),
                 promises.suppressed,
-                min(counted.starred, promises.suppressed),
+                min(counts.starred, promises.suppressed),
                 "" if enough else "a starred row has nothing but * in the quasi-identifiers",
             )
         )
@@ -564,7 +550,7 @@ def _nothing_missing(table: Groups) -> Check:
 
 
 def _absent_classes(table: Groups, promises: Promises) -> list[Check]:
-    """Where a least presence is promised, a class of the population that is absent betrays it.
+    """Check that no class of the population is absent, where a least presence is promised.
 
     Suppressed rows make classes absent too, which tells nothing of who was in them; so
     this is looked at only where it is said that no row was suppressed.
@@ -585,18 +571,18 @@ def check_model(plain: Mapping[str, Any], table: Groups) -> Check:
     recomputed = MODEL_CHECKS.get(promise.model)
     promised = dict(promise.parameters)
 
-    def unchecked(why: str) -> Check:
+    def leave_unchecked(why: str) -> Check:
         return Check(promise.model, "unchecked", promised, detail=why)
 
     if recomputed is None:
-        return unchecked("this verifier does not know the model")
+        return leave_unchecked("this verifier does not know the model")
     try:
         finding = recomputed(promise, table)
     except SfumatoError as error:
-        return unchecked(str(error))
+        return leave_unchecked(str(error))
     unread = promise.unread()
     if unread:
-        return unchecked(f"this verifier does not know its parameter {some(unread)}")
+        return leave_unchecked(f"this verifier does not know its parameter {some(unread)}")
     found = {name: _plain(figure) for name, figure in finding.found.items()}
     wrong = _wrong_measured(promise.measured, found)
     detail = "; ".join(filter(None, [finding.detail, wrong]))
@@ -612,7 +598,7 @@ def _plain(figure: Number) -> int | float:
 
 
 def _wrong_measured(measured: object, found: Mapping[str, int | float]) -> str:
-    """Say where the maker's own figures are not what was found."""
+    """Describe where the maker's own figures are not what was found; "" if nowhere."""
     if measured is None:
         return ""
     if not isinstance(measured, Mapping):

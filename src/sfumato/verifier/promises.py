@@ -1,4 +1,4 @@
-"""What a table is said to keep, as plain data."""
+"""Promises as plain data, and the verdict on them: one check per promise."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ class Promises:
 
     Args:
         quasi_identifiers: The columns that make up the classes.
-        sensitive: The columns nobody should learn about a person.
+        sensitive: The columns that no reader should learn about a person.
         models: One mapping per model: its name under `model`, its parameters by name, and
             under `measured` the figures its maker claims.
         missing: `own-value` (a missing cell equals other missing cells only),
@@ -72,8 +72,7 @@ def _require_one_of(name: str, value: object, allowed: Sequence[str]) -> None:
 class Promise:
     """One model's promise, read with suspicion: it may come from a stranger's manifest.
 
-    It remembers which parameters were looked at. One that nobody looked at is one that
-    nobody checked.
+    It remembers which parameters were looked at: one that was not has not been checked.
 
     >>> promise = Promise({"model": "k-anonymity", "k": 5, "mood": "good"})
     >>> promise.number("k"), promise.unread()
@@ -90,7 +89,7 @@ class Promise:
         self._read: set[str] = set()
 
     def unread(self) -> list[str]:
-        """Name the parameters that were not looked at."""
+        """List the parameters that were not looked at."""
         return [name for name in self.parameters if name not in self._read]
 
     def number(self, name: str) -> int | float:
@@ -140,7 +139,7 @@ class Promise:
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
-    """Tell a number from a truth value and everything else.
+    """Return whether a value is a number, which a truth value is not.
 
     >>> [is_number(v) for v in (1, 0.5, True, "1", None)]
     [True, True, False, False, False]
@@ -148,14 +147,11 @@ def is_number(value: object) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-# What the verifier answers: one line per promise, and whether all of them hold.
-
-
 Status = Literal["holds", "broken", "unchecked"]
 
 
 def status(*, holds: bool) -> Status:
-    """Name the outcome of a check that was made."""
+    """Return the status of a check that was made."""
     return "holds" if holds else "broken"
 
 
@@ -183,7 +179,7 @@ class Check:
     """The quasi-identifiers of the class that is worst off, when a model is broken."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it as plain values that JSON can hold."""
+        """Return plain values that JSON can hold."""
         plain = {
             "name": self.name,
             "status": self.status,
@@ -226,13 +222,13 @@ class Verdict:
         raise UnknownNameError("check", name, [check.name for check in self.checks])
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it as plain values that JSON can hold."""
+        """Return plain values that JSON can hold."""
         return {"holds": self.holds, "checks": [check.to_dict() for check in self.checks]}
 
     def _repr_html_(self) -> str:
         # What is wrong comes first: long lists are cut.
         checks = sorted(self.checks, key=lambda check: check.status == "holds")
-        rows = [[c.status, c.name, _shown("", c.promised), _shown("", c.found)] for c in checks]
+        rows = [[c.status, c.name, _show("", c.promised), _show("", c.found)] for c in checks]
         details = [f"{check.name}: {check.detail}" for check in checks if check.detail]
         headline, *_ = str(self).splitlines()
         return fragment(headline, ["result", "check", "promised", "found"], rows, notes=details)
@@ -246,11 +242,11 @@ class Verdict:
             else f"Broken: {failing} of {n} checks {'does' if failing == 1 else 'do'} not hold."
         ]
         names = max((len(check.name) for check in self.checks), default=0)
-        promises = [_shown("promised", check.promised) for check in self.checks]
+        promises = [_show("promised", check.promised) for check in self.checks]
         width = max(map(len, promises), default=0)
         for check, promise in zip(self.checks, promises, strict=True):
             cells = [f"{check.status:<9}", f"{check.name:<{names}}", f"{promise:<{width}}"]
-            lines.append(("  " + "  ".join([*cells, _shown("found", check.found)])).rstrip())
+            lines.append(("  " + "  ".join([*cells, _show("found", check.found)])).rstrip())
             worst = "" if check.worst is None else f"worst: {in_words(check.worst)}"
             note = "; ".join(filter(None, [check.detail, worst]))
             if note:
@@ -258,7 +254,7 @@ class Verdict:
         return "\n".join(lines)
 
 
-def _shown(label: str, value: object) -> str:
+def _show(label: str, value: object) -> str:
     return "" if value is None else f"{label} {in_words(value)}".lstrip()
 
 
