@@ -97,11 +97,11 @@ def local_in_spark(file: str, policy: str, memory: str) -> dict[str, float]:
         memory=None if memory == "none" else memory,
         force=True,
     )
-    said = re.search(r"(\d+) fragments", " ".join(release.manifest.get("notes", ())))
+    said = re.search(r"(\d+) fragments", " ".join(release.manifest.notes or ()))
     return {
         "wall": time.perf_counter() - begin,
         "fragments": int(said[1]) if said else 1,
-        "loss": release.manifest["losses"]["normalized-loss"],
+        "loss": release.manifest.losses["normalized-loss"],
     }
 
 

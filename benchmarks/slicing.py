@@ -57,7 +57,7 @@ def _ours(bench: Bench, folder: Path) -> Iterator[Figure]:
         yield Figure.of(what, timing, target=_TARGETS.get(rows))
         distinct = len(open_table(file).count((*QUASI_IDENTIFIERS, SENSITIVE)))
         yield Figure(f"{_at(rows)}: distinct combinations", distinct)
-        yield Figure(f"{_at(rows)}: buckets", work().manifest["classes"]["count"])
+        yield Figure(f"{_at(rows)}: buckets", work().manifest.classes.count)
     whole, steepest = _exponents(sizes, seconds)
     target = None if bench.quick else _GROWTH
     spans = f"from {_at(sizes[0])} to {_at(sizes[-1])}"
@@ -75,7 +75,7 @@ def _printed(bench: Bench, folder: Path) -> Iterator[Figure]:
         literal, found = _literal(file, release), list[int]()
         timing = cpu(partial(_count_buckets, literal, found), repeats=1, warm=False)
         seconds.append(timing.least)
-        alike &= found == [release.manifest["classes"]["count"]]
+        alike &= found == [release.manifest.classes.count]
         yield Figure(f"as printed, {_at(rows)}: tuple partition", timing.least, "CPU s")
         yield Figure(f"as printed, {_at(rows)}: buckets", found[0])
     whole, steepest = _exponents(sizes, seconds)
@@ -105,7 +105,7 @@ def _literal(file: Path, release: Decoupled) -> LiteralSlicing:
     names = (*QUASI_IDENTIFIERS, SENSITIVE)
     counts = open_table(file).count(names)
     codes = np.repeat([counts.codes_of(name) for name in names], counts.rows, axis=1)
-    columns = [each["columns"] for each in release.manifest["files"]]
+    columns = [each.columns for each in release.manifest.files]
     columns.sort(key=lambda column: SENSITIVE in column)
     places = [[names.index(name) for name in column] for column in columns]
     return LiteralSlicing([tuple(row) for row in codes.T.tolist()], places, _L)

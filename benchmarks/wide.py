@@ -23,12 +23,12 @@ def run(bench: Bench) -> Iterator[Figure]:
         clock, cpu = time.monotonic(), time.process_time()
         release = anonymize(table, policy)
         clock, cpu = time.monotonic() - clock, time.process_time() - cpu
-        found = release.manifest["search"]
+        found = release.manifest.search
         title = f"{columns} columns × {rows} rows, k={k}, {text}"
-        yield Figure(f"{title}: nodes", f"10^{log10(found['nodes']):.1f}")
+        yield Figure(f"{title}: nodes", f"10^{log10(found.nodes):.1f}")
         yield Figure(f"{title}: whole anonymize", cpu, "CPU s")
         yield Figure(f"{title}: by the clock", clock, "s")
-        yield Figure(f"{title}: checks", found["checks"])
+        yield Figure(f"{title}: checks", found.checks)
         yield Figure(f"{title}: loss", release.loss)
-        yield Figure(f"{title}: proven optimal", found["optimal"])
+        yield Figure(f"{title}: proven optimal", found.optimal)
         yield Figure(f"{title}: verified", release.verdict.holds)

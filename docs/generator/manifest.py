@@ -89,9 +89,11 @@ def page() -> str:
     return joined(
         "# Manifest",
         "`manifest.json` lies in every release folder beside the data, and `release.manifest` is "
-        "the same in Python. Of a release in a database it is the one text in the table "
-        "`…_manifest` beside it. It says what was done and what is promised, and everything in it "
-        "may be public. [Read a manifest](../how-to/read-a-manifest.md) goes through one.",
+        "the same in Python: `release.manifest.rows.published` is `rows.published` below, and "
+        "`release.manifest.to_dict()` is all of it. Of a release in a database it is the one text "
+        "in the table `…_manifest` beside it. It says what was done and what is promised, and "
+        "everything in it may be public. [Read a manifest](../how-to/read-a-manifest.md) goes "
+        "through one.",
         "`sfumato verify` believes nothing of what it claims: the figures are recomputed from the "
         "rows.",
         table(["key", "meaning"], rows),

@@ -104,7 +104,9 @@ def released_in_python(table, kind, folder) -> tuple[dict, list[tuple]]:
     release = sf.anonymize(table, folder / "policy.yaml")
     assert sf.verify(release, folder / "policy.yaml").verdict.holds
     published = release.table
-    return release.manifest, rows_of(published if kind == "arrow" else pa.table(published))
+    return release.manifest.to_dict(), rows_of(
+        published if kind == "arrow" else pa.table(published)
+    )
 
 
 def rows_of(table: pa.Table) -> list[tuple]:

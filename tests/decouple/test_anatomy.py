@@ -209,7 +209,7 @@ def test_what_the_table_promised_before_is_promised_no_more():
         missing="suppress",
     )
     release = sf.decouple(table(ROWS, COLUMNS), Anatomy(2), policy=policy)
-    names = [model["model"] for model in release.manifest["models"]]
+    names = [model.model for model in release.manifest.models]
     assert names == ["distinct-l-diversity", "probabilistic-l-diversity"]
     assert any("k-anonymity with k=2 is not promised" in w for w in release.warnings)
 

@@ -127,11 +127,11 @@ def test_a_seed_gives_the_same_files_and_a_warning(tmp_path):
         decoupled(table(rows), output=tmp_path / name, format="csv", seed=seed)
         for name, seed in (("one", 1), ("other", 1), ("third", None))
     )
-    files = [[f["sha256"] for f in each.manifest["files"]] for each in (one, other, third)]
+    files = [[f.sha256 for f in each.manifest.files] for each in (one, other, third)]
     assert files[0] == files[1] != files[2]
-    assert one.manifest["reproducible"]
+    assert one.manifest.reproducible
     assert "not for publication" in one.warnings[-1]
-    assert not third.manifest["reproducible"]
+    assert not third.manifest.reproducible
 
 
 # From a release: roles, promises and suppressed rows come with it.
@@ -165,22 +165,22 @@ def policy(**changes):
 def test_a_release_keeps_its_promises_with_the_same_figures(tmp_path, form):
     release = sf.anonymize(PEOPLE, policy(), output=tmp_path / "release", format=form)
     decoupled = sf.decouple(tmp_path / "release", output=tmp_path / "broken")
-    assert [f["format"] for f in decoupled.manifest["files"]] == [form] * 3
-    assert decoupled.manifest["models"] == release.manifest["models"]
-    assert decoupled.manifest["classes"] == release.manifest["classes"]
-    assert decoupled.manifest["rows"] == release.manifest["rows"]
-    assert decoupled.manifest["hierarchies"] == release.manifest["hierarchies"]
-    assert decoupled.manifest["risk_levels"] == release.manifest["risk_levels"]
-    assert decoupled.manifest["left_out"]["columns"] == ["insurance"]
-    levels = [c.get("level") for c in decoupled.manifest["columns"]]
-    assert levels == [c.get("level") for c in release.manifest["columns"][:4]]
+    assert [f.format for f in decoupled.manifest.files] == [form] * 3
+    assert decoupled.manifest.models == release.manifest.models
+    assert decoupled.manifest.classes == release.manifest.classes
+    assert decoupled.manifest.rows == release.manifest.rows
+    assert decoupled.manifest.hierarchies == release.manifest.hierarchies
+    assert decoupled.manifest.risk_levels == release.manifest.risk_levels
+    assert decoupled.manifest.left_out.columns == ("insurance",)
+    levels = [c.level for c in decoupled.manifest.columns]
+    assert levels == [c.level for c in release.manifest.columns[:4]]
     assert sf.verify(decoupled.folder, policy()).verdict.holds
 
 
 def test_a_release_in_memory_is_decoupled_in_memory():
     release = sf.anonymize(PEOPLE, policy())
     decoupled = sf.decouple(release)
-    assert decoupled.grouped.total == release.manifest["rows"]["published"]
+    assert decoupled.grouped.total == release.manifest.rows.published
     assert sf.verify(decoupled, policy()).verdict.holds
 
 
@@ -189,13 +189,13 @@ def test_starred_rows_are_left_out_and_counted_as_suppressed(tmp_path):
     release = sf.anonymize(PEOPLE, starring, output=tmp_path / "release", format="parquet")
     assert release.suppressed
     decoupled = sf.decouple(release, output=tmp_path / "broken")
-    assert decoupled.grouped.total == release.manifest["rows"]["published"]
-    assert decoupled.manifest["rows"] == {
-        "published": release.manifest["rows"]["published"],
+    assert decoupled.grouped.total == release.manifest.rows.published
+    assert decoupled.manifest.to_dict()["rows"] == {
+        "published": release.manifest.rows.published,
         "suppressed": release.suppressed,
         "suppression": "remove",
     }
-    assert decoupled.manifest["models"] == release.manifest["models"]
+    assert decoupled.manifest.models == release.manifest.models
 
 
 def test_missing_values_that_match_any_still_do(tmp_path):
@@ -204,8 +204,8 @@ def test_missing_values_that_match_any_still_do(tmp_path):
     people = PEOPLE.set_column(0, "age", gaps)
     release = sf.anonymize(people, policy(missing="matches-any"), output=tmp_path / "release")
     decoupled = sf.decouple(release, output=tmp_path / "broken")
-    assert decoupled.manifest["missing"] == "matches-any"
-    assert decoupled.manifest["models"] == release.manifest["models"]
+    assert decoupled.manifest.missing == "matches-any"
+    assert decoupled.manifest.models == release.manifest.models
     assert sf.verify(decoupled.folder).verdict.holds
 
 
@@ -217,8 +217,8 @@ def test_a_model_that_needs_a_population_is_not_promised_any_more(tmp_path):
     )
     release = sf.anonymize(PEOPLE, rule, output=tmp_path / "release")
     decoupled = sf.decouple(release)
-    assert [model["model"] for model in decoupled.manifest["models"]] == ["k-anonymity"]
-    assert decoupled.manifest["left_out"]["models"] == ["k-map with k=3"]
+    assert [model.model for model in decoupled.manifest.models] == ["k-anonymity"]
+    assert decoupled.manifest.left_out.models == ("k-map with k=3",)
     assert any("k-map" in warning for warning in decoupled.warnings)
 
 
@@ -226,14 +226,14 @@ def test_columns_can_be_chosen_and_models_of_others_go(tmp_path):
     release = sf.anonymize(PEOPLE, policy(), output=tmp_path / "release")
     decoupled = sf.decouple(release, sensitive=["outcome"])
     assert set(decoupled.tables) == {"qi", "sensitive_outcome"}
-    assert [model["model"] for model in decoupled.manifest["models"]] == ["k-anonymity"]
-    assert decoupled.manifest["left_out"]["columns"] == ["diagnosis", "insurance"]
+    assert [model.model for model in decoupled.manifest.models] == ["k-anonymity"]
+    assert decoupled.manifest.left_out.columns == ("diagnosis", "insurance")
 
 
 def test_a_plain_table_is_held_to_the_policy_it_comes_with(tmp_path):
     published = sf.anonymize(PEOPLE, policy()).table
     decoupled = sf.decouple(published, policy=policy())
-    assert [m["model"] for m in decoupled.manifest["models"]] == [m.name for m in policy().models]
+    assert [m.model for m in decoupled.manifest.models] == [m.name for m in policy().models]
     with pytest.raises(InfeasibleError, match=r"does not keep k-anonymity with k=4: measured k=1"):
         sf.decouple(PEOPLE, policy=policy())
 

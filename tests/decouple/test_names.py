@@ -39,8 +39,8 @@ def test_columns_that_are_called_group_and_count_keep_their_names(tmp_path):
         output=tmp_path / "broken",
         format="csv",
     )
-    assert release.manifest["group"] == "group_2"
-    assert release.manifest["count"] == "count_2"
+    assert release.manifest.group == "group_2"
+    assert release.manifest.count == "count_2"
     assert sf.verify(release.folder).verdict.holds
     merged = sf.merge(release)
     assert merged.column_names == ["group_2", *names, "expected_2"]

@@ -51,7 +51,7 @@ def test_the_settings_are_those_of_the_policy_wherever_it_is_read_from(tmp_path)
     for given in (policy(SLICING), tmp_path / "policy.yaml", str(tmp_path / "policy.yaml")):
         found = sf.decouple(TABLE, policy=given)
         assert found.slices == (("age", "zip"), ("ill",))
-        assert [model["l"] for model in found.manifest["models"]] == [2]
+        assert [model.settings["l"] for model in found.manifest.models] == [2]
 
 
 def test_a_release_is_decoupled_as_a_policy_says():

@@ -36,7 +36,9 @@ def test_the_files_are_named_after_their_columns(census):
 
 
 def test_what_was_promised_and_measured_is_the_five_of_each_group(census):
-    assert census.manifest["models"] == [{"model": "k-anonymity", "k": 5, "measured": {"k": 5}}]
+    assert census.manifest.to_dict()["models"] == [
+        {"model": "k-anonymity", "k": 5, "measured": {"k": 5}}
+    ]
     assert census.warnings == ()
 
 

@@ -38,7 +38,7 @@ def published(tmp_path):
         )
         with sqlite3.connect(":memory:") as db:
             db.executescript((release.folder / "schema.sql").read_text(encoding="utf-8"))
-            slices = [load(db, release, file) for file in release.manifest["files"]]
+            slices = [load(db, release, file) for file in release.manifest.files]
             view = db.execute('SELECT * FROM "possible"')
             heads = [head for head, *_ in view.description]
             return slices, [dict(zip(heads, row, strict=True)) for row in view]
@@ -48,11 +48,11 @@ def published(tmp_path):
 
 def load(db, release, file):
     """Load one file as its reader would; an empty cell is a missing value."""
-    with (release.folder / file["name"]).open(encoding="utf-8", newline="") as lines:
+    with (release.folder / file.name).open(encoding="utf-8", newline="") as lines:
         head, *rows = csv.reader(lines)
     rows = [[cell or None for cell in row] for row in rows]
     marks = ",".join("?" * len(head))
-    db.executemany(f'INSERT INTO "{file["name"][:-4]}" VALUES ({marks})', rows)
+    db.executemany(f'INSERT INTO "{file.name[:-4]}" VALUES ({marks})', rows)
     return [{**dict(zip(head, row, strict=True)), "count": int(row[-1])} for row in rows]
 
 

@@ -77,16 +77,16 @@ def sliced(rows, method, **more):
 
 
 def columns_of(release):
-    return [tuple(file["columns"]) for file in release.manifest["files"]]
+    return [file.columns for file in release.manifest.files]
 
 
 def published(release):
     """Per slice and bucket, how many people have each sub-tuple."""
     found = []
-    for file in release.manifest["files"]:
+    for file in release.manifest.files:
         buckets = defaultdict(Counter)
-        for row in release.tables[file["name"]].to_pylist():
-            key = tuple(row[name] for name in file["columns"])
+        for row in release.tables[file.name].to_pylist():
+            key = tuple(row[name] for name in file.columns)
             assert key not in buckets[row["bucket"]]
             buckets[row["bucket"]][key] = row["count"]
         found.append(buckets)
@@ -129,7 +129,7 @@ def test_slices_hold_everybody_and_nobody_is_told_apart(rows, method):
 def test_a_folder_is_written_and_verified(tmp_path, form):
     release = sliced(ROWS, Slicing(l=3, most=2), output=tmp_path / "slices", format=form)
     assert sf.verify(tmp_path / "slices").verdict.holds
-    assert release.manifest["kind"] == "slicing"
+    assert release.manifest.kind == "slicing"
     manifest = json.loads((tmp_path / "slices" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["models"] == [
         {
@@ -166,7 +166,7 @@ def test_a_folder_is_written_and_verified(tmp_path, form):
 )
 def test_a_form_is_promised_as_the_model_that_it_is(tmp_path, method, model, readme):
     release = sliced(ROWS, method, output=tmp_path / "slices", format="csv")
-    assert release.manifest["models"] == [{"column": "ill", **model}]
+    assert release.manifest.to_dict()["models"] == [{"column": "ill", **model}]
     assert model["model"] in sf.models.MODELS
     assert readme in (tmp_path / "slices" / "README.md").read_text(encoding="utf-8")
     assert sf.verify(tmp_path / "slices").verdict[model["model"]].status == "holds"
@@ -178,7 +178,7 @@ def test_two_values_of_which_one_is_frequent_are_sliced_recursively():
         sliced(rows, Slicing(l=2))
     release = sliced(rows, Slicing(l=2, form="recursive", c=4))
     assert release.verdict.holds
-    assert release.manifest["classes"]["count"] > 1
+    assert release.manifest.classes.count > 1
     with pytest.raises(InfeasibleError, match=r"48 of 64 .* 3 times the 16 .* take a c above 3"):
         sliced(rows, Slicing(l=2, form="recursive", c=3))
 
@@ -209,8 +209,8 @@ def test_names_of_columns_may_be_anything():
     release = sf.decouple(
         pa.table(columns), Slicing(l=2), quasi_identifiers=names[:2], sensitive=names[2:]
     )
-    assert release.manifest["group"] == "bucket_2"
-    assert release.manifest["count"] == "count_2"
+    assert release.manifest.group == "bucket_2"
+    assert release.manifest.count == "count_2"
     assert release.verdict.holds
 
 
@@ -310,7 +310,7 @@ def test_models_of_the_table_are_not_promised_any_more():
     )
     release = sf.decouple(table(ROWS, NAMES), Slicing(l=2), policy=policy)
     assert any("k-anonymity" in warning for warning in release.warnings)
-    assert [model["model"] for model in release.manifest["models"]] == ["probabilistic-l-diversity"]
+    assert [model.model for model in release.manifest.models] == ["probabilistic-l-diversity"]
 
 
 def test_a_method_is_a_value():
@@ -323,8 +323,8 @@ def test_a_method_is_a_value():
 
 def test_tables_in_memory_are_not_believed_more_than_files():
     release = sliced(ROWS, Slicing(l=3))
-    files = [{**file, "table": "qi"} for file in release.manifest["files"]]
-    verdict = sf.verify(replace(release, manifest={**release.manifest, "files": files}))
+    files = tuple(replace(file, table="qi") for file in release.manifest.files)
+    verdict = sf.verify(replace(release, manifest=replace(release.manifest, files=files)))
     assert [check.name for check in verdict.checks] == ["manifest"]
     assert not verdict.holds
 
@@ -360,4 +360,4 @@ def test_what_the_slices_promise_in_the_same_words_is_not_told_as_left_out():
     ill = ["flu", "gout", "hiv", "ulcer"] * 4
     table = pa.table({"age": ["3", "4"] * 8, "zip": ["1", "1", "2", "2"] * 4, "ill": ill})
     release = sf.decouple(table, policy=policy)
-    assert release.manifest["left_out"]["models"] == ["k-anonymity with k=2"]
+    assert release.manifest.left_out.models == ("k-anonymity with k=2",)

@@ -237,7 +237,7 @@ def refined() -> dict:
         models=[{"model": "k-anonymity", "k": 2}],
     )
     found = sf.detect(sf.anonymize(pa.table(told), policy), support=2)
-    return sf.anonymize(pa.table(told), policy, refine=found).manifest
+    return sf.anonymize(pa.table(told), policy, refine=found).manifest.to_dict()
 
 
 def decoupled(folder) -> list[dict]:

@@ -69,10 +69,9 @@ def main():
     found["verified"] = sf.verify(ADDRESS + "released").verdict.holds
 
     local = sf.anonymize(ADDRESS + "people", POLICY, method="mondrian", output="table:local")
-    found["local rows"] = local.manifest["rows"]
-    found["embedded local rows"] = sf.anonymize(embedded, POLICY, method="mondrian").manifest[
-        "rows"
-    ]
+    found["local rows"] = local.manifest.to_dict()["rows"]
+    embedded_local = sf.anonymize(embedded, POLICY, method="mondrian")
+    found["embedded local rows"] = embedded_local.manifest.to_dict()["rows"]
 
     parts = sf.decouple(ADDRESS + "released", output="table:parts", key=key)
     found["decoupled"] = sf.verify(ADDRESS + "parts").verdict.holds and parts.verdict.holds

@@ -196,4 +196,4 @@ def test_a_disk_that_fills_leaves_no_table(server):
         again = sf.anonymize((connection, "people"), policy, output="table:released")
     expected = sf.anonymize(pa.table(server.read("people")), policy)
     assert counted(server.read("released")) == counted(expected.table)
-    assert again.manifest["table"]["rows"] == 11000
+    assert again.manifest.table.rows == 11000

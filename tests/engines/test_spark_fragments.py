@@ -91,7 +91,7 @@ def test_workers_recode_fragments_and_no_row_comes_here(spark, monkeypatch):
     )
     release = sf.anonymize(source, close, method="mondrian", output="table:out", memory=700)
     # All that came were counts: of each column, of coarse combinations, of what is published.
-    classes = release.manifest["classes"]["count"]
+    classes = release.manifest.classes.count
     assert 0 < max(answers) <= max(701, 3 * classes + 1) < ROWS // 2
     assert "fragments by coarser values" in release.warnings[0]
     assert sf.verify("spark:///?table=out").verdict.holds
@@ -99,7 +99,7 @@ def test_workers_recode_fragments_and_no_row_comes_here(spark, monkeypatch):
     lacking = table["Age"].null_count
     assert result.column_names == ["Age", "zip `code`", "ill", "seen"]
     assert result.num_rows == ROWS
-    assert release.manifest["rows"] == {
+    assert release.manifest.to_dict()["rows"] == {
         "published": ROWS - lacking, "suppressed": lacking, "suppression": "star",
     }  # fmt: skip
     whole = table.filter(pa.compute.is_valid(table["Age"]))
@@ -114,14 +114,14 @@ def test_workers_recode_fragments_and_no_row_comes_here(spark, monkeypatch):
     written = sf.anonymize(
         source, plain, method="top-down", output="table:out", memory=700, force=True
     )
-    assert "fragments" in written.manifest["notes"][0]
+    assert "fragments" in written.manifest.notes[0]
     kept = spark.read("out")
-    levels = next(c["levels"] for c in written.manifest["columns"] if c["name"] == "Age")
+    levels = next(c.levels for c in written.manifest.columns if c.name == "Age")
     assert not any(levels[1:])
     assert kept.schema.field("Age").type == pa.int64()
     assert Counter(kept["Age"].to_pylist()) == Counter(table["Age"].to_pylist())
     undivided = sf.anonymize(table, plain, method="top-down")
-    ours, theirs = (r.manifest["losses"]["normalized-loss"] for r in (written, undivided))
+    ours, theirs = (r.manifest.losses["normalized-loss"] for r in (written, undivided))
     assert 0.9 * theirs <= ours <= 1.5 * theirs
 
     # A worker that fails fails the run, and nothing is left of it.

@@ -31,7 +31,7 @@ def test_every_release_has_evidence_that_holds(tmp_path, form, method):
     assert found.note.startswith("Not signed")
     plain = evidence_in(release.folder)
     assert "signature" not in plain
-    assert plain["claims"]["models"] == json.loads(json.dumps(release.manifest["models"]))
+    assert plain["claims"]["models"] == json.loads(release.manifest.to_json())["models"]
     assert plain["claims"]["rows"]["published"] == 8
     assert [c["name"] for c in plain["claims"]["checks"]] == [
         c.name for c in release.verdict.checks

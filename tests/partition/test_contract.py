@@ -110,24 +110,24 @@ def check_labels(case: Case, method, classes) -> None:
 def check_manifest(case: Case, method, release, classes) -> None:
     sizes = sorted(map(len, classes.values()))
     manifest = release.manifest
-    assert manifest["rows"]["published"] == sum(sizes)
-    assert manifest["method"] == {"name": method.name, **method.params()}
-    assert manifest["classes"]["count"] == len(sizes)
+    assert manifest.rows.published == sum(sizes)
+    assert manifest.method == {"name": method.name, **method.params()}
+    assert manifest.classes.count == len(sizes)
     if sizes:
-        assert manifest["classes"]["smallest"] == sizes[0]
-        assert manifest["classes"]["largest"] == sizes[-1]
-    columns = {column["name"]: column for column in manifest["columns"]}
+        assert manifest.classes.smallest == sizes[0]
+        assert manifest.classes.largest == sizes[-1]
+    columns = {column.name: column for column in manifest.columns}
     for i, name in enumerate(case.names):
         told = columns[name]
         if case.is_interval(name, method):
-            assert "levels" not in told
-            assert told["intervals"] == len({labels[i] for labels in classes})
+            assert told.levels is None
+            assert told.intervals == len({labels[i] for labels in classes})
             continue
-        assert told["height"] == case.height(name)
+        assert told.height == case.height(name)
         found = [0] * (case.height(name) + 1)
         for rows in classes.values():
             found[level_of(case, name, [row[i] for row in rows])] += len(rows)
-        assert told["levels"] == found
+        assert list(told.levels) == found
 
 
 def check_losses(case: Case, method, release, classes, gone: int) -> None:
@@ -150,7 +150,7 @@ def check_losses(case: Case, method, release, classes, gone: int) -> None:
         lost = sum(covered * rows for _, covered, rows in cells) + lifted_out
         shares.append(lost / max(total, 1))
         weights.append(weight)
-    told = release.manifest["losses"]
+    told = release.manifest.losses
     assert told["distortion-ratio"] == pytest.approx(steps / stairs if stairs else 0)
     logs = [w * math.log1p(share) for w, share in zip(weights, shares, strict=True)]
     assert told["normalized-loss"] == pytest.approx(math.expm1(sum(logs) / sum(weights)), abs=1e-12)

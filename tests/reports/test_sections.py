@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato.releases.manifest import ColumnRecord
 from sfumato.reports.content import Section
 from sfumato.reports.given import given as known
 from sfumato.reports.sections import CHAPTERS
@@ -175,7 +176,7 @@ def test_a_step_down_costs_the_rows_of_the_classes_that_become_too_small(house):
     """The rows are recoded and counted by hand at every neighbour."""
     policy = sf.Policy.load(house.policy)
     release = sf.anonymize(house.people, policy)
-    steps = steps_from(house.people, policy, release.manifest["columns"])
+    steps = steps_from(house.people, policy, release.manifest.columns)
     assert {step.column for step in steps} >= {"age", "postcode"}
     people = rows_of(house.people)
     ladders = {
@@ -215,7 +216,7 @@ def test_a_step_is_said_as_people_say_it(full):
 
 def test_levels_of_another_hierarchy_are_not_compared(house):
     policy = sf.Policy.load(house.policy)
-    other = [{"name": name, "level": 1, "height": 9} for name in QI]
+    other = [ColumnRecord(name, "quasi-identifier", level=1, height=9) for name in QI]
     assert steps_from(house.people, policy, other) is None
 
 

@@ -55,7 +55,7 @@ def test_suppressed_rows_that_are_still_shown_are_nobody(house):
     release = sf.anonymize(house.people, policy)
     report = sf.report(release)
     people = figure(report, "people", "People and classes", "people")
-    assert people == release.manifest["rows"]["published"]
+    assert people == release.manifest.rows.published
 
 
 def test_a_table_without_sensitive_columns_is_about_being_found(tmp_path):

@@ -121,12 +121,12 @@ def test_a_release_is_that_of_a_policy_with_higher_levels(table, most, missing, 
         return
     assert Counter(map(str, ours.table.to_pylist())) == Counter(map(str, theirs.table.to_pylist()))
     assert ours.levels == theirs.levels
-    assert ours.manifest["losses"] == pytest.approx(theirs.manifest["losses"])
+    assert ours.manifest.losses == pytest.approx(theirs.manifest.losses)
     same = ("rows", "models", "classes", "columns", "missing")
-    assert all(ours.manifest[key] == theirs.manifest[key] for key in same)
-    assert ours.manifest["notes"] == list(fitted.notes)
+    assert all(getattr(ours.manifest, key) == getattr(theirs.manifest, key) for key in same)
+    assert ours.manifest.notes == tuple(fitted.notes)
     assert fitted.notes[0] in ours.warnings
-    assert "notes" not in theirs.manifest
+    assert theirs.manifest.notes is None
 
 
 @given(table=TABLES, missing=st.sampled_from(["own-value", "suppress"]))

@@ -24,7 +24,7 @@ policy = sf.Policy(
 )
 folder = pathlib.Path(sys.argv[1]).with_suffix(".release")
 release = sf.anonymize(sys.argv[1], policy, output=folder, memory=sys.argv[2])
-assert "from level 1" in release.manifest["notes"][0]
+assert "from level 1" in release.manifest.notes[0]
 # Not getrusage: its peak includes that of the process this one was started from.
 peak = re.search(r"VmHWM:\\s+(\\d+) kB", pathlib.Path("/proc/self/status").read_text())
 print(int(peak[1]) / 1024)

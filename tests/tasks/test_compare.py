@@ -103,10 +103,10 @@ class TestWhatIsPublished:
 
     def check(self, point, release):
         assert point.loss == release.loss
-        assert point.losses == release.manifest["losses"]
+        assert point.losses == release.manifest.losses
         assert point.suppressed == release.suppressed
-        assert point.figures.published == release.manifest["rows"]["published"]
-        assert point.figures.classes == release.manifest["classes"]["count"]
+        assert point.figures.published == release.manifest.rows.published
+        assert point.figures.classes == release.manifest.classes.count
         attacks = [
             outcome
             for outcome in sf.verify(release, point.policy).attacks

@@ -128,7 +128,7 @@ def test_roles_come_from_a_policy_or_a_release():
     of_release = sf.correlations(release)
     # Suppressed rows are still there as stars, and say nothing about anybody.
     assert of_release.names == tuple(NAMES)
-    assert of_release.rows == 4 - release.manifest["rows"]["suppressed"]
+    assert of_release.rows == 4 - release.manifest.rows.suppressed
 
 
 def test_what_cannot_be_compared_is_refused():

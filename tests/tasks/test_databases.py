@@ -88,12 +88,12 @@ def test_the_manifest_is_that_of_the_embedded_engine(file, released, embedded):
     [[text]] = file.run("SELECT manifest FROM released_manifest")
     manifest = json.loads(text)
     assert manifest.pop("table") == {"name": "released", "rows": 200}
-    assert manifest == json.loads(json.dumps(embedded.manifest))
+    assert manifest == json.loads(embedded.manifest.to_json())
 
 
 def test_a_release_may_be_written_to_a_folder(file, tmp_path, embedded):
     release = sf.anonymize(file.address("people"), POLICY, output=tmp_path / "release")
-    assert release.manifest["files"][0]["name"] == "data.parquet"
+    assert release.manifest.files[0].name == "data.parquet"
     assert sf.verify(tmp_path / "release").verdict.holds
     assert release.levels == embedded.levels
 
@@ -129,7 +129,7 @@ def test_a_policy_may_name_a_population_in_a_database(file, tmp_path):
     )  # fmt: skip
     release = sf.anonymize(file.address("people"), policy, output="table:released")
     assert release.verdict["k-map"].status == "holds"
-    assert sf.anonymize(PEOPLE, policy).manifest["models"] == release.manifest["models"]
+    assert sf.anonymize(PEOPLE, policy).manifest.models == release.manifest.models
     assert sf.anonymize(PEOPLE, policy, output=tmp_path / "release").levels == release.levels
     assert sf.verify(release.place, policy)["k-map"].status == "holds"
 
@@ -167,8 +167,8 @@ def test_a_release_is_decoupled_into_files(released, embedded, tmp_path, method)
     given = {"sensitive": ["ill"], "seed": 1}
     found = sf.decouple(released, method, output=tmp_path / "broken", **given)
     expected = sf.decouple(embedded, method, **given)
-    assert found.manifest["classes"] == expected.manifest["classes"]
-    assert found.manifest["models"] == expected.manifest["models"]
+    assert found.manifest.classes == expected.manifest.classes
+    assert found.manifest.models == expected.manifest.models
     assert sf.verify(tmp_path / "broken", attacks=False).holds
 
 
@@ -184,13 +184,13 @@ def test_a_release_is_decoupled_into_tables(file, released, embedded, method):
     given = {"sensitive": ["ill"], "seed": 1}
     found = sf.decouple(released, method, output="table:broken", **given)
     expected = sf.decouple(embedded, method, **given)
-    first, *others = [table["name"] for table in found.manifest["files"]]
+    first, *others = [table.name for table in found.manifest.files]
     assert first == "broken"
     assert {first, *others, "broken_manifest"} == file.tables() - {
         "people", "released", "released_manifest"
     }  # fmt: skip
     for key in ("kind", "classes", "models", "rows", "columns"):
-        assert found.manifest[key] == expected.manifest[key]
+        assert getattr(found.manifest, key) == getattr(expected.manifest, key)
     attacked = [(each.attack, each.people, each.posterior) for each in sf.verify(expected).attacks]
     for what in (found, found.place):
         again = sf.verify(what)

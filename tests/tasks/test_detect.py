@@ -222,8 +222,8 @@ class TestRefine:
         assert found.advice().generalise == ("ill",)
         refined = sf.anonymize(table, policy(), method=method, refine=found)
         assert refined.verdict.holds
-        assert refined.manifest["method"]["refined"] == [{"column": "ill", "alpha": 0.6}]
-        assert "alpha-k-anonymity" in {m["model"] for m in refined.manifest["models"]}
+        assert refined.manifest.method["refined"] == [{"column": "ill", "alpha": 0.6}]
+        assert "alpha-k-anonymity" in {m.model for m in refined.manifest.models}
         again = self.leak(refined)
         assert again.advice().generalise == ()
 
@@ -289,4 +289,4 @@ class TestRefine:
         asked = policy().replace(models=(KAnonymity(4), AlphaKAnonymity("ill", alpha=0.6, k=1)))
         found = self.leak(sf.anonymize(leaky(), policy()))
         refined = sf.anonymize(leaky(), asked, refine=found)
-        assert len(refined.manifest["models"]) == 2
+        assert len(refined.manifest.models) == 2

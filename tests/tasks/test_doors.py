@@ -35,7 +35,7 @@ class TestNamesInsteadOfAPolicy:
         release = sf.anonymize(PEOPLE, quasi_identifiers=["age", "sex"], sensitive=["ill"], k=6)
         assert release.policy.models == (KAnonymity(6), DistinctLDiversity("ill", 2))
         assert release.verdict.holds
-        promised = [model["model"] for model in release.manifest["models"]]
+        promised = [model.model for model in release.manifest.models]
         assert promised == ["k-anonymity", "distinct-l-diversity"]
         assert sf.verify(release, release.policy, attacks=False).verdict.holds
         again = sf.anonymize(PEOPLE, sf.Policy.from_yaml(release.policy.to_yaml()))

@@ -19,7 +19,7 @@ def table_of(rows, names=COLUMNS) -> pa.Table:
 
 
 def published_rows(release) -> int:
-    return release.manifest["rows"]["published"]
+    return release.manifest.rows.published
 
 
 @given(problem=problems(), rows=st.sampled_from(["remove", "star"]))

@@ -276,7 +276,7 @@ def test_releases_in_memory_and_on_disk_say_the_same(tmp_path):
         assert found[0].estimate == pytest.approx(found[2].estimate)
         known = sf.estimate(memory, where, original=people, policy=policy)
         assert known.least <= known.estimate <= known.most
-        assert found[0].rows == memory.manifest["rows"]["published"]
+        assert found[0].rows == memory.manifest.rows.published
 
 
 def test_results_are_plain_and_readable():

@@ -6,6 +6,7 @@ Here the workers are this process; Spark's own are tried in `tests/engines/test_
 import pickle
 from collections import Counter
 from contextlib import contextmanager
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -26,9 +27,10 @@ from sfumato.recode import fragments as solver
 from sfumato.recode.budget import Budget, count_within
 from sfumato.recode.local import decide_locally
 from sfumato.recode.problem import counted_columns, make_problem, prepare
-from sfumato.releases.manifest import build_manifest, promises_of
+from sfumato.releases.manifest import build_manifest
 from sfumato.tables import open_table
 from sfumato.verifier import verify_file
+from sfumato.verifier.release import promises_in
 
 pytest.importorskip("ibis")
 pytest.importorskip("pyspark")
@@ -151,8 +153,8 @@ def verified(policy, solved, table):
     manifest = build_manifest(policy, roles, decision, reproducible=False)
     starred = solved.rows["note"].to_pylist()
     published = solved.rows.filter([note is None for note in starred]).select(table.column_names)
-    manifest["rows"]["suppression"] = "remove"
-    verdict = verify_file(published, promises_of(policy, roles, manifest, decision.recoding))
+    manifest = replace(manifest, rows=replace(manifest.rows, suppression="remove"))
+    verdict = verify_file(published, promises_in(manifest.claims()))
     assert verdict.holds, str(verdict)
     assert verdict["rows"].status == "holds"
     return manifest, published
@@ -201,9 +203,9 @@ def test_fragments_keep_every_promise(table, most, method, models, missing, limi
         assert not sizes or min(sizes.values()) >= (2 if isinstance(models[0], KAnonymity) else 1)
     # Every row is covered by its labels, and keeps what is not generalised.
     assert Counter(published["ill"].to_pylist()) <= Counter(table["ill"].to_pylist())
-    for column in manifest["columns"]:
-        if "levels" in column:
-            assert sum(column["levels"]) == published.num_rows
+    for column in manifest.columns:
+        if column.levels is not None:
+            assert sum(column.levels) == published.num_rows
 
 
 def test_what_is_said_of_fragments_is_what_would_be_said_of_one_piece():

@@ -54,7 +54,7 @@ def test_recoded_releases_in_memory_and_on_disk(people, policy, method, tmp_path
         people, {"memory": memory, "folder": folder}, policy=policy, queries=100
     )
     assert 0 < found["memory"].queries.median < 1
-    assert found["memory"].published == memory.manifest["rows"]["published"]
+    assert found["memory"].published == memory.manifest.rows.published
     if method == "full-domain":
         assert found["folder"].to_dict() == found["memory"].to_dict()
 

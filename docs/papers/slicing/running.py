@@ -90,7 +90,7 @@ def _published(
     method: str, release: sf.Release | Decoupled, answer: Utility, sensitive: str
 ) -> Record:
     """Give what stands side by side as it was: pairs of columns, and how strong they are."""
-    found: Record = {"groups": release.manifest["classes"]["count"]}
+    found: Record = {"groups": release.manifest.classes.count}
     columns = [
         list(column) for column in (release.slices if isinstance(release, Decoupled) else ())
     ]

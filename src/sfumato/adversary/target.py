@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from sfumato.hierarchy.labels import Labels
 from sfumato.models.categories import checked
 from sfumato.policy import Missing, Policy
 from sfumato.recode.problem import ladders_of
-from sfumato.releases.manifest import promise_of
+from sfumato.releases.manifest import Manifest, Promise
 from sfumato.releases.opening import (
     Published,
     Subject,
@@ -45,11 +44,11 @@ def target_of(
     ours says which rows are suppressed, and its other rows are a class whatever they show.
     """
     manifest = manifest_of(what)
-    if manifest is not None and manifest.get("kind") is not None:
+    if manifest is not None and manifest.kind is not None:
         _refuse_others(manifest, "quasi_identifiers", "quasi-identifier", quasi_identifiers)
         _refuse_others(manifest, "sensitive", "sensitive", sensitive)
-    ladders = _Ladders(policy, {} if manifest is None else _hierarchies(manifest))
-    kind = kind_of(None if manifest is None else manifest.get("kind"))
+    ladders = _Ladders(policy, {} if manifest is None else manifest.hierarchies)
+    kind = kind_of(None if manifest is None else manifest.kind)
     if kind is not Kind and kind.keeps_classes:
         parts = parts_of(what)
         assert parts is not None  # noqa: S101 - its manifest says that it has parts
@@ -58,27 +57,25 @@ def target_of(
     else:
         found = published(what, quasi_identifiers, sensitive, policy)
         names = (*found.quasi_identifiers, *found.sensitive)
-        if manifest is not None and manifest.get("kind") is not None:
+        if manifest is not None and manifest.kind is not None:
             counted = found.counted(_needed(manifest, names, found.sensitive))
-            target = _buckets(str(manifest["kind"]), counted, found.sensitive, ladders)
+            target = _buckets(str(manifest.kind), counted, found.sensitive, ladders)
         else:
             target = _table(found.counted(names).tables[0], found, manifest, ladders)
     if manifest is not None:
-        models: Sequence[Mapping[str, Any]] = manifest["models"]
-        missing = str(manifest["missing"])
+        models: Sequence[Promise] = manifest.models
+        missing = manifest.missing
     else:
-        models = [] if policy is None else [promise_of(model) for model in policy.models]
+        models = [] if policy is None else [Promise.of(model) for model in policy.models]
         missing = (Missing.OWN_VALUE if policy is None else policy.missing).value
     target = _promising(target, models)
     matches_any = target.counts is not None and missing == Missing.MATCHES_ANY.value
     return _overlapping(target) if matches_any else target
 
 
-def _refuse_others(
-    manifest: Mapping[str, Any], name: str, role: str, given: Sequence[str] | None
-) -> None:
+def _refuse_others(manifest: Manifest, name: str, role: str, given: Sequence[str] | None) -> None:
     """Refuse roles that are not those by which a table was taken apart."""
-    own = [column["name"] for column in manifest["columns"] if column["role"] == role]
+    own = list(manifest.with_role(role))
     if given is not None and {*names_in(name, given)} != {*own}:
         raise ParameterError(
             name,
@@ -91,7 +88,7 @@ def _refuse_others(
 def _table(
     table: FrequencySet,
     found: Published,
-    manifest: Mapping[str, Any] | None,
+    manifest: Manifest | None,
     ladders: "_Ladders",
 ) -> Target:
     roles = found.quasi_identifiers, found.sensitive
@@ -108,30 +105,15 @@ def _texts(categories: object) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(map(text_of, each)) for each in checked(categories))
 
 
-def _promising(target: Target, models: Sequence[Mapping[str, Any]]) -> Target:
+def _promising(target: Target, models: Sequence[Promise]) -> Target:
     """Name what is promised, and the categories of values that promises go by."""
     categories = {
-        (str(model["column"]), _texts(model["categories"])): None
+        (str(model.column), _texts(model.settings["categories"])): None
         for model in models
-        if "categories" in model and model.get("column") in target.sensitive
+        if "categories" in model.settings and model.column in target.sensitive
     }
-    promised = tuple(str(model.get("model")) for model in models)
+    promised = tuple(model.model for model in models)
     return replace(target, promised=promised, categories=tuple(categories))
-
-
-def _hierarchies(manifest: Mapping[str, Any]) -> Mapping[str, Mapping[str, Sequence[str]]]:
-    """Take the hierarchies of sensitive columns from a manifest, which may be a stranger's."""
-    found: Mapping[str, Mapping[str, Sequence[str]]] = manifest.get("hierarchies", {})
-    good = isinstance(found, Mapping) and all(
-        isinstance(paths, Mapping) and all(isinstance(path, list) for path in paths.values())
-        for paths in found.values()
-    )
-    if not good:
-        raise InputError(
-            "the manifest's hierarchies must be, per column, the labels of each value from the "
-            "bottom up. Make the release again."
-        )
-    return found
 
 
 @dataclass(frozen=True)
@@ -165,13 +147,11 @@ def _overlapping(target: Target) -> Target:
     return replace(target, classes=classes)
 
 
-def _needed(
-    manifest: Mapping[str, Any], names: Sequence[str], sensitive: Sequence[str]
-) -> list[str]:
+def _needed(manifest: Manifest, names: Sequence[str], sensitive: Sequence[str]) -> list[str]:
     """Leave out what stands only in other tables than the sensitive column's: most of the rows."""
-    tables = [set(file.get("columns", [file.get("column")])) for file in manifest["files"]]
+    tables = [set(file.columns or [str(file.column)]) for file in manifest.files]
     beside = set().union(*(columns for columns in tables if columns & {*sensitive}))
-    elsewhere = {column["name"] for column in manifest["columns"]} - beside if beside else set()
+    elsewhere = {column.name for column in manifest.columns} - beside if beside else set()
     return [name for name in names if name not in elsewhere]
 
 

@@ -142,7 +142,7 @@ class Chain:
         self._show("What the data gives away as it is", *exposure_view(before))
         with progress_bar() as progress:
             release = anonymize(self._people, self._policy, output=self._whole, progress=progress)
-        after = inspect(self._whole / release.manifest["files"][0]["name"], policy=self._policy)
+        after = inspect(self._whole / release.manifest.files[0].name, policy=self._policy)
         self._show(
             "Anonymised, with as little loss as possible",
             *release_view(release),

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     )
     from sfumato.publishing.increments import Publication
     from sfumato.publishing.ledger import Contents, Headroom
+    from sfumato.releases.manifest import ColumnRecord, FileRecord
     from sfumato.releases.release import Decoupled, Release
     from sfumato.tasks.protect import Protected
     from sfumato.tasks.utility import CorrelationMap
@@ -69,13 +70,10 @@ def verdict_view(verdict: "Verdict") -> list["RenderableType"]:
 
 def release_view(release: "Release") -> list["RenderableType"]:
     """What was done to each quasi-identifier, and what each model measures."""
-    from sfumato.models.base import figures, promise_text
-    from sfumato.releases.release import recoded_columns
-
     manifest = release.manifest
-    columns = recoded_columns(manifest)
-    whole = all("level" in column for column in columns)
-    promises = [(promise_text(model), figures(model["measured"])) for model in manifest["models"]]
+    columns = [column for column in manifest.columns if column.recoded]
+    whole = all(column.level is not None for column in columns)
+    promises = [(str(model), model.figures) for model in manifest.models]
     return [
         cell(str(release).splitlines()[0]),
         levels_view(columns) if whole else shares_view(columns),
@@ -83,22 +81,22 @@ def release_view(release: "Release") -> list["RenderableType"]:
     ]
 
 
-def levels_view(columns: "Sequence[Mapping[str, Any]]") -> "Table":
+def levels_view(columns: "Sequence[ColumnRecord]") -> "Table":
     """The level of each column, where it is the same in every row."""
-    rows = [(column["name"], f"{column['level']} of {column['height']}") for column in columns]
+    rows = [(column.name, f"{column.level} of {column.height}") for column in columns]
     return table(("quasi-identifier", "level"), rows)
 
 
-def shares_view(columns: "Sequence[Mapping[str, Any]]") -> "Table":
+def shares_view(columns: "Sequence[ColumnRecord]") -> "Table":
     """The share of each column's cells at each level, where rows differ in it."""
-    levels = range(max(len(column.get("levels", ())) for column in columns))
+    levels = range(max(len(column.levels or ()) for column in columns))
     heads = ["quasi-identifier", *(f"level {level}" for level in levels), "mean level", "intervals"]
     rows = [
         [
-            column["name"],
-            *(_share(column.get("levels", ()), level) for level in levels),
+            column.name,
+            *(_share(column.levels or (), level) for level in levels),
             _mean_level(column),
-            str(column.get("intervals", "")),
+            "" if column.intervals is None else str(column.intervals),
         ]
         for column in columns
     ]
@@ -108,19 +106,19 @@ def shares_view(columns: "Sequence[Mapping[str, Any]]") -> "Table":
 
 
 def _share(counts: "Sequence[int]", level: int) -> str:
-    from sfumato.releases.release import percentage
+    from sfumato.releases.manifest import percentage
 
     if level >= len(counts):
         return ""
     return percentage(counts[level], sum(counts)) if counts[level] else "-"
 
 
-def _mean_level(column: "Mapping[str, Any]") -> str:
-    counts = column.get("levels", ())
+def _mean_level(column: "ColumnRecord") -> str:
+    counts = column.levels or ()
     if not sum(counts):
         return ""
     mean = sum(level * rows for level, rows in enumerate(counts)) / sum(counts)
-    return f"{mean:.2f} of {column['height']}"
+    return f"{mean:.2f} of {column.height}"
 
 
 def inspection_view(inspection: "Inspection") -> list["RenderableType"]:
@@ -237,17 +235,14 @@ def exposure_view(inspection: "Inspection") -> list["RenderableType"]:
 # How a decoupled release looks: its tables, and what each model measures.
 
 
-def _held(file: Mapping[str, Any]) -> str:
-    return ", ".join(file.get("columns", [file.get("column", "quasi-identifiers")]))
+def _held(file: "FileRecord") -> str:
+    return file.holds or file.column or "quasi-identifiers"
 
 
 def decoupled_view(release: "Decoupled") -> list["RenderableType"]:
     """One line per table, and one per promise."""
-    from sfumato.models.base import figures, promise_text
-
-    manifest = release.manifest
-    files = [(file["name"], _held(file), file["rows"]) for file in manifest["files"]]
-    promises = [(promise_text(model), figures(model["measured"])) for model in manifest["models"]]
+    files = [(file.name, _held(file), str(file.rows)) for file in release.manifest.files]
+    promises = [(str(model), model.figures) for model in release.manifest.models]
     return [
         cell(str(release).splitlines()[0]),
         table(("table", "holds", "rows"), files, right=("rows",)),

@@ -1,14 +1,12 @@
 """Diff: what changed in risk and utility between two releases, and why."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 from sfumato.attacks import Outcome
 from sfumato.comparison.changes import Change, Changes, Direction
-from sfumato.models.base import promise_text
 from sfumato.policy import GivenPolicy, Policy, policy_of
+from sfumato.releases.manifest import Manifest
 from sfumato.releases.opening import manifest_of
-from sfumato.releases.release import level_text, method_of, recoded_columns
 from sfumato.tasks.utility import compare_utility
 from sfumato.tasks.verify import Assessment, verify
 from sfumato.usefulness import Utility
@@ -55,7 +53,7 @@ def diff(
         verify(one, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
         for one in (old, new)
     )
-    manifests = manifest_of(old) or {}, manifest_of(new) or {}
+    manifests = manifest_of(old), manifest_of(new)
     useful = [*_losses(*manifests)]
     if data is not None:
         useful += _answers(old, new, data, policy, quasi_identifiers, sensitive)
@@ -97,18 +95,12 @@ def _direction(old: float | None, new: float | None) -> Direction:
     return "safer" if new < old else "riskier"
 
 
-def _losses(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    before, after = (_numbers(one.get("losses")) for one in (old, new))
+def _losses(old: Manifest | None, new: Manifest | None) -> Iterator[Change]:
+    before, after = ({} if one is None else one.losses or {} for one in (old, new))
     for name in before:
         if name in after and before[name] != after[name]:
             worse = after[name] > before[name]
             yield Change(name, before[name], after[name], "less useful" if worse else "more useful")
-
-
-def _numbers(losses: object) -> dict[str, float]:
-    """Take the losses of a manifest that are numbers: it may be a stranger's."""
-    given = losses.items() if isinstance(losses, Mapping) else ()
-    return {str(name): float(loss) for name, loss in given if isinstance(loss, int | float)}
 
 
 def _answers(
@@ -136,38 +128,37 @@ def _answers(
             yield Change(name, before, after, "less useful" if after > before else "more useful")
 
 
-def _causes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    if not old or not new:
+def _causes(old: Manifest | None, new: Manifest | None) -> Iterator[Change]:
+    if old is None or new is None:
         return
     yield from _changed(_settings(old), _settings(new))
     yield from _changed(_promises(old), _promises(new))
     yield from _changed(_levels(old), _levels(new))
 
 
-def _settings(manifest: Mapping[str, Any]) -> dict[str, object]:
-    rows, kind = manifest["rows"], manifest.get("kind")
+def _settings(manifest: Manifest) -> dict[str, object]:
     return {
-        "decoupled by": kind or "nothing",
-        "method": None if kind else method_of(manifest),
-        "rows published": rows["published"],
-        "rows suppressed": rows["suppressed"],
-        "missing values": manifest["missing"],
-        **{f"role of {column['name']}": column["role"] for column in manifest["columns"]},
+        "decoupled by": manifest.kind or "nothing",
+        "method": None if manifest.kind else manifest.method_name,
+        "rows published": manifest.rows.published,
+        "rows suppressed": manifest.rows.suppressed,
+        "missing values": manifest.missing,
+        **{f"role of {column.name}": column.role for column in manifest.columns},
     }
 
 
-def _promises(manifest: Mapping[str, Any]) -> dict[str, object]:
+def _promises(manifest: Manifest) -> dict[str, object]:
     """Name promises without their parameters, so that a stronger one is a change."""
     found: dict[str, object] = {}
-    for model in manifest["models"]:
-        column, kind = model.get("column"), str(model.get("model"))
-        name = kind if column is None else f"{kind} of {column}"
-        found[f"promise {name}"] = promise_text(model)
+    for promise in manifest.models:
+        column = promise.column
+        name = promise.model if column is None else f"{promise.model} of {column}"
+        found[f"promise {name}"] = str(promise)
     return found
 
 
-def _levels(manifest: Mapping[str, Any]) -> dict[str, object]:
-    return {f"{column['name']}": level_text(column) for column in recoded_columns(manifest)}
+def _levels(manifest: Manifest) -> dict[str, object]:
+    return {column.name: column.level_text for column in manifest.columns if column.recoded}
 
 
 def _changed(old: Mapping[str, object], new: Mapping[str, object]) -> Iterator[Change]:

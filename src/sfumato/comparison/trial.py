@@ -254,7 +254,7 @@ def _generalised(policy: Policy, table: Table) -> Tried:
     roles = policy.check_against(table.columns)
     manifest = build_manifest(policy, roles, decision, reproducible=True)
     # Suppressed rows are not among these counts, not even as stars.
-    manifest["rows"]["suppression"] = "remove"
+    manifest = replace(manifest, rows=replace(manifest.rows, suppression="remove"))
     return Tried(figures, Release(manifest, Verdict(()), table=published))
 
 

@@ -251,7 +251,7 @@ class Part:
         if self.column is not None:
             plain["column"] = self.column
         if self.columns:
-            plain["columns"] = list(self.columns)
+            plain["columns"] = self.columns
         return plain
 
 

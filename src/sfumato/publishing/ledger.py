@@ -31,9 +31,9 @@ from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.publishing.increments import IncrementJob, Publication, now, stored_policy
 from sfumato.publishing.outputs import FolderOutput, IncrementOutput, TablesOutput
 from sfumato.recode.problem import ladder_of
-from sfumato.releases.manifest import promise_of, promised_class_size
+from sfumato.releases.manifest import MANIFEST, Manifest, Promise, promised_class_size
 from sfumato.releases.opening import open_grouped, opened, require_grouped
-from sfumato.releases.release import MANIFEST, Decoupled, Release, manifest_text
+from sfumato.releases.release import Decoupled, Release
 from sfumato.releases.stored import (
     GivenTables,
     is_stored,
@@ -462,20 +462,20 @@ def start_ledger(
     )
 
 
-def _open_decoupled(data: object) -> tuple[GroupedTables, dict[str, Any], str]:
+def _open_decoupled(data: object) -> tuple[GroupedTables, Manifest | None, str]:
     """Return the tables of a decoupled release, its manifest, and a hash of it."""
     if isinstance(data, GroupedTables):
-        return data, {}, ""
+        return data, None, ""
     if isinstance(data, Decoupled):
         require_grouped(data.method)
-        return data.grouped, dict(data.manifest), _origin(data)
+        return data.grouped, data.manifest, _origin(data)
     if (stored := stored_tables(data)) is not None:
-        grouped = opened(stored.tables, stored.claims).grouped
-        return grouped, dict(stored.plain), _manifest_hash(stored.plain)
+        grouped = opened(stored.tables, stored.manifest).grouped
+        return grouped, stored.manifest, _manifest_hash(stored.text)
     if isinstance(data, str | PathLike) and (Path(data).expanduser() / MANIFEST).is_file():
         folder = Path(data).expanduser()
-        plain = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        return open_grouped(folder).grouped, plain, pending.folder_hash(folder)
+        found = open_grouped(folder)
+        return found.grouped, found.manifest, pending.folder_hash(folder)
     what = "None" if data is None else _describe(data)
     raise InputError(
         f"a ledger starts from a decoupled release, and {what} is none. Anonymise the table and "
@@ -487,17 +487,17 @@ def _open_decoupled(data: object) -> tuple[GroupedTables, dict[str, Any], str]:
 def _origin(release: Decoupled) -> str:
     if release.folder is not None:
         return pending.folder_hash(release.folder)
-    return "" if release.place is None else _manifest_hash(release.manifest)
+    return "" if release.place is None else _manifest_hash(release.manifest.to_json())
 
 
-def _manifest_hash(manifest: Mapping[str, Any]) -> str:
+def _manifest_hash(manifest: str) -> str:
     """Hash the manifest of a release in a database: there is no checksum of its tables."""
-    return sha256(manifest_text(manifest).encode()).hexdigest()
+    return sha256(manifest.encode()).hexdigest()
 
 
 def _settings(
     grouped: GroupedTables,
-    manifest: dict[str, Any],
+    manifest: Manifest | None,
     alpha: float,
     k: int | None,
     policy: Policy | None,
@@ -506,18 +506,18 @@ def _settings(
         raise InputError(
             "the release has no rows, or no sensitive column: there is nothing to keep"
         )
-    said = {column["name"]: column for column in manifest.get("columns", ())}
+    levels = {} if manifest is None else manifest.levels
     names = tuple(column.name for column in grouped.quasi_identifiers)
     smallest = int(grouped.sizes.min())
     models = policy.models if policy is not None else ()
-    promised = promised_class_size(map(promise_of, models))
-    promised = promised or promised_class_size(manifest.get("models", ()))
+    promised = promised_class_size(map(Promise.of, models))
+    promised = promised or (None if manifest is None else manifest.k)
     return Settings(
         alpha=float(alpha),
         k=k or promised or max(min(_USUAL_K, smallest), 2),
         quasi_identifiers=names,
         sensitive=grouped.names,
-        levels=tuple(said.get(name, {}).get("level") for name in names),
+        levels=tuple(levels.get(name) for name in names),
         policy="" if policy is None else policy.to_yaml(),
         folder=str(Path.cwd()),
         created=now(),

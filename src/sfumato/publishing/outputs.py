@@ -8,11 +8,10 @@ from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from sqlite3 import Connection
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from sfumato._version import __version__
 from sfumato.decouplings import Parts, publish, readme, schema_sql
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import VerificationError
@@ -21,8 +20,18 @@ from sfumato.ledger import pending
 from sfumato.ledger.pending import StagedRelease
 from sfumato.ledger.store import Settings
 from sfumato.releases.evidence import attestation
-from sfumato.releases.manifest import FORMAT, claims_in, class_sizes, versions
-from sfumato.releases.release import hash_of, manifest_text, write_manifest
+from sfumato.releases.manifest import (
+    MANIFEST,
+    ClassSizes,
+    ColumnRecord,
+    FileRecord,
+    IncrementRecord,
+    LeftOut,
+    Manifest,
+    Promise,
+    RowRecord,
+)
+from sfumato.releases.release import hash_of
 from sfumato.releases.stored import StoredOutput, relation_of
 from sfumato.schema import Role
 from sfumato.tables import in_types_of, write_derived
@@ -71,32 +80,25 @@ class Increment:
         """The mark that distinguishes the ledger's unfinished work from that of others."""
         return owner_of(self.settings)
 
-    def manifest(self, files: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    def manifest(self, files: Sequence[FileRecord]) -> Manifest:
         """Describe the release: everything in it may be public."""
         roles = dict.fromkeys(self.settings.quasi_identifiers, Role.QUASI_IDENTIFIER)
         roles |= dict.fromkeys(self.settings.sensitive, Role.SENSITIVE)
         smallest = int(self.grouped.sizes.min())
-        return {
-            "format": FORMAT,
-            "sfumato": __version__,
-            "kind": "break-merge",
-            "increment": {
-                "sequence": self.sequence,
-                "tables": "all" if self.everything else "newcomers",
-            },
-            "columns": [{"name": name, "role": role.value} for name, role in roles.items()],
-            "rows": {"published": self.grouped.total, "suppressed": 0, "suppression": "remove"},
-            "missing": "own-value",
-            "models": [{"model": "k-anonymity", "k": smallest, "measured": {"k": smallest}}],
-            "classes": class_sizes(self.grouped.sizes),
-            "hierarchies": {},
-            "left_out": {"columns": [], "models": []},
-            "reproducible": self.reproducible,
-            "versions": versions(),
-            "group": self.parts.group,
-            "count": self.parts.count,
-            "files": list(files),
-        }
+        return Manifest(
+            kind="break-merge",
+            increment=IncrementRecord(self.sequence, "all" if self.everything else "newcomers"),
+            columns=tuple(ColumnRecord(name, role.value) for name, role in roles.items()),
+            rows=RowRecord(self.grouped.total, 0, "remove"),
+            missing="own-value",
+            models=(Promise("k-anonymity", {"k": smallest}, {"k": smallest}),),
+            classes=ClassSizes.of(self.grouped.sizes),
+            left_out=LeftOut(),
+            reproducible=self.reproducible,
+            group=self.parts.group,
+            count=self.parts.count,
+            files=tuple(files),
+        )
 
 
 class IncrementOutput(Protocol):
@@ -182,20 +184,20 @@ def write_tables(
     for part in increment.parts.tables:
         path = folder / f"{part.name}.{form}"
         written = write_derived(part.content, path, format=form, likes={})
-        file = {
-            "name": path.name,
-            "format": written.format,
-            "rows": written.rows,
-            "sha256": hash_of(path),
-            **part.described(),
-        }
-        if written.delimiter is not None:
-            file["delimiter"] = written.delimiter
-        files.append(file)
+        files.append(
+            FileRecord(
+                path.name,
+                written.format,
+                written.rows,
+                hash_of(path),
+                delimiter=written.delimiter,
+                **part.described(),
+            )
+        )
     manifest = increment.manifest(files)
     (folder / "schema.sql").write_text(schema_sql(increment.parts), encoding="utf-8")
-    (folder / "README.md").write_text(readme(manifest), encoding="utf-8")
-    write_manifest(folder, manifest)
+    (folder / "README.md").write_text(readme(manifest.to_dict()), encoding="utf-8")
+    (folder / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
     write_evidence(folder, require(verify_folder(folder)), key)
 
 
@@ -226,11 +228,11 @@ class TablesOutput:
         names = self.output.names([part.name for part in parts])
         manifest = increment.manifest(
             [
-                {"name": name, "rows": part.content.rows, **part.described()}
+                FileRecord(name, rows=part.content.rows, **part.described())
                 for name, part in zip(names, parts, strict=True)
             ]
         )
-        text = manifest_text(manifest)
+        text = manifest.to_json()
         signed = self.key is not None
         keep = [waiting[0] for waiting in pending.waiting_tables(db)]
         staging = self.database.staging(increment.owner)
@@ -260,9 +262,9 @@ class TablesOutput:
         return finish_tables(db, self.database)
 
 
-def _verify(manifest: dict[str, Any], tables: Mapping[str, "DatabaseTable"]) -> Verdict:
+def _verify(manifest: Manifest, tables: Mapping[str, "DatabaseTable"]) -> Verdict:
     """Return the verifier's verdict on the tables; raise if they are not as promised."""
-    claims = claims_in(manifest)
+    claims = manifest.claims()
     relations = {name: relation_of(table) for name, table in tables.items()}
     return require(verify_tables(relations, claims, promises_in(claims)))
 

@@ -19,7 +19,6 @@ from sfumato.evidence import (
     read_stored,
     signed_text,
 )
-from sfumato.releases.manifest import claims_in
 from sfumato.releases.release import Decoupled
 from sfumato.releases.stored import another_manifest, open_stored, relation_of, stored_tables
 from sfumato.tables import DatabaseTable
@@ -95,7 +94,7 @@ def _verified(table: DatabaseTable, text: str) -> Verdict:
     several = stored_tables(table)
     if several is None:
         return verify_stored(relation_of(table), text)
-    claims = claims_in(several.plain)
+    claims = several.manifest.claims()
     return verify_tables(several.relations(), claims, promises_in(claims))
 
 

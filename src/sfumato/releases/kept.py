@@ -1,6 +1,7 @@
 """What a table that is taken as it is keeps: its models, measured on its own classes."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,20 +17,19 @@ from sfumato.counts import Column, FrequencySet, group
 from sfumato.errors import InfeasibleError
 from sfumato.hierarchy import Hierarchy, Ladder
 from sfumato.models import PrivacyModel
-from sfumato.models.base import figures, promise_text
 from sfumato.policy import Missing
-from sfumato.releases.manifest import paths_of, plain, promise_of, read_promise
+from sfumato.releases.manifest import Promise, paths_of, plain
 from sfumato.releases.opening import Subject
 
 
 class Kept(NamedTuple):
     """Models that hold, written as manifests do."""
 
-    models: list[dict[str, Any]]
+    models: tuple[Promise, ...]
     hierarchies: dict[str, dict[str, list[str]]]
     """Per sensitive column, the labels of each value, where a model measures distances."""
 
-    dropped: list[str]
+    dropped: tuple[str, ...]
     """Models that were promised and cannot be recomputed from such tables."""
 
 
@@ -44,27 +44,26 @@ def models_kept(counts: FrequencySet, subject: Subject, missing: str) -> Kept:
     written = [_measured(model, classes) for model in promised]
     if not written:
         k = int(classes.sizes.min())
-        written = [{"model": "k-anonymity", "k": k, "measured": {"k": k}}]
+        written = [Promise("k-anonymity", {"k": k}, {"k": k})]
     ladders = {name: column.ladder for name, column in columns.items() if column.ladder is not None}
     hierarchies = {name: paths_of(ladder) for name, ladder in ladders.items()}
-    return Kept(written, hierarchies, dropped)
+    return Kept(tuple(written), hierarchies, dropped)
 
 
 def models_anew(subject: Subject, models: Sequence[Mapping[str, Any]]) -> Kept:
     """Take what the parts say that they keep; what the table promised besides is no more."""
-    written = [dict(model) for model in models]
-    said = {promise_text(model) for model in written}
-    before = [promise_text(promise_of(model)) for model in _all(subject)]
-    return Kept(written, {}, [promise for promise in before if promise not in said])
+    promises = tuple(map(Promise.from_dict, models))
+    new, before = set(map(str, promises)), [str(Promise.of(model)) for model in _all(subject)]
+    return Kept(promises, {}, tuple(promise for promise in before if promise not in new))
 
 
 def _all(subject: Subject) -> list[PrivacyModel]:
     if subject.manifest is not None:
-        return [read_promise(model) for model in subject.manifest["models"]]
+        return [promise.read() for promise in subject.manifest.models]
     return list(subject.policy.models) if subject.policy is not None else []
 
 
-def _models(subject: Subject) -> tuple[list[PrivacyModel], list[str]]:
+def _models(subject: Subject) -> tuple[list[PrivacyModel], tuple[str, ...]]:
     """Give the models that still mean something, and the names of the others."""
     given = _all(subject)
     good = [
@@ -72,7 +71,7 @@ def _models(subject: Subject) -> tuple[list[PrivacyModel], list[str]]:
         for model in given
         if not model.needs_population and set(model.columns) <= set(subject.sensitive)
     ]
-    return good, [promise_text(promise_of(model)) for model in given if model not in good]
+    return good, tuple(str(Promise.of(model)) for model in given if model not in good)
 
 
 def _ladder(subject: Subject, column: Column, models: Sequence[PrivacyModel]) -> Ladder | None:
@@ -82,7 +81,7 @@ def _ladder(subject: Subject, column: Column, models: Sequence[PrivacyModel]) ->
     if not needed or not column.known:
         return None
     if subject.manifest is not None:
-        paths = subject.manifest.get("hierarchies", {}).get(name, {})
+        paths = subject.manifest.hierarchies.get(name, {})
         hierarchy = Hierarchy.from_paths(list(paths), list(paths.values()))
         return hierarchy.bind(name, column.known)
     builder = subject.policy.columns[name].hierarchy if subject.policy is not None else None
@@ -111,12 +110,11 @@ def _classes(
     return overlapping(labels.astype(np.int64), labels == absent, classes, own_reference=True)
 
 
-def _measured(model: PrivacyModel, classes: EquivalenceClasses) -> dict[str, Any]:
-    promise = {**promise_of(model), "measured": plain(model.measure(classes))}
+def _measured(model: PrivacyModel, classes: EquivalenceClasses) -> Promise:
+    promise = replace(Promise.of(model), measured=plain(model.measure(classes)))
     if not model.passes(classes).all():
         raise InfeasibleError(
-            f"the table does not keep {promise_text(promise)}: measured "
-            f"{figures(promise['measured'])}. Decoupling does not change that. Anonymise it "
-            "first, with sf.anonymize."
+            f"the table does not keep {promise}: measured {promise.figures}. Decoupling does not "
+            "change that. Anonymise it first, with sf.anonymize."
         )
     return promise

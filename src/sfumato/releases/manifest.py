@@ -1,10 +1,12 @@
-"""Writing down what was done and what was measured."""
+"""The manifest of a release: what was done, what is promised, what was measured."""
 
+import json
 import math
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -12,131 +14,523 @@ from sfumato._version import __version__
 from sfumato.errors import InputError, some
 from sfumato.hierarchy import Ladder
 from sfumato.models import MODELS, PrivacyModel
-from sfumato.models.base import promise_text
-from sfumato.policy import Policy
+from sfumato.models.base import figures, promise_text
+from sfumato.policy import FULL_DOMAIN, Policy
 from sfumato.policy.document import Fault
 from sfumato.policy.family import choose
 from sfumato.recode.problem import Decision
-from sfumato.recoding import FullDomainRecoding, Recoding
-from sfumato.releases.stored import for_verifier
+from sfumato.recoding import FullDomainRecoding
 from sfumato.schema import Role
 from sfumato.text import text_of
 from sfumato.typing import IntArray
-from sfumato.verifier import Promises, Verdict, count_population, verify_folder
-from sfumato.verifier.manifest import Column, DataFile, Manifest
+from sfumato.verifier.manifest import Manifest as Claims
+from sfumato.verifier.manifest import read_manifest, stored_manifest
 
+MANIFEST = "manifest.json"
 FORMAT = 1
 PUBLISHED = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.PLAIN)
 
 
-def build_manifest(
-    policy: Policy, roles: Mapping[str, Role], decision: Decision, *, reproducible: bool
-) -> dict[str, Any]:
-    """Describe a release, apart from its files: everything in it may be public."""
-    manifest = {
-        "format": FORMAT,
-        "sfumato": __version__,
-        "columns": [
-            {"name": name, "role": role.value, **decision.columns.get(name, {})}
-            for name, role in roles.items()
-            if role in PUBLISHED
-        ],
-        "rows": {
-            "published": int(decision.sizes.sum()),
-            "suppressed": decision.suppressed,
-            "suppression": policy.suppression.rows,
-        },
-        "missing": policy.missing.value,
-        "models": [
-            {**promise_of(model), "measured": plain(model.measure(decision.left))}
-            for model in policy.models
-        ],
-        "loss": policy.loss.name,
-        "losses": dict(decision.losses),
-        "classes": class_sizes(decision.sizes),
-        "method": dict(decision.method),
-        "search": decision.search,
-        "hierarchies": _distances(policy, decision),
-        "risk_levels": policy.risk_levels.to_plain(),
-        "reproducible": reproducible,
-        "versions": versions(),
-    }
-    return {key: value for key, value in manifest.items() if value is not None}
+@dataclass(frozen=True)
+class ColumnRecord:
+    """A published column."""
+
+    name: str
+    role: str
+    level: int | None = None
+    """How far it was generalised, if it is as far in every row."""
+
+    height: int | None = None
+    """How many levels its hierarchy has."""
+
+    levels: tuple[int, ...] | None = None
+    """How many rows are at each level, if rows differ."""
+
+    intervals: int | None = None
+    """How many intervals its values became, if it has no levels."""
+
+    @property
+    def recoded(self) -> bool:
+        """Whether its values may have become more general, whatever the method."""
+        found = (self.level, self.levels, self.intervals)
+        return any(each is not None for each in found)
+
+    @property
+    def level_text(self) -> str:
+        """How far it was generalised, in all rows or in how many of them.
+
+        >>> ColumnRecord("age", "quasi-identifier", level=1, height=4).level_text
+        'level 1 of 4'
+        >>> ColumnRecord("age", "quasi-identifier", height=2, levels=(62, 30, 8)).level_text
+        'level 0 62 %, level 1 30 %, level 2 8 %'
+        >>> ColumnRecord("age", "quasi-identifier", height=2, intervals=14).level_text
+        '14 intervals'
+        """
+        if self.level is not None:
+            return f"level {self.level} of {'unknown' if self.height is None else self.height}"
+        counts = self.levels or ()
+        parts = [f"level {i} {percentage(n, sum(counts))}" for i, n in enumerate(counts) if n]
+        if self.intervals is not None:
+            parts.append(f"{self.intervals} intervals")
+        return ", ".join(parts) or "no rows"
 
 
-def promise_of(model: PrivacyModel) -> dict[str, Any]:
-    """Write what a model promises, as manifests do.
+def percentage(part: int, total: int) -> str:
+    """Write a share in whole percents, never rounded down to none or up to all.
 
-    >>> from sfumato.models import KAnonymity
-    >>> promise_of(KAnonymity(5))
-    {'model': 'k-anonymity', 'k': 5}
+    >>> [percentage(part, 1000) for part in (0, 1, 80, 999, 1000)]
+    ['0 %', '<1 %', '8 %', '>99 %', '100 %']
     """
-    return {"model": model.name, **plain(model.params())}
+    rounded = round(100 * part / total) if total else 0
+    if rounded == 0 and part:
+        return "<1 %"
+    return ">99 %" if rounded == 100 and part < total else f"{rounded} %"
 
 
-def read_promise(promise: Mapping[str, Any]) -> PrivacyModel:
-    """Build the model that a manifest promises.
+@dataclass(frozen=True)
+class RowRecord:
+    """How many rows there are."""
 
-    >>> read_promise({"model": "k-anonymity", "k": 5, "measured": {"k": 7}})
-    KAnonymity(k=5)
+    published: int
+    suppressed: int
+    suppression: str
+    """`remove` or `star`: whether suppressed rows are left out or shown as stars."""
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A privacy model that holds: its settings, and the strictest ones that were measured.
+
+    >>> promise = Promise("distinct-l-diversity", {"column": "ill", "l": 3}, {"l": 4})
+    >>> print(promise, "and measured", promise.figures)
+    distinct-l-diversity of ill with l=3 and measured l=4
     """
-    settings = {key: value for key, value in promise.items() if key != "measured"}
-    try:
-        return choose(MODELS, "model", settings)
-    except Fault as fault:
-        raise InputError(f"the manifest promises what is not known here: {fault}") from None
+
+    model: str
+    settings: Mapping[str, Any]
+    measured: Mapping[str, Any] | None = None
+    """None if nothing was measured."""
+
+    @classmethod
+    def of(cls, model: PrivacyModel) -> Self:
+        """Write what a model promises, as manifests do.
+
+        >>> from sfumato.models import KAnonymity
+        >>> Promise.of(KAnonymity(5)).to_dict()
+        {'model': 'k-anonymity', 'k': 5}
+        """
+        return cls(model.name, plain(model.params()))
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Self:
+        """Read a promise that may be anybody's."""
+        settings = {key: given[key] for key in given if key not in ("model", "measured")}
+        measured = given.get("measured")
+        return cls(
+            str(given.get("model")), settings, measured if isinstance(measured, Mapping) else None
+        )
+
+    @property
+    def column(self) -> str | None:
+        """The sensitive column that it protects, if it is one."""
+        return self.settings.get("column")
+
+    @property
+    def figures(self) -> str:
+        """What was measured, in a few words."""
+        return figures(self.measured or {})
+
+    def read(self) -> PrivacyModel:
+        """Build the model that is promised.
+
+        >>> Promise("k-anonymity", {"k": 5}, {"k": 7}).read()
+        KAnonymity(k=5)
+        """
+        try:
+            return choose(MODELS, "model", {"model": self.model, **self.settings})
+        except Fault as fault:
+            raise InputError(f"the manifest promises what is not known here: {fault}") from None
+
+    def readable(self) -> PrivacyModel | None:
+        """Build the model that is promised; None if it is not known here."""
+        try:
+            return self.read()
+        except InputError:
+            return None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values that JSON can hold."""
+        measured = {} if self.measured is None else {"measured": dict(self.measured)}
+        return {"model": self.model, **self.settings, **measured}
+
+    def __str__(self) -> str:
+        return promise_text({"model": self.model, **self.settings})
 
 
-def _readable(promise: Mapping[str, Any]) -> PrivacyModel | None:
-    try:
-        return read_promise(promise)
-    except InputError:
-        return None
+def promised_class_size(promises: Iterable[Promise]) -> int | None:
+    """Return the largest class size that is promised; None if there is none.
 
-
-def promised_class_size(promises: Iterable[Mapping[str, Any]]) -> int | None:
-    """Return the largest class size that a manifest promises, None if it promises none.
-
-    >>> promised_class_size([{"model": "maximum-risk", "risk": 0.2}, {"model": "k-map", "k": 9}])
+    >>> promised_class_size([Promise("maximum-risk", {"risk": 0.2}), Promise("k-map", {"k": 9})])
     5
     """
     sizes = []
     for promise in promises:
-        model = _readable(promise)
+        model = promise.readable()
         # A model that cannot be read may still be a k-anonymity: with k = 1, or of a plug-in.
-        size = promise.get("k") if model is None else model.smallest_class
+        size = promise.settings.get("k") if model is None else model.smallest_class
         if isinstance(size, int):
             sizes.append(size)
     return max(sizes, default=None)
 
 
-def class_sizes(sizes: IntArray) -> dict[str, float]:
-    """Say how many classes there are, and how large they are.
+@dataclass(frozen=True)
+class ClassSizes:
+    """How many classes there are, and how large they are."""
 
-    >>> class_sizes(np.array([2, 4]))
-    {'count': 2, 'smallest': 2, 'largest': 4, 'average': 3.0}
-    """
-    if not len(sizes):
-        return {"count": 0}
+    count: int
+    smallest: int | None = None
+    largest: int | None = None
+    average: float | None = None
+
+    @classmethod
+    def of(cls, sizes: IntArray) -> Self:
+        """Measure classes by the rows of each.
+
+        >>> ClassSizes.of(np.array([2, 4]))
+        ClassSizes(count=2, smallest=2, largest=4, average=3.0)
+        """
+        if not len(sizes):
+            return cls(0)
+        return cls(len(sizes), int(sizes.min()), int(sizes.max()), float(sizes.mean()))
+
+
+@dataclass(frozen=True)
+class SearchRecord:
+    """How levels were found."""
+
+    name: str
+    checks: int | None = None
+    """How many nodes were judged."""
+
+    nodes: int | None = None
+    """How many nodes there are."""
+
+    optimal: bool = False
+    """Whether it was proven that no other node loses less."""
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What a decoupled release does not have of the release it was made of."""
+
+    columns: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class IncrementRecord:
+    """The place of a release in its ledger."""
+
+    sequence: int
+    tables: str
+    """`newcomers` or `all`: whom the tables hold."""
+
+
+@dataclass(frozen=True)
+class FileRecord:
+    """A file, or a table in memory or in a database."""
+
+    name: str
+    format: str | None = None
+    rows: int | None = None
+    sha256: str | None = None
+    table: str | None = None
+    """What the table is, if there are several: `qi`, `sensitive` or `slice`."""
+
+    column: str | None = None
+    """The sensitive column that it holds, if it is one."""
+
+    columns: tuple[str, ...] | None = None
+    """The columns that it holds, if it is a slice."""
+
+    delimiter: str | None = None
+
+    @property
+    def holds(self) -> str:
+        """Its columns, where its name does not say them."""
+        return ", ".join(self.columns or ())
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.holds})" if self.holds else self.name
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions of what a release was made with."""
+    import pyarrow as pa
+
     return {
-        "count": len(sizes),
-        "smallest": int(sizes.min()),
-        "largest": int(sizes.max()),
-        "average": float(sizes.mean()),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "pyarrow": pa.__version__,
     }
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a release says of itself; `to_dict` and `to_json` are what stands in `manifest.json`."""
+
+    columns: tuple[ColumnRecord, ...]
+    rows: RowRecord
+    missing: str
+    """What a missing quasi-identifier is: `own-value`, `matches-any` or `suppress`."""
+
+    models: tuple[Promise, ...]
+    classes: ClassSizes
+    hierarchies: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+    """Per sensitive column, the labels of each value, where a model measures distances."""
+
+    reproducible: bool = False
+    """Whether what is random comes from a seed."""
+
+    kind: str | None = None
+    """How the table was decoupled; None if it is in one piece."""
+
+    increment: IncrementRecord | None = None
+    group: str | None = None
+    """The column that links the tables of a decoupled release."""
+
+    count: str | None = None
+    """The column that says how many people of a group have a value."""
+
+    loss: str | None = None
+    losses: Mapping[str, float] | None = None
+    method: Mapping[str, Any] | None = None
+    search: SearchRecord | None = None
+    risk_levels: Mapping[str, float] | None = None
+    left_out: LeftOut | None = None
+    notes: tuple[str, ...] | None = None
+    files: tuple[FileRecord, ...] = ()
+    """Empty for a single table that is in memory or in a database."""
+
+    table: FileRecord | None = None
+    """The single table of a release in a database."""
+
+    versions: Mapping[str, str] = field(default_factory=_versions)
+    sfumato: str | None = __version__
+    format: int = FORMAT
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Self:
+        """Read a manifest whose shape the verifier has accepted.
+
+        What the verifier does not look at is left out if it is not what it should be.
+        """
+        rows, search = given["rows"], _mapping(given.get("search"))
+        increment, left_out = _mapping(given.get("increment")), _mapping(given.get("left_out"))
+        classes, losses = _mapping(given.get("classes")), _mapping(given.get("losses"))
+        return cls(
+            columns=tuple(_record(ColumnRecord, each) for each in given["columns"]),
+            rows=RowRecord(rows["published"], rows["suppressed"], rows["suppression"]),
+            missing=given["missing"],
+            models=tuple(map(Promise.from_dict, given["models"])),
+            classes=_record(ClassSizes, {"count": 0, **classes}),
+            hierarchies=given.get("hierarchies") or {},
+            reproducible=given.get("reproducible") is True,
+            kind=given.get("kind"),
+            increment=_record(IncrementRecord, increment) if "tables" in increment else None,
+            group=given.get("group"),
+            count=given.get("count"),
+            loss=_text(given.get("loss")),
+            losses={name: loss for name, loss in losses.items() if _is_number(loss)} or None,
+            method=_mapping(given.get("method")) or None,
+            search=_record(SearchRecord, {"name": "", **search}) if search else None,
+            risk_levels=given.get("risk_levels"),
+            left_out=_record(LeftOut, left_out) if left_out else None,
+            notes=_texts(given.get("notes")),
+            files=tuple(_record(FileRecord, each) for each in _objects(given.get("files"))),
+            table=_record(FileRecord, table) if (table := _mapping(given.get("table"))) else None,
+            versions={k: v for k, v in _mapping(given.get("versions")).items() if _text(v)},
+            sfumato=_text(given.get("sfumato")),
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read what `to_json` wrote; for a text of unknown origin see `read_folder`."""
+        return cls.from_dict(json.loads(text))
+
+    @classmethod
+    def read_folder(cls, folder: Path) -> Self:
+        """Read the manifest of a folder, however strange.
+
+        Links are refused: they lead to what was never published.
+        """
+        claims = read_manifest(folder / MANIFEST)
+        names = (MANIFEST, *(file.name for file in claims.files))
+        links = [name for name in names if (folder / name).is_symlink()]
+        if links:
+            raise InputError(
+                f"in {str(folder)!r} there are links in place of files: {some(links)}. A release "
+                "holds its own files; copy them into it."
+            )
+        return cls.from_json((folder / MANIFEST).read_text(encoding="utf-8"))
+
+    @classmethod
+    def read_stored(cls, text: str) -> Self:
+        """Read the manifest of a release in a database, however strange."""
+        stored_manifest(text)
+        return cls.from_json(text)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values that JSON can hold."""
+        found = {name: _plain(getattr(self, name)) for name in self._keys()}
+        left_out = () if self.kind is not None else ("files",)
+        return {
+            name: value
+            for name, value in found.items()
+            if value is not None and not (name in left_out and not value)
+        }
+
+    def _keys(self) -> tuple[str, ...]:
+        """Return the keys in the order in which releases of each kind have always had them."""
+        if self.kind is None:
+            return _TABLE_KEYS
+        return _DECOUPLED_KEYS if self.increment is None else _INCREMENT_KEYS
+
+    def to_json(self) -> str:
+        """Write it as JSON for people."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def claims(self) -> Claims:
+        """Return the claims that the verifier reads in it, wherever the tables are."""
+        return stored_manifest(self._as_stored().to_json())
+
+    def _as_stored(self) -> "Manifest":
+        if self.kind is not None or self.table is not None:
+            return self
+        starred = self.rows.suppressed if self.rows.suppression == "star" else 0
+        return replace(self, table=FileRecord("", rows=self.rows.published + starred))
+
+    def with_role(self, role: str) -> tuple[str, ...]:
+        """Return the columns of a role."""
+        return tuple(column.name for column in self.columns if column.role == role)
+
+    @property
+    def levels(self) -> dict[str, int]:
+        """The level of each column that has one for all rows."""
+        return {c.name: c.level for c in self.columns if c.level is not None}
+
+    @property
+    def k(self) -> int | None:
+        """The largest class size that is promised."""
+        return promised_class_size(self.models)
+
+    @property
+    def method_name(self) -> str:
+        """The name of the method; manifests from before there was a choice have none."""
+        return str((self.method or {}).get("name", FULL_DOMAIN))
+
+
+_TABLE_KEYS = (
+    *("format", "sfumato", "columns", "rows", "missing", "models", "loss", "losses", "classes"),
+    *("method", "search", "hierarchies", "risk_levels", "reproducible", "versions", "notes"),
+    *("files", "table"),
+)
+_DECOUPLED_KEYS = (
+    *("format", "sfumato", "kind", "columns", "group", "count", "rows", "missing", "models"),
+    *("classes", "hierarchies", "risk_levels", "left_out", "notes", "reproducible", "versions"),
+    "files",
+)
+_INCREMENT_KEYS = (
+    *("format", "sfumato", "kind", "increment", "columns", "rows", "missing", "models", "classes"),
+    *("hierarchies", "left_out", "reproducible", "versions", "group", "count", "files"),
+)
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - any field of a manifest
+    """Return a field as JSON holds it: records without what is not set."""
+    if isinstance(value, Promise):
+        return value.to_dict()
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if hasattr(value, "__dataclass_fields__"):
+        found = {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+        return {name: item for name, item in found.items() if item is not None}
+    return value
+
+
+def _record(kind: Any, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any record
+    """Read a record; lists become tuples, what is unknown is left out."""
+    found = {}
+    for each in fields(kind):
+        value = given.get(each.name)
+        if value is not None:
+            found[each.name] = tuple(value) if isinstance(value, list) else value
+    return kind(**found)
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _objects(value: object) -> list[Mapping[str, Any]]:
+    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _texts(value: object) -> tuple[str, ...] | None:
+    return tuple(map(str, value)) if isinstance(value, list) else None
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def build_manifest(
+    policy: Policy,
+    roles: Mapping[str, Role],
+    decision: Decision,
+    *,
+    reproducible: bool,
+    notes: Sequence[str] = (),
+) -> Manifest:
+    """Describe a release, apart from its files: everything in it may be public."""
+    return Manifest(
+        columns=tuple(
+            _record(
+                ColumnRecord,
+                {"name": name, "role": role.value, **decision.columns.get(name, {})},
+            )
+            for name, role in roles.items()
+            if role in PUBLISHED
+        ),
+        rows=RowRecord(int(decision.sizes.sum()), decision.suppressed, policy.suppression.rows),
+        missing=policy.missing.value,
+        models=tuple(
+            replace(Promise.of(model), measured=plain(model.measure(decision.left)))
+            for model in policy.models
+        ),
+        loss=policy.loss.name,
+        losses=dict(decision.losses),
+        classes=ClassSizes.of(decision.sizes),
+        method=dict(decision.method),
+        search=None if decision.search is None else SearchRecord(**decision.search),
+        hierarchies=_distances(policy, decision),
+        risk_levels=policy.risk_levels.to_plain(),
+        reproducible=reproducible,
+        notes=tuple(notes) or None,
+    )
 
 
 def _distances(policy: Policy, decision: Decision) -> dict[str, dict[str, list[str]]]:
-    """Give the hierarchies of sensitive columns that a model measures distances in."""
+    """Return the hierarchies of sensitive columns that a model measures distances in."""
     needed = {
         column for model in policy.models if model.needs_hierarchy for column in model.columns
     }
-    hierarchies = {}
-    for name in needed:
-        ladder = decision.sensitive[name].ladder
-        if ladder is not None:
-            hierarchies[name] = paths_of(ladder)
-    return hierarchies
+    ladders = {name: decision.sensitive[name].ladder for name in needed}
+    return {name: paths_of(ladder) for name, ladder in ladders.items() if ladder is not None}
 
 
 def paths_of(ladder: Ladder) -> dict[str, list[str]]:
@@ -150,19 +544,8 @@ def paths_of(ladder: Ladder) -> dict[str, list[str]]:
     }
 
 
-def versions() -> dict[str, str]:
-    """Name what a release was made with."""
-    import pyarrow as pa
-
-    return {
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "pyarrow": pa.__version__,
-    }
-
-
 def plain(value: Any) -> Any:  # noqa: ANN401 - any parameter of any model
-    """Give parameters and figures as values that JSON can hold."""
+    """Return parameters and figures as values that JSON can hold."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -174,79 +557,8 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - any parameter of any model
     return value
 
 
-# Telling the verifier what was promised, as plain data.
-
-
-def promises_of(
-    policy: Policy,
-    roles: Mapping[str, Role],
-    manifest: Mapping[str, Any],
-    recoding: Recoding,
-) -> Promises:
-    """Say what a table in memory should keep."""
-    names = policy.quasi_identifiers
-    population = None
-    if policy.population is not None and isinstance(recoding, FullDomainRecoding):
-        people = for_verifier(policy.population)
-        population = count_population(people, names, generalization_of(recoding))
-    return Promises(
-        quasi_identifiers=names,
-        sensitive=[name for name, role in roles.items() if role is Role.SENSITIVE],
-        models=manifest["models"],
-        missing=manifest["missing"],
-        published=manifest["rows"]["published"],
-        suppressed=manifest["rows"]["suppressed"],
-        suppression=manifest["rows"]["suppression"],
-        hierarchies=manifest["hierarchies"],
-        population=population,
-        at_top=at_top_of(recoding),
-    )
-
-
-def verify_release_folder(folder: Path, policy: Policy, recoding: Recoding) -> Verdict:
-    """Verify a written release, with the population where models compare with one."""
-    if policy.population is None or not isinstance(recoding, FullDomainRecoding):
-        return verify_folder(folder)
-    people = for_verifier(policy.population)
-    return verify_folder(folder, population=people, generalization=generalization_of(recoding))
-
-
-def claims_in(plain: Mapping[str, Any]) -> Manifest:
-    """Give the manifest of a release in memory as the verifier reads those of files."""
-    kind = plain.get("kind")
-    files = [] if kind is None else plain["files"]
-    return Manifest(
-        files=tuple(
-            DataFile(
-                *(f["name"], "", None, f["rows"], "", f["table"], f.get("column")),
-                tuple(f.get("columns", ())),
-            )
-            for f in files
-        ),
-        columns=tuple(
-            Column(c["name"], c["role"], c.get("level"), c.get("height")) for c in plain["columns"]
-        ),
-        published=plain["rows"]["published"],
-        suppressed=plain["rows"]["suppressed"],
-        suppression=plain["rows"]["suppression"],
-        missing=plain["missing"],
-        models=tuple(plain["models"]),
-        hierarchies=plain["hierarchies"],
-        kind=kind,
-        group=plain.get("group", ""),
-        count=plain.get("count", ""),
-    )
-
-
-def at_top_of(recoding: Recoding) -> list[str]:
-    """Name the columns that have one single value for all rows."""
-    if not isinstance(recoding, FullDomainRecoding):
-        return []
-    return [column.column for column in recoding.columns if column.level == column.height > 0]
-
-
 def generalization_of(recoding: FullDomainRecoding) -> dict[str, dict[str | None, object]]:
-    """Give per column the label each raw text became."""
+    """Return per column the label each raw text became."""
     return {
         column.column: {
             None if value is None else text_of(value): column.labels[code]
@@ -261,14 +573,14 @@ def generalization_of(recoding: FullDomainRecoding) -> dict[str, dict[str | None
 
 
 def differences(manifest: Manifest, policy: Policy) -> list[str]:
-    """Say in what a manifest promises less than the policy asks, or something else.
+    """Describe where a manifest promises less than the policy asks, or something else.
 
     A verifier that believes nothing a manifest says still takes from it what to check;
     who holds the policy can check that too.
     """
-    promised = [model for promise in manifest.models if (model := _readable(promise))]
+    promised = [model for promise in manifest.models if (model := promise.readable())]
     unpromised = [
-        promise_text(promise_of(model))
+        str(Promise.of(model))
         for model in policy.models
         if not any(given.implies(model) for given in promised)
     ]
@@ -282,7 +594,8 @@ def differences(manifest: Manifest, policy: Policy) -> list[str]:
     roles_there = PUBLISHED if manifest.kind is None else PUBLISHED[:2]
     to_publish = [name for role in roles_there for name in policy.with_role(role)]
     lacking = [name for name in to_publish if name not in roles]
-    total = manifest.published + manifest.suppressed
+    suppressed = manifest.rows.suppressed
+    total = manifest.rows.published + suppressed
     allowed = policy.suppression.most_rows(total)
     found = {
         f"the release does not promise {', '.join(unpromised)}": unpromised,
@@ -291,8 +604,8 @@ def differences(manifest: Manifest, policy: Policy) -> list[str]:
         f"missing is {manifest.missing} in the release and {policy.missing.value} in the policy": (
             manifest.missing != policy.missing.value
         ),
-        f"{manifest.suppressed} of {total} rows were suppressed, the policy allows {allowed}": (
-            manifest.suppressed > allowed
+        f"{suppressed} of {total} rows were suppressed, the policy allows {allowed}": (
+            suppressed > allowed
         ),
     }
     return [text for text, differs in found.items() if differs]

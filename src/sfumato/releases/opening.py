@@ -1,11 +1,10 @@
 """What a task looks at: a release or a table, and what its columns are."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,14 +18,13 @@ from sfumato.hierarchy import Ladder
 from sfumato.hierarchy.labels import Labels
 from sfumato.models import PrivacyModel
 from sfumato.policy import GivenPolicy, Policy, RiskLevels, policy_of
-from sfumato.releases.manifest import claims_in, promise_of, promised_class_size
-from sfumato.releases.release import MANIFEST, Decoupled, Release
+from sfumato.releases.manifest import MANIFEST, FileRecord, Manifest, Promise, promised_class_size
+from sfumato.releases.release import Decoupled, Release
 from sfumato.releases.stored import is_stored, manifest_beside, shown, stored_tables
 from sfumato.tables import Table, open_table
 from sfumato.text import STAR
 from sfumato.typing import IntArray, Value
 from sfumato.usefulness import Estimator
-from sfumato.verifier.manifest import DataFile, Manifest, read_manifest
 
 
 class Subject(NamedTuple):
@@ -40,7 +38,7 @@ class Subject(NamedTuple):
     k: int | None = None
     """The largest k that is promised."""
 
-    manifest: Mapping[str, Any] | None = None
+    manifest: Manifest | None = None
     """What the release says of itself, if it is one."""
 
     policy: Policy | None = None
@@ -65,13 +63,13 @@ def subject_of(
     if isinstance(data, Release):
         found = _of_manifest(data.manifest, _table_of(data))
     elif (beside := manifest_beside(data)) is not None:
-        if beside.get("kind") is not None:
+        if beside.kind is not None:
             raise decoupled_already(repr(shown(data)))
         found = _of_manifest(beside, data)
     elif isinstance(data, str | PathLike) and (Path(data).expanduser() / MANIFEST).is_file():
         found = _of_folder(Path(data).expanduser())
     elif policy is not None:
-        k = promised_class_size(map(promise_of, policy.models))
+        k = promised_class_size(map(Promise.of, policy.models))
         found = Subject(data, policy.quasi_identifiers, policy.sensitive, k, policy=policy)
     else:
         found = Subject(data, (), ())
@@ -83,7 +81,7 @@ def subject_of(
     return found
 
 
-def manifest_of(what: object) -> Mapping[str, Any] | None:
+def manifest_of(what: object) -> Manifest | None:
     """Give what a release says of itself, as it is written; None for anything else."""
     if isinstance(what, Release | Decoupled):
         return what.manifest
@@ -92,24 +90,7 @@ def manifest_of(what: object) -> Mapping[str, Any] | None:
     if not isinstance(what, str | PathLike):
         return None
     path = Path(what).expanduser() / MANIFEST
-    if not path.is_file():
-        return None
-    manifest_in(path.parent)
-    plain: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return plain
-
-
-def manifest_in(folder: Path) -> Manifest:
-    """Read the manifest of a folder, and refuse links: they lead to what was never published."""
-    manifest = read_manifest(folder / MANIFEST)
-    names = (MANIFEST, *(file.name for file in manifest.files))
-    links = [name for name in names if (folder / name).is_symlink()]
-    if links:
-        raise InputError(
-            f"in {str(folder)!r} there are links in place of files: {some(links)}. A release holds "
-            "its own files; copy them into it."
-        )
-    return manifest
+    return Manifest.read_folder(path.parent) if path.is_file() else None
 
 
 def decoupled_already(what: str) -> InputError:
@@ -141,39 +122,31 @@ def _check(found: Subject) -> None:
 def _table_of(release: Release) -> object:
     if release.folder is None:
         return release.table if release.place is None else release.source
-    return release.folder / release.manifest["files"][0]["name"]
+    return release.folder / release.manifest.files[0].name
 
 
 def _of_folder(folder: Path) -> Subject:
-    manifest = manifest_in(folder)
-    plain = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    manifest = Manifest.read_folder(folder)
     if manifest.kind is not None:
         raise decoupled_already(repr(str(folder)))
     if len(manifest.files) != 1:
         raise InputError(f"{str(folder)!r} has more than one data file; give one of them")
-    return _of_manifest(plain, folder / manifest.files[0].name)
+    return _of_manifest(manifest, folder / manifest.files[0].name)
 
 
-def _of_manifest(manifest: Mapping[str, Any], data: object) -> Subject:
-    def named(role: str) -> tuple[str, ...]:
-        return tuple(c["name"] for c in manifest["columns"] if c["role"] == role)
-
-    return Subject(
-        data,
-        named("quasi-identifier"),
-        named("sensitive"),
-        promised_class_size(manifest["models"]),
-        manifest=manifest,
-    )
+def _of_manifest(manifest: Manifest, data: object) -> Subject:
+    known, sensitive = manifest.with_role("quasi-identifier"), manifest.with_role("sensitive")
+    return Subject(data, known, sensitive, manifest.k, manifest=manifest)
 
 
-def risk_levels_of(policy: Policy | None, manifest: Mapping[str, Any] | None) -> RiskLevels:
+def risk_levels_of(policy: Policy | None, manifest: Manifest | None) -> RiskLevels:
     """Find the publisher's risk levels: the policy's, or those the release was made with."""
     if policy is not None:
         return policy.risk_levels
     # A manifest may be a stranger's.
     try:
-        return RiskLevels.read((manifest or {}).get("risk_levels", {}))
+        given = None if manifest is None else manifest.risk_levels
+        return RiskLevels.read({} if given is None else given)
     except (PolicyError, ValueError) as error:
         raise InputError(f"the manifest's risk_levels cannot be used: {error}") from None
 
@@ -207,7 +180,7 @@ def open_grouped(folder: Path) -> Opened:
         raise InputError(
             f"there is no {MANIFEST} in {str(folder)!r}. Give the folder of a decoupled release."
         )
-    manifest = manifest_in(folder)
+    manifest = Manifest.read_folder(folder)
     if manifest.kind is None:
         raise InputError(
             f"{str(folder)!r} is a release in one table: there is nothing to put together. "
@@ -223,10 +196,10 @@ def opened(sources: Mapping[str, object], manifest: Manifest) -> Opened:
     [people] = [file.name for file in manifest.files if file.table == "qi"]
     by_column = {file.column: tables[file.name] for file in manifest.files if file.column}
     names = manifest.with_role("quasi-identifier")
-    counts = tables[people].count([manifest.group, *names])
+    counts = tables[people].count([str(manifest.group), *names])
     # Groups are numbered in the order of their quasi-identifiers, whatever their labels are.
     order = np.lexsort(counts.codes[:0:-1])
-    ids = _whole(counts, manifest.group)[order]
+    ids = _whole(counts, str(manifest.group))[order]
     if len(set(ids.tolist())) < len(ids):
         raise _apart()
     sensitive = [
@@ -253,8 +226,9 @@ def require_grouped(kind: str | None) -> None:
 
 
 def _sensitive(table: Table, column: str, manifest: Manifest, ids: IntArray) -> SensitiveTable:
-    counts = table.count([manifest.group, column, manifest.count])
-    given = _whole(counts, manifest.group)
+    group_name, count = str(manifest.group), str(manifest.count)
+    counts = table.count([group_name, column, count])
+    given = _whole(counts, group_name)
     by_label = np.argsort(ids)
     at = np.minimum(np.searchsorted(ids, given, sorter=by_label), len(ids) - 1)
     group = by_label[at]
@@ -262,7 +236,7 @@ def _sensitive(table: Table, column: str, manifest: Manifest, ids: IntArray) -> 
         raise _apart()
     value = counts.codes_of(column)
     order = np.lexsort((value, group))
-    rows = _whole(counts, manifest.count)
+    rows = _whole(counts, count)
     return SensitiveTable(counts.column(column), group[order], value[order], rows[order])
 
 
@@ -286,19 +260,19 @@ def _apart() -> InputError:
     )
 
 
-def parts_of(data: object) -> tuple[GroupedTables, Mapping[str, Any]] | None:
+def parts_of(data: object) -> tuple[GroupedTables, Manifest] | None:
     """Give the parts of a decoupled release and its manifest; None for anything else."""
     if isinstance(data, Decoupled):
         require_grouped(data.method)
         return data.grouped, data.manifest
     stored = stored_tables(data)
     if stored is not None:
-        return opened(stored.tables, stored.claims).grouped, stored.plain
+        return opened(stored.tables, stored.manifest).grouped, stored.manifest
     folder = release_folder(data)
-    if folder is None or manifest_in(folder).kind is None:
+    if folder is None or Manifest.read_folder(folder).kind is None:
         return None
-    manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    return open_grouped(folder).grouped, manifest
+    found = open_grouped(folder)
+    return found.grouped, found.manifest
 
 
 def release_folder(data: object) -> Path | None:
@@ -466,7 +440,7 @@ def _one_table(
 
 def _decoupled(release: object) -> Published | None:
     if isinstance(release, GroupedTables):
-        return _published_groups(release, {})
+        return _published_groups(release, None)
     tables = _tables(release)
     if tables is not None and tables.manifest.kind is not None:
         kind = kind_of(tables.manifest.kind)
@@ -476,14 +450,14 @@ def _decoupled(release: object) -> Published | None:
     return None if parts is None else _published_groups(*parts)
 
 
-def _published_groups(grouped: GroupedTables, manifest: Mapping[str, Any]) -> Published:
+def _published_groups(grouped: GroupedTables, manifest: Manifest | None) -> Published:
     names = tuple(column.name for column in grouped.quasi_identifiers)
 
     def tables(wanted: Sequence[str]) -> LinkedTables:
         _require(wanted, names, grouped.names)
         return LinkedTables.of(grouped, wanted)
 
-    kind = kind_of(manifest.get("kind", BreakMerge.name))
+    kind = kind_of(BreakMerge.name if manifest is None else manifest.kind)
     return Published(kind, names, grouped.names, tables, _levels(manifest))
 
 
@@ -502,52 +476,51 @@ class _Tables(NamedTuple):
     sources: Mapping[str, object]
     """By the name of the file."""
 
-    def counts_of(self, file: DataFile, *columns: str) -> FrequencySet:
+    def counts_of(self, file: FileRecord, *columns: str) -> FrequencySet:
         """Count a table, with the column that links it to the others."""
-        return open_table(self.sources[file.name]).count([self.manifest.group, *columns])
+        return open_table(self.sources[file.name]).count([str(self.manifest.group), *columns])
 
 
 def _tables(release: object) -> _Tables | None:
     if isinstance(release, Decoupled) and release.folder is None:
-        return _Tables(claims_in(release.manifest), release.tables or {})
+        return _Tables(release.manifest, release.tables or {})
     stored = stored_tables(release)
     if stored is not None:
-        return _Tables(stored.claims, stored.tables)
+        return _Tables(stored.manifest, stored.tables)
     folder = release.folder if isinstance(release, Decoupled) else release_folder(release)
     if folder is None:
         return None
-    manifest = manifest_in(folder)
+    manifest = Manifest.read_folder(folder)
     return _Tables(manifest, {file.name: folder / file.name for file in manifest.files})
 
 
 def _buckets(kind: type[Kind], tables: _Tables) -> Published:
     manifest = tables.manifest
-    levels = {c.name: c.level for c in manifest.columns if c.level is not None}
+    levels = manifest.levels
 
     def counted_tables(names: Sequence[str]) -> LinkedTables:
         held = [_columns_of(manifest, file) for file in manifest.files]
         _require(names, *held)
         found = [
-            tables.counts_of(file, *wanted, *([] if file.table == "qi" else [manifest.count]))
+            tables.counts_of(file, *wanted, *([] if file.table == "qi" else [str(manifest.count)]))
             for file, columns in zip(manifest.files, held, strict=True)
             if (wanted := [name for name in columns if name in names])
         ]
-        return LinkedTables(tuple(found), manifest.group, manifest.count)
+        return LinkedTables(tuple(found), str(manifest.group), str(manifest.count))
 
     roles = manifest.with_role("quasi-identifier"), manifest.with_role("sensitive")
     return Published(kind, *roles, counted_tables, levels)
 
 
-def _columns_of(manifest: Manifest, file: DataFile) -> tuple[str, ...]:
+def _columns_of(manifest: Manifest, file: FileRecord) -> tuple[str, ...]:
     if file.table == "qi":
         return manifest.with_role("quasi-identifier")
-    return file.columns if file.column is None else (file.column,)
+    return (file.columns or ()) if file.column is None else (file.column,)
 
 
-def _levels(manifest: Mapping[str, Any] | None) -> dict[str, int]:
-    """Give the level of each column that has one for all rows."""
-    columns = (manifest or {}).get("columns", [])
-    return {column["name"]: column["level"] for column in columns if "level" in column}
+def _levels(manifest: Manifest | None) -> dict[str, int]:
+    """Return the level of each column that has one for all rows."""
+    return {} if manifest is None else manifest.levels
 
 
 # Rows that a release still shows although they are suppressed: every known column is a star.
@@ -555,15 +528,14 @@ def _levels(manifest: Mapping[str, Any] | None) -> dict[str, int]:
 
 def without_starred(counts: FrequencySet, subject: Subject) -> FrequencySet:
     """Leave out the suppressed rows that a release still shows; they all look the same."""
-    rows = subject.manifest["rows"] if subject.manifest is not None else {}
-    if rows.get("suppression") != "star":
+    if subject.manifest is None or subject.manifest.rows.suppression != "star":
         return counts
     starred = np.ones(len(counts), dtype=bool)
     for column, codes in zip(counts.columns, counts.codes, strict=True):
         empty = None if column.name in subject.sensitive else STAR
         starred &= np.isin(codes, [i for i, v in enumerate(column.values) if v == empty])
     left = counts.rows.copy()
-    left[starred] -= min(int(left[starred].sum()), int(rows["suppressed"]))
+    left[starred] -= min(int(left[starred].sum()), subject.manifest.rows.suppressed)
     return _of_occurring(FrequencySet(counts.columns, counts.codes, left))
 
 

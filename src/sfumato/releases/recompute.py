@@ -13,11 +13,12 @@ from sfumato.recode.problem import ladder_of
 from sfumato.recoding import FullDomainRecoding
 from sfumato.releases.evidence import evidence_checks, release_in_database
 from sfumato.releases.manifest import (
-    claims_in,
+    MANIFEST,
+    Manifest,
+    Promise,
     differences,
     generalization_of,
     paths_of,
-    promise_of,
 )
 from sfumato.releases.release import Decoupled, Release
 from sfumato.releases.stored import for_verifier, relation_of, stored_tables
@@ -35,7 +36,7 @@ from sfumato.verifier import (
     verify_stored,
     verify_tables,
 )
-from sfumato.verifier.manifest import MANIFEST, Manifest, read_manifest, stored_manifest
+from sfumato.verifier.manifest import read_manifest
 from sfumato.verifier.promises import status
 from sfumato.verifier.release import promises_in
 
@@ -69,12 +70,13 @@ def recomputed(what: object, policy: Policy | None, population: object = None) -
 def _folder(folder: Path, policy: Policy | None, population: object) -> Verdict:
     path = folder / MANIFEST
     try:
-        manifest = read_manifest(path) if path.is_file() else None
+        claims = read_manifest(path) if path.is_file() else None
     except InputError:
-        manifest = None
-    if manifest is None:
+        claims = None
+    if claims is None:
         # The verifier finds the same, and says it in its own words.
         return verify_folder(folder)
+    manifest = Manifest.from_json(path.read_text(encoding="utf-8"))
     compared, labels = _compared(manifest, policy, population)
     people = for_verifier(population)
     verdict = verify_folder(folder, population=people, generalization=labels)
@@ -88,7 +90,7 @@ def _stored(table: "DatabaseTable", policy: Policy | None, population: object) -
     if text is None:
         return Verdict(()) if policy is None else _plain(relation, table, policy, population)
     try:
-        manifest = stored_manifest(text)
+        manifest = Manifest.read_stored(text)
     except InputError:
         # The verifier finds the same, and says it in its own words.
         return verify_stored(relation, text)
@@ -97,7 +99,7 @@ def _stored(table: "DatabaseTable", policy: Policy | None, population: object) -
     several = stored_tables(table)
     if several is not None:
         verdict = verify_tables(
-            several.relations(), manifest, promises_in(manifest, people, labels)
+            several.relations(), manifest.claims(), promises_in(manifest.claims(), people, labels)
         )
     else:
         verdict = verify_stored(relation, text, population=people, generalization=labels)
@@ -114,12 +116,12 @@ def _evidence(folder: Path) -> list[Check]:
 
 
 def _in_memory(release: Release | Decoupled, policy: Policy | None, population: object) -> Verdict:
-    manifest = claims_in(release.manifest)
-    compared, labels = _compared(manifest, policy, population)
-    promises = promises_in(manifest, for_verifier(population), labels)
+    claims = release.manifest.claims()
+    compared, labels = _compared(release.manifest, policy, population)
+    promises = promises_in(claims, for_verifier(population), labels)
     if isinstance(release, Decoupled):
         tables = {name: for_verifier(each) for name, each in (release.tables or {}).items()}
-        verdict = verify_tables(tables, manifest, promises)
+        verdict = verify_tables(tables, claims, promises)
     else:
         verdict = verify_file(release.table, promises)
     return Verdict((*verdict.checks, *compared))
@@ -179,7 +181,7 @@ def _plain(data: object, table: Table, policy: Policy, population: object) -> Ve
     promises = Promises(
         names,
         tuple(looked_at),
-        [promise_of(model) for model in policy.models],
+        [Promise.of(model).to_dict() for model in policy.models],
         missing=policy.missing.value,
         hierarchies=_distances(table, policy),
         population=people,

@@ -1,6 +1,5 @@
 """What came out: the published table, what it promises, and the folder that holds it."""
 
-import json
 import os
 import secrets
 import shutil
@@ -15,11 +14,9 @@ from typing import Any
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import OutputError, some
 from sfumato.html import fragment
-from sfumato.models.base import figures, promise_text
 from sfumato.policy import FULL_DOMAIN, Policy
+from sfumato.releases.manifest import MANIFEST, LeftOut, Manifest
 from sfumato.verifier import Verdict
-
-MANIFEST = "manifest.json"
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +28,7 @@ class Release:
     found when it recomputed the promises from the published rows.
     """
 
-    manifest: Mapping[str, Any]
+    manifest: Manifest
     """What stands in `manifest.json`."""
 
     verdict: Verdict
@@ -55,45 +52,45 @@ class Release:
     @property
     def method(self) -> str:
         """How the rows were recoded: `full-domain`, or the name of a local method."""
-        return method_of(self.manifest)
+        return self.manifest.method_name
 
     @property
     def levels(self) -> dict[str, int]:
         """How far each quasi-identifier was generalised; empty if rows differ in it."""
-        return {c["name"]: c["level"] for c in self.manifest["columns"] if "level" in c}
+        return self.manifest.levels
 
     @property
     def suppressed(self) -> int:
         """How many rows were left out."""
-        return int(self.manifest["rows"]["suppressed"])
+        return self.manifest.rows.suppressed
 
     @property
     def loss(self) -> float:
         """The loss the policy asked to keep small."""
-        return float(self.manifest["losses"][self.manifest["loss"]])
+        return _own_loss(self.manifest)
 
     @property
     def optimal(self) -> bool:
         """Whether the search proved that no other levels lose less; never by a local method."""
-        return bool(self.manifest.get("search", {}).get("optimal", False))
+        return self.manifest.search is not None and self.manifest.search.optimal
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What holds and still deserves a second look before publishing."""
-        protected = {model.get("column") for model in self.manifest["models"]}
+        protected = {model.column for model in self.manifest.models}
         found = [
-            f"column {column['name']!r} is sensitive and no model protects it: it is published as "
+            f"column {column.name!r} is sensitive and no model protects it: it is published as "
             "it is. Add a model for it, or change its role."
-            for column in self.manifest["columns"]
-            if column["role"] == "sensitive" and column["name"] not in protected
+            for column in self.manifest.columns
+            if column.role == "sensitive" and column.name not in protected
         ]
-        if not self.manifest["rows"]["published"]:
+        if not self.manifest.rows.published:
             found.append("every row was suppressed: the release is empty")
-        if self.manifest["reproducible"]:
+        if self.manifest.reproducible:
             found.append(
                 "the order of the rows comes from a seed that others may know: not for publication"
             )
-        return (*found, *self.manifest.get("notes", ()))
+        return (*found, *(self.manifest.notes or ()))
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything as plain values that JSON can hold."""
@@ -101,12 +98,12 @@ class Release:
             "folder": None if self.folder is None else str(self.folder),
             **({} if self.place is None else {"place": self.place}),
             "warnings": list(self.warnings),
-            "manifest": dict(self.manifest),
+            "manifest": self.manifest.to_dict(),
             "verdict": self.verdict.to_dict(),
         }
 
     def _repr_html_(self) -> str:
-        kept = [[promise_text(m), figures(m["measured"])] for m in self.manifest["models"]]
+        kept = [[str(model), model.figures] for model in self.manifest.models]
         headline = str(self).splitlines()[0]
         return fragment(headline, ["promise", "measured"], kept, notes=self.warnings)
 
@@ -117,79 +114,32 @@ class Release:
         return summary(self.manifest)
 
 
-def method_of(manifest: Mapping[str, Any]) -> str:
-    """Give the name of the method; manifests from before there was a choice have none.
-
-    >>> method_of({}), method_of({"method": {"name": "top-down", "best": "rows"}})
-    ('full-domain', 'top-down')
-    """
-    method = manifest.get("method", {})
-    return str(method.get("name", FULL_DOMAIN) if isinstance(method, Mapping) else method)
-
-
-def summary(manifest: Mapping[str, Any]) -> str:
-    """Tell what a release is in a few lines of text."""
-    rows, classes = manifest["rows"], manifest["classes"]
-    total = rows["published"] + rows["suppressed"]
-    levels = [f"  {c['name']}: {level_text(c)}" for c in recoded_columns(manifest)]
-    promises = [
-        f"  {promise_text(model)}: measured {figures(model['measured'])}"
-        for model in manifest["models"]
-    ]
+def summary(manifest: Manifest) -> str:
+    """Describe a release in a few lines of text."""
+    rows = manifest.rows
+    levels = [f"  {c.name}: {c.level_text}" for c in manifest.columns if c.recoded]
+    promises = [f"  {model}: measured {model.figures}" for model in manifest.models]
     headline = (
-        f"{rows['published']} of {total} rows in {classes['count']} classes, "
-        f"{rows['suppressed']} suppressed, {manifest['loss']} "
-        f"{manifest['losses'][manifest['loss']]:.6g} ({_proof(manifest)})"
+        f"{rows.published} of {rows.published + rows.suppressed} rows in "
+        f"{manifest.classes.count} classes, {rows.suppressed} suppressed, {manifest.loss} "
+        f"{_own_loss(manifest):.6g} ({_proof(manifest)})"
     )
     return "\n".join([headline, "Levels:", *levels, "Promises:", *promises])
 
 
-def _proof(manifest: Mapping[str, Any]) -> str:
-    method = method_of(manifest)
+def _own_loss(manifest: Manifest) -> float:
+    """Return the loss that the policy asked to keep small."""
+    return float((manifest.losses or {})[str(manifest.loss)])
+
+
+def _proof(manifest: Manifest) -> str:
+    method = manifest.method_name
     if method != FULL_DOMAIN:
         return f"{method}, a heuristic"
-    if "search" not in manifest:
+    if manifest.search is None:
         # What leaked was merged after the search, so nothing is proven any more.
         return f"{method} and refined, a heuristic"
-    optimal = manifest["search"]["optimal"]
-    return "proven optimal" if optimal else "the best found, not proven optimal"
-
-
-def recoded_columns(manifest: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Give the columns whose values may have become more general, whatever the method."""
-    return [c for c in manifest["columns"] if c.keys() & {"level", "levels", "intervals"}]
-
-
-def level_text(column: Mapping[str, Any]) -> str:
-    """Say how far a column of a manifest was generalised, in all rows or in how many of them.
-
-    >>> level_text({"name": "age", "level": 1, "height": 4})
-    'level 1 of 4'
-    >>> level_text({"name": "age", "height": 2, "levels": [62, 30, 8]})
-    'level 0 62 %, level 1 30 %, level 2 8 %'
-    >>> level_text({"name": "age", "height": 2, "intervals": 14})
-    '14 intervals'
-    """
-    if "level" in column:
-        return f"level {column['level']} of {column.get('height', 'unknown')}"
-    counts = column.get("levels", ())
-    total = sum(counts)
-    parts = [f"level {i} {percentage(n, total)}" for i, n in enumerate(counts) if n]
-    if "intervals" in column:
-        parts.append(f"{column['intervals']} intervals")
-    return ", ".join(parts) or "no rows"
-
-
-def percentage(part: int, total: int) -> str:
-    """Write a share in whole percents, never rounded down to none or up to all.
-
-    >>> [percentage(part, 1000) for part in (0, 1, 80, 999, 1000)]
-    ['0 %', '<1 %', '8 %', '>99 %', '100 %']
-    """
-    rounded = round(100 * part / total) if total else 0
-    if rounded == 0 and part:
-        return "<1 %"
-    return ">99 %" if rounded == 100 and part < total else f"{rounded} %"
+    return "proven optimal" if manifest.search.optimal else "the best found, not proven optimal"
 
 
 @contextmanager
@@ -273,16 +223,6 @@ def _move_into_place(stage: Path, target: Path, *, force: bool) -> None:
             old.rename(target)
 
 
-def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """Write `manifest.json`."""
-    (folder / MANIFEST).write_text(manifest_text(manifest), encoding="utf-8")
-
-
-def manifest_text(manifest: Mapping[str, Any]) -> str:
-    """Write a manifest as JSON for people."""
-    return json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
 def hash_of(path: Path) -> str:
     """Give the SHA-256 of a file."""
     with path.open("rb") as file:
@@ -303,7 +243,7 @@ class Decoupled:
     when it recomputed the promises from the published tables.
     """
 
-    manifest: Mapping[str, Any]
+    manifest: Manifest
     """What stands in `manifest.json`."""
 
     verdict: Verdict
@@ -328,30 +268,30 @@ class Decoupled:
     @property
     def method(self) -> str:
         """How the table was decoupled."""
-        return str(self.manifest["kind"])
+        return str(self.manifest.kind)
 
     @property
     def slices(self) -> tuple[tuple[str, ...], ...]:
         """The columns that are published side by side, if the table was sliced."""
-        return tuple(tuple(f["columns"]) for f in self.manifest["files"] if "columns" in f)
+        return tuple(file.columns for file in self.manifest.files if file.columns is not None)
 
     @property
     def suppressed(self) -> int:
         """How many rows were left out."""
-        return int(self.manifest["rows"]["suppressed"])
+        return self.manifest.rows.suppressed
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What holds and still deserves a second look before publishing."""
-        left_out = self.manifest["left_out"]
-        found = _left_out(self.left_out or left_out["columns"])
+        left_out = self.manifest.left_out or LeftOut()
+        found = _left_out(self.left_out or left_out.columns)
         found += [
             f"{name} is not promised any more: it is not what these tables alone can show"
-            for name in left_out["models"]
+            for name in left_out.models
         ]
-        found += self.manifest.get("notes", ())
+        found += self.manifest.notes or ()
         found += self._exposed()
-        if self.manifest["reproducible"]:
+        if self.manifest.reproducible:
             found.append(
                 "the order of the rows and the labels of the groups come from a seed that others "
                 "may know: not for publication"
@@ -383,12 +323,12 @@ class Decoupled:
             "folder": None if self.folder is None else str(self.folder),
             **({} if self.place is None else {"place": self.place}),
             "warnings": list(self.warnings),
-            "manifest": dict(self.manifest),
+            "manifest": self.manifest.to_dict(),
             "verdict": self.verdict.to_dict(),
         }
 
     def _repr_html_(self) -> str:
-        tables = [[_held(file), file["rows"]] for file in self.manifest["files"]]
+        tables = [[str(file), file.rows] for file in self.manifest.files]
         headline = str(self).splitlines()[0]
         return fragment(headline, ["table", "rows"], tables, notes=self.warnings)
 
@@ -396,14 +336,11 @@ class Decoupled:
         return f"<Decoupled {str(self).splitlines()[0]}>"
 
     def __str__(self) -> str:
-        rows, classes = self.manifest["rows"], self.manifest["classes"]
-        files = [f"  {_held(f)}: {f['rows']} rows" for f in self.manifest["files"]]
-        promises = [
-            f"  {promise_text(model)}: measured {figures(model['measured'])}"
-            for model in self.manifest["models"]
-        ]
+        files = [f"  {file}: {file.rows} rows" for file in self.manifest.files]
+        promises = [f"  {model}: measured {model.figures}" for model in self.manifest.models]
         headline = (
-            f"{rows['published']} rows in {classes['count']} groups, decoupled by {self.method}"
+            f"{self.manifest.rows.published} rows in {self.manifest.classes.count} groups, "
+            f"decoupled by {self.method}"
         )
         return "\n".join([headline, "Tables:", *files, "Promises:", *promises])
 
@@ -424,9 +361,3 @@ def _left_out(columns: Sequence[str]) -> list[str]:
         f"{which} neither quasi-identifier nor sensitive and {rest} would tie rows together again"
     )
     return [text]
-
-
-def _held(file: Mapping[str, Any]) -> str:
-    """Name a table, and what it holds where its name does not say it."""
-    columns = ", ".join(file.get("columns", ()))
-    return f"{file['name']} ({columns})" if columns else str(file["name"])

@@ -1,21 +1,21 @@
 """Releases that are tables of a database, wherever a folder could be."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from itertools import chain, count
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pyarrow import types as t
 
 from sfumato.errors import InputError, OutputError, ParameterError
+from sfumato.releases.manifest import Manifest
 from sfumato.releases.release import Release, refuse_what_is_there
 from sfumato.tables import DatabaseTable, Table, find_engine, open_table
 from sfumato.verifier import Relation, verify_stored
 from sfumato.verifier.counting import Kind
-from sfumato.verifier.manifest import Manifest, stored_manifest
+from sfumato.verifier.manifest import stored_manifest
 
 _TABLE = "table:"
 """What an output starts with that is a table of the database the input is in."""
@@ -56,25 +56,21 @@ def _kind_of(table: Table, name: str) -> Kind:
     return "number" if t.is_floating(kind) or t.is_decimal(kind) else "other"
 
 
-def manifest_beside(what: object) -> Mapping[str, Any] | None:
+def manifest_beside(what: object) -> Manifest | None:
     """Give what a table of a database says of itself; None if it is no release."""
     if isinstance(what, Release):
         return what.manifest
     table = open_stored(what)
     text = None if table is None else table.manifest()
-    if text is None:
-        return None
-    stored_manifest(text)
-    plain: Mapping[str, Any] = json.loads(text)
-    return plain
+    return None if text is None else Manifest.read_stored(text)
 
 
 class StoredTables(NamedTuple):
     """A decoupled release in a database."""
 
-    claims: Manifest
-    plain: Mapping[str, Any]
-    """Its manifest, as it is written."""
+    manifest: Manifest
+    text: str
+    """The manifest, as it is written."""
 
     tables: Mapping[str, DatabaseTable]
     """By the name that the manifest has for them."""
@@ -90,14 +86,14 @@ def stored_tables(what: object) -> StoredTables | None:
     text = None if table is None else table.manifest()
     if table is None or text is None:
         return None
-    claims = stored_manifest(text)
-    if claims.kind is None:
+    manifest = Manifest.read_stored(text)
+    if manifest.kind is None:
         return None
     # Otherwise another release would be looked at than the one that was named.
-    if not table.is_called(claims.files[0].name):
-        raise another_manifest(table, claims.files[0].name)
-    tables = {file.name: table.open_beside(file.name) for file in claims.files}
-    return StoredTables(claims, json.loads(text), tables)
+    if not table.is_called(manifest.files[0].name):
+        raise another_manifest(table, manifest.files[0].name)
+    tables = {file.name: table.open_beside(file.name) for file in manifest.files}
+    return StoredTables(manifest, text, tables)
 
 
 def another_manifest(table: DatabaseTable, name: str) -> InputError:
@@ -115,7 +111,7 @@ def stored_release(what: object) -> Release | None:
     if table is None or text is None or stored_manifest(text).kind is not None:
         return None
     verdict = verify_stored(relation_of(table), text)
-    return Release(json.loads(text), verdict, place=shown(what), source=table)
+    return Release(Manifest.from_json(text), verdict, place=shown(what), source=table)
 
 
 def for_verifier(source: object) -> object:

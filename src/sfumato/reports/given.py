@@ -1,20 +1,20 @@
 """What a report is made from, and what several of its sections need."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 from sfumato.adversary.target import target_of
 from sfumato.attacks import Target
 from sfumato.counts import FrequencySet
 from sfumato.errors import InputError, ParameterError, PolicyError
 from sfumato.policy import GivenPolicy, Policy, RiskLevels, policy_of
+from sfumato.releases.manifest import MANIFEST, Manifest
 from sfumato.releases.opening import counted, manifest_of, risk_levels_of
-from sfumato.releases.release import MANIFEST, Decoupled, Release
+from sfumato.releases.release import Decoupled, Release
 from sfumato.releases.stored import shown, stored_release, stored_tables
 from sfumato.tables import Table
 from sfumato.tasks.utility import utility
@@ -43,24 +43,22 @@ class Given:
         return self.release if isinstance(self.release, Path) else None
 
     @cached_property
-    def manifest(self) -> Mapping[str, Any]:
+    def manifest(self) -> Manifest | None:
         """What the release says of itself; nothing if that cannot be read."""
         try:
-            return manifest_of(self.release) or {}
+            return manifest_of(self.release)
         except InputError:
             # What is wrong with it is the verdict's matter.
-            return {}
+            return None
 
     @property
     def kind(self) -> str | None:
         """How the table was decoupled; None if it is in one piece."""
-        kind = self.manifest.get("kind")
-        return None if kind is None else str(kind)
+        return None if self.manifest is None else self.manifest.kind
 
-    def named(self, role: str) -> tuple[str, ...]:
+    def with_role(self, role: str) -> tuple[str, ...]:
         """Name the published columns of a role."""
-        columns = self.manifest.get("columns", ())
-        return tuple(column["name"] for column in columns if column["role"] == role)
+        return () if self.manifest is None else self.manifest.with_role(role)
 
     @cached_property
     def levels(self) -> RiskLevels:
@@ -105,7 +103,9 @@ class Given:
         """The original over the published columns; None if it was not given."""
         if self.data is None:
             return None
-        return counted(self.data, (*self.named("quasi-identifier"), *self.named("sensitive")))
+        return counted(
+            self.data, (*self.with_role("quasi-identifier"), *self.with_role("sensitive"))
+        )
 
     @cached_property
     def utility(self) -> Utility:
@@ -161,13 +161,3 @@ def _release(release: object) -> Path | Release | Decoupled | Table:
             "plain table, sfumato verify says what it gives away."
         )
     raise ParameterError("release", _shown(release), "a release, or the folder of one")
-
-
-def mapping(value: object) -> Mapping[str, Any]:
-    """Take what a stranger's manifest has for an object; nothing if it is none."""
-    return value if isinstance(value, Mapping) else {}
-
-
-def sequence(value: object) -> Sequence[Any]:
-    """Take what a stranger's manifest has for a list; nothing if it is none."""
-    return value if isinstance(value, list | tuple) else ()

@@ -4,7 +4,7 @@ import secrets
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,13 +26,14 @@ from sfumato.recode.problem import Decision, counted_columns
 from sfumato.recoding import FullDomainRecoding, Recoding
 from sfumato.releases.evidence import attestation
 from sfumato.releases.manifest import (
+    MANIFEST,
     PUBLISHED,
+    FileRecord,
+    Manifest,
     build_manifest,
     generalization_of,
-    promises_of,
-    verify_release_folder,
 )
-from sfumato.releases.release import Release, hash_of, manifest_text, staged_folder, write_manifest
+from sfumato.releases.release import Release, hash_of, staged_folder
 from sfumato.releases.stored import (
     StoredOutput,
     for_verifier,
@@ -45,7 +46,8 @@ from sfumato.releases.stored import (
 from sfumato.schema import Role
 from sfumato.tables import FORMATS, Table, open_table
 from sfumato.typing import Progress, silent
-from sfumato.verifier import Verdict, verify_file, verify_stored
+from sfumato.verifier import Verdict, verify_file, verify_folder, verify_stored
+from sfumato.verifier.release import promises_in
 
 if TYPE_CHECKING:
     from sfumato.leaks import Findings
@@ -157,9 +159,10 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
         raise InputError("the table has no rows: there is nobody to protect and nothing to publish")
     with _decided(policy, asked, fitted, budget, table, columns, stored, report) as decided:
         decision, notes, rows = decided
-        manifest = build_manifest(asked, roles, decision, reproducible=seed is not None)
-        manifest |= {"notes": list(notes)} if notes else {}
-        job = _Job(asked, roles, table, rows, decision.recoding, columns, manifest, rng, report)
+        manifest = build_manifest(
+            asked, roles, decision, reproducible=seed is not None, notes=notes
+        )
+        job = _Job(asked, table, rows, decision.recoding, columns, manifest, rng, report)
         if stored is not None:
             return job.to_table(stored, signer, force=force)
         if output is None:
@@ -285,14 +288,13 @@ class _Job:
     """A decided release that is to be published and verified."""
 
     policy: Policy
-    roles: Mapping[str, Role]
     table: Table
     rows: Table
     """Where the rows to publish are: in the table, unless they were recoded elsewhere."""
 
     recoding: Recoding
     columns: list[str]
-    manifest: dict[str, Any]
+    manifest: Manifest
     rng: np.random.Generator
     report: Progress
 
@@ -306,7 +308,7 @@ class _Job:
             progress=lambda done, total: self.report("publish", done, total),
         )
         self.report("verify", 0, None)
-        promises = promises_of(self.policy, self.roles, self.manifest, self.recoding)
+        promises = promises_in(self.manifest.claims(), **self._population())
         verdict = _require(verify_file(published, promises))
         return Release(
             self.manifest, verdict, table=self.table.native(published), policy=self.policy
@@ -326,18 +328,17 @@ class _Job:
                 rng=self.rng,
                 progress=lambda done, total: self.report("publish", done, total),
             )
-            file = {
-                "name": written.path.name,
-                "format": written.format,
-                "rows": written.rows,
-                "sha256": hash_of(written.path),
-            }
-            if written.delimiter is not None:
-                file["delimiter"] = written.delimiter
-            manifest = {**self.manifest, "files": [file]}
-            write_manifest(stage, manifest)
+            file = FileRecord(
+                written.path.name,
+                written.format,
+                written.rows,
+                hash_of(written.path),
+                delimiter=written.delimiter,
+            )
+            manifest = replace(self.manifest, files=(file,))
+            (stage / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
             self.report("verify", 0, None)
-            verdict = _require(verify_release_folder(stage, self.policy, self.recoding))
+            verdict = _require(verify_folder(stage, **self._population()))
             write_evidence(stage, verdict, key)
         return Release(manifest, verdict, folder=target, policy=self.policy)
 
@@ -354,8 +355,8 @@ class _Job:
                 suppression=self.policy.suppression.rows,
                 progress=lambda done, total: self.report("publish", done, total),
             )
-            manifest = {**self.manifest, "table": {"name": output.name, "rows": stored.rows}}
-            text = manifest_text(manifest)
+            manifest = replace(self.manifest, table=FileRecord(output.name, rows=stored.rows))
+            text = manifest.to_json()
             unfinished.store_manifest(text)
             self.report("verify", 0, None)
             made = table.open_other(unfinished.name)

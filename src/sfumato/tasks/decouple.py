@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from sfumato._version import __version__
 from sfumato.checks import require_int
 from sfumato.counts import FrequencySet
 from sfumato.decouplings import DECOUPLINGS, BreakMerge, Decoupling, Merged, Parts
@@ -29,7 +28,15 @@ from sfumato.policy.document import Fault
 from sfumato.policy.family import choose
 from sfumato.releases.evidence import attestation
 from sfumato.releases.kept import Kept, models_anew, models_kept
-from sfumato.releases.manifest import FORMAT, claims_in, class_sizes, versions
+from sfumato.releases.manifest import (
+    MANIFEST,
+    ClassSizes,
+    ColumnRecord,
+    FileRecord,
+    LeftOut,
+    Manifest,
+    RowRecord,
+)
 from sfumato.releases.opening import (
     Opened,
     Subject,
@@ -38,13 +45,7 @@ from sfumato.releases.opening import (
     subject_of,
     without_starred,
 )
-from sfumato.releases.release import (
-    Decoupled,
-    hash_of,
-    manifest_text,
-    staged_folder,
-    write_manifest,
-)
+from sfumato.releases.release import Decoupled, hash_of, staged_folder
 from sfumato.releases.stored import StoredOutput, open_stored, output_of, relation_of, stored_tables
 from sfumato.schema import Role
 from sfumato.tables import FORMATS, Table, derived_table, open_table, write_derived
@@ -132,8 +133,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
     rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
     parts = decoupling.run(counts, subject.quasi_identifiers, subject.sensitive, rng=rng)
     kept = kept or models_anew(subject, parts.models)
-    manifest = _manifest(decoupling, subject, table, parts, kept)
-    manifest["reproducible"] |= seed is not None
+    manifest = _manifest(decoupling, subject, table, parts, kept, seeded=seed is not None)
     if output is None:
         found = _in_memory(table, parts, manifest, report)
     elif stored is not None:
@@ -196,55 +196,54 @@ def _as_text(counts: FrequencySet) -> FrequencySet:
 
 def _missing(subject: Subject) -> str:
     if subject.manifest is not None:
-        return str(subject.manifest["missing"])
+        return subject.manifest.missing
     return (Missing.OWN_VALUE if subject.policy is None else subject.policy.missing).value
 
 
 def _manifest(
-    decoupling: Decoupling, subject: Subject, table: Table, parts: Parts, kept: Kept
-) -> dict[str, Any]:
+    decoupling: Decoupling,
+    subject: Subject,
+    table: Table,
+    parts: Parts,
+    kept: Kept,
+    *,
+    seeded: bool,
+) -> Manifest:
     """Describe a decoupled release, apart from its files: everything in it may be public."""
-    source = subject.manifest or {}
-    said = {column["name"]: column for column in source.get("columns", ())}
+    source = subject.manifest
+    said = {} if source is None else {column.name: column for column in source.columns}
     roles = dict.fromkeys(subject.quasi_identifiers, Role.QUASI_IDENTIFIER)
     roles |= dict.fromkeys(subject.sensitive, Role.SENSITIVE)
-    return {
-        "format": FORMAT,
-        "sfumato": __version__,
-        "kind": decoupling.name,
-        "columns": [
-            {**said.get(name, {}), "name": name, "role": role.value} for name, role in roles.items()
-        ],
-        "group": parts.group,
-        "count": parts.count,
-        "rows": {
-            "published": parts.grouped.total,
-            "suppressed": int(source.get("rows", {}).get("suppressed", 0)),
-            "suppression": "remove",
-        },
-        # Buckets are not formed by quasi-identifiers, so nothing is missing in what forms them.
-        "missing": _missing(subject) if decoupling.keeps_classes else Missing.OWN_VALUE.value,
-        "models": kept.models,
-        "classes": class_sizes(parts.grouped.sizes),
-        "hierarchies": kept.hierarchies,
-        **_risk_levels(subject),
-        "left_out": {"columns": _known_left_out(subject, table), "models": kept.dropped},
-        "notes": list(decoupling.notes),
-        "reproducible": bool(source.get("reproducible", False)),
-        "versions": versions(),
-    }
-
-
-def _risk_levels(subject: Subject) -> dict[str, Any]:
-    """Hand on how the publisher judges probabilities, if that was said."""
     if subject.policy is not None:
-        return {"risk_levels": subject.policy.risk_levels.to_plain()}
-    return {key: levels for key, levels in (subject.manifest or {}).items() if key == "risk_levels"}
+        levels: Mapping[str, float] | None = subject.policy.risk_levels.to_plain()
+    else:
+        levels = None if source is None else source.risk_levels
+    return Manifest(
+        kind=decoupling.name,
+        columns=tuple(
+            replace(said.get(name, ColumnRecord(name, role.value)), role=role.value)
+            for name, role in roles.items()
+        ),
+        group=parts.group,
+        count=parts.count,
+        rows=RowRecord(
+            parts.grouped.total, 0 if source is None else source.rows.suppressed, "remove"
+        ),
+        # Buckets are not formed by quasi-identifiers, so nothing is missing in what forms them.
+        missing=_missing(subject) if decoupling.keeps_classes else Missing.OWN_VALUE.value,
+        models=kept.models,
+        classes=ClassSizes.of(parts.grouped.sizes),
+        hierarchies=kept.hierarchies,
+        risk_levels=levels,
+        left_out=LeftOut(_known_left_out(subject, table), kept.dropped),
+        notes=tuple(decoupling.notes),
+        reproducible=seeded or (source is not None and source.reproducible),
+    )
 
 
-def _known_left_out(subject: Subject, table: Table) -> list[str]:
-    """Name those of a release; what else a private table has is nobody's matter."""
-    return [] if subject.manifest is None else list(_left_out(subject, table))
+def _known_left_out(subject: Subject, table: Table) -> tuple[str, ...]:
+    """Return the columns left out of a release; those of a private table must not be told."""
+    return () if subject.manifest is None else _left_out(subject, table)
 
 
 def _left_out(subject: Subject, table: Table) -> tuple[str, ...]:
@@ -258,17 +257,18 @@ def _left_out(subject: Subject, table: Table) -> tuple[str, ...]:
     return tuple(name for name in table.columns if name not in used)
 
 
-def _in_memory(table: Table, parts: Parts, manifest: dict[str, Any], report: Progress) -> Decoupled:
+def _in_memory(table: Table, parts: Parts, manifest: Manifest, report: Progress) -> Decoupled:
     likes = _likes(table, parts)
     tables = {}
     for done, part in enumerate(parts.tables):
         report("publish", done, len(parts.tables))
         tables[part.name] = derived_table(part.content, likes)
-    manifest["files"] = [
-        {"name": part.name, "rows": part.content.rows, **part.described()} for part in parts.tables
+    files = [
+        FileRecord(part.name, rows=part.content.rows, **part.described()) for part in parts.tables
     ]
+    manifest = replace(manifest, files=tuple(files))
     report("verify", 0, None)
-    claims = claims_in(manifest)
+    claims = manifest.claims()
     verdict = _require(verify_tables(tables, claims, promises_in(claims)))
     native = {name: table.native(each) for name, each in tables.items()}
     return Decoupled(manifest, verdict, parts.grouped, tables=native)
@@ -277,7 +277,7 @@ def _in_memory(table: Table, parts: Parts, manifest: dict[str, Any], report: Pro
 def _to_tables(
     table: Table,
     parts: Parts,
-    manifest: dict[str, Any],
+    manifest: Manifest,
     output: StoredOutput,
     report: Progress,
     key: SigningKey | None,
@@ -289,11 +289,12 @@ def _to_tables(
     assert database is not None  # noqa: S101 - nothing else has such an output
     likes = _likes(table, parts)
     names = output.names([part.name for part in parts.tables])
-    manifest["files"] = [
-        {"name": name, "rows": part.content.rows, **part.described()}
+    files = [
+        FileRecord(name, rows=part.content.rows, **part.described())
         for name, part in zip(names, parts.tables, strict=True)
     ]
-    text = manifest_text(manifest)
+    manifest = replace(manifest, files=tuple(files))
+    text = manifest.to_json()
     signed = key is not None
     with database.releasing(names[0], names[1:], force=force, signed=signed) as unfinished:
         made = {}
@@ -303,7 +304,7 @@ def _to_tables(
             made[names[done]] = database.open_other(name)
         unfinished.store_manifest(text)
         report("verify", 0, None)
-        claims = claims_in(manifest)
+        claims = manifest.claims()
         relations = {name: relation_of(each) for name, each in made.items()}
         verdict = _require(verify_tables(relations, claims, promises_in(claims)))
         if key is not None:
@@ -316,7 +317,7 @@ def _to_folder(  # noqa: PLR0913 - all that was decided, and where it goes
     decoupling: Decoupling,
     table: Table,
     parts: Parts,
-    manifest: dict[str, Any],
+    manifest: Manifest,
     target: Path,
     chosen: str,
     report: Progress,
@@ -327,7 +328,7 @@ def _to_folder(  # noqa: PLR0913 - all that was decided, and where it goes
     """Write a folder that appears only when it is complete and verified."""
     likes = _likes(table, parts)
     with staged_folder(target, force=force) as stage:
-        manifest["files"] = []
+        files = []
         for part in parts.tables:
             written = write_derived(
                 part.content,
@@ -336,19 +337,20 @@ def _to_folder(  # noqa: PLR0913 - all that was decided, and where it goes
                 likes=likes,
                 progress=lambda done, total: report("publish", done, total),
             )
-            file = {
-                "name": written.path.name,
-                "format": written.format,
-                "rows": written.rows,
-                "sha256": hash_of(written.path),
-                **part.described(),
-            }
-            if written.delimiter is not None:
-                file["delimiter"] = written.delimiter
-            manifest["files"].append(file)
-        for name, text in decoupling.companions(parts, manifest).items():
+            files.append(
+                FileRecord(
+                    written.path.name,
+                    written.format,
+                    written.rows,
+                    hash_of(written.path),
+                    delimiter=written.delimiter,
+                    **part.described(),
+                )
+            )
+        manifest = replace(manifest, files=tuple(files))
+        for name, text in decoupling.companions(parts, manifest.to_dict()).items():
             (stage / name).write_text(text, encoding="utf-8", newline="\n")
-        write_manifest(stage, manifest)
+        (stage / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
         report("verify", 0, None)
         verdict = _require(verify_folder(stage))
         write_evidence(stage, verdict, key)
@@ -430,7 +432,7 @@ def merge(
             f"columns whose combinations are at most {most} rows",
             why=f"these would be {merged.total}. Take fewer columns, or allow more rows with most",
         )
-    derived = merged.derived(found.manifest.group)
+    derived = merged.derived(str(found.manifest.group))
     if target is None:
         people = next(found.tables[f.name] for f in found.manifest.files if f.table == "qi")
         return people.native(derived_table(derived, found.likes))
@@ -454,10 +456,10 @@ def merge(
 def _open(release: object) -> Opened:
     if isinstance(release, Decoupled):
         if release.folder is None:
-            return opened(release.tables or {}, claims_in(release.manifest))
+            return opened(release.tables or {}, release.manifest)
         release = release.folder
     if (stored := stored_tables(release)) is not None:
-        return opened(stored.tables, stored.claims)
+        return opened(stored.tables, stored.manifest)
     if not isinstance(release, str | PathLike):
         raise InputError(
             f"a {type(release).__name__} is not a decoupled release. Give what sf.decouple gave, "

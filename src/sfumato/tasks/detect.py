@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from sfumato.networks import (
     to_graphml,
 )
 from sfumato.policy import GivenPolicy
-from sfumato.releases.manifest import promised_class_size
+from sfumato.releases.manifest import Manifest
 from sfumato.releases.opening import Subject, parts_of, risk_levels_of, subject_of
 from sfumato.tables import open_table
 from sfumato.text import text_of
@@ -113,17 +112,12 @@ def detect(  # noqa: PLR0913 - all but one have a default and are named
 
 
 def _of_parts(
-    grouped: GroupedTables, manifest: Mapping[str, Any], sensitive: Sequence[str] | None
+    grouped: GroupedTables, manifest: Manifest, sensitive: Sequence[str] | None
 ) -> Subject:
     """Take the roles from a decoupled release."""
     names = grouped.names if sensitive is None else tuple(sensitive)
-    return Subject(
-        grouped,
-        tuple(column.name for column in grouped.quasi_identifiers),
-        names,
-        promised_class_size(manifest.get("models", ())),
-        manifest,
-    )
+    known = tuple(column.name for column in grouped.quasi_identifiers)
+    return Subject(grouped, known, names, manifest.k, manifest)
 
 
 # Writing findings as pictures, and networks as files other programs read.

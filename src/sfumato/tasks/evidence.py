@@ -29,7 +29,8 @@ from sfumato.evidence import (
 )
 from sfumato.evidence.keys import signing_key
 from sfumato.releases.evidence import check_tables, release_in_database, sign_tables
-from sfumato.releases.release import MANIFEST, Decoupled, Release
+from sfumato.releases.manifest import MANIFEST
+from sfumato.releases.release import Decoupled, Release
 from sfumato.verifier import Verdict, verify_folder
 
 

@@ -74,16 +74,18 @@ def explain(
     opened = published(release, quasi_identifiers, sensitive, policy)
     _require_roles(opened, column)
     known = _known(person, opened)
-    manifest = manifest_of(release) or {}
-    missing = manifest.get("missing", policy and policy.missing.value)
-    removed = manifest.get("rows", {}).get("suppression") == "remove"
+    manifest = manifest_of(release)
+    if manifest is not None:
+        missing: str | None = manifest.missing
+    else:
+        missing = None if policy is None else policy.missing.value
     search = PersonSearch(
         opened,
         known,
         policy,
         data,
         matches_any=missing == Missing.MATCHES_ANY.value,
-        stars_are_people=removed,
+        stars_are_people=manifest is not None and manifest.rows.suppression == "remove",
     )
     knowledge = Knowledge.read(knows, [search.tables.column(name) for name in opened.sensitive])
     return _explain(search, knowledge, _asked(opened, column, knowledge))

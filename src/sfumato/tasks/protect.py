@@ -1,7 +1,7 @@
 """Protect: anonymise, detect, refine or decouple, detect again, in one call."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
@@ -66,7 +66,7 @@ class Attempts:
         published = recoded(self._counts, decision.recoding, decided, rng)
         manifest = build_manifest(asked, self._roles, decision, reproducible=False)
         # Suppressed rows are not among these counts, not even as stars.
-        manifest["rows"]["suppression"] = "remove"
+        manifest = replace(manifest, rows=replace(manifest.rows, suppression="remove"))
         tried = self._table.simulate(published)
         return Release(manifest, Verdict(()), place=self._table.name, source=tried)
 

@@ -238,7 +238,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     roles = (quasi_identifiers, sensitive)
     try:
         manifest = manifest_of(what)
-        if manifest is not None and not manifest["rows"]["published"]:
+        if manifest is not None and not manifest.rows.published:
             # Nobody is in it, so nobody can be betrayed.
             return Assessment(verdict)
         target = target_of(what, policy, *roles)

@@ -75,9 +75,10 @@ def before_breaking(given: Given, grouped: GroupedTables) -> FrequencySet | None
     names = tuple(column.name for column in grouped.quasi_identifiers)
     if given.policy is not None and given.policy.missing is Missing.SUPPRESS:
         counts, _ = without_missing(counts, names)
+    levels = {} if given.manifest is None else given.manifest.levels
     values, codes = [], []
     for column, old in zip(counts.columns, counts.codes, strict=True):
-        level = next(c.get("level") for c in given.manifest["columns"] if c["name"] == column.name)
+        level = levels.get(column.name)
         labels, code = list(column.values), old
         if level:
             if given.policy is None or column.name not in given.policy.columns:

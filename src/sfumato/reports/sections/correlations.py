@@ -20,7 +20,7 @@ _WORDS = Words("Table of correlations", "most tied to", "{:.2f}".format)
 
 
 def _parts(given: Given) -> Sequence[Part]:
-    names = (*given.named("quasi-identifier"), *given.named("sensitive"))
+    names = (*given.with_role("quasi-identifier"), *given.with_role("sensitive"))
     if len(names) < 2:
         raise NotHereError("it takes two columns")
     before, after = _both(given, names)
@@ -48,8 +48,8 @@ def _both(given: Given, names: Sequence[str]) -> tuple[FloatArray | None, FloatA
         return None, _matrix(after, names)
     before = correlations(
         given.data,
-        quasi_identifiers=given.named("quasi-identifier"),
-        sensitive=given.named("sensitive"),
+        quasi_identifiers=given.with_role("quasi-identifier"),
+        sensitive=given.with_role("sensitive"),
         measure=_MEASURE,
     )
     return _matrix(before, names), _matrix(after, names)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from sfumato.policy import FULL_DOMAIN, Policy
 from sfumato.recode.problem import counted_columns, make_checker
+from sfumato.releases.manifest import ColumnRecord
 from sfumato.releases.opening import counted
-from sfumato.releases.release import level_text, method_of, recoded_columns
 from sfumato.reports.content import (
     Cell,
     Figures,
@@ -17,7 +17,7 @@ from sfumato.reports.content import (
     Table,
     thousands,
 )
-from sfumato.reports.given import Given, mapping
+from sfumato.reports.given import Given
 from sfumato.reports.sections.base import Chapter, NotHereError
 from sfumato.search import Checker
 from sfumato.search.checker import Outcome
@@ -26,10 +26,11 @@ from sfumato.typing import Node
 
 
 def _parts(given: Given) -> Sequence[Part]:
-    columns = recoded_columns(given.manifest) if given.manifest else []
+    manifest = given.manifest
+    columns = [] if manifest is None else [each for each in manifest.columns if each.recoded]
     if not columns:
         raise NotHereError("no column was generalised: values are published as they are")
-    rows: list[list[Cell]] = [[column["name"], level_text(column)] for column in columns]
+    rows: list[list[Cell]] = [[column.name, column.level_text] for column in columns]
     heading = Heading(
         "level", "0 is the value as it was; at the highest level nothing is said any more."
     )
@@ -39,16 +40,16 @@ def _parts(given: Given) -> Sequence[Part]:
 
 
 def _search(given: Given) -> list[Part]:
-    found = mapping(given.manifest.get("search"))
-    if not found:
+    found = None if given.manifest is None else given.manifest.search
+    if found is None:
         return []
-    proven = "yes" if found.get("optimal") is True else "no"
+    proven = "yes" if found.optimal is True else "no"
     return [
         Figures(
             "The search",
             (
-                ("combinations of levels", _number(found.get("nodes")), "All there are."),
-                ("looked at", _number(found.get("checks")), "How many had to be judged."),
+                ("combinations of levels", found.nodes, "All there are."),
+                ("looked at", found.checks, "How many had to be judged."),
                 (
                     "proven best",
                     proven,
@@ -59,18 +60,15 @@ def _search(given: Given) -> list[Part]:
     ]
 
 
-def _number(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
 def _neighbours(given: Given) -> list[Part]:
     if given.public:
         return []
     if given.data is None or given.policy is None:
         return [Sentence("What a level less would cost needs the original and the policy.")]
-    if given.kind is not None or method_of(given.manifest) != FULL_DOMAIN:
+    manifest = given.manifest
+    if manifest is None or manifest.kind is not None or manifest.method_name != FULL_DOMAIN:
         return [Sentence("Levels were not chosen for whole columns here: there is no next one.")]
-    steps = steps_from(given.data, given.policy, given.manifest["columns"])
+    steps = steps_from(given.data, given.policy, manifest.columns)
     if steps is None:
         return [
             Sentence("The policy's hierarchies have other levels here: nothing can be compared.")
@@ -109,9 +107,7 @@ class Step:
         return f"One level {way} on {self.column} would {cost}{much}"
 
 
-def steps_from(
-    data: object, policy: Policy, columns: Sequence[dict[str, object]]
-) -> list[Step] | None:
+def steps_from(data: object, policy: Policy, columns: Sequence[ColumnRecord]) -> list[Step] | None:
     """Judge every neighbour of the levels of a release; None if hierarchies are others now.
 
     Args:
@@ -126,7 +122,7 @@ def steps_from(
         >>> policy = sf.Policy(columns=roles, models=[sf.models.KAnonymity(2)])
         >>> table = pa.table({"sex": ["f", "f", "m"]})
         >>> release = sf.anonymize(table, policy)
-        >>> [step] = steps_from(table, policy, release.manifest["columns"])
+        >>> [step] = steps_from(table, policy, release.manifest.columns)
         >>> print(step.sentence)
         One level less on sex would cost 1 row, more than may be suppressed
     """
@@ -148,12 +144,12 @@ def steps_from(
     return steps
 
 
-def _node(checker: Checker, columns: Sequence[dict[str, object]]) -> Node | None:
-    said = {str(c["name"]): (c.get("level"), c.get("height")) for c in columns}
+def _node(checker: Checker, columns: Sequence[ColumnRecord]) -> Node | None:
+    said = {column.name: (column.level, column.height) for column in columns}
     levels = []
     for ladder in checker.grouping.ladders:
         level, height = said.get(ladder.column, (None, None))
-        if not isinstance(level, int) or height != ladder.height:
+        if level is None or height != ladder.height:
             return None
         levels.append(level)
     node = tuple(levels)

@@ -17,7 +17,7 @@ from sfumato.reports.content import (
     Share,
     Table,
 )
-from sfumato.reports.given import Given, mapping
+from sfumato.reports.given import Given
 from sfumato.reports.sections.base import Chapter, NotHereError
 from sfumato.typing import IntArray
 
@@ -40,7 +40,7 @@ def _parts(given: Given) -> Sequence[Part]:
 
 
 def _figures(given: Given, sizes: IntArray, rows: IntArray) -> Figures:
-    said = mapping(given.manifest.get("rows"))
+    suppressed = None if given.manifest is None else given.manifest.rows.suppressed
     smallest_first = np.argsort(sizes, kind="stable")
     half = np.searchsorted(np.cumsum(rows[smallest_first]), rows.sum() / 2)
     alone = int(rows[sizes == 1].sum())
@@ -48,7 +48,7 @@ def _figures(given: Given, sizes: IntArray, rows: IntArray) -> Figures:
         "People and classes",
         (
             ("people", int(rows.sum()), "How many rows are published; each is one person."),
-            ("left out", _whole(said.get("suppressed")), "How many rows had to be suppressed."),
+            ("left out", suppressed, "How many rows had to be suppressed."),
             ("classes", len(sizes), "How many groups of people look alike to others."),
             ("smallest class (k)", int(sizes.min()), "Everybody looks like at least so many."),
             ("median class", float(np.median(sizes)), "Half of the classes are smaller than this."),

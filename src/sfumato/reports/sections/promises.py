@@ -1,31 +1,35 @@
 """What was promised, in which files, by what."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from sfumato.errors import InputError
 from sfumato.evidence import EVIDENCE, read_evidence
-from sfumato.models.base import figures, promise_text
 from sfumato.releases.evidence import release_in_database
+from sfumato.releases.manifest import Manifest
 from sfumato.reports.content import Badge, Cell, Figures, Heading, Part, Sentence, Table
-from sfumato.reports.given import Given, mapping, sequence
+from sfumato.reports.given import Given
 from sfumato.reports.sections.base import Chapter, NotHereError
-from sfumato.verifier.promises import in_words
 
 
 def _parts(given: Given) -> Sequence[Part]:
-    if not given.manifest:
+    manifest = given.manifest
+    if manifest is None:
         raise NotHereError("the manifest cannot be read")
-    return [_models(given), _files(given), _columns(given), _made_with(given), *_evidence(given)]
+    return [
+        _models(given, manifest),
+        _files(manifest),
+        _columns(manifest),
+        _made_with(manifest),
+        *_evidence(given),
+    ]
 
 
-def _models(given: Given) -> Table:
+def _models(given: Given, manifest: Manifest) -> Table:
     checks = {check.name: check.status for check in given.assessment.checks}
     rows: list[list[Cell]] = []
-    for model in given.manifest["models"]:
-        said = {key: value for key, value in model.items() if key != "measured"}
-        status = checks.get(str(model.get("model")))
-        rows.append([_promise(said), _measured(model), None if status is None else Badge(status)])
+    for promise in manifest.models:
+        status = checks.get(promise.model)
+        rows.append([str(promise), promise.figures, None if status is None else Badge(status)])
     return Table.of(
         "What was promised",
         [
@@ -37,31 +41,12 @@ def _models(given: Given) -> Table:
     )
 
 
-def _promise(said: Mapping[str, Any]) -> str:
-    try:
-        return promise_text(said)
-    except (KeyError, TypeError, ValueError):
-        return in_words(said)
-
-
-def _measured(model: Mapping[str, Any]) -> str:
-    return figures(mapping(model.get("measured")))
-
-
-def _files(given: Given) -> Table:
+def _files(manifest: Manifest) -> Table:
+    files = manifest.files or (() if manifest.table is None else (manifest.table,))
     rows: list[list[Cell]] = [
-        [
-            str(file.get("name")),
-            ", ".join(map(str, sequence(file.get("columns")))) or _text(file.get("column")),
-            file["rows"] if isinstance(file.get("rows"), int) else None,
-            _text(file.get("format")),
-            _text(file.get("sha256")),
-        ]
-        for file in map(mapping, sequence(given.manifest.get("files")))
+        [file.name, file.holds or file.column, file.rows, file.format, file.sha256]
+        for file in files
     ]
-    if (table := mapping(given.manifest.get("table"))) and not rows:
-        number = table["rows"] if isinstance(table.get("rows"), int) else None
-        rows = [[_text(table.get("name")), None, number, None, None]]
     if not rows:
         rows = [["in memory", None, None, None, None]]
     return Table.of(
@@ -77,23 +62,19 @@ def _files(given: Given) -> Table:
     )
 
 
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _columns(given: Given) -> Table:
-    rows: list[list[Cell]] = [[c["name"], c["role"]] for c in given.manifest["columns"]]
+def _columns(manifest: Manifest) -> Table:
+    rows: list[list[Cell]] = [[column.name, column.role] for column in manifest.columns]
     meaning = "What it is: others may know it, nobody should learn it, or neither."
     return Table.of("Columns", ["column", Heading("role", meaning)], rows, most=60)
 
 
-def _made_with(given: Given) -> Figures:
-    versions = mapping(given.manifest.get("versions"))
+def _made_with(manifest: Manifest) -> Figures:
     named: list[tuple[str, Cell, str]] = [
-        ("sfumato", _text(given.manifest.get("sfumato")), "The version that made the release.")
+        ("sfumato", manifest.sfumato, "The version that made the release.")
     ]
-    named += [(name, _text(version), "Made with it.") for name, version in versions.items()][:10]
-    fixed = "yes" if given.manifest.get("reproducible") is True else "no"
+    versions = manifest.versions.items()
+    named += [(name, version, "Made with it.") for name, version in versions][:10]
+    fixed = "yes" if manifest.reproducible else "no"
     what = "If yes, the order of rows comes from a seed that others may know: not for publication."
     return Figures("Made with", (*named, ("reproducible", fixed, what)))
 

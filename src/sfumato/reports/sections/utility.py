@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.drawing.charts import histogram_svg
+from sfumato.releases.manifest import Manifest
 from sfumato.reports.content import Cell, Drawing, Figures, Heading, Part, Share, Table
-from sfumato.reports.given import Given, mapping
+from sfumato.reports.given import Given
 from sfumato.reports.sections.base import Chapter, need_original
 from sfumato.usefulness.queries import QueryErrors
 
@@ -35,9 +36,8 @@ def _parts(given: Given) -> Sequence[Part]:
         ),
     )
     parts: list[Part] = [figures, Drawing.of(_drawn(errors))]
-    losses = mapping(given.manifest.get("losses"))
-    if losses:
-        parts.append(_losses(given, losses))
+    if given.manifest is not None and given.manifest.losses:
+        parts.append(_losses(given.manifest))
     return parts
 
 
@@ -56,12 +56,10 @@ def _drawn(errors: QueryErrors) -> str:
     )
 
 
-def _losses(given: Given, losses: "dict[str, object] | object") -> Table:
-    chosen = given.manifest.get("loss")
+def _losses(manifest: Manifest) -> Table:
     rows: list[list[Cell]] = [
-        [name, float(value), "yes" if name == chosen else ""]
-        for name, value in mapping(losses).items()
-        if isinstance(value, int | float) and not isinstance(value, bool)
+        [name, float(value), "yes" if name == manifest.loss else ""]
+        for name, value in (manifest.losses or {}).items()
     ]
     return Table.of(
         "What was lost, measured in every way there is",

@@ -65,7 +65,7 @@ def _row(check: Check) -> list[Cell]:
 
 def _warnings(given: Given) -> list[str]:
     """Say what holds and still deserves a second look."""
-    if not given.manifest or not given.assessment.verdict.holds:
+    if given.manifest is None or not given.assessment.verdict.holds:
         return []
     verdict = given.assessment.verdict
     if given.kind is None:
