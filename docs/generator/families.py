@@ -132,9 +132,9 @@ def attacks() -> str:
         "# Attacks",
         "What somebody learns about a person from a release. [`sf.verify`](python.md#sfverify) "
         "tries every attack that applies and says who is at risk; "
-        "[`sf.attack`](python.md#sfattack) runs those that look at classes on any table, published "
-        "or not. [Attacks](../concepts/attacks.md) tells the story of each, and when an attack "
-        "speaks against a release.",
+        "[`sf.tools.attack`](python.md#sftoolsattack) runs those that look at classes on any "
+        "table, published or not. [Attacks](../concepts/attacks.md) tells the story of each, and "
+        "when an attack speaks against a release.",
         overview(ATTACKS, {}),
         *sections(ATTACKS, None, lambda kind: python("attacks", kind.example())),
     )

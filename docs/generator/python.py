@@ -11,6 +11,7 @@ from docs.generator.markdown import block, code, joined, prose, table
 from sfumato.attacks import Finding
 from sfumato.drafting.inspection import Inspection
 from sfumato.drafting.policy import Draft
+from sfumato.evidence import SigningKey
 from sfumato.leaks import (
     Advice,
     Breach,
@@ -26,10 +27,13 @@ from sfumato.leaks import (
 from sfumato.policy.parts import Part
 from sfumato.publishing.increments import Publication
 from sfumato.publishing.ledger import Contents, Headroom, Room
+from sfumato.releases.release import Decoupled
 from sfumato.tasks.protect import Protected, Step
 from sfumato.verifier import Check, Verdict
 
 _MORE = {
+    "Decoupled": Decoupled,
+    "evidence.SigningKey": SigningKey,
     "Draft": Draft,
     "Inspection": Inspection,
     "Verdict": Verdict,
@@ -52,7 +56,7 @@ _MORE = {
     "Room": Room,
     "Contents": Contents,
 }
-"""What functions give back, though nobody has to name it."""
+"""Results, which need not be named."""
 
 _PAGES = {
     "attacks": "attacks.md",
@@ -71,6 +75,8 @@ def page() -> str:
     names = [name for name in sfumato.__all__ if name != "__version__"]
     things = {name: getattr(sfumato, name) for name in names}
     functions = {n: each for n, each in things.items() if inspect.isfunction(each)}
+    functions |= {f"tools.{n}": getattr(sfumato.tools, n) for n in sfumato.tools.__all__}
+    functions["evidence.keygen"] = sfumato.evidence.keygen
     classes = {n: each for n, each in things.items() if inspect.isclass(each)}
     modules = {n: each for n, each in things.items() if inspect.ismodule(each)}
     return joined(

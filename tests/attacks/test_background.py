@@ -79,7 +79,7 @@ def test_counts_alone_do_not_say_whom_rates_concern():
 def test_a_table_can_be_attacked_with_rates():
     counts = FrequencySet.from_rows(["nation", "ill"], ROWS)
     attack = BackgroundKnowledge("ill", rates={"nation": {"Japan": {"heart": 0.0}}}, at_least=1)
-    [finding] = sf.attack(counts, ["nation"], [attack])
+    [finding] = sf.tools.attack(counts, ["nation"], [attack])
     # All but nobody of Spain, who has heart disease for certain anyway.
     assert finding.vulnerable.tolist() == [True, True, True]
 

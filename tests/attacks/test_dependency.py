@@ -104,7 +104,7 @@ def test_a_release_without_rows_is_refused():
 def test_it_is_no_attack_by_class():
     table = FrequencySet.from_rows(NAMES, [("a", "s", "m"), ("b", "p", "d")])
     with pytest.raises(ParameterError, match=r"attacks must be .* by class.*sf\.verify"):
-        sf.attack(table, ["age"], [Dependency("marital")])
+        sf.tools.attack(table, ["age"], [Dependency("marital")])
 
 
 def test_mistakes_are_answered():

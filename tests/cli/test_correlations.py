@@ -29,7 +29,7 @@ def test_roles_come_from_a_policy_and_a_drawing_is_written(patients, run):
     assert result.exit_code == 0, result.stderr
     assert "4 rows, 3 columns, cramers-v" in result.stdout
     assert "Written: map.svg" in result.stderr
-    expected = sf.correlations("patients.csv", policy="policy.yaml", measure="cramers-v")
+    expected = sf.tools.correlations("patients.csv", policy="policy.yaml", measure="cramers-v")
     assert (patients / "map.svg").read_text(encoding="utf-8") == expected.svg()
     again = run(*given, "--svg", "map.svg")
     assert (again.exit_code, again.stdout) == (2, "")
@@ -39,7 +39,9 @@ def test_roles_come_from_a_policy_and_a_drawing_is_written(patients, run):
 
 def test_the_result_can_be_had_as_json(patients, run):
     result = run("correlations", "patients.csv", *ROLES, "--json")
-    expected = sf.correlations("patients.csv", quasi_identifiers=["age", "zip"], sensitive=["ill"])
+    expected = sf.tools.correlations(
+        "patients.csv", quasi_identifiers=["age", "zip"], sensitive=["ill"]
+    )
     assert json.loads(result.stdout) == json.loads(json.dumps(expected.to_dict()))
     assert result.stderr == ""
 

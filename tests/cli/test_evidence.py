@@ -31,7 +31,7 @@ def ends(run, *args, code, words):
 def test_keygen_writes_a_pair_and_shows_the_public_key(folder, run):
     result = run("keygen", "-o", "publisher")
     assert (result.exit_code, everything_in(folder)) == (0, {"publisher.key", "publisher.pub"})
-    assert result.stdout.strip() == str(sf.SigningKey.load("publisher.key").public)
+    assert result.stdout.strip() == str(sf.evidence.SigningKey.load("publisher.key").public)
     assert "Keep publisher.key to yourself" in result.stderr
     ends(run, "keygen", "-o", "publisher", code=2, words="'publisher.key' exists")
     ends(run, "keygen", "-o", "no/folder/x", code=2, words="cannot write")
@@ -118,7 +118,7 @@ def test_whoever_sits_there_is_asked_for_the_passphrase(patients, run, monkeypat
     monkeypatch.setattr(passphrase.sys, "stdin", Terminal())
     monkeypatch.setattr(passphrase.typer, "prompt", prompt)
     assert passphrase.passphrase(new=True) == "lapis lazuli"
-    sf.keygen("publisher", passphrase="lapis lazuli")
+    sf.evidence.keygen("publisher", passphrase="lapis lazuli")
     key = passphrase.signing_key(patients / "publisher.key")
     assert key is not None
     assert asked == [("Passphrase", True, True), ("Passphrase", True, False)]

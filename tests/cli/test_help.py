@@ -64,7 +64,6 @@ def test_asking_for_help_loads_nothing_heavy_and_takes_no_time(option):
 
 
 def test_the_help_of_a_command_loads_nothing_heavy(run):
-
     assert not loaded_by("verify", "--help")[1] & set(HEAVY)
 
 

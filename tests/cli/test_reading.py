@@ -33,10 +33,10 @@ def test_the_figures_are_those_of_python(releases, run):
     named = {"release": "release", "broken": "broken"}
     both = ("patients.csv", "release", "broken", "-p", "policy.yaml", "--seed", "7", "--json")
     found = run("utility", *both, "--queries", "50")
-    expected = sf.compare_utility("patients.csv", named, policy="policy.yaml", queries=50, seed=7)
+    expected = sf.utility("patients.csv", named, policy="policy.yaml", queries=50, seed=7)
     assert json.loads(found.stdout) == json.loads(json.dumps(expected.to_dict()))
     found = run("membership", *both, "--fakes", "5", "--confidence", "0.9")
-    expected = sf.membership(
+    expected = sf.tools.membership(
         "patients.csv", named, policy="policy.yaml", fakes=5, confidence=0.9, seed=7
     )
     assert json.loads(found.stdout) == json.loads(json.dumps(expected.to_dict()))

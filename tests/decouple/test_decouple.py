@@ -93,8 +93,8 @@ def test_tables_in_memory_are_of_the_kind_that_was_given(give, kind):
     assert all(isinstance(each, kind) for each in release.tables.values())
     assert release.folder is None
     assert sf.verify(release).verdict.holds
-    assert isinstance(sf.merge(release), kind)
-    assert len(sf.merge(release)) == 2 * 1 + 1
+    assert isinstance(sf.tools.merge(release), kind)
+    assert len(sf.tools.merge(release)) == 2 * 1 + 1
 
 
 def test_an_empty_text_in_a_csv_file_is_a_missing_value(tmp_path):

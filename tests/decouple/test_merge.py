@@ -32,7 +32,7 @@ def as_dictionary(merged, names=NAMES):
 
 @given(ROWS)
 def test_merging_is_the_literal_join(rows):
-    found = as_dictionary(sf.merge(decoupled(table(rows))))
+    found = as_dictionary(sf.tools.merge(decoupled(table(rows))))
     expected = literal.joined(rows, 2)
     assert found.keys() == expected.keys()
     assert all(found[key] == pytest.approx(float(expected[key])) for key in expected)
@@ -52,7 +52,7 @@ def test_any_part_of_the_join_is_a_part_of_the_whole(rows, start, length):
 
 @given(rows=ROWS)
 def test_chosen_columns_only(rows):
-    merged = sf.merge(decoupled(table(rows)), columns=["pay"])
+    merged = sf.tools.merge(decoupled(table(rows)), columns=["pay"])
     assert merged.column_names == ["group", "age", "zip", "pay", "expected"]
     found = as_dictionary(merged, ["age", "zip", "pay"])
     counted = {}
@@ -65,14 +65,14 @@ def test_chosen_columns_only(rows):
 def test_a_file_is_written_with_the_same_rows(tmp_path, form):
     rows = [("a", None, c, d) for c in "xyz" for d in "123"]
     release = decoupled(table(rows), output=tmp_path / "broken")
-    target = sf.merge(tmp_path / "broken", output=tmp_path / f"merged.{form}")
+    target = sf.tools.merge(tmp_path / "broken", output=tmp_path / f"merged.{form}")
     assert target == tmp_path / f"merged.{form}"
     assert {p.name for p in tmp_path.iterdir()} == {"broken", f"merged.{form}"}
     from sfumato.tables import open_table
 
     counts = open_table(target).count([*NAMES, "expected"])
     assert counts.total == 9
-    assert sf.merge(release).num_rows == 9
+    assert sf.tools.merge(release).num_rows == 9
     assert float(str(counts.column("expected").values[0])) == 1.0
 
 
@@ -80,10 +80,10 @@ def test_too_many_rows_are_refused_before_any_is_made(tmp_path):
     rows = [("a", "b", str(i), str(i)) for i in range(100)]
     release = decoupled(table(rows))
     with pytest.raises(ParameterError, match="these would be 10000") as error:
-        sf.merge(release, most=9999)
+        sf.tools.merge(release, most=9999)
     assert "fewer columns" in str(error.value)
-    assert sf.merge(release, most=10_000).num_rows == 10_000
-    assert sf.merge(release, columns=["ill"], most=100).num_rows == 100
+    assert sf.tools.merge(release, most=10_000).num_rows == 10_000
+    assert sf.tools.merge(release, columns=["ill"], most=100).num_rows == 100
 
 
 def test_a_join_beyond_all_numbers_is_counted_and_refused():
@@ -91,7 +91,7 @@ def test_a_join_beyond_all_numbers_is_counted_and_refused():
     rows = [("a", *[str(i)] * 12) for i in range(100)]
     release = sf.decouple(table(rows, names), quasi_identifiers=["age"], sensitive=names[1:])
     with pytest.raises(ParameterError, match=str(100**12)):
-        sf.merge(release)
+        sf.tools.merge(release)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_join_beyond_all_numbers_is_counted_and_refused():
 )
 def test_what_is_no_decoupled_release_is_refused(release, words):
     with pytest.raises(InputError, match=words):
-        sf.merge(release)
+        sf.tools.merge(release)
 
 
 def test_a_release_in_one_table_is_refused(tmp_path):
@@ -111,21 +111,21 @@ def test_a_release_in_one_table_is_refused(tmp_path):
     )
     sf.anonymize(table([("a", "b", "x", "y")] * 2), policy, output=tmp_path / "release")
     with pytest.raises(InputError, match="a release in one table"):
-        sf.merge(tmp_path / "release")
+        sf.tools.merge(tmp_path / "release")
 
 
 def test_wrong_targets_and_columns_are_refused(tmp_path):
     release = decoupled(table([("a", "b", "x", "y")]))
     (tmp_path / "there.csv").write_text("mine")
     with pytest.raises(OutputError, match="exists"):
-        sf.merge(release, output=tmp_path / "there.csv")
+        sf.tools.merge(release, output=tmp_path / "there.csv")
     with pytest.raises(OutputError, match="exists"):
-        sf.merge(release, output=tmp_path, force=True)
+        sf.tools.merge(release, output=tmp_path, force=True)
     with pytest.raises(ParameterError, match="one of csv, parquet, feather"):
-        sf.merge(release, output=tmp_path / "merged.doc")
+        sf.tools.merge(release, output=tmp_path / "merged.doc")
     with pytest.raises(UnknownColumnError, match="Did you mean 'pay'"):
-        sf.merge(release, columns=["pya"])
-    sf.merge(release, output=tmp_path / "there.csv", force=True)
+        sf.tools.merge(release, columns=["pya"])
+    sf.tools.merge(release, output=tmp_path / "there.csv", force=True)
     assert (tmp_path / "there.csv").read_text().startswith("group,age,zip,ill,pay,expected\n")
 
 
@@ -140,7 +140,7 @@ def test_tables_that_do_not_belong_together_are_refused(tmp_path):
     ):
         path.write_text(wrong)
         with pytest.raises(InputError, match="sfumato verify"):
-            sf.merge(release.folder)
+            sf.tools.merge(release.folder)
 
 
 def load(folder):

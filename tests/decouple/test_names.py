@@ -42,7 +42,7 @@ def test_columns_that_are_called_group_and_count_keep_their_names(tmp_path):
     assert release.manifest.group == "group_2"
     assert release.manifest.count == "count_2"
     assert sf.verify(release.folder).verdict.holds
-    merged = sf.merge(release)
+    merged = sf.tools.merge(release)
     assert merged.column_names == ["group_2", *names, "expected_2"]
 
 

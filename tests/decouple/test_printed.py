@@ -56,7 +56,7 @@ def test_what_was_promised_and_measured_is_the_five_of_each_group(census):
     ],
 )
 def test_merging_gives_the_printed_likelihoods(census, marital, salary, likelihood):
-    merged = sf.merge(census, columns=["marital_status", "salary"]).to_pylist()
+    merged = sf.tools.merge(census, columns=["marital_status", "salary"]).to_pylist()
     [row] = [
         r
         for r in merged
@@ -70,7 +70,7 @@ def test_a_state_employee_is_no_longer_known_to_be_unmarried_and_poor(census):
 
     Those who know the employer learn nothing from it: every combination is there.
     """
-    merged = sf.merge(census).to_pylist()
+    merged = sf.tools.merge(census).to_pylist()
     state = [r for r in merged if r["government"] == "State-gov"]
     assert len(state) == 4 * 2
     share = {(r["marital_status"], r["salary"]): r["expected"] / 2 for r in state}

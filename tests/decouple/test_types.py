@@ -56,7 +56,7 @@ def test_every_type_comes_through(tmp_path, name, form):
     again = open_grouped(release.folder).grouped
     assert texts(again) == texts(release.grouped)
     np.testing.assert_array_equal(again.sizes, release.grouped.sizes)
-    assert sf.merge(release.folder).num_rows == len(release.grouped)
+    assert sf.tools.merge(release.folder).num_rows == len(release.grouped)
 
 
 COLUMNS = (DerivedColumn("age", ("a", "b")), DerivedColumn("count"))

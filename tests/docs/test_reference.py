@@ -258,3 +258,19 @@ def test_a_real_manifest_has_exactly_the_keys_that_are_listed(manifests):
 def test_every_key_of_a_manifest_is_on_its_page():
     listed = re.findall(r"^\| `([^`]+)` \|", text_of("manifest.md"), re.MULTILINE)
     assert listed == list(FIELDS)
+
+
+def test_there_are_about_twenty_public_names_beside_the_families():
+    names = [name for name in sf.__all__ if not inspect.ismodule(getattr(sf, name))]
+    assert len(names) == 1 + 20  # the version, and what is done most
+    assert sorted(names) == sorted(set(names))
+
+
+def test_type_checkers_are_told_of_every_public_name():
+    for name in set(sf.__all__) - {"__version__"}:
+        assert f" {name} as {name}\n" in (ROOT / "src/sfumato/__init__.py").read_text("utf-8"), name
+
+
+def test_there_is_no_other_name_and_it_is_said_so():
+    with pytest.raises(AttributeError, match="module 'sfumato' has no attribute 'publish'"):
+        sf.publish  # noqa: B018 - asking is what is tested

@@ -41,7 +41,7 @@ def clinic(patients):  # noqa: F811 - a fixture
     """The patients in a file, released and decoupled; and a pair of keys."""
     connect = databases.imported("duckdb", "duckdb").connect
     pytest.importorskip("cryptography")
-    sf.keygen(patients / "publisher")
+    sf.evidence.keygen(patients / "publisher")
     with connect("clinic.db") as connection:
         connection.execute("CREATE TABLE people AS FROM 'patients.csv'")
     address = "duckdb:///clinic.db?table={}".format

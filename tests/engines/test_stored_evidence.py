@@ -25,7 +25,7 @@ pytestmark = databases.LEAVES_SOCKETS_OPEN
 @pytest.fixture(scope="module")
 def key():
     pytest.importorskip("cryptography")
-    return sf.SigningKey.generate()
+    return sf.evidence.SigningKey.generate()
 
 
 def hashed(source):
@@ -270,7 +270,7 @@ def test_whatever_is_changed_is_found(quick_database, key):
 def test_evidence_is_that_of_one_table_only(quick_database, key):
     database = quick_database
     connection, _ = where = release(database, key)[0]
-    other = sf.SigningKey.generate()
+    other = sf.evidence.SigningKey.generate()
     assert found_in(where, other.public) == ["signature"]
     execute = database.connection.execute
     for part in ("", "_manifest", "_evidence"):
@@ -331,7 +331,7 @@ def test_a_release_is_signed_later_and_only_if_it_is_what_was_published(quick_da
     assert found_in(where, None) == ["evidence"]
     assert sf.sign(where, key).holds
     assert sf.sign(where, key).holds
-    other = sf.SigningKey.generate()
+    other = sf.evidence.SigningKey.generate()
     with pytest.raises(OutputError, match="is signed by another key"):
         sf.sign(where, other)
     assert sf.sign(where, other, force=True).signed_by == str(other.public)

@@ -104,7 +104,7 @@ def drawn(page):
 
 
 def attacked(t):
-    found = sf.attack(t.people, ["age", "sex"], [sf.attacks.Homogeneity("ill")])
+    found = sf.tools.attack(t.people, ["age", "sex"], [sf.attacks.Homogeneity("ill")])
     return [str(each) for each in found]
 
 
@@ -118,20 +118,20 @@ TASKS = {
     "draft": lambda t: str(sf.draft(t.people)),
     "attack": attacked,
     "compare": compared,
-    "correlations": lambda t: sf.correlations(t.people, policy=POLICY).to_dict(),
-    "correlations of a release": lambda t: sf.correlations(t.released).to_dict(),
+    "correlations": lambda t: sf.tools.correlations(t.people, policy=POLICY).to_dict(),
+    "correlations of a release": lambda t: sf.tools.correlations(t.released).to_dict(),
     "verify a table": lambda t: assessed(sf.verify(t.people, POLICY)),
     "verify": lambda t: assessed(sf.verify(t.released, POLICY, data=t.people, outside=t.people)),
     "verify locally": lambda t: assessed(sf.verify(t.local)),
     "detect": lambda t: sf.detect(t.released).to_dict(),
     "breach": lambda t: sf.breach(t.released).to_dict(),
     "utility": lambda t: sf.utility(t.people, t.released, queries=20).to_dict(),
-    "compare_utility": lambda t: sf.compare_utility(
+    "compare_utility": lambda t: sf.utility(
         t.people, {"r": t.released, "b": t.decoupled["broken"]}, queries=20, sensitive=["ill"]
     ).to_dict(),
     "explain": lambda t: sf.explain(t.released, KNOWN, data=t.people).to_dict(),
     "estimate": lambda t: sf.estimate(t.released, {"ill": "flu"}, original=t.people).to_dict(),
-    "membership": lambda t: sf.membership(t.people, t.released, fakes=50).to_dict(),
+    "membership": lambda t: sf.tools.membership(t.people, t.released, fakes=50).to_dict(),
     "diff": lambda t: changed(sf.diff(t.released, t.decoupled["broken"], data=t.people)),
     "report": lambda t: drawn(sf.report(t.released, data=t.people, policy=POLICY)),
 }
@@ -152,7 +152,7 @@ def of_decoupled(name):
 
 
 def merged(t):
-    return sorted(map(str, sf.merge(t.decoupled["broken"], columns=["ill"]).to_pylist()))
+    return sorted(map(str, sf.tools.merge(t.decoupled["broken"], columns=["ill"]).to_pylist()))
 
 
 TASKS |= {

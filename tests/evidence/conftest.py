@@ -30,7 +30,7 @@ POLICY = sf.Policy(
 
 @pytest.fixture(scope="session")
 def key():
-    return sf.SigningKey.generate()
+    return sf.evidence.SigningKey.generate()
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ def test_signatures_are_those_the_standard_prints(secret, public, message, signa
 def test_a_pair_is_written_once_and_only_its_owner_can_read_the_private_key(tmp_path):
     mask = os.umask(0)
     try:
-        key = sf.keygen(tmp_path / "publisher")
+        key = sf.evidence.keygen(tmp_path / "publisher")
     finally:
         os.umask(mask)
     private, public = tmp_path / "publisher.key", tmp_path / "publisher.pub"
@@ -61,19 +61,19 @@ def test_a_pair_is_written_once_and_only_its_owner_can_read_the_private_key(tmp_
     before = private.read_bytes()
     for name in ("publisher", "publisher.key"):
         with pytest.raises(OutputError, match="exists"):
-            sf.keygen(tmp_path / name)
+            sf.evidence.keygen(tmp_path / name)
     assert private.read_bytes() == before
 
 
 def test_neither_key_is_written_if_one_is_there_already(tmp_path):
     (tmp_path / "a.pub").write_text("mine")
     with pytest.raises(OutputError, match=r"'.*a\.pub' exists"):
-        sf.keygen(tmp_path / "a")
+        sf.evidence.keygen(tmp_path / "a")
     (tmp_path / "b.key").symlink_to(tmp_path / "nowhere")
     with pytest.raises(OutputError, match=r"'.*b\.key' exists"):
-        sf.keygen(tmp_path / "b")
+        sf.evidence.keygen(tmp_path / "b")
     with pytest.raises(OutputError, match="cannot write"):
-        sf.keygen(tmp_path / "no" / "folder")
+        sf.evidence.keygen(tmp_path / "no" / "folder")
     assert {path.name for path in tmp_path.iterdir()} == {"a.pub", "b.key"}
 
 
@@ -87,12 +87,12 @@ def test_a_pair_is_both_or_neither(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "open", full)
     with pytest.raises(OutputError, match="No space left"):
-        sf.keygen(tmp_path / "a")
+        sf.evidence.keygen(tmp_path / "a")
     assert not list(tmp_path.iterdir())
 
 
 def test_a_passphrase_protects_the_private_key(tmp_path):
-    key = sf.keygen(tmp_path / "a", passphrase="lapis lazuli")
+    key = sf.evidence.keygen(tmp_path / "a", passphrase="lapis lazuli")
     path = tmp_path / "a.key"
     assert b"ENCRYPTED" in path.read_bytes()
     assert SigningKey.load(path, "lapis lazuli").public == key.public
@@ -101,11 +101,11 @@ def test_a_passphrase_protects_the_private_key(tmp_path):
     with pytest.raises(ParameterError, match="passphrase is wrong"):
         SigningKey.load(path, "ochre")
     with pytest.raises(ParameterError, match="passphrase must be a non-empty text"):
-        sf.keygen(tmp_path / "b", passphrase="")
+        sf.evidence.keygen(tmp_path / "b", passphrase="")
 
 
 def test_a_passphrase_for_a_key_that_has_none_is_not_needed(tmp_path):
-    key = sf.keygen(tmp_path / "a")
+    key = sf.evidence.keygen(tmp_path / "a")
     assert SigningKey.load(tmp_path / "a.key", "ochre").public == key.public
 
 
@@ -139,7 +139,7 @@ def test_keys_of_another_kind_are_refused(tmp_path, kind):
 
 
 def test_a_key_in_the_place_of_the_other_is_refused(tmp_path):
-    sf.keygen(tmp_path / "a")
+    sf.evidence.keygen(tmp_path / "a")
     with pytest.raises(ParameterError, match="this is a private key"):
         PublicKey.load(tmp_path / "a.key")
     with pytest.raises(ParameterError, match="this is a public key"):
@@ -188,11 +188,11 @@ def test_public_keys_can_be_compared():
 
 
 def test_without_the_library_it_says_how_to_install_it(tmp_path, request):
-    sf.keygen(tmp_path / "a")
+    sf.evidence.keygen(tmp_path / "a")
     request.getfixturevalue("no_library")
     public = PublicKey(bytes(32))
     for act in (
-        lambda: sf.keygen(tmp_path / "b"),
+        lambda: sf.evidence.keygen(tmp_path / "b"),
         lambda: SigningKey.load(tmp_path / "a.key"),
         lambda: PublicKey.load(tmp_path / "a.pub"),
         lambda: public.verifies(bytes(64), b""),
@@ -205,5 +205,5 @@ def test_without_the_library_it_says_how_to_install_it(tmp_path, request):
 def test_no_private_key_is_made_in_a_release(anonymized):
     before = sorted(anonymized.iterdir())
     with pytest.raises(OutputError, match="is a release, which everybody gets"):
-        sf.keygen(anonymized / "publisher")
+        sf.evidence.keygen(anonymized / "publisher")
     assert sorted(anonymized.iterdir()) == before

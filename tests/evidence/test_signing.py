@@ -157,7 +157,7 @@ def test_the_signature_of_another_key_is_replaced_only_by_force(anonymized, key)
     before = (anonymized / "evidence.json").read_bytes()
     assert sf.sign(anonymized, key).holds
     assert (anonymized / "evidence.json").read_bytes() == before
-    other = sf.SigningKey.generate()
+    other = sf.evidence.SigningKey.generate()
     with pytest.raises(OutputError, match=f"another key, {key.public}"):
         sf.sign(anonymized, other)
     assert sf.sign(anonymized, other, force=True).signed_by == str(other.public)
@@ -237,7 +237,7 @@ def test_a_disk_that_is_full_leaves_the_evidence_as_it_was(anonymized, key, monk
 
     monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(OutputError, match=r"No space left on device\. Nothing was changed"):
-        sf.sign(anonymized, sf.SigningKey.generate(), force=True)
+        sf.sign(anonymized, sf.evidence.SigningKey.generate(), force=True)
     assert (anonymized / "evidence.json").read_bytes() == before
     assert len(list(anonymized.iterdir())) == 3
 

@@ -189,7 +189,7 @@ def test_files_of_another_signed_release_do_not_fit(anonymized, decoupled, key):
 
 
 def test_a_forger_who_signs_anew_has_another_key(anonymized, key):
-    forger = sf.SigningKey.generate()
+    forger = sf.evidence.SigningKey.generate()
     data = anonymized / "data.csv"
     data.write_text(data.read_text().replace("gout", "hiv", 1))
     resign(anonymized, forger)

@@ -66,7 +66,7 @@ def test_no_class_of_the_enhanced_model_is_of_one_category(method, case: Case):
         return
     if release.table.num_rows:
         attack = Similarity("disease", categories=CATEGORIES)
-        (finding,) = sf.attack(release.table, list(case.names), [attack])
+        (finding,) = sf.tools.attack(release.table, list(case.names), [attack])
         assert not finding.vulnerable.any()
 
 

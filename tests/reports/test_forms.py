@@ -138,7 +138,7 @@ def test_notebooks_show_what_was_found(house):
         sf.verify(release),
         sf.detect(release),
         sf.utility(house.people, release, policy=house.policy),
-        sf.compare_utility(house.people, {"it": release}, policy=house.policy),
+        sf.utility(house.people, {"it": release}, policy=house.policy),
         sf.report(release),
     ]
     for result in results:

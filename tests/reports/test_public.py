@@ -151,5 +151,5 @@ def test_it_does_not_say_who_signed_for_it_may_be_signed_with_the_rest(home, tmp
         home / "canary-file.csv", home / "canary-policy.yaml", output=tmp_path / "r"
     )
     before = sf.report(release, public=True).to_html()
-    sf.sign(release, sf.SigningKey.generate())
+    sf.sign(release, sf.evidence.SigningKey.generate())
     assert sf.report(release, public=True).to_html() == before

@@ -101,7 +101,7 @@ def test_a_population_is_counted_at_the_neighbours_too(tmp_path):
 def test_a_signed_release_names_the_key(house, tmp_path):
     pytest.importorskip("cryptography")
     folder = shutil.copytree(house.release, tmp_path / "signed")
-    sf.keygen(tmp_path / "publisher.key")
+    sf.evidence.keygen(tmp_path / "publisher.key")
     sf.sign(folder, tmp_path / "publisher.key")
     assert "and is signed" in sf.report(folder).to_markdown()
     # Of releases from before there was evidence, the manifest has the hashes.

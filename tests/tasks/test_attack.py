@@ -38,7 +38,7 @@ def table(rows) -> pa.Table:
 
 
 def run(data, attacks=TRIED):
-    found = sf.attack(data, ["sex", "age"], attacks, hierarchies={"ill": ORGANS})
+    found = sf.tools.attack(data, ["sex", "age"], attacks, hierarchies={"ill": ORGANS})
     return [finding.to_dict() for finding in found]
 
 
@@ -76,18 +76,20 @@ def test_it_does_not_matter_what_the_table_is_stored_in(tmp_path):
 
 
 def test_findings_come_in_the_order_of_the_attacks():
-    found = sf.attack(table(SMALL), ["sex"], TRIED[:2][::-1])
+    found = sf.tools.attack(table(SMALL), ["sex"], TRIED[:2][::-1])
     assert [finding.attack for finding in found] == TRIED[:2][::-1]
-    assert sf.attack(table(SMALL), ["sex"], []) == ()
+    assert sf.tools.attack(table(SMALL), ["sex"], []) == ()
 
 
 def test_without_quasi_identifiers_everybody_is_in_one_class():
-    (finding,) = sf.attack(table(SMALL), [], [Homogeneity("ill")])
+    (finding,) = sf.tools.attack(table(SMALL), [], [Homogeneity("ill")])
     assert (finding.of_classes, finding.of_rows, finding.suffers) == (1, 4, False)
 
 
 def test_several_columns_can_be_attacked_at_once():
-    found = sf.attack(table(SMALL), ["sex"], [Homogeneity("ill"), Similarity("age", within=0)])
+    found = sf.tools.attack(
+        table(SMALL), ["sex"], [Homogeneity("ill"), Similarity("age", within=0)]
+    )
     assert [finding.classes for finding in found] == [1, 2]
     assert [finding.column for finding in found] == ["ill", "age"]
 
@@ -99,7 +101,7 @@ def test_the_printed_table_suffers_the_similarity_attack():
         ["Cancer", "HIV"], ["Hepatitis", "Phthisis"], ["Asthma", "Obesity"], ["Indigestion", "Flu"],
     ]  # fmt: skip
     attacks = [Homogeneity("condition"), Similarity("condition", categories=categories)]
-    same, alike = sf.attack(health, ["age"], attacks)
+    same, alike = sf.tools.attack(health, ["age"], attacks)
     assert not same.suffers
     assert str(alike) == (
         "similarity(condition, 4 categories) exposes 4 of 12 rows, in 1 of 3 classes"
@@ -108,19 +110,19 @@ def test_the_printed_table_suffers_the_similarity_attack():
 
 def test_a_misspelt_column_is_answered_with_the_right_one():
     with pytest.raises(UnknownColumnError, match="Did you mean 'sex'"):
-        sf.attack(table(SMALL), ["sexx"], [Homogeneity("ill")])
+        sf.tools.attack(table(SMALL), ["sexx"], [Homogeneity("ill")])
     with pytest.raises(UnknownColumnError, match="Did you mean 'ill'"):
-        sf.attack(table(SMALL), ["sex"], [Homogeneity("illl")])
+        sf.tools.attack(table(SMALL), ["sex"], [Homogeneity("illl")])
 
 
 def test_a_hierarchy_of_a_column_that_is_not_attacked_is_refused():
     with pytest.raises(UnknownColumnError, match=r"'il' in the attacked columns.*mean 'ill'"):
-        sf.attack(table(SMALL), ["sex"], [Homogeneity("ill")], hierarchies={"il": ORGANS})
+        sf.tools.attack(table(SMALL), ["sex"], [Homogeneity("ill")], hierarchies={"il": ORGANS})
 
 
 def test_what_the_attacker_knows_is_not_attacked():
     with pytest.raises(ParameterError, match=r"got \['sex', 'ill'\]: whoever knows 'ill' need not"):
-        sf.attack(table(SMALL), ["sex", "ill"], [Homogeneity("ill")])
+        sf.tools.attack(table(SMALL), ["sex", "ill"], [Homogeneity("ill")])
 
 
 @pytest.mark.parametrize(
@@ -137,4 +139,4 @@ def test_what_the_attacker_knows_is_not_attacked():
 def test_what_is_no_request_is_answered(names, attacks, settings, words):
     table = pa.table({"age": ["30"], "ill": ["flu"]})
     with pytest.raises(ParameterError, match=words):
-        sf.attack(table, names, attacks, **settings)
+        sf.tools.attack(table, names, attacks, **settings)

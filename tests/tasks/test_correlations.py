@@ -50,8 +50,8 @@ def phi_square(rows, i, j):
     )
 )
 def test_every_pair_is_what_the_textbook_says(rows):
-    found = sf.correlations(table(rows), **ROLES)
-    root = sf.correlations(table(rows), **ROLES, measure="cramers-v")
+    found = sf.tools.correlations(table(rows), **ROLES)
+    root = sf.tools.correlations(table(rows), **ROLES, measure="cramers-v")
     for i, one in enumerate(NAMES):
         for j, other in enumerate(NAMES):
             if i != j:
@@ -67,7 +67,7 @@ def test_every_pair_is_what_the_textbook_says(rows):
 
 
 def test_it_is_shown_as_text_and_as_plain_values():
-    found = sf.correlations(table(ROWS), **ROLES)
+    found = sf.tools.correlations(table(ROWS), **ROLES)
     assert isinstance(found, Correlations)
     assert str(found).splitlines() == [
         "4 rows, 3 columns, phi-square",
@@ -85,7 +85,7 @@ def test_it_is_shown_as_text_and_as_plain_values():
 
 
 def test_it_is_drawn_without_what_columns_have_to_do_with_themselves(tmp_path):
-    found = sf.correlations(table(ROWS), **ROLES)
+    found = sf.tools.correlations(table(ROWS), **ROLES)
     assert found.save(tmp_path / "map.svg") == tmp_path / "map.svg"
     text = (tmp_path / "map.svg").read_text(encoding="utf-8")
     assert text == found.svg()
@@ -101,7 +101,7 @@ def test_it_is_drawn_without_what_columns_have_to_do_with_themselves(tmp_path):
 
 
 def test_a_drawing_goes_only_where_it_can(tmp_path):
-    found = sf.correlations(table(ROWS), **ROLES)
+    found = sf.tools.correlations(table(ROWS), **ROLES)
     with pytest.raises(ParameterError, match=r"path must be a file that ends in \.svg"):
         found.save(tmp_path / "map.png")
     with pytest.raises(OutputError, match="cannot write"):
@@ -111,7 +111,9 @@ def test_a_drawing_goes_only_where_it_can(tmp_path):
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_every_kind_of_table_is_taken(kind):
     data = kind({name: [row[i] for row in ROWS] for i, name in enumerate(NAMES)})
-    assert str(sf.correlations(data, **ROLES)) == str(sf.correlations(table(ROWS), **ROLES))
+    assert str(sf.tools.correlations(data, **ROLES)) == str(
+        sf.tools.correlations(table(ROWS), **ROLES)
+    )
 
 
 def policy(**changes):
@@ -121,11 +123,11 @@ def policy(**changes):
 
 
 def test_roles_come_from_a_policy_or_a_release():
-    found = sf.correlations(table(ROWS), policy=policy())
-    assert str(found) == str(sf.correlations(table(ROWS), **ROLES))
+    found = sf.tools.correlations(table(ROWS), policy=policy())
+    assert str(found) == str(sf.tools.correlations(table(ROWS), **ROLES))
     suppressing = policy(suppression={"limit": 2, "rows": "star"})
     release = sf.anonymize(table(ROWS), suppressing)
-    of_release = sf.correlations(release)
+    of_release = sf.tools.correlations(release)
     # Suppressed rows are still there as stars, and say nothing about anybody.
     assert of_release.names == tuple(NAMES)
     assert of_release.rows == 4 - release.manifest.rows.suppressed
@@ -134,14 +136,14 @@ def test_roles_come_from_a_policy_or_a_release():
 def test_what_cannot_be_compared_is_refused():
     decoupled = sf.decouple(table(ROWS), **ROLES)
     with pytest.raises(InputError, match="a decoupled release: its rows cannot be put together"):
-        sf.correlations(decoupled)
+        sf.tools.correlations(decoupled)
     with pytest.raises(ParameterError, match="nothing says what the columns are"):
-        sf.correlations(table(ROWS))
+        sf.tools.correlations(table(ROWS))
     with pytest.raises(UnknownNameError, match=r"no measure 'cramer-v'.*Did you mean 'cramers-v'"):
-        sf.correlations(table(ROWS), **ROLES, measure="cramer-v")
+        sf.tools.correlations(table(ROWS), **ROLES, measure="cramer-v")
 
 
 def test_a_decoupled_folder_is_refused(tmp_path):
     sf.decouple(table(ROWS), **ROLES, output=tmp_path / "broken")
     with pytest.raises(InputError, match="Give the release it was made of"):
-        sf.correlations(tmp_path / "broken")
+        sf.tools.correlations(tmp_path / "broken")

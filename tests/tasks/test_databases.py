@@ -227,7 +227,7 @@ def test_a_decoupled_release_has_no_rows_to_work_on(file, released):
     decoupled = sf.decouple(released, output="table:broken")
     with pytest.raises(InputError, match="is a decoupled release"):
         sf.decouple(decoupled.place)
-    assert sf.merge(decoupled, columns=["ill"]).num_rows > 0
+    assert sf.tools.merge(decoupled, columns=["ill"]).num_rows > 0
 
 
 def test_a_table_that_was_changed_is_found_out(file, released):

@@ -51,13 +51,13 @@ def test_the_verdict_rests_on_plain_files_alone(linked):
     "ask",
     [
         sf.detect,
-        sf.merge,
+        sf.tools.merge,
         sf.breach,
         lambda folder: sf.explain(folder, {"age": "30s"}),
         lambda folder: sf.estimate(folder, {"age": "30s"}),
         lambda folder: sf.utility(TABLE, folder),
-        lambda folder: sf.membership(TABLE, folder),
-        sf.correlations,
+        lambda folder: sf.tools.membership(TABLE, folder),
+        sf.tools.correlations,
     ],
 )
 def test_no_question_is_answered_through_a_link(linked, ask):

@@ -84,7 +84,7 @@ def test_decoupled_releases_of_every_kind_side_by_side(rows, slices, data):
         "buckets": anatomised(NAMES, "ill", rows, buckets),
         "broken": GroupedTables.of(counts, QI, ["ill"]),
     }
-    found = sf.membership(table_of(NAMES, rows), releases)
+    found = sf.tools.membership(table_of(NAMES, rows), releases)
     held = [[QI.index(name) for name in names if name in QI] for names in slices]
     pieces = [at for at in held if at]
     assert_literal(found["slices"], rows, in_buckets(rows, buckets, pieces))
@@ -101,7 +101,7 @@ def test_generalised_tables_whole_and_row_by_row(rows, data):
         local.append((str(label), sex, ill))
     whole = [(TENS[age], sex, ill) for age, sex, ill in rows]
     releases = {"whole": table_of(NAMES, whole), "local": table_of(NAMES, local)}
-    found = sf.membership(FrequencySet.from_rows(NAMES, rows), releases, **ROLES)
+    found = sf.tools.membership(FrequencySet.from_rows(NAMES, rows), releases, **ROLES)
     for name, shown in (("whole", whole), ("local", local)):
         classes = {row[:2] for row in shown}
         # A missing value stands for the missing one, which here somebody has if it is shown.
@@ -132,7 +132,7 @@ def test_labels_that_overlap_in_buckets(rows, data):
         return found
 
     release = sliced(NAMES, "ill", shown, buckets, SLICES[0])
-    assert_literal(sf.membership(table_of(NAMES, rows), release), rows, matches)
+    assert_literal(sf.tools.membership(table_of(NAMES, rows), release), rows, matches)
 
 
 def test_releases_that_a_policy_made_are_read_with_its_hierarchies(tmp_path):
@@ -150,7 +150,7 @@ def test_releases_that_a_policy_made_are_read_with_its_hierarchies(tmp_path):
     }
     sf.decouple(releases["full-domain"], output=tmp_path / "broken")
     releases["folder"] = tmp_path / "broken"
-    found = sf.membership(people, releases, policy=policy, fakes=300)
+    found = sf.tools.membership(people, releases, policy=policy, fakes=300)
     for method in ("full-domain", "mondrian"):
         # Those who were suppressed match the row of stars.
         assert found[method].matched == 500
@@ -161,16 +161,16 @@ def test_releases_that_a_policy_made_are_read_with_its_hierarchies(tmp_path):
     assert found["folder"].matched == 500 - starred
     assert found["folder"].groups == pytest.approx(found["full-domain"].groups - 1)
     assert "between" in str(found).splitlines()[0]
-    exact = sf.membership(people, people, policy=policy, fakes=300)
+    exact = sf.tools.membership(people, people, policy=policy, fakes=300)
     assert (exact.groups, exact.ruled_out) == (1, 1)
 
 
 def test_one_release_and_several_say_the_same_and_a_seed_repeats_it():
     people = sf.samples.synthetic(300, seed=1).select(["age", "sex", "nationality"])
     settings = {"quasi_identifiers": ["age", "sex", "nationality"], "fakes": 100}
-    one = sf.membership(people, people, seed=5, **settings)
+    one = sf.tools.membership(people, people, seed=5, **settings)
     told = []
-    several = sf.membership(
+    several = sf.tools.membership(
         people,
         {"a": people, "b": people},
         seed=5,
@@ -179,12 +179,12 @@ def test_one_release_and_several_say_the_same_and_a_seed_repeats_it():
     )
     assert told == [("compare", 1, 2), ("compare", 2, 2)]
     assert one == several["a"] == several["b"]
-    assert one.fakes != sf.membership(people, people, seed=6, **settings).fakes
+    assert one.fakes != sf.tools.membership(people, people, seed=6, **settings).fakes
 
 
 def test_results_are_plain_and_readable():
     table = table_of(NAMES, [(21, "f", "flu"), (24, "m", "gout")])
-    found = sf.membership(table, {"raw": table}, **ROLES)
+    found = sf.tools.membership(table, {"raw": table}, **ROLES)
     plain = json.loads(json.dumps(found.to_dict()))
     assert plain["releases"]["raw"]["ruled_out"] == 1
     assert plain["seed"] == 0
@@ -195,7 +195,8 @@ def test_results_are_plain_and_readable():
     alike = table_of(NAMES, [(21, "f", "flu")])
     # There is nobody who could be made up, and nothing is said about them.
     assert (
-        str(sf.membership(alike, {"raw": alike}, **ROLES)).splitlines()[1].split()[-2:] == ["-"] * 2
+        str(sf.tools.membership(alike, {"raw": alike}, **ROLES)).splitlines()[1].split()[-2:]
+        == ["-"] * 2
     )
 
 
@@ -215,15 +216,15 @@ def test_what_makes_no_sense_is_refused(change, error, text):
     table = table_of(NAMES, [(21, "f", "flu"), (24, "m", "gout")])
     settings = {"original": table, "releases": table, **ROLES, **change}
     with pytest.raises(error, match=text):
-        sf.membership(**settings)
+        sf.tools.membership(**settings)
     if change.get("quasi_identifiers"):
         with pytest.raises(error, match=text):
-            sf.membership(
+            sf.tools.membership(
                 table, GroupedTables.of(FrequencySet.from_rows(QI, [(1, 2)]), QI, []), **change
             )
 
 
-@pytest.mark.parametrize("ask", [sf.membership, sf.compare_utility])
+@pytest.mark.parametrize("ask", [sf.tools.membership, sf.utility])
 def test_releases_without_a_column_that_is_compared_are_named(ask):
     people = pa.table({"age": [1, 2, 3, 4], "sex": ["f", "m"] * 2, "ill": ["a", "b"] * 2})
     roles = {"quasi_identifiers": ["age", "sex"], "sensitive": ["ill"]}

@@ -63,7 +63,7 @@ def test_admitted_rows_are_in_the_tables_and_the_folder(ledger, tmp_path):
     assert sf.Ledger(ledger).verify(done.head) == []
     assert [entry["rows"]["joined"] for entry in sf.Ledger(ledger).history] == [8, 4]
     # The folder can be read again, and groups keep the labels they have.
-    again = sf.merge(tmp_path / "out")
+    again = sf.tools.merge(tmp_path / "out")
     assert set(again["age"].to_pylist()) == {"20s", "30s"}
 
 

@@ -77,7 +77,7 @@ def test_less_is_learnt_from_less(people):
     ages = people["age"].to_pylist()
     decades = with_ages(people, [f"{a // 10}0-{a // 10}9" for a in ages])
     stars = with_ages(people, ["*"] * len(ages))
-    found = sf.compare_utility(
+    found = sf.utility(
         people,
         {"itself": people.take(np.arange(3000)[::-1]), "decades": decades, "stars": stars},
         classify="ill",

@@ -50,9 +50,7 @@ def test_recoded_releases_in_memory_and_on_disk(people, policy, method, tmp_path
     memory = sf.anonymize(people, policy, method=method)
     folder = tmp_path / "release"
     sf.anonymize(people, policy, method=method, output=folder)
-    found = sf.compare_utility(
-        people, {"memory": memory, "folder": folder}, policy=policy, queries=100
-    )
+    found = sf.utility(people, {"memory": memory, "folder": folder}, policy=policy, queries=100)
     assert 0 < found["memory"].queries.median < 1
     assert found["memory"].published == memory.manifest.rows.published
     if method == "full-domain":
@@ -77,7 +75,7 @@ def test_decoupled_releases_in_memory_and_on_disk(people, policy, tmp_path):
     decoupled = sf.decouple(whole)
     sf.decouple(whole, output=folder)
     two = Workload(200, sensitive=2)
-    found = sf.compare_utility(
+    found = sf.utility(
         people,
         {"whole": whole, "memory": decoupled, "folder": folder, "counts": decoupled.grouped},
         policy=policy,
@@ -86,9 +84,7 @@ def test_decoupled_releases_in_memory_and_on_disk(people, policy, tmp_path):
     memory = found["memory"].to_dict()
     assert memory == found["folder"].to_dict() == found["counts"].to_dict()
     # One sensitive column at a time is what breaking leaves as it is.
-    single = sf.compare_utility(
-        people, {"whole": whole, "broken": decoupled}, policy=policy, queries=200
-    )
+    single = sf.utility(people, {"whole": whole, "broken": decoupled}, policy=policy, queries=200)
     assert np.allclose(single["whole"].queries.estimate, single["broken"].queries.estimate)
 
 
@@ -112,7 +108,7 @@ def test_anatomised_releases_answer_about_quasi_identifiers_exactly(people, tmp_
     folder = tmp_path / "anatomy"
     memory = sf.decouple(people, method=method, seed=1, **roles)
     sf.decouple(people, method=method, seed=1, output=folder, **roles)
-    found = sf.compare_utility(people, {"memory": memory, "folder": folder}, queries=200)
+    found = sf.utility(people, {"memory": memory, "folder": folder}, queries=200)
     assert found["memory"].to_dict() == found["folder"].to_dict()
     assert found["memory"].queries.median > 0
     alone = sf.utility(people, memory, sensitive=[], queries=100)
@@ -125,7 +121,7 @@ def test_sliced_releases_in_memory_and_on_disk(people, tmp_path):
     folder = tmp_path / "slices"
     memory = sf.decouple(people, method=method, seed=1, **roles)
     sf.decouple(people, method=method, seed=1, output=folder, **roles)
-    found = sf.compare_utility(people, {"memory": memory, "folder": folder}, queries=200)
+    found = sf.utility(people, {"memory": memory, "folder": folder}, queries=200)
     assert found["memory"].to_dict() == found["folder"].to_dict()
     assert found["memory"].published == 2000
     pairs = {(p.one, p.other): p for p in found["memory"].associations.pairs}
@@ -146,9 +142,7 @@ def test_more_generalisation_is_not_better():
         )
         for width in (2, 8, 32, 64)
     }  # fmt: skip
-    found = sf.compare_utility(
-        table, releases, quasi_identifiers=["age"], sensitive=["ill"], queries=500
-    )
+    found = sf.utility(table, releases, quasi_identifiers=["age"], sensitive=["ill"], queries=500)
     errors = [found[width].queries.mean for width in releases]
     assert errors == sorted(errors)
     off = [found[width].associations.mean_difference for width in releases]
@@ -157,7 +151,7 @@ def test_more_generalisation_is_not_better():
 
 def test_a_larger_k_costs_answers(people, policy):
     releases = {str(k): sf.anonymize(people, with_k(policy, k)) for k in (2, 200)}
-    found = sf.compare_utility(people, releases, policy=policy, queries=300)
+    found = sf.utility(people, releases, policy=policy, queries=300)
     assert found["2"].queries.mean < found["200"].queries.mean
 
 
@@ -173,7 +167,7 @@ def test_a_seed_makes_everything_the_same_again(people, policy):
 
 def test_results_are_plain_and_readable(people, policy):
     told = []
-    found = sf.compare_utility(
+    found = sf.utility(
         people,
         {"raw": people},
         policy=policy,
@@ -243,6 +237,6 @@ def test_tables_that_cannot_be_compared_are_refused():
     with pytest.raises(ParameterError, match="at least one row"):
         sf.utility(FrequencySet.from_rows(["age", "ill"], []), table, **roles)
     with pytest.raises(ParameterError, match="a mapping of names to releases"):
-        sf.compare_utility(table, {}, **roles)
+        sf.utility(table, {}, **roles)
     with pytest.raises(UnknownColumnError, match="ill"):
         sf.utility(table, table.select(["age"]), **roles)

@@ -53,7 +53,7 @@ def cells_of(demand: Demand, rows: int) -> Iterator[Record]:
         yield {**asked, "method": method, "refused": why}
     if not made:
         return
-    answers = sf.compare_utility(
+    answers = sf.utility(
         people(rows),
         made,
         policy=policy(demand, SUPPRESSION),

@@ -107,7 +107,7 @@ class BackgroundKnowledge(ClassAttack):
         if self.rates:
             raise PolicyError(
                 "background knowledge with rates needs to know which classes hold whom, and "
-                "counts alone do not say. Attack a table or a release (sf.attack, sf.verify)."
+                "counts alone do not say. Attack a table or a release (sf.tools.attack, sf.verify)."
             )
         counts = classes.counts_of(self.column)
         return self._finding(classes, self._guess(counts, self._weights(counts.column)))

@@ -300,7 +300,7 @@ def _chosen(method: str | None, options: Sequence[str]) -> dict[str, object] | N
 @command(
     examples="sfumato merge decoupled/ -o merged.csv\n"
     "sfumato merge decoupled/ -o merged.parquet --columns illness,salary",
-    python='sf.merge("decoupled", output="merged.csv")\nprint(sf.merge("decoupled"))',
+    python='sf.tools.merge("decoupled", output="merged.csv")\nprint(sf.tools.merge("decoupled"))',
 )
 def merge(
     release: Annotated[

@@ -46,7 +46,7 @@ def sign(
 
 @command(
     examples="sfumato keygen -o publisher\nsfumato keygen -o publisher --passphrase",
-    python='sf.keygen("publisher")',
+    python='sf.evidence.keygen("publisher")',
 )
 def keygen(
     output: Annotated[
@@ -68,7 +68,7 @@ def keygen(
     Whoever has the private key can sign in your name: keep it to yourself. Give the public key to
     your readers by a way they trust. Existing keys are never replaced.
     """
-    from sfumato.tasks.evidence import keygen as task
+    from sfumato.evidence import keygen as task
 
     key = task(output, passphrase=passphrase(new=True) if protect else None)
     typer.echo(str(key.public))

@@ -202,7 +202,7 @@ def breach(  # noqa: PLR0917 - options of a command line
     "sfumato membership people.csv release/ buckets/ slices/ -p policy.yaml\n"
     "sfumato membership people.csv published.csv --qi age,zip --json",
     python='releases = {"whole": "release", "slices": "slices"}\n'
-    'print(sf.membership("people.csv", releases, policy="policy.yaml"))',
+    'print(sf.tools.membership("people.csv", releases, policy="policy.yaml"))',
 )
 def membership(  # noqa: PLR0917 - options of a command line
     original: OriginalArgument,

@@ -30,7 +30,7 @@ from sfumato.cli.options import (
     "sfumato utility people.csv release/ decoupled/ slices/ -p policy.yaml --queries 5000\n"
     "sfumato utility people.csv published.csv --qi age,zip --sensitive illness --json",
     python='releases = {"whole": "release", "apart": "decoupled"}\n'
-    'print(sf.compare_utility("people.csv", releases, policy="policy.yaml"))',
+    'print(sf.utility("people.csv", releases, policy="policy.yaml"))',
 )
 def utility(  # noqa: PLR0917 - options of a command line
     original: OriginalArgument,
@@ -55,7 +55,7 @@ def utility(  # noqa: PLR0917 - options of a command line
     between columns are compared. All releases are asked the same. The policy's hierarchies
     say what labels stand for. The exit code is 0: this measures, and judges nothing.
     """
-    from sfumato.tasks.utility import compare_utility as task
+    from sfumato.tasks.utility import utility as task
 
     with progress_bar(quiet=quiet or json) as progress:
         found = task(
@@ -133,7 +133,7 @@ def estimate(
     examples="sfumato correlations people.csv --qi age,zip,job --sensitive illness\n"
     "sfumato correlations people.csv -p policy.yaml --measure cramers-v --svg correlations.svg\n"
     "sfumato correlations release/",
-    python='print(sf.correlations("people.csv", policy="policy.yaml"))',
+    python='print(sf.tools.correlations("people.csv", policy="policy.yaml"))',
 )
 def correlations(
     what: PublishedArgument,

@@ -7,7 +7,7 @@ from sfumato.comparison.changes import Change, Changes, Direction
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.releases.manifest import Manifest
 from sfumato.releases.opening import manifest_of
-from sfumato.tasks.utility import compare_utility
+from sfumato.tasks.utility import utility
 from sfumato.tasks.verify import Assessment, verify
 from sfumato.usefulness import Utility
 
@@ -111,7 +111,7 @@ def _answers(
     quasi_identifiers: Sequence[str] | None,
     sensitive: Sequence[str] | None,
 ) -> Iterator[Change]:
-    found = compare_utility(
+    found = utility(
         data,
         {"old": old, "new": new},
         policy=policy,

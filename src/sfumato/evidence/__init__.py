@@ -26,7 +26,7 @@ from sfumato.evidence.folder import (
     write_evidence,
     write_whole,
 )
-from sfumato.evidence.keys import Key, PublicKey, SigningKey, write_pair
+from sfumato.evidence.keys import Key, PublicKey, SigningKey, keygen, write_pair
 
 __all__ = [
     "EVIDENCE",
@@ -45,6 +45,7 @@ __all__ = [
     "evidence_of_tables",
     "files_in",
     "hash_file",
+    "keygen",
     "parse_evidence",
     "read_evidence",
     "read_stored",

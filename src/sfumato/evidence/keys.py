@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from sfumato.checks import require_text
 from sfumato.errors import MissingExtraError, OutputError, ParameterError
 from sfumato.evidence.document import EVIDENCE, MANIFEST
 
@@ -117,7 +118,7 @@ class SigningKey:
         """Read a private key from its file.
 
         Args:
-            path: The file, as `sf.keygen` writes it.
+            path: The file, as `sf.evidence.keygen` writes it.
             passphrase: What protects it, if anything does.
         """
         data = _read("key", path, _PRIVATE)
@@ -159,6 +160,32 @@ class SigningKey:
 
 Key: TypeAlias = str | PathLike[str] | SigningKey
 """A private key, or the file of one."""
+
+
+def keygen(path: str | PathLike[str], *, passphrase: str | None = None) -> SigningKey:
+    """Make a new pair of keys: one to sign releases with, one for readers to check them with.
+
+    `path.key` is the private key, readable to you only; anyone who has it can sign in your name.
+    `path.pub` is the public key: give it to your readers by a way they trust. Neither is ever
+    written over. Needs the extra `sign`.
+
+    Args:
+        path: Where to write them, without the ending.
+        passphrase: Protects the private key, if it should fall into the wrong hands.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> key = keygen(folder / "publisher")
+        >>> sorted(path.name for path in folder.iterdir())
+        ['publisher.key', 'publisher.pub']
+    """
+    if passphrase is not None:
+        require_text("passphrase", passphrase)
+    key = SigningKey.generate()
+    write_pair(Path(path).expanduser(), key, passphrase)
+    return key
 
 
 def signing_key(key: Key) -> SigningKey:
@@ -207,7 +234,7 @@ def _private(data: bytes, path: str, passphrase: str | None) -> Any:  # noqa: AN
 
     locked = b"ENCRYPTED" in data
     if locked and not passphrase:
-        why = "it is behind a passphrase: sf.SigningKey.load(path, passphrase) opens it"
+        why = "it is behind a passphrase: sf.evidence.SigningKey.load(path, passphrase) opens it"
         raise ParameterError("key", path, _PRIVATE, why=why)
     try:
         password = passphrase.encode() if locked and passphrase else None

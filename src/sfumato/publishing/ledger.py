@@ -223,7 +223,7 @@ class Ledger:
             dry_run: Decide and report, and change nothing.
             format: csv, parquet or feather; None takes csv.
             wait: Seconds to wait for another publish on the same ledger.
-            key: The private key to sign the release with, or its file; see `sf.keygen`.
+            key: The private key to sign the release with, or its file; see `sf.evidence.keygen`.
             seed: Fixes all that is random, for tests; not for publication.
         """
         if seed is not None:

@@ -106,7 +106,7 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
             the manifest is in `released_manifest` beside it.
         format: csv, parquet or feather; None takes the input's.
         force: Replace a release that is already in `output`.
-        key: The private key to sign it with, or its file; see `sf.keygen`.
+        key: The private key to sign it with, or its file; see `sf.evidence.keygen`.
         memory: How much memory it may take here, such as `2GB`; what a database takes is for its
             own settings. If the table has more combinations than fit, full-domain starts from
             coarser levels and the release says from which. A local method divides a table of

@@ -42,7 +42,7 @@ def attack(
         ... })
         >>> organs = sf.hierarchy.Taxonomy({"stomach": ["ulcer", "gastritis"], "lung": ["flu"]})
         >>> tried = [sf.attacks.Homogeneity("ill"), sf.attacks.Similarity("ill", level=1)]
-        >>> for finding in sf.attack(table, ["age"], tried, hierarchies={"ill": organs}):
+        >>> for finding in sf.tools.attack(table, ["age"], tried, hierarchies={"ill": organs}):
         ...     print(finding)
         homogeneity(ill) exposes 2 of 4 rows, in 1 of 2 classes
         similarity(ill, level=1) exposes 4 of 4 rows, in 2 of 2 classes

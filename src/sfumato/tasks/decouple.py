@@ -93,7 +93,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
             if it is not given.
         format: csv, parquet or feather; None takes the input's.
         force: Replace a release that is already in `output`.
-        key: The private key to sign it with, or its file; see `sf.keygen`.
+        key: The private key to sign it with, or its file; see `sf.evidence.keygen`.
         seed: Fixes all that is random, for tests and experiments. Such a release is marked as
             reproducible: it is not for publication.
         progress: Told how far each stage is.
@@ -417,7 +417,7 @@ def merge(
         >>> import sfumato as sf
         >>> table = pa.table({"age": ["30s"] * 4, "ill": ["flu", "flu", "flu", "gout"]})
         >>> decoupled = sf.decouple(table, quasi_identifiers=["age"], sensitive=["ill"])
-        >>> sf.merge(decoupled).select(["age", "ill", "expected"]).to_pydict()
+        >>> sf.tools.merge(decoupled).select(["age", "ill", "expected"]).to_pydict()
         {'age': ['30s', '30s'], 'ill': ['flu', 'gout'], 'expected': [3.0, 1.0]}
     """
     require_int("most", most, at_least=1)

@@ -1,11 +1,10 @@
-"""Evidence of a release: make keys, sign, and check what somebody else signed."""
+"""Evidence of a release: sign, and check what a publisher signed."""
 
 import os
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 
-from sfumato.checks import require_text
 from sfumato.errors import InputError, OutputError, VerificationError
 from sfumato.evidence import (
     EVIDENCE,
@@ -24,7 +23,6 @@ from sfumato.evidence import (
     sign_evidence,
     with_report,
     write_evidence,
-    write_pair,
     write_whole,
 )
 from sfumato.evidence.keys import signing_key
@@ -32,32 +30,6 @@ from sfumato.releases.evidence import check_tables, release_in_database, sign_ta
 from sfumato.releases.manifest import MANIFEST
 from sfumato.releases.release import Decoupled, Release
 from sfumato.verifier import Verdict, verify_folder
-
-
-def keygen(path: str | PathLike[str], *, passphrase: str | None = None) -> SigningKey:
-    """Make a new pair of keys: one to sign releases with, one for everybody to check them.
-
-    `path.key` is the private key, readable to you only; whoever has it can sign in your name.
-    `path.pub` is the public key: give it to your readers by a way they trust. Neither is ever
-    written over. Needs the extra `sign`.
-
-    Args:
-        path: Where to write them, without the ending.
-        passphrase: Protects the private key, if it should fall into the wrong hands.
-
-    Example:
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> folder = Path(tempfile.mkdtemp())
-        >>> key = keygen(folder / "publisher")
-        >>> sorted(path.name for path in folder.iterdir())
-        ['publisher.key', 'publisher.pub']
-    """
-    if passphrase is not None:
-        require_text("passphrase", passphrase)
-    key = SigningKey.generate()
-    write_pair(Path(path).expanduser(), key, passphrase)
-    return key
 
 
 def sign(
@@ -85,7 +57,7 @@ def sign(
         >>> table = pa.table({"age": ["30s"] * 4, "ill": ["flu", "flu", "gout", "hiv"]})
         >>> release = sf.decouple(table, quasi_identifiers=["age"], sensitive=["ill"],
         ...     output=tempfile.mkdtemp() + "/release")
-        >>> key = sf.SigningKey.generate()
+        >>> key = sf.evidence.SigningKey.generate()
         >>> sf.sign(release, key).holds
         True
     """
@@ -133,7 +105,7 @@ def check_evidence(
         >>> import pyarrow as pa, tempfile
         >>> import sfumato as sf
         >>> table = pa.table({"age": ["30s"] * 4, "ill": ["flu", "flu", "gout", "hiv"]})
-        >>> key = sf.SigningKey.generate()
+        >>> key = sf.evidence.SigningKey.generate()
         >>> release = sf.decouple(table, quasi_identifiers=["age"], sensitive=["ill"],
         ...     output=tempfile.mkdtemp() + "/release", key=key)
         >>> _ = (release.folder / "README.md").write_text("You can trust me.")

@@ -158,7 +158,7 @@ def membership(  # noqa: PLR0913 - all but two have a default and are named
         >>> table = pa.table({"age": [31, 32, 38, 39], "sex": ["f", "f", "m", "m"]})
         >>> coarse = pa.table({"age": ["31-39"] * 4, "sex": ["f", "f", "m", "m"]})
         >>> both = {"as it is": table, "coarse": coarse}
-        >>> print(sf.membership(table, both, quasi_identifiers=["age", "sex"]))
+        >>> print(sf.tools.membership(table, both, quasi_identifiers=["age", "sex"]))
         release   people matched  groups each  groups per fake  fakes ruled out
         as it is          4 of 4            1                0           100.0%
         coarse            4 of 4            1                1             0.0%

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -24,7 +24,27 @@ from sfumato.typing import Progress
 from sfumato.usefulness import Classification, Exam, Utilities, Utility, Workload
 
 
-def utility(
+class _Settings(TypedDict, total=False):
+    policy: GivenPolicy | None
+    quasi_identifiers: Sequence[str] | None
+    sensitive: Sequence[str] | None
+    queries: int | Workload
+    classify: str | Classification | None
+    seed: int
+    progress: Progress | None
+
+
+@overload
+def utility(  # type: ignore[overload-overlap] # a mapping holds releases and is none
+    original: object, release: Mapping[str, object], **settings: Unpack[_Settings]
+) -> Utilities: ...
+
+
+@overload
+def utility(original: object, release: object, **settings: Unpack[_Settings]) -> Utility: ...
+
+
+def utility(  # noqa: PLR0913 - all but two have a default and are named
     original: object,
     release: object,
     *,
@@ -34,8 +54,9 @@ def utility(
     queries: int | Workload = 1000,
     classify: str | Classification | None = None,
     seed: int = 0,
-) -> Utility:
-    """Ask the original and a release of it the same questions, and compare the answers.
+    progress: Progress | None = None,
+) -> Utility | Utilities:
+    """Compare the answers of the original and of a release, or of several, to the same questions.
 
     Random counting queries ("how many are between 30 and 45 and have the flu?") are
     answered from the original, and from the release as a careful reader would: rows behind a
@@ -48,16 +69,19 @@ def utility(
 
     Args:
         original: The table that was released: anything `sfumato.anonymize` takes.
-        release: What was published: a release or its folder, decoupled or not, or a table.
+        release: What was published: a release or its folder, decoupled or not, or a table. Or a
+            mapping of names to such releases; they may differ in all but the hierarchies.
         policy: The policy the release was made with. Its hierarchies say what labels stand for;
             without it only intervals, masks such as `476**` and `*` can be read.
         quasi_identifiers: The columns others may know; a release and a policy know their own.
+            Of several releases it is the first that says.
         sensitive: The sensitive columns, likewise.
         queries: How many queries are asked, or a `sfumato.usefulness.Workload` that says also
             of what kind.
         classify: A column that a decision tree learns to tell from the others, or a
             `sfumato.usefulness.Classification`; needs scikit-learn. None leaves it out.
         seed: Where queries, and rows to learn from, are drawn from.
+        progress: Told how many releases are done.
 
     Example:
         >>> import pyarrow as pa
@@ -70,70 +94,23 @@ def utility(
         relative error of 1000 counting queries: median 50.0%, mean ...
         correlations (Cramér's V) of 1 pair of columns: off by 1.000 in the mean, most in age and
         ill (1.000 became 0.000)
-    """
-    compared = compare_utility(
-        original,
-        {"release": release},
-        policy=policy,
-        quasi_identifiers=quasi_identifiers,
-        sensitive=sensitive,
-        queries=queries,
-        classify=classify,
-        seed=seed,
-    )
-    return compared["release"]
-
-
-def compare_utility(  # noqa: PLR0913 - all but two have a default and are named
-    original: object,
-    releases: Mapping[str, object],
-    *,
-    policy: GivenPolicy | None = None,
-    quasi_identifiers: Sequence[str] | None = None,
-    sensitive: Sequence[str] | None = None,
-    queries: int | Workload = 1000,
-    classify: str | Classification | None = None,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> Utilities:
-    """Ask several releases of one table the same questions.
-
-    Args:
-        original: The table that was released.
-        releases: The releases, each under a name; see `utility`.
-        policy: The policy they were made with; they may differ in all but the hierarchies.
-        quasi_identifiers: The columns others may know; by default those of the first release.
-        sensitive: The sensitive columns, likewise.
-        queries: How many queries are asked, or a `sfumato.usefulness.Workload` that says also
-            of what kind.
-        classify: A column that a decision tree learns to tell from the others, or a
-            `sfumato.usefulness.Classification`; needs scikit-learn. None leaves it out.
-        seed: Where queries, and rows to learn from, are drawn from.
-        progress: Told how far it is.
-
-    Example:
-        >>> import pyarrow as pa
-        >>> import sfumato as sf
-        >>> ages, ills = [31, 32, 38, 39] * 5, ["flu", "flu", "gout", "gout"] * 5
-        >>> table = pa.table({"age": ages, "ill": ills})
-        >>> coarse = pa.table({"age": ["31-39"] * 20, "ill": ills})
         >>> both = {"as it is": table, "coarse": coarse}
         >>> roles = {"quasi_identifiers": ["age"], "sensitive": ["ill"]}
-        >>> print(sf.compare_utility(table, both, **roles, queries=100))
+        >>> print(sf.utility(table, both, **roles, queries=100))
         release   rows  median error  mean error  90% below  correlations off
         as it is    20          0.0%        0.0%       0.0%             0.000
         coarse      20         50.0%       ...
     """
     require_int("seed", seed, at_least=0)
     workload = queries if isinstance(queries, Workload) else Workload(queries)
-    if not isinstance(releases, Mapping) or not releases:
-        raise ParameterError(
-            "releases", releases, "a mapping of names to releases", why="{'k=5': release}"
-        )
+    releases = release if isinstance(release, Mapping) else {"release": release}
+    if not releases:
+        expected = "a release, or a mapping of names to releases"
+        raise ParameterError("release", release, expected, why="{'k=5': release}")
     policy = policy_of(policy)
     found = {
-        name: published(release, quasi_identifiers, sensitive, policy)
-        for name, release in releases.items()
+        name: published(each, quasi_identifiers, sensitive, policy)
+        for name, each in releases.items()
     }
     first = next(iter(found.values()))
     columns = (*first.quasi_identifiers, *first.sensitive)
@@ -151,11 +128,11 @@ def compare_utility(  # noqa: PLR0913 - all but two have a default and are named
     )
     ladders = ladders_of(policy, counts, first.quasi_identifiers)
     marked: dict[str, Utility] = {}
-    for name, release in found.items():
-        marked[name] = exam.of(release.read(counts.columns, ladders))
+    for name, each in found.items():
+        marked[name] = exam.of(each.read(counts.columns, ladders))
         if progress is not None:
             progress("compare", len(marked), len(found))
-    return Utilities(marked)
+    return Utilities(marked) if isinstance(release, Mapping) else marked["release"]
 
 
 def _learning(
