@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec
 import typer
 
 from sfumato.errors import SfumatoError, VerificationError
-from sfumato.typing import Progress
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
     from rich.text import Text
+
+    from sfumato.typing import Progress
 
 # Showing results: text that is readable without colour, and JSON.
 
@@ -257,7 +258,7 @@ _STAGES = {
 
 
 @contextmanager
-def progress_bar(*, quiet: bool = False) -> Iterator[Progress | None]:
+def progress_bar(*, quiet: bool = False) -> "Iterator[Progress | None]":
     """Give a callback for tasks that draws how far they are; None if nobody would see it."""
     if quiet or not sys.stderr.isatty():
         yield None
