@@ -60,7 +60,7 @@ def main():
     found = {"counts": counted(ADDRESS + "people", NAMES)}
     found["embedded counts"] = counted(embedded, NAMES)
 
-    key = sf.SigningKey.generate()
+    key = sf.evidence.SigningKey.generate()
     release = sf.anonymize(ADDRESS + "people", POLICY, output="table:released", key=key)
     again = sf.anonymize(embedded, POLICY)
     found["released"] = counted(ADDRESS + "released", NAMES)
