@@ -411,6 +411,8 @@ class GroupDecision:
         In a group that is not there yet none is refused: all wait.
         """
         rest = self.wishes.joining.rows - self.joined
+        if not rest.any():
+            return rest
         now = self.now
         if not now.size:
             return np.zeros_like(rest)

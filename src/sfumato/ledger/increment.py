@@ -4,7 +4,7 @@ import hmac
 import json
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, NamedTuple
@@ -35,7 +35,7 @@ from sfumato.ledger.store import digest_text, rows_digest, shift, split_keys
 from sfumato.models.base import TableModel
 from sfumato.policy import Policy
 from sfumato.text import in_order
-from sfumato.typing import IntArray, Value
+from sfumato.typing import Value
 
 Kind = Literal["add", "remove", "correct"]
 
@@ -186,9 +186,6 @@ class Result:
     """What becomes of everything that was asked, and of what had been waiting."""
 
     changes: tuple[Change, ...]
-    decisions: tuple[GroupDecision, ...]
-    """One per change."""
-
     published: Counter[Ask]
     refused: tuple[Refusal, ...]
     refused_asks: Counter[Ask]
@@ -232,8 +229,32 @@ def consider(
     work = _Work(groups, total)
     if promises is not None:
         rules = replace(rules, broken=lambda i, tally: promises(work.states[i], tally))
-    decision = decide(work.wishes(), work.corrections, rules, rng)
-    return _Reading(work, decision, asked, waiting, rules.alpha, sequence).result(before, gone)
+    decision = decide(work.wishes(), [one for _, one in work.corrections], rules, rng)
+    published, refused, refusals = work.read(decision, asked, rules.alpha)
+    held = tuple(work.held_rows(decision, published, refused))
+    since = {ask: each.since for ask, each in waiting.items()}
+    return Result(
+        tuple(
+            Change(state, group.wishes.start, group.now, group.newcomers, group.leavers)
+            for state, group in zip(work.states, decision.groups, strict=True)
+            if group.changed
+        ),
+        published,
+        refusals,
+        refused,
+        held,
+        before,
+        {each.ask: Waiting(each.rows, since.get(each.ask, sequence)) for each in held},
+        gone,
+        tuple(
+            (state.key, group.now.worst)
+            for state, group in zip(work.states, decision.groups, strict=True)
+            if group.wishes.start.worst > rules.alpha
+        ),
+    )
+
+
+_Codes = tuple[int, ...]
 
 
 class _Work:
@@ -242,134 +263,84 @@ class _Work:
     def __init__(self, groups: Mapping[str, GroupState], total: Counter[Ask]) -> None:
         self.states = list(groups.values())
         self.place = {state.key: i for i, state in enumerate(self.states)}
-        self.joining: dict[int, list[Ask]] = defaultdict(list)
-        self.leaving: dict[int, list[Ask]] = defaultdict(list)
         self.total = total
-        self.corrections: list[Correction] = []
-        self.corrected: list[Ask] = []
+        self.joining: list[dict[Ask, _Codes]] = [{} for _ in self.states]
+        self.leaving: list[dict[Ask, _Codes]] = [{} for _ in self.states]
+        self.corrections: list[tuple[Ask, Correction]] = []
         for ask, rows in total.items():
+            place, codes = self._find(ask.labels, ask.row)
             if ask.kind == "correct":
-                one = Correction(
-                    self._at(ask.labels, ask.row), self._at(ask.new_labels, ask.new_row)
-                )
-                self.corrections += [one] * rows
-                self.corrected += [ask] * rows
+                new = self._find(ask.new_labels, ask.new_row)
+                self.corrections += [(ask, Correction((place, codes), new))] * rows
             else:
-                side = self.joining if ask.kind == "add" else self.leaving
-                side[self.place[ask.labels]].append(ask)
-                self._at(ask.labels, ask.row)
+                (self.joining if ask.kind == "add" else self.leaving)[place][ask] = codes
 
-    def _at(self, labels: str, row: str) -> tuple[int, tuple[int, ...]]:
+    def _find(self, labels: str, row: str) -> tuple[int, _Codes]:
+        """Return the place of a group, and the codes of a row's values in it."""
         place = self.place[labels]
-        return place, self.codes(place, row)
-
-    def codes(self, place: int, row: str) -> tuple[int, ...]:
-        """Return the codes of a row's values in its group."""
-        state = self.states[place]
-        return tuple(state.code(column, key) for column, key in enumerate(split_keys(row)))
+        code = self.states[place].code
+        return place, tuple(code(column, key) for column, key in enumerate(split_keys(row)))
 
     def wishes(self) -> list[Wishes]:
         """Return what is asked of each group."""
         return [
-            Wishes(
-                state.tally(), self._offers(i, self.joining[i]), self._offers(i, self.leaving[i])
-            )
-            for i, state in enumerate(self.states)
+            Wishes(state.tally(), self._offers(joining), self._offers(leaving))
+            for state, joining, leaving in zip(self.states, self.joining, self.leaving, strict=True)
         ]
 
-    def _offers(self, place: int, asks: list[Ask]) -> Offers:
-        codes = [self.codes(place, ask.row) for ask in asks]
-        values = np.array(codes, dtype=np.int64).reshape(len(asks), len(self.states[place].codes)).T
+    def _offers(self, asks: Mapping[Ask, _Codes]) -> Offers:
+        values = np.array(list(asks.values()), dtype=np.int64)
+        values = values.reshape(len(asks), len(self.states[0].codes)).T
         return Offers(values, np.array([self.total[ask] for ask in asks], dtype=np.int64))
 
-
-@dataclass(frozen=True, eq=False)
-class _Reading:
-    """A decision, read back into rows."""
-
-    work: _Work
-    decision: Decision
-    asked: Counter[Ask]
-    waiting: Mapping[Ask, Waiting]
-    alpha: Fraction
-    sequence: int
-
-    def result(self, before: Mapping[Ask, Waiting], gone: int) -> Result:
+    def read(
+        self, decision: Decision, asked: Counter[Ask], alpha: Fraction
+    ) -> tuple[Counter[Ask], Counter[Ask], tuple[Refusal, ...]]:
+        """Return the rows that are published and those that are refused, and why these are."""
         published: Counter[Ask] = Counter()
         refused: Counter[Ask] = Counter()
         refusals: list[Refusal] = []
-        for i, group in enumerate(self.decision.groups):
-            published.update(dict(zip(self.work.joining[i], group.joined.tolist(), strict=True)))
-            published.update(dict(zip(self.work.leaving[i], group.left.tolist(), strict=True)))
-            for ask, n in zip(
-                self.work.joining[i], group.count_refused(self.alpha).tolist(), strict=True
-            ):
+        for joining, leaving, group in zip(
+            self.joining, self.leaving, decision.groups, strict=True
+        ):
+            published.update(dict(zip(joining, group.joined.tolist(), strict=True)))
+            published.update(dict(zip(leaving, group.left.tolist(), strict=True)))
+            unfit = group.count_refused(alpha).tolist()
+            for (ask, codes), n in zip(joining.items(), unfit, strict=True):
                 # Rows that had been waiting go on doing so; of those given now, some are refused.
-                mine = min(n, self.asked[ask], self.work.total[ask] - published[ask])
+                mine = min(n, asked[ask], self.total[ask] - published[ask])
                 if mine:
                     refused[ask] = mine
-                    refusals.append(self._refusal(i, group, ask, mine))
+                    refusals.append(_refusal(group, ask, codes, mine))
         published.update(
-            ask
-            for ask, done in zip(self.work.corrected, self.decision.corrected, strict=True)
-            if done
+            ask for (ask, _), done in zip(self.corrections, decision.corrected, strict=True) if done
         )
-        changed = [i for i, group in enumerate(self.decision.groups) if group.changed]
-        held = self._held_rows(published, refused)
-        return Result(
-            tuple(self._change(i) for i in changed),
-            tuple(self.decision.groups[i] for i in changed),
-            +published,
-            tuple(refusals),
-            refused,
-            held,
-            before,
-            {each.ask: Waiting(each.rows, self._since(each.ask)) for each in held},
-            gone,
-            tuple(
-                (state.key, group.now.worst)
-                for state, group in zip(self.work.states, self.decision.groups, strict=True)
-                if group.wishes.start.worst > self.alpha
-            ),
-        )
+        return +published, refused, tuple(refusals)
 
-    def _since(self, ask: Ask) -> int:
-        return self.waiting[ask].since if ask in self.waiting else self.sequence
-
-    def _held_rows(self, published: Counter[Ask], refused: Counter[Ask]) -> tuple[HeldRows, ...]:
-        held = []
-        for ask, rows in self.work.total.items():
+    def held_rows(
+        self, decision: Decision, published: Counter[Ask], refused: Counter[Ask]
+    ) -> Iterator[HeldRows]:
+        """Yield the rows that wait, and why."""
+        for ask, rows in self.total.items():
             rest = rows - published[ask] - refused[ask]
             if rest:
-                held.append(HeldRows(ask, rest, self._why(ask)))
-        return tuple(held)
+                groups = [decision.groups[self.place[labels]] for labels in ask.groups]
+                yield HeldRows(ask, rest, _why_held(groups))
 
-    def _why(self, ask: Ask) -> str:
-        for labels in ask.groups:
-            group = self.decision.groups[self.work.place[labels]]
-            if group.why:
-                return group.why
-            if not group.wishes.start.size:
-                return "the group is new, and its rows do not yet keep what a group must"
-        return "the group has no room for it at present"
 
-    def _refusal(self, place: int, group: GroupDecision, ask: Ask, rows: int) -> Refusal:
-        codes = self.work.codes(place, ask.row)
-        with_it = group.now.plus(np.array(codes, dtype=np.int64)[:, None])
-        return Refusal(
-            tuple(json.loads(ask.labels)),
-            tuple(json.loads(ask.row)),
-            rows,
-            *with_it.breach(codes),
-            with_it.worst,
-        )
+def _why_held(groups: Sequence[GroupDecision]) -> str:
+    for group in groups:
+        if group.why:
+            return group.why
+        if not group.wishes.start.size:
+            return "the group is new, and its rows do not yet keep what a group must"
+    return "the group has no room for it at present"
 
-    def _change(self, place: int) -> Change:
-        group = self.decision.groups[place]
-        counts: tuple[IntArray, ...] = tuple(
-            new - old for new, old in zip(group.now.counts, group.wishes.start.counts, strict=True)
-        )
-        return Change(self.work.states[place], group.newcomers.size, group.leavers.size, counts)
+
+def _refusal(group: GroupDecision, ask: Ask, codes: _Codes, rows: int) -> Refusal:
+    with_it = group.now.plus(np.array(codes, dtype=np.int64)[:, None])
+    labels, row = tuple(json.loads(ask.labels)), tuple(json.loads(ask.row))
+    return Refusal(labels, row, rows, *with_it.breach(codes), with_it.worst)
 
 
 # Promises: the policy's models, asked about single groups as they would be published.

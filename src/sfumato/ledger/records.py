@@ -86,10 +86,12 @@ class Change:
     """What a release does to one group."""
 
     state: GroupState
-    joined: int
-    left: int
-    counts: tuple[IntArray, ...]
-    """How many rows more (or fewer) have each value, by the codes of the state."""
+    before: Tally
+    now: Tally
+    newcomers: Tally
+    """The rows that join, by themselves."""
+
+    leavers: Tally
 
 
 def write_changes(
@@ -109,34 +111,31 @@ def write_changes(
         rng: Draws what new groups are called.
     """
     ids = _ValueIds(db, shown)
+    moved: list[tuple[int, int, int, int]] = []
+    counts: list[tuple[int, int, int]] = []
     for change in changes:
         group = change.state.record or _new_group(db, change.state.key, rng)
         db.execute(
             "UPDATE groups SET rows = rows + ? WHERE id = ?",
-            (change.joined - change.left, group.id),
+            (change.now.size - change.before.size, group.id),
         )
         db.execute(
             "INSERT INTO moves VALUES (?, ?, ?, ?)",
-            (sequence, group.id, change.joined, change.left),
+            (sequence, group.id, change.newcomers.size, change.leavers.size),
         )
-        for column, (codes, rows) in enumerate(zip(change.state.codes, change.counts, strict=True)):
+        for column, codes in enumerate(change.state.codes):
+            before, after = (tally.counts[column].tolist() for tally in (change.before, change.now))
             for value, code in codes.items():
-                if rows[code]:
-                    before = change.state.rows[column][code]
+                if before[code] != after[code]:
                     value_id = ids.of(column, value)
-                    _write_count(db, sequence, group.id, value_id, before, int(rows[code]))
-
-
-def _write_count(
-    db: sqlite3.Connection, sequence: int, group: int, value: int, before: int, change: int
-) -> None:
-    db.execute("INSERT INTO changes VALUES (?, ?, ?, ?)", (sequence, group, value, change))
-    if before + change:
-        db.execute(
-            "INSERT OR REPLACE INTO counts VALUES (?, ?, ?)", (group, value, before + change)
-        )
-    else:
-        db.execute("DELETE FROM counts WHERE group_id = ? AND value_id = ?", (group, value))
+                    moved.append((sequence, group.id, value_id, after[code] - before[code]))
+                    counts.append((group.id, value_id, after[code]))
+    db.executemany("INSERT INTO changes VALUES (?, ?, ?, ?)", moved)
+    db.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?)", (c for c in counts if c[2]))
+    db.executemany(
+        "DELETE FROM counts WHERE group_id = ? AND value_id = ?",
+        (c[:2] for c in counts if not c[2]),
+    )
 
 
 @dataclass(eq=False)

@@ -525,18 +525,18 @@ def now() -> str:
 def _compare_with_last(result: Result, settings: Settings) -> ComparedReleases:
     """Return what a comparison with the last release will show, group by group."""
     differences = []
-    for change, group in zip(result.changes, result.decisions, strict=True):
-        newcomer, leaver = group.newcomers, group.leavers
-        gone = not group.now.size
+    for change in result.changes:
+        # A group that is gone as a whole tells nothing that its last tables did not.
+        left = change.leavers if change.now.size else change.leavers.without_rows()
         differences.append(
             Difference(
                 tuple(json.loads(change.state.key)),
-                newcomer.size,
-                0 if gone else leaver.size,
-                newcomer.worst,
-                Fraction(0) if gone else leaver.worst,
-                group.wishes.start.worst,
-                group.now.worst,
+                change.newcomers.size,
+                left.size,
+                change.newcomers.worst,
+                left.worst,
+                change.before.worst,
+                change.now.worst,
             )
         )
     return ComparedReleases(Composition(settings.alpha, settings.k), tuple(differences))
