@@ -1,6 +1,7 @@
 """Reference page of the Python interface."""
 
 import inspect
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from types import ModuleType
 from typing import Any
@@ -115,9 +116,39 @@ def _class(name: str, kind: type) -> str:
         prose(doc.summary),
         *doc.paragraphs(),
         table(["member", "meaning"], rows) if rows else "",
+        *(
+            _method(f"{name}.{each.__name__}", each)
+            for each in _methods(kind)
+            if _has_arguments(each)
+        ),
         # Readers do not have what only the tests provide.
         "" if "classes_of(" in doc.example else doc.example_block(),
     )
+
+
+def _method(name: str, method: Callable[..., Any]) -> str:
+    arguments = [[code(each), prose(text)] for each, text in doc_of(method).arguments.items()]
+    return joined(
+        f"#### {name}",
+        block("python", signature(method, name)),
+        table(["argument", "meaning"], arguments),
+    )
+
+
+def _has_arguments(method: Callable[..., Any]) -> bool:
+    return bool(doc_of(method).arguments)
+
+
+def _methods(kind: type) -> list[Callable[..., Any]]:
+    """List the public methods a class defines itself."""
+    plain = [getattr(member, "__func__", member) for member in vars(kind).values()]
+    return [
+        each
+        for each in plain
+        if inspect.isfunction(each)
+        and not each.__name__.startswith("_")
+        and each.__module__ == kind.__module__
+    ]
 
 
 def _fields(kind: type) -> list[list[str]]:
@@ -132,6 +163,7 @@ def _fields(kind: type) -> list[list[str]]:
 def _members(kind: type) -> list[list[str]]:
     """List the properties and methods a class defines itself."""
     rows = []
+    explained = [each for each in _methods(kind) if _has_arguments(each)]
     for name, member in vars(kind).items():
         callable_ = isinstance(member, classmethod | staticmethod) or inspect.isfunction(member)
         if name.startswith("_") or not (callable_ or isinstance(member, property)):
@@ -141,6 +173,8 @@ def _members(kind: type) -> list[list[str]]:
         plain = getattr(member, "__func__", member)
         summary = doc_of(plain).summary if plain.__doc__ else ""
         shown = name if isinstance(member, property) else signature(plain, name)
+        if plain in explained:
+            shown = f"{name}(…)"
         rows.append([code(" ".join(shown.split())), prose(summary)])
     return rows
 

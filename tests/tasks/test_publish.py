@@ -44,6 +44,26 @@ def test_the_report_of_a_start_names_groups_above_the_limit(tmp_path):
     assert "2 groups tell more than alpha" in done.warnings[0]
 
 
+def test_a_ledger_knows_what_it_was_started_with(ledger, tmp_path, raw_ledger, policy):
+    plain = sf.Ledger.open(ledger, alpha=0.5, k=2)
+    assert (plain.path, plain.alpha, plain.k, plain.policy) == (ledger, 0.5, 2, None)
+    assert (plain.quasi_identifiers, plain.sensitive) == (("age",), ("ill", "pay"))
+    assert plain.started is None
+    assert repr(plain) == f"<Ledger {str(ledger)!r}: alpha 0.5, k 2>"
+    assert sf.Ledger.open(raw_ledger, policy=policy).policy == policy
+    with pytest.raises(InputError, match=r"does not exist\. Start one"):
+        sf.Ledger(tmp_path / "none")
+
+
+def test_what_is_current_and_what_was(ledger):
+    clinic = sf.Ledger(ledger)
+    clinic.publish(table_of(NEW))
+    assert counted(clinic.current) == counted(grouped_of(START + NEW))
+    assert counted(clinic.contents(1).tables) == counted(grouped_of(START))
+    assert clinic.contents(1).release == 1
+    assert [entry["kind"] for entry in clinic.history] == ["start", "increment"]
+
+
 NEW = [
     ("20s", "flu", "high"),
     ("20s", "gout", "low"),

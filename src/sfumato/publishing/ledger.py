@@ -45,13 +45,11 @@ from sfumato.releases.stored import (
 from sfumato.tables import FORMATS, open_table
 from sfumato.typing import Value
 
-_Path = str | PathLike[str]
-
 
 class PublishOptions(TypedDict, total=False):
     """What `Ledger.delete` and `Ledger.correct` take besides their rows; see `Ledger.publish`."""
 
-    output: _Path | None
+    output: str | PathLike[str] | None
     hold: bool
     whole: bool
     again: bool
@@ -101,7 +99,7 @@ class Ledger:
         []
     """
 
-    def __init__(self, path: _Path) -> None:
+    def __init__(self, path: str | PathLike[str]) -> None:
         self.path = Path(path)
         with reading(self.path):
             pass  # It raises if the file is no ledger.
@@ -118,7 +116,7 @@ class Ledger:
     def start(
         cls,
         release: object,
-        path: _Path,
+        path: str | PathLike[str],
         *,
         alpha: float,
         k: int | None = None,
@@ -144,7 +142,7 @@ class Ledger:
     @classmethod
     def open(
         cls,
-        path: _Path,
+        path: str | PathLike[str],
         *,
         alpha: float | None = None,
         k: int | None = None,
@@ -195,7 +193,7 @@ class Ledger:
         self,
         rows: object = None,
         *,
-        output: _Path | None = None,
+        output: str | PathLike[str] | None = None,
         delete: object = None,
         correct: object = None,
         hold: bool = True,
@@ -364,7 +362,7 @@ def _load(policy: GivenPolicy | None) -> Policy | None:
 
 
 def _choose_output(
-    output: _Path | None, tables: GivenTables, form: str | None, key: Key | None
+    output: str | PathLike[str] | None, tables: GivenTables, form: str | None, key: Key | None
 ) -> IncrementOutput | None:
     """Return where the release goes; raise before any work is done if it cannot be written."""
     stored = output_of(output, tables.first, force=False, format=form)
@@ -398,7 +396,7 @@ _USUAL_K = 5
 
 def start_ledger(
     data: object,
-    path: _Path,
+    path: str | PathLike[str],
     alpha: float | None,
     k: int | None = None,
     policy: GivenPolicy | None = None,
