@@ -3,17 +3,20 @@
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from sfumato.counts import Column, FrequencySet, group, sums
+from sfumato.counts import Column, FrequencySet, added, group, sums
 from sfumato.errors import PolicyError, UnknownColumnError
 from sfumato.hierarchy.base import Ladder
-from sfumato.typing import BoolArray, IntArray, Value
+from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
 MISSING = -1
 """The code of a missing sensitive value."""
+
+Weights: TypeAlias = IntArray | FloatArray
+"""Numbers of rows, or probabilities."""
 
 T = TypeVar("T")
 
@@ -75,13 +78,25 @@ class ValueCounts:
 
 @dataclass(frozen=True, eq=False)
 class KnownCounts:
-    """Value counts without missing values; a class may have no entry at all."""
+    """Value counts without missing values; a class may have no entry at all.
+
+    Instead of rows, entries may have probabilities: shares of a person's belief, say.
+
+    Example:
+        >>> class_id, rows = np.array([0, 0, 0, 1]), np.array([2, 3, 1, 4])
+        >>> ill = KnownCounts(class_id, np.array([0, 1, 2, 1]), rows, np.array([6, 4]))
+        >>> ill.largest.tolist(), ill.beyond(1).tolist(), np.exp(ill.entropy).round(2).tolist()
+        ([3, 4], [3, 0], [2.75, 1.0])
+    """
 
     class_id: IntArray
     value: IntArray
-    rows: IntArray
-    totals: IntArray
+    rows: Weights
+    totals: Weights
     """Rows with a known value, per class."""
+
+    def __len__(self) -> int:
+        return len(self.totals)
 
     @cached_property
     def distinct(self) -> IntArray:
@@ -89,24 +104,43 @@ class KnownCounts:
         return np.bincount(self.class_id, minlength=len(self.totals))
 
     @cached_property
-    def largest(self) -> IntArray:
+    def largest(self) -> Weights:
         """Rows of each class's most frequent known value, 0 if it has none."""
-        result = np.zeros(len(self.totals), dtype=np.int64)
+        result: Weights = self.totals * 0
         starts = np.flatnonzero(np.diff(self.class_id, prepend=-1))
         if len(starts):
             result[self.class_id[starts]] = np.maximum.reduceat(self.rows, starts)
         return result
 
-    def beyond(self, n: int) -> IntArray:
+    @cached_property
+    def entropy(self) -> FloatArray:
+        """The entropy of each class's shares, to base e; -∞ where no value is known."""
+        # -Σ c/n log(c/n) = log n - (Σ c log c)/n, one pass over the counts.
+        sums = added(self.class_id, self.rows * np.log(self.rows), len(self))
+        result = np.full(len(self), -np.inf)
+        some = self.totals > 0
+        totals = self.totals[some]
+        # Rounding must not make the entropy of a single value negative.
+        result[some] = np.maximum(np.log(totals) - sums[some] / totals, 0.0)
+        return result
+
+    def beyond(self, n: int) -> Weights:
         """Rows of each class outside its `n` most frequent known values."""
+        first = np.cumsum(self.distinct) - self.distinct
+        rank = np.arange(len(self.rows)) - first[self.class_id]
+        tail = np.where(rank >= n, self._falling, 0)
+        sums = added(self.class_id, tail, len(self))
+        return sums if self.rows.dtype.kind == "f" else sums.astype(np.int64)
+
+    @cached_property
+    def _falling(self) -> Weights:
+        """The rows of the entries, class by class, largest first."""
+        if self.rows.dtype.kind == "f":
+            return self.rows[np.lexsort((-self.rows, self.class_id))]
         # One sort of packed keys orders every class's counts downwards.
         width = int(self.rows.max(initial=0)) + 1
-        rows = width - 1 - np.sort(self.class_id * width + (width - 1 - self.rows)) % width
-        first = np.cumsum(self.distinct) - self.distinct
-        rank = np.arange(len(rows)) - first[self.class_id]
-        tail = np.where(rank >= n, rows, 0)
-        sums = np.bincount(self.class_id, weights=tail, minlength=len(self.totals))
-        return sums.astype(np.int64)
+        falling: IntArray = np.sort(self.class_id * width + (width - 1 - self.rows)) % width
+        return width - 1 - falling
 
 
 @dataclass(frozen=True, eq=False)

@@ -66,7 +66,7 @@ def sums(of_item: IntArray, rows: IntArray, n: int) -> IntArray:
     return np.bincount(of_item, weights=rows, minlength=n).astype(np.int64)
 
 
-def added(of_item: IntArray | CodeArray, weight: FloatArray, n: int) -> FloatArray:
+def added(of_item: IntArray | CodeArray, weight: np.ndarray, n: int) -> FloatArray:
     """Add up the weights of the items of each group.
 
     >>> added(np.array([0, 1, 0]), np.array([0.5, 1.0, 2.0]), 2).tolist()

@@ -1,5 +1,6 @@
 """Small tables and the ways to slice them."""
 
+from dataclasses import asdict
 from functools import partial
 from typing import NamedTuple
 
@@ -65,7 +66,7 @@ class Asked(NamedTuple):
 
 
 def asked(form):
-    return Asked(form, partial(getattr(literal, form.name), **form.parameters()))
+    return Asked(form, partial(getattr(literal, form.name), **asdict(form)))
 
 
 FORMS = st.one_of(

@@ -18,10 +18,8 @@ from sfumato.slicing import (
     Recursive,
     correlated_columns,
     crowds,
+    medoids,
     require_diverse,
-)
-from sfumato.slicing import (
-    attributes as medoids,
 )
 from tests.slicing.tables import FORMS, NAMES, ROWS
 

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.classes import classes_from
-from sfumato.models import MODELS
 from sfumato.slicing import (
     Entropy,
     Probabilistic,
@@ -199,9 +198,9 @@ def test_crowds_are_judged_as_the_model_of_the_form_judges_classes(rows, columns
     [held] = [column for column in columns if "ill" in column]
     known = tuple(name for name in held if name != "ill")
     classes = classes_from(counts, known, ("ill",))
-    model = MODELS[asked.form.model](column="ill", **asked.form.parameters())
+    model = asked.form.model("ill")
     np.testing.assert_array_equal(~asked.form.fail(tally), model.passes(classes))
-    assert asked.form.measured(tally) == pytest.approx(model.measure(classes))
+    assert asked.form.measure(tally) == pytest.approx(model.measure(classes))
 
 
 def test_exactly_one_in_l_is_allowed_and_exactly_c_times_is_not():

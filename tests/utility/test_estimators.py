@@ -13,7 +13,8 @@ from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import GroupedTables, LinkedTables
 from sfumato.decouplings.break_merge import Merged
 from sfumato.errors import InputError, ParameterError, UnknownColumnError
-from sfumato.usefulness import Estimator, Query, among, cramers_v
+from sfumato.slicing.correlation import cells_in, cramers_v
+from sfumato.usefulness import Estimator, Query, among
 from tests.decouple.literal import joined
 from tests.utility import literal
 from tests.utility.tables import NAMES, QI, ROWS, SENSITIVE, counts_of, keeps, queries
@@ -129,7 +130,9 @@ def _same_joint(release, expected, one, other):
         for b, second in enumerate(release.column(other).values):
             assert table[a, b] == pytest.approx(float(pairs[value, second]), abs=1e-9)
     pairs = {pair: rows for pair, rows in pairs.items() if rows}
-    assert cramers_v(table) ** 2 == pytest.approx(float(literal.cramers_v_squared(pairs)), abs=1e-9)
+    assert cramers_v(*cells_in(table)) ** 2 == pytest.approx(
+        float(literal.cramers_v_squared(pairs)), abs=1e-9
+    )
 
 
 def test_estimates_are_right_where_the_assumptions_hold():
@@ -235,4 +238,4 @@ def test_levels_leave_as_much_correlation_as_their_labels_have(rows):
 
 def _phi_square(table):
     least = min((table.sum(axis=1) > 0).sum(), (table.sum(axis=0) > 0).sum()) - 1
-    return cramers_v(table) ** 2 * least
+    return cramers_v(*cells_in(table)) ** 2 * least

@@ -327,10 +327,10 @@ class Slicing(Decoupling):
             )
             for number, names in enumerate(columns.columns, start=1)
         )
-        form = self.diversity
-        model = {"model": form.model, "column": columns.sensitive, **form.parameters()}
-        model["measured"] = form.measured(crowds(laid, bucket).tally)
-        return Parts(grouped, label, count, tables, (model,))
+        model = self.diversity.model(columns.sensitive)
+        measured = self.diversity.measure(crowds(laid, bucket).tally)
+        promise = {"model": model.name, **model.params(), "measured": measured}
+        return Parts(grouped, label, count, tables, (promise,))
 
     def companions(self, parts: Parts, manifest: Mapping[str, Any]) -> dict[str, str]:
         return {"schema.sql": slice_sql(parts), "README.md": slice_readme(manifest)}

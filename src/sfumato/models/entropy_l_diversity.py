@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.classes import EquivalenceClasses
+from sfumato.classes import EquivalenceClasses, KnownCounts
 from sfumato.models.distinct_l_diversity import FinerLDiversity
 from sfumato.models.rounding import at_least
 from sfumato.typing import BoolArray, FloatArray
@@ -39,21 +39,17 @@ class EntropyLDiversity(FinerLDiversity):
     name: ClassVar[str] = "entropy-l-diversity"
 
     def passes(self, classes: EquivalenceClasses) -> BoolArray:
-        return at_least(self._entropies(classes), math.log(self.l))
+        return self.keeps(classes.counts_of(self.column).known)
+
+    def keeps(self, known: KnownCounts) -> BoolArray:
+        """Return which value counts keep the promise, whatever they are counts of."""
+        return at_least(known.entropy, math.log(self.l))
+
+    def figures(self, known: KnownCounts) -> FloatArray:
+        """Return the largest `l` that each of them keeps."""
+        found: FloatArray = np.exp(known.entropy)
+        return found
 
     def measure(self, classes: EquivalenceClasses) -> dict[str, float]:
-        entropies = self._entropies(classes)
-        return {"l": float(np.exp(entropies.min())) if len(entropies) else self.l}
-
-    def _entropies(self, classes: EquivalenceClasses) -> FloatArray:
-        known = classes.counts_of(self.column).known
-        # -Σ c/n log(c/n) = log n - (Σ c log c)/n, one pass over the counts.
-        sums = np.bincount(
-            known.class_id, weights=known.rows * np.log(known.rows), minlength=len(classes)
-        )
-        result = np.full(len(classes), -np.inf)
-        some = known.totals > 0
-        totals = known.totals[some]
-        # Rounding must not make the entropy of a single value negative.
-        result[some] = np.maximum(np.log(totals) - sums[some] / totals, 0.0)
-        return result
+        figures = self.figures(classes.counts_of(self.column).known)
+        return {"l": float(figures.min()) if len(figures) else self.l}

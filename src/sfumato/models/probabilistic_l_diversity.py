@@ -1,13 +1,14 @@
 """Probabilistic l-diversity: no sensitive value is likelier than 1/l in its class."""
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sfumato.classes import EquivalenceClasses
+import numpy as np
+
+from sfumato.classes import EquivalenceClasses, KnownCounts
 from sfumato.models.distinct_l_diversity import FinerLDiversity
 from sfumato.models.rounding import at_least, ratio
-from sfumato.typing import BoolArray
+from sfumato.typing import BoolArray, FloatArray
 
 
 @dataclass(frozen=True)
@@ -40,13 +41,18 @@ class ProbabilisticLDiversity(FinerLDiversity):
     name: ClassVar[str] = "probabilistic-l-diversity"
 
     def passes(self, classes: EquivalenceClasses) -> BoolArray:
-        known = classes.counts_of(self.column).known
+        return self.keeps(classes.counts_of(self.column).known)
+
+    def keeps(self, known: KnownCounts) -> BoolArray:
+        """Return which value counts keep the promise, whatever they are counts of."""
         verdicts: BoolArray = (known.totals > 0) & at_least(known.totals, known.largest * self.l)
         return verdicts
 
+    def figures(self, known: KnownCounts) -> FloatArray:
+        """Return the largest `l` that each of them keeps; 0 where no value is known."""
+        found: FloatArray = np.where(known.totals > 0, ratio(known.totals, known.largest), 0.0)
+        return found
+
     def measure(self, classes: EquivalenceClasses) -> dict[str, float]:
-        known = classes.counts_of(self.column).known
-        if not len(classes):
-            return {"l": self.l}
-        worst = float(ratio(known.largest, known.totals).max())
-        return {"l": 0.0 if math.isinf(worst) else 1 / worst}
+        figures = self.figures(classes.counts_of(self.column).known)
+        return {"l": float(figures.min()) if len(figures) else self.l}

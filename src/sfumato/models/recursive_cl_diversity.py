@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from sfumato.checks import require_int, require_number, require_text
-from sfumato.classes import EquivalenceClasses
+from sfumato.classes import EquivalenceClasses, KnownCounts
 from sfumato.models.base import CLOSED, Merging, PrivacyModel
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
 from sfumato.models.rounding import below, ratio
@@ -61,15 +61,19 @@ class RecursiveCLDiversity(PrivacyModel):
         require_int("l", self.l, at_least=2, why="the tail must leave out the commonest value")
 
     def passes(self, classes: EquivalenceClasses) -> BoolArray:
-        return below(self._ratios(classes), self.c)
+        return self.keeps(classes.counts_of(self.column).known)
+
+    def keeps(self, known: KnownCounts) -> BoolArray:
+        """Return which value counts keep the promise, whatever they are counts of."""
+        return below(self.figures(known), self.c)
+
+    def figures(self, known: KnownCounts) -> FloatArray:
+        """Return the bound that `c` must exceed for each of them."""
+        return ratio(known.largest, known.beyond(self.l - 1))
 
     def measure(self, classes: EquivalenceClasses) -> dict[str, float]:
-        ratios = self._ratios(classes)
-        return {"c": float(ratios.max()) if len(ratios) else self.c}
-
-    def _ratios(self, classes: EquivalenceClasses) -> FloatArray:
-        known = classes.counts_of(self.column).known
-        return ratio(known.largest, known.beyond(self.l - 1))
+        figures = self.figures(classes.counts_of(self.column).known)
+        return {"c": float(figures.max()) if len(figures) else self.c}
 
     @property
     def absorbing_part(self) -> DistinctLDiversity:

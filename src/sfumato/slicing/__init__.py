@@ -15,8 +15,18 @@ from sfumato.slicing.correlation import (
     phi_square,
     shared_information,
 )
-from sfumato.slicing.diversity import Crowds, beliefs, crowds, exposed
-from sfumato.slicing.forms import FORMS, Entropy, Form, Probabilistic, Recursive, Tally, form_of
+from sfumato.slicing.diversity import (
+    FORMS,
+    Crowds,
+    Entropy,
+    Form,
+    Probabilistic,
+    Recursive,
+    beliefs,
+    crowds,
+    exposed,
+    form_of,
+)
 from sfumato.slicing.layout import Columns, Laid
 
 __all__ = [
@@ -30,7 +40,6 @@ __all__ = [
     "Laid",
     "Probabilistic",
     "Recursive",
-    "Tally",
     "beliefs",
     "bucketed",
     "correlated_columns",

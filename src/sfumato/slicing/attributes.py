@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sfumato.classes import KnownCounts
 from sfumato.counts import FrequencySet
 from sfumato.errors import InfeasibleError, ParameterError
 from sfumato.slicing.correlation import Correlations, correlations
-from sfumato.slicing.diversity import Crowds, crowds
-from sfumato.slicing.forms import Form, Tally
+from sfumato.slicing.diversity import Crowds, Form, crowds
 from sfumato.slicing.layout import Columns, Laid, redundant
 from sfumato.typing import FloatArray, IntArray
 
@@ -107,7 +107,7 @@ def correlated_columns(
         measure: How correlation is measured: one of `MEASURES`.
 
     Example:
-        >>> from sfumato.slicing.forms import Probabilistic
+        >>> from sfumato.slicing.diversity import Probabilistic
         >>> rows = [(i, str(i), j, "xyz"[(i % 2 + j) % 3]) for i in range(4) for j in range(3)]
         >>> counts = FrequencySet.from_rows(["age", "born", "zip", "ill"], rows)
         >>> names, form = ["age", "born", "zip"], Probabilistic(2)
@@ -170,14 +170,14 @@ def _why(
             for known in columns.known
         }
         among = f" among those with {alike}"
-    if not found.tally.total[worst]:
+    if not found.tally.totals[worst]:
         return f"nobody{among} has a known {name!r}, and a missing value hides nobody"
     return form.complaint(found.tally, worst, name, among)
 
 
-def _worst(tally: Tally, failing: np.ndarray) -> int:
+def _worst(tally: KnownCounts, failing: np.ndarray) -> int:
     """Give where the most frequent value has the largest share; all, if none is known."""
-    total, largest = tally.total[failing], tally.largest[failing]
+    total, largest = tally.totals[failing], tally.largest[failing]
     return int(np.argmax(np.where(total > 0, largest / np.maximum(total, 1), 2)))
 
 

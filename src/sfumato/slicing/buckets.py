@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.slicing.diversity import crowds
-from sfumato.slicing.forms import Form
+from sfumato.slicing.diversity import Form, crowds
 from sfumato.slicing.layout import Laid
 from sfumato.typing import BoolArray, FloatArray, IntArray
 
@@ -32,7 +31,7 @@ def bucketed(laid: Laid, codes: Sequence[np.ndarray], form: Form) -> IntArray:
         The bucket of each item.
 
     Example:
-        >>> from sfumato.slicing.forms import Probabilistic
+        >>> from sfumato.slicing.diversity import Probabilistic
         >>> age, ill = np.array([0, 1, 2, 3]), np.array([0, 1, 0, 1])
         >>> laid = Laid((age,), np.zeros(4, dtype=int), ill, np.ones(4, dtype=int))
         >>> bucketed(laid, [age], Probabilistic(2)).tolist()

@@ -1,4 +1,4 @@
-"""How much two attributes have to do with each other, from counts."""
+"""Correlation of two attributes, from counts."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from sfumato.classes import Weights
 from sfumato.counts import Column, FrequencySet, group, sums
 from sfumato.text import date_of, number_of
 from sfumato.typing import CodeArray, FloatArray, IntArray
@@ -66,7 +67,17 @@ def cells_of(one: CodeArray, other: CodeArray, rows: IntArray) -> Cells:
     return first.astype(np.int64), second.astype(np.int64), sums(groups.of_item, rows, groups.n)
 
 
-def phi_square(one: IntArray, other: IntArray, rows: IntArray) -> float:
+def cells_in(table: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+    """List the pairs of values that a table of two attributes has, and what it says of each.
+
+    >>> cramers_v(*cells_in(np.array([[5.0, 0.0], [0.0, 5.0]])))
+    1.0
+    """
+    one, other = np.nonzero(table)
+    return one, other, table[one, other]
+
+
+def phi_square(one: IntArray, other: IntArray, rows: Weights) -> float:
     """Give χ²/n of the table of two attributes.
 
     Σ (fᵢⱼ - fᵢ fⱼ)² / (fᵢ fⱼ) = Σ fᵢⱼ² / (fᵢ fⱼ) - 1, so that only pairs that occur count.
@@ -74,37 +85,36 @@ def phi_square(one: IntArray, other: IntArray, rows: IntArray) -> float:
     >>> phi_square(np.array([0, 1]), np.array([0, 1]), np.array([5, 5]))
     1.0
     """
-    total = int(rows.sum())
-    if not total:
+    if not rows.sum() > 0:
         return 0.0
     share, first, second = _shares(one, other, rows)
     return max(float((share * share / (first * second)).sum()) - 1, 0.0)
 
 
-def mean_square_contingency(one: IntArray, other: IntArray, rows: IntArray) -> float:
+def mean_square_contingency(one: IntArray, other: IntArray, rows: Weights) -> float:
     """Give φ²/(min(a, b) - 1) for attributes of a and b values: 0 if independent, at most 1."""
     fewer = min(len(np.unique(one)), len(np.unique(other)))
     return 0.0 if fewer < 2 else min(phi_square(one, other, rows) / (fewer - 1), 1.0)
 
 
-def cramers_v(one: IntArray, other: IntArray, rows: IntArray) -> float:
+def cramers_v(one: IntArray, other: IntArray, rows: Weights) -> float:
     """Give the root of the mean-square contingency."""
     return float(np.sqrt(mean_square_contingency(one, other, rows)))
 
 
-def mutual_information(one: IntArray, other: IntArray, rows: IntArray) -> float:
+def mutual_information(one: IntArray, other: IntArray, rows: Weights) -> float:
     """Give how many bits one attribute tells about the other.
 
     >>> mutual_information(np.array([0, 1]), np.array([0, 1]), np.array([5, 5]))
     1.0
     """
-    if not int(rows.sum()):
+    if not rows.sum() > 0:
         return 0.0
     share, first, second = _shares(one, other, rows)
     return max(float((share * np.log2(share / (first * second))).sum()), 0.0)
 
 
-def shared_information(one: IntArray, other: IntArray, rows: IntArray) -> float:
+def shared_information(one: IntArray, other: IntArray, rows: Weights) -> float:
     """Give the mutual information over the most it could be, the smaller of the two entropies.
 
     0 if the attributes are independent, 1 if one of them tells the other.
@@ -116,7 +126,7 @@ def shared_information(one: IntArray, other: IntArray, rows: IntArray) -> float:
     return min(mutual_information(one, other, rows) / most, 1.0) if most > 0 else 0.0
 
 
-MEASURES: dict[str, Callable[[IntArray, IntArray, IntArray], float]] = {
+MEASURES: dict[str, Callable[[IntArray, IntArray, Weights], float]] = {
     "phi-square": mean_square_contingency,
     "cramers-v": cramers_v,
     "mutual-information": shared_information,
@@ -125,7 +135,7 @@ MEASURES: dict[str, Callable[[IntArray, IntArray, IntArray], float]] = {
 
 
 def _shares(
-    one: IntArray, other: IntArray, rows: IntArray
+    one: IntArray, other: IntArray, rows: Weights
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Give the share of each pair, and of each of its two values."""
     share: FloatArray = rows / rows.sum()
@@ -134,7 +144,7 @@ def _shares(
     return share, first[one], second[other]
 
 
-def _bits(numbers: IntArray, rows: IntArray) -> float:
+def _bits(numbers: IntArray, rows: Weights) -> float:
     """Give the entropy of one attribute."""
     of_value = np.bincount(numbers, rows)
     share = of_value[of_value > 0] / max(of_value.sum(), 1)

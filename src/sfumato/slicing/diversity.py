@@ -9,15 +9,248 @@ the `forms`. Where values are missing, shares are among those that are not: p(t,
 (1 - p(t, missing))/l, and not all may be missing.
 """
 
-from collections.abc import Iterator
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from sfumato.slicing.forms import Form, Tally
+from sfumato.checks import require_int, require_number
+from sfumato.classes import KnownCounts
+from sfumato.counts import sums
+from sfumato.errors import ParameterError
+from sfumato.models import EntropyLDiversity, ProbabilisticLDiversity, RecursiveCLDiversity
 from sfumato.slicing.layout import Laid
 from sfumato.typing import BoolArray, FloatArray, IntArray
+
+# The forms of l-diversity: what is asked of how likely each sensitive value is.
+#
+# All three stay true when distributions are mixed, whatever the weights. The largest share of a
+# mixture is at most the average of the largest shares; its entropy is at least the average
+# entropy; and what lies beyond its n largest shares is at least the average of that, so that r₁ <
+# c (r_l + … + r_m) survives as well. Two things follow. Where every bucket is diverse so is
+# everybody, of whom several buckets speak; and a table that is not diverse as one bucket cannot
+# be cut into buckets that are.
+
+
+_NEAR = 1e-9
+"""Probabilities so near to a limit are computed again as fractions."""
+
+_LARGE = 1 << 31
+"""No table has as many rows; a larger l asks for the same, and would not fit its product."""
+
+Model: TypeAlias = ProbabilisticLDiversity | EntropyLDiversity | RecursiveCLDiversity
+
+
+class Form(ABC):
+    """How diverse the sensitive values of a crowd, or of what is believed of a person, have to be.
+
+    The arithmetic is that of the model which asks the same of classes. Shares are among the values
+    that are known; where none is, every form fails.
+    """
+
+    name: ClassVar[str]
+    l: int | float
+
+    @abstractmethod
+    def model(self, column: str) -> Model:
+        """Return the privacy model that asks the same of the classes of a table."""
+
+    @abstractmethod
+    def __str__(self) -> str:
+        """Write what is asked, as in "is 3-diverse"."""
+
+    def fail(self, known: KnownCounts) -> BoolArray:
+        """Return which are not diverse."""
+        return ~self.model("value").keeps(known)
+
+    @abstractmethod
+    def near(self, known: KnownCounts) -> BoolArray:
+        """Return where weights that are not whole numbers may be judged wrongly."""
+
+    @abstractmethod
+    def fails(self, shares: Sequence[Fraction]) -> bool:
+        """Judge one distribution exactly; what all values weigh together need not be 1."""
+
+    def figures(self, known: KnownCounts) -> FloatArray:
+        """Return the strictest parameter that each of them keeps."""
+        return self.model("value").figures(known)
+
+    def measure(self, known: KnownCounts) -> dict[str, float]:
+        """Return the strictest parameter that all keep, by its name."""
+        return {"l": float(self.figures(known).min())}
+
+    @abstractmethod
+    def complaint(self, known: KnownCounts, worst: int, column: str, among: str) -> str:
+        """Write why one fails."""
+
+    @abstractmethod
+    def advice(self, known: KnownCounts) -> str:
+        """Write what could be asked instead; empty if nothing could."""
+
+
+@dataclass(frozen=True)
+class Probabilistic(Form):
+    """No value is likelier than 1/l; exactly 1/l is allowed."""
+
+    name: ClassVar[str] = "probabilistic"
+
+    l: int
+
+    def __post_init__(self) -> None:
+        require_int("l", self.l, at_least=2, why="with l=1 a bucket hides nobody")
+
+    def __str__(self) -> str:
+        return f"{self.l}-diverse"
+
+    def model(self, column: str) -> ProbabilisticLDiversity:
+        return ProbabilisticLDiversity(column, self.l)
+
+    def fail(self, known: KnownCounts) -> BoolArray:
+        return ~ProbabilisticLDiversity("value", min(self.l, _LARGE)).keeps(known)
+
+    def near(self, known: KnownCounts) -> BoolArray:
+        excess = known.largest * min(self.l, _LARGE) - known.totals
+        found: BoolArray = np.abs(excess) <= _NEAR
+        return found
+
+    def fails(self, shares: Sequence[Fraction]) -> bool:
+        return not any(shares) or max(shares) * self.l > sum(shares)
+
+    def complaint(self, known: KnownCounts, worst: int, column: str, among: str) -> str:
+        most, people = known.largest[worst], known.totals[worst]
+        return (
+            f"{most} of {people} people with a known {column!r}{among} have the same, "
+            f"more than 1 in {self.l}"
+        )
+
+    def advice(self, known: KnownCounts) -> str:
+        possible = int((known.totals // np.maximum(known.largest, 1)).min())
+        if possible >= 2:
+            return f"take an l of at most {possible}"
+        return "take form='recursive' with l=2" if known.distinct.min() > 1 else ""
+
+
+@dataclass(frozen=True)
+class Entropy(Form):
+    """The entropy of what is believed is at least log l, as of l equally likely values."""
+
+    name: ClassVar[str] = "entropy"
+
+    l: int | float
+
+    def __post_init__(self) -> None:
+        require_number("l", self.l, above=1, why="with l=1 a bucket hides nobody")
+
+    def __str__(self) -> str:
+        return f"entropy {self.l}-diverse"
+
+    def model(self, column: str) -> EntropyLDiversity:
+        return EntropyLDiversity(column, self.l)
+
+    def near(self, known: KnownCounts) -> BoolArray:
+        # Logarithms are no fractions: slack is all that can be done.
+        return np.zeros(len(known), dtype=bool)
+
+    def fails(self, shares: Sequence[Fraction]) -> bool:
+        weight = np.array([float(share) for share in shares if share], dtype=np.float64)
+        one = np.zeros(len(weight), dtype=np.int64)
+        return bool(self.fail(KnownCounts(one, one, weight, np.array([weight.sum()])))[0])
+
+    def complaint(self, known: KnownCounts, worst: int, column: str, among: str) -> str:
+        people, worth = known.totals[worst], _round_down(self.figures(known)[worst])
+        return (
+            f"the values of {people} people with a known {column!r}{among} are as hard to guess "
+            f"as {worth} equally likely ones, fewer than {self.l}"
+        )
+
+    def advice(self, known: KnownCounts) -> str:
+        possible = _round_down(self.figures(known).min())
+        return f"take an l of at most {possible:.12g}" if possible > 1 else ""
+
+
+@dataclass(frozen=True)
+class Recursive(Form):
+    """The likeliest value is less than c times as likely as all from the l-th likeliest on.
+
+    With probabilities in falling order, r₁ < c (r_l + r_(l+1) + … + r_m).
+    """
+
+    name: ClassVar[str] = "recursive"
+
+    l: int
+    c: float
+
+    def __post_init__(self) -> None:
+        require_int("l", self.l, at_least=2, why="the tail must leave out the likeliest value")
+        require_number("c", self.c, above=0, why="with c=0 no bucket passes")
+
+    def __str__(self) -> str:
+        return f"recursive ({self.c}, {self.l})-diverse"
+
+    def model(self, column: str) -> RecursiveCLDiversity:
+        return RecursiveCLDiversity(column, self.c, self.l)
+
+    def near(self, known: KnownCounts) -> BoolArray:
+        found: BoolArray = np.abs(self.figures(known) - self.c) <= _NEAR * max(1.0, self.c)
+        return found
+
+    def fails(self, shares: Sequence[Fraction]) -> bool:
+        falling = sorted(shares, reverse=True)
+        # As it is written: 0.1 is a tenth, and not the binary number next to it.
+        return not falling or falling[0] >= Fraction(str(self.c)) * sum(falling[self.l - 1 :])
+
+    def measure(self, known: KnownCounts) -> dict[str, float]:
+        return {"c": float(self.figures(known).max())}
+
+    def complaint(self, known: KnownCounts, worst: int, column: str, among: str) -> str:
+        most, people = known.largest[worst], known.totals[worst]
+        tail = known.beyond(self.l - 1)[worst]
+        return (
+            f"{most} of {people} people with a known {column!r}{among} have the same, not fewer "
+            f"than {self.c:.12g} times the {tail} who have none of the {self.l - 1} most frequent"
+        )
+
+    def advice(self, known: KnownCounts) -> str:
+        bound = self.figures(known).max()
+        if np.isfinite(bound):
+            return f"take a c above {-_round_down(-bound):.12g}"
+        possible = int(known.distinct.min())
+        return f"take an l of at most {possible}" if possible >= 2 else ""
+
+
+FORMS: dict[str, type[Form]] = {form.name: form for form in (Probabilistic, Entropy, Recursive)}
+
+
+def form_of(name: str, l: int | float, c: float | None = None) -> Form:
+    """Build a form of its name and its parameters.
+
+    >>> form_of("recursive", 2, 4)
+    Recursive(l=2, c=4)
+    """
+    if name not in FORMS:
+        raise ParameterError("form", name, "one of " + ", ".join(map(repr, FORMS)))
+    if name == Recursive.name:
+        if c is None:
+            why = "the likeliest value is compared with c times the rare ones"
+            raise ParameterError("c", c, "given for form='recursive'", why=why)
+        return Recursive(l, c)  # type: ignore[arg-type]  # it refuses what is no integer
+    if c is not None:
+        raise ParameterError("c", c, "left out", why=f"form={name!r} has no c")
+    return FORMS[name](l)  # type: ignore[call-arg]
+
+
+def _round_down(number: float) -> float:
+    """Round down, so that a figure below a limit is not written as the limit.
+
+    >>> _round_down(2.99996), -_round_down(-2.00001)
+    (2.999, 2.001)
+    """
+    return math.floor(number * 1000) / 1000
+
 
 _AT_ONCE = 1 << 21
 """Matches of people and buckets that are looked at together."""
@@ -28,8 +261,8 @@ class Crowds(NamedTuple):
 
     bucket: IntArray
     known: IntArray
-    tally: Tally
-    """How many rows have each value that is not missing."""
+    tally: KnownCounts
+    """How many rows have each value that is not missing; a crowd is a class."""
 
 
 def crowds(laid: Laid, bucket: IntArray, at: IntArray | None = None) -> Crowds:
@@ -48,16 +281,19 @@ def crowds(laid: Laid, bucket: IntArray, at: IntArray | None = None) -> Crowds:
     Example:
         >>> laid = Laid((), np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([2, 3, 4]))
         >>> found = crowds(laid, np.array([0, 0, 0]))
-        >>> found.known.tolist(), found.tally.total.tolist(), found.tally.largest.tolist()
+        >>> found.known.tolist(), found.tally.totals.tolist(), found.tally.largest.tolist()
         ([0, 1], [5, 4], [3, 4])
     """
     pair, rows = (laid.pair, laid.rows) if at is None else (laid.pair[at], laid.rows[at])
     key, n = _totals(bucket * laid.pairs + pair, rows)
     of_bucket, of_pair = np.divmod(key, max(laid.pairs, 1))
-    known = laid.known_of_pair[of_pair]
-    n[laid.value_of_pair[of_pair] == laid.missing] = 0
+    known, value = laid.known_of_pair[of_pair], laid.value_of_pair[of_pair]
     starts = _starts(of_bucket, known)
-    return Crowds(of_bucket[starts], known[starts], Tally(n, starts))
+    crowd = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(known))))
+    there = value != laid.missing
+    crowd, n = crowd[there], n[there]
+    tally = KnownCounts(crowd, value[there], n, sums(crowd, n, len(starts)))
+    return Crowds(of_bucket[starts], known[starts], tally)
 
 
 def beliefs(laid: Laid, bucket: IntArray) -> FloatArray:
@@ -99,7 +335,8 @@ def exposed(
     buckets = _Buckets(laid, bucket)
     likely = buckets.beliefs(people)
     likely[:, np.arange(laid.values) == laid.missing] = 0
-    tally = Tally(likely.ravel(), np.arange(len(people)) * laid.values)
+    person, value = np.nonzero(likely)
+    tally = KnownCounts(person, value, likely[person, value], likely.sum(axis=1))
     wrong = form.fail(tally)
     for near in np.flatnonzero(form.near(tally)):
         wrong[near] = form.fails(buckets.exactly(int(people[near])))

@@ -22,7 +22,6 @@ from sfumato.usefulness.measure import (
     Exam,
     Utilities,
     Utility,
-    cramers_v,
     strengths,
 )
 from sfumato.usefulness.queries import Condition, Query, QueryErrors, Workload, among, between
@@ -43,6 +42,5 @@ __all__ = [
     "Workload",
     "among",
     "between",
-    "cramers_v",
     "strengths",
 ]

@@ -12,8 +12,9 @@ from sfumato.checks import require_int, require_text
 from sfumato.counts import Column, FrequencySet, group
 from sfumato.errors import MissingExtraError, ParameterError, UnknownNameError
 from sfumato.html import fragment
+from sfumato.slicing.correlation import cells_in, cramers_v
 from sfumato.text import text_of
-from sfumato.typing import FloatArray, IntArray
+from sfumato.typing import IntArray
 from sfumato.usefulness.estimators import Estimator
 from sfumato.usefulness.queries import QueryErrors, Workload
 
@@ -110,32 +111,10 @@ def strengths(estimator: Estimator, names: Sequence[str]) -> dict[tuple[str, str
     """
     sizes = {name: len(estimator.column(name).values) for name in names}
     return {
-        (one, other): cramers_v(estimator.joint(one, other))
+        (one, other): cramers_v(*cells_in(estimator.joint(one, other)))
         for one, other in combinations(names, 2)
         if sizes[one] * sizes[other] <= MOST_CELLS
     }
-
-
-def cramers_v(table: FloatArray) -> float:
-    """Measure how much two columns have to do with each other: 0 nothing, 1 one tells the other.
-
-    A column with a single value has nothing to do with any other.
-
-    Args:
-        table: How many rows have each pair of values.
-
-    Example:
-        >>> cramers_v(np.array([[5.0, 0.0], [0.0, 5.0]])), cramers_v(np.ones((2, 3)))
-        (1.0, 0.0)
-    """
-    table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
-    least = min(table.shape) - 1
-    if least < 1:
-        return 0.0
-    across, down = table.sum(axis=1), table.sum(axis=0)
-    # φ² = Σ n²ᵢⱼ / (nᵢ nⱼ) - 1, which rounding may take a hair below 0 or above its limit.
-    phi_square = float((table / across[:, None] * (table / down)).sum()) - 1
-    return float(np.sqrt(min(max(phi_square / least, 0.0), 1.0)))
 
 
 # How well a classifier that learnt from a release does.
