@@ -22,7 +22,14 @@ from benchmarks.workloads import (
 )
 from sfumato.counts import FrequencySet
 from sfumato.losses import DistortionRatio, NormalizedLoss
-from sfumato.partition import BottomUp, Mondrian, Partitioner, Settled, TopDown, settle
+from sfumato.partition import (
+    BottomUp,
+    LabelledPartition,
+    Mondrian,
+    Partitioner,
+    TopDown,
+    label_partition,
+)
 from sfumato.policy import Policy
 from sfumato.recode.problem import counted_columns, make_checker, make_problem, prepare
 from sfumato.search import BestFirst, Found
@@ -60,13 +67,13 @@ def run(bench: Bench) -> Iterator[Figure]:
     yield from _whole(bench, file)
 
 
-def decide(method: Partitioner, policy: Policy, counts: FrequencySet) -> Settled:
+def decide(method: Partitioner, policy: Policy, counts: FrequencySet) -> LabelledPartition:
     """Do all that lies between counting and publishing, hierarchies included."""
     problem = make_problem(policy, prepare(policy, counts))
-    return settle(problem, method.run(problem), method.intervals(problem))
+    return label_partition(problem, method.run(problem), method.intervals(problem))
 
 
-def loss_of(policy: Policy, settled: Settled) -> float:
+def loss_of(policy: Policy, settled: LabelledPartition) -> float:
     """Measure what was decided as the policy does."""
     problem = settled.problem
     return policy.loss.over(problem.attributes, problem.total).of_local(settled.result())
@@ -83,7 +90,7 @@ def _adult(bench: Bench, table: pa.Table) -> Iterator[Figure]:
         settled, timing = _decided(method, policy, counts, repeats)
         kept[name] = 1 - loss_of(policy, settled)
         yield Figure(f"{at}: granularity", round(kept[name], 6))
-        yield Figure(f"{at}: classes", settled.parted.n)
+        yield Figure(f"{at}: classes", settled.partition.n)
         yield Figure.of(f"{at}: deciding", timing, target=_most(bench, method, _ADULT))
     optimum = _optimum(policy, counts)
     yield Figure("Adult, k=5, one level per column: granularity", round(1 - optimum.loss, 6))
@@ -101,7 +108,7 @@ def _health(bench: Bench, table: pa.Table) -> Iterator[Figure]:
         at = f"health conditions, {name}"
         settled, timing = _decided(method, policy, counts, bench.few)
         yield Figure(f"{at}: distortion ratio", round(loss_of(policy, settled), 6))
-        yield Figure(f"{at}: classes", settled.parted.n)
+        yield Figure(f"{at}: classes", settled.partition.n)
         yield Figure.of(f"{at}: deciding", timing, target=_most(bench, method, _HEALTH))
     at = "health conditions, one level per column"
     optimum = _optimum(policy, counts)
@@ -162,9 +169,9 @@ def _most(bench: Bench, method: Partitioner, seconds: Mapping[str, float]) -> fl
 
 def _decided(
     method: Partitioner, policy: Policy, counts: FrequencySet, repeats: int
-) -> tuple[Settled, Timing]:
+) -> tuple[LabelledPartition, Timing]:
     """Decide several times over; the decision is always the same."""
-    last: list[Settled] = []
+    last: list[LabelledPartition] = []
 
     def work() -> None:
         last[:] = [decide(method, policy, counts)]

@@ -13,7 +13,7 @@ from sfumato.counts import FrequencySet
 from sfumato.errors import InfeasibleError
 from sfumato.losses import DistortionRatio
 from sfumato.models import EnhancedPAlphaSensitiveKAnonymity, KAnonymity
-from sfumato.partition import TopDown, settle
+from sfumato.partition import TopDown, label_partition
 from sfumato.policy import Policy
 from sfumato.recode.problem import checker_of, counted_columns, make_problem, prepare
 from sfumato.search import Exhaustive
@@ -96,7 +96,7 @@ def compare(seed: int, tables: int) -> dict[str, list[float]]:
         problem = make_problem(policy, ready)
         loss = DistortionRatio().over(problem.attributes, problem.total)
         for best, differences in worse.items():
-            settled = settle(problem, TopDown(best=best).run(problem), (False,) * 3)
+            settled = label_partition(problem, TopDown(best=best).run(problem), (False,) * 3)
             assert settled.suppressed == 0
             differences.append(loss.of_local(settled.result()) - found.loss)
     return worse

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sfumato.counts import FrequencySet
 from sfumato.models import KAnonymity
 from sfumato.partition import Mondrian
-from sfumato.partition.settling import labels_of
+from sfumato.partition.labelling import labels_of
 from sfumato.policy import Policy
 from sfumato.recode.problem import make_problem, prepare
 
@@ -38,10 +38,10 @@ def problem_of(rows, k: int, weights=()):
     return make_problem(policy, prepare(policy, FrequencySet.from_rows(names, rows)))
 
 
-def found_classes(problem, parted) -> Counter:
+def found_classes(problem, partition) -> Counter:
     """Give the classes as sorted tuples of rows."""
-    classes = [[] for _ in range(parted.n)]
-    for item, n, of in zip(parted.item, parted.rows, parted.classes, strict=True):
+    classes = [[] for _ in range(partition.n)]
+    for item, n, of in zip(partition.item, partition.rows, partition.classes, strict=True):
         codes = problem.counts.codes[:, item]
         row = tuple(c.values[i] for c, i in zip(problem.counts.columns, codes, strict=True))
         classes[of] += [row] * int(n)
@@ -102,8 +102,8 @@ def test_strict_cuts_are_those_of_the_description(rows, k, weight):
     # A column nobody knows anything of is no line.
     assume(all(any(v is not None for v in column) for column in zip(*rows, strict=True)))
     problem = problem_of(rows, k, weights)
-    parted = Mondrian().run(problem)
-    assert found_classes(problem, parted) == Counter(Literal(rows, k, weights).classes)
+    partition = Mondrian().run(problem)
+    assert found_classes(problem, partition) == Counter(Literal(rows, k, weights).classes)
 
 
 @given(rows=TABLES, k=st.integers(2, 5))
@@ -126,9 +126,9 @@ def test_relaxed_classes_are_smaller_than_twice_k_unless_all_rows_are_alike(rows
 def test_a_column_of_dates_is_a_line_too():
     days = [date(2000, 1, 1), date(2000, 1, 2), date(2000, 1, 3), date(2009, 1, 1)]
     problem = problem_of([(day,) for day in days], 2)
-    parted = Mondrian().run(problem)
-    assert parted.classes.tolist() == [0, 0, 1, 1]
-    (labels,) = labels_of(problem, parted, Mondrian().intervals(problem))
+    partition = Mondrian().run(problem)
+    assert partition.classes.tolist() == [0, 0, 1, 1]
+    (labels,) = labels_of(problem, partition, Mondrian().intervals(problem))
     assert labels.names == ("2000-01-01 to 2000-01-02", "2000-01-03 to 2009-01-01")
 
 

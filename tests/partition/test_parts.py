@@ -22,12 +22,12 @@ from sfumato.models import (
     SampleUniqueness,
     TableModel,
 )
-from sfumato.partition import Parted, settle
+from sfumato.partition import Partition, label_partition
 from sfumato.partition import base as judging
-from sfumato.partition.base import Judge, _least_rows, numbered
-from sfumato.partition.mondrian import rows_above_median, rows_above_middle
-from sfumato.partition.settling import is_ordered, labels_of, places
-from sfumato.partition.topdown import _handed_out
+from sfumato.partition.base import Judge, _least_rows, number_keys
+from sfumato.partition.labelling import is_ordered, labels_of
+from sfumato.partition.mondrian import places, rows_above_median, rows_above_middle
+from sfumato.partition.topdown import _hand_out
 from sfumato.policy import Policy
 from tests.partition.tables import AS_INTERVALS, SINGLES, Case, cases, text
 from tests.partition.test_contract import interval
@@ -41,7 +41,7 @@ class TestNumbered:
     @pytest.mark.parametrize("width", [31, 2**40])
     @given(keys=KEYS)
     def test_keys_are_numbered_in_their_order(self, width, keys):
-        found = numbered(np.array(keys, dtype=np.int64), width)
+        found = number_keys(np.array(keys, dtype=np.int64), width)
         assert found.keys.tolist() == sorted(set(keys))
         assert [found.keys[i] for i in found.of_item] == keys
         assert found.n == len(set(keys))
@@ -49,10 +49,10 @@ class TestNumbered:
     @given(keys=KEYS)
     def test_the_way_of_counting_changes_nothing(self, keys):
         key = np.array(keys, dtype=np.int64)
-        by_table = numbered(key, 31)
+        by_table = number_keys(key, 31)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(judging, "_DENSE", 0)
-            by_sorting = numbered(key, 31 if len(keys) < 4 else 2**40)
+            by_sorting = number_keys(key, 31 if len(keys) < 4 else 2**40)
         assert by_table.of_item.tolist() == by_sorting.of_item.tolist()
         assert by_table.keys.tolist() == by_sorting.keys.tolist()
 
@@ -61,24 +61,26 @@ PORTIONS = st.lists(st.tuples(st.integers(0, 6), st.integers(1, 9), st.integers(
 """Portions: item, rows, class."""
 
 
-class TestParted:
+class TestPartition:
     @given(portions=PORTIONS)
     def test_portions_of_an_item_in_a_class_are_added_up(self, portions):
-        parted = Parted.of(*([p[i] for p in portions] for i in range(3)))
+        partition = Partition.of(*([p[i] for p in portions] for i in range(3)))
         expected = Counter()
         for item, rows, of in portions:
             expected[of, item] += rows
         names = sorted({of for _, _, of in portions})
-        assert parted.n == len(names)
+        assert partition.n == len(names)
         assert [
             (names[of], item, rows)
-            for item, rows, of in zip(parted.item, parted.rows, parted.classes, strict=True)
+            for item, rows, of in zip(
+                partition.item, partition.rows, partition.classes, strict=True
+            )
         ] == [(*key, rows) for key, rows in sorted(expected.items())]
-        assert parted.sizes.tolist() == [
+        assert partition.sizes.tolist() == [
             sum(rows for _, rows, of in portions if of == name) for name in names
         ]
-        assert parted.starts.tolist() == [
-            [names[of] for of in parted.classes].index(name) for name in names
+        assert partition.starts.tolist() == [
+            [names[of] for of in partition.classes].index(name) for name in names
         ]
 
     @given(portions=PORTIONS, cut=st.integers(0, 25))
@@ -86,15 +88,15 @@ class TestParted:
         def arrays(some):
             return tuple(np.array([p[i] for p in some], dtype=np.int64) for i in range(3))
 
-        whole = Parted.of(*arrays(portions))
-        bits = Parted.gathered([arrays(portions[:cut]), arrays(portions[cut:])])
+        whole = Partition.of(*arrays(portions))
+        bits = Partition.gather([arrays(portions[:cut]), arrays(portions[cut:])])
         assert whole.item.tolist() == bits.item.tolist()
         assert whole.rows.tolist() == bits.rows.tolist()
         assert whole.classes.tolist() == bits.classes.tolist()
 
     def test_there_may_be_nothing(self):
-        assert Parted.gathered([]).n == 0
-        assert Parted.of([], [], []).sizes.tolist() == []
+        assert Partition.gather([]).n == 0
+        assert Partition.of([], [], []).sizes.tolist() == []
 
 
 def in_boxes(portions):
@@ -141,7 +143,7 @@ class TestHalving:
     portions=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 6)), max_size=20),
     most=st.lists(st.integers(0, 12), min_size=5, max_size=5),
 )
-def test_rows_are_handed_out_in_order_up_to_the_limit_of_each_group(portions, most):
+def test_rows_are_hand_out_in_order_up_to_the_limit_of_each_group(portions, most):
     portions.sort(key=lambda portion: portion[0])
     of_item, rows = (np.array([p[i] for p in portions], dtype=np.int64) for i in (0, 1))
     expected, left = [], [*most]
@@ -149,7 +151,7 @@ def test_rows_are_handed_out_in_order_up_to_the_limit_of_each_group(portions, mo
         given_ = min(n, left[of])
         left[of] -= given_
         expected.append(given_)
-    assert _handed_out(of_item, rows, np.array(most)).tolist() == expected
+    assert _hand_out(of_item, rows, np.array(most)).tolist() == expected
 
 
 def disease_column(counts):
@@ -284,17 +286,17 @@ class TestLabels:
             for i in range(n)
         ]
         names = sorted(set(classes))
-        parted = Parted.of(range(n), problem.rows, [names.index(c) for c in classes])
+        partition = Partition.of(range(n), problem.rows, [names.index(c) for c in classes])
         as_interval = [
             free and name in AS_INTERVALS and bool(case.known(name))
             for free, name in zip(problem.free, case.names, strict=True)
         ]
-        for a, labels in enumerate(labels_of(problem, parted, as_interval)):
+        for a, labels in enumerate(labels_of(problem, partition, as_interval)):
             name = case.names[a]
             values = problem.counts.columns[a].values
             rows_at = Counter()
-            for of in range(parted.n):
-                items = parted.item[parted.classes == of]
+            for of in range(partition.n):
+                items = partition.item[partition.classes == of]
                 raw = [values[code] for code in problem.raw[a][items]]
                 label = labels.names[labels.of_class[of]]
                 if as_interval[a]:
@@ -305,7 +307,7 @@ class TestLabels:
                     for level in case.levels(name)
                     if len({case.path(name, value)[level] for value in raw}) == 1
                 )
-                rows_at[level] += int(parted.rows[parted.classes == of].sum())
+                rows_at[level] += int(partition.rows[partition.classes == of].sum())
                 assert text(label) == text(case.path(name, raw[0])[level])
             if as_interval[a]:
                 assert labels.levels is None
@@ -313,7 +315,7 @@ class TestLabels:
                 assert labels.levels.tolist() == [
                     rows_at[level] for level in range(case.height(name) + 1)
                 ]
-            assert labels.cells.rows.sum() == parted.rows.sum()
+            assert labels.cells.rows.sum() == partition.rows.sum()
 
     @pytest.mark.parametrize(
         ("values", "ordered"),
@@ -350,7 +352,9 @@ def test_the_mean_risk_is_judged_when_all_else_is_well():
     )
     problem = Case(("letter",), rows, policy).problem()
     letters = problem.raw[0]
-    settled = settle(problem, Parted.of(range(len(letters)), problem.rows, letters), [False])
+    settled = label_partition(
+        problem, Partition.of(range(len(letters)), problem.rows, letters), [False]
+    )
     assert settled.suppressed == 3
     assert settled.broken == (policy.models[1],)
     assert settled.labels[0].names == ("b", "c")

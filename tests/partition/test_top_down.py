@@ -18,7 +18,7 @@ from sfumato.models import (
     PSensitiveKAnonymity,
 )
 from sfumato.partition import TopDown
-from sfumato.partition.settling import labels_of
+from sfumato.partition.labelling import labels_of
 from sfumato.policy import Policy
 from sfumato.recode.problem import counted_columns, make_problem, prepare
 from tests.partition.tables import KINDS, Case, cases
@@ -84,7 +84,7 @@ class Literal:
         good = {key: child for key, child in children.items() if self.passes(child)}
         back = [row for key, child in children.items() if key not in good for row in child]
         if back and good and not self.passes(back):
-            good, back = self.take_back(good, back, level - 1)
+            good, back = self.undo_specialisation(good, back, level - 1)
         if not good:
             self.classes.append((name, rows))
             return
@@ -93,7 +93,7 @@ class Literal:
         for child in good.values():
             self.specialise(child, level - 1)
 
-    def take_back(self, good, back, level: int):
+    def undo_specialisation(self, good, back, level: int):
         """Take rows one by one; else the smallest child; else give up."""
         depth = {
             (key, row): self.depth(row, child, level)
@@ -166,11 +166,11 @@ def zip_problem(rows, model):
 @given(rows=ZIP_ROWS)
 def test_with_one_attribute_every_row_goes_where_the_description_puts_it(model, rows):
     problem = zip_problem(rows, model)
-    parted = TopDown().run(problem)
-    (labels,) = labels_of(problem, parted, [False])
+    partition = TopDown().run(problem)
+    (labels,) = labels_of(problem, partition, [False])
     columns = problem.counts.columns
     found = Counter()
-    for item, n, of in zip(parted.item, parted.rows, parted.classes, strict=True):
+    for item, n, of in zip(partition.item, partition.rows, partition.classes, strict=True):
         codes = problem.counts.codes[:, item]
         raw = tuple(column.values[code] for column, code in zip(columns, codes, strict=True))
         found[raw, labels.names[labels.of_class[of]]] += int(n)
@@ -209,12 +209,12 @@ def test_table_4_4_as_it_is_printed():
         ]
 
 
-def divisible(problem, parted) -> list[tuple[int, int]]:
+def divisible(problem, partition) -> list[tuple[int, int]]:
     """Find classes all of whose children on an attribute, one level down, pass as they are."""
     found = []
-    for of in range(parted.n):
-        inside = parted.classes == of
-        items, rows = parted.item[inside], parted.rows[inside]
+    for of in range(partition.n):
+        inside = partition.classes == of
+        items, rows = partition.item[inside], partition.rows[inside]
         if not problem.judge.passes(np.zeros(len(items), int), items, rows, 1)[0]:
             continue
         for a, ladder in enumerate(attribute.ladder for attribute in problem.attributes):
@@ -234,8 +234,8 @@ def divisible(problem, parted) -> list[tuple[int, int]]:
 @given(case=cases(missing=["own-value"]))
 def test_no_class_is_left_whose_children_would_all_pass(best, case: Case):
     problem = case.problem()
-    parted = TopDown(best=best).run(problem)
-    assert divisible(problem, parted) == []
+    partition = TopDown(best=best).run(problem)
+    assert divisible(problem, partition) == []
 
 
 def test_what_stayed_behind_twice_is_tried_again():
@@ -351,10 +351,10 @@ def test_with_several_attributes_every_row_goes_where_the_description_puts_it(se
         models=[KAnonymity(k)],
     )
     problem = make_problem(policy, prepare(policy, FrequencySet.from_rows(names, rows)))
-    parted = TopDown().run(problem)
+    partition = TopDown().run(problem)
     columns = problem.counts.columns
-    classes = [[] for _ in range(parted.n)]
-    for item, times, of in zip(parted.item, parted.rows, parted.classes, strict=True):
+    classes = [[] for _ in range(partition.n)]
+    for item, times, of in zip(partition.item, partition.rows, partition.classes, strict=True):
         codes = problem.counts.codes[:, item]
         row = tuple(column.values[code] for column, code in zip(columns, codes, strict=True))
         classes[of] += [row] * int(times)

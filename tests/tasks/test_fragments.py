@@ -20,7 +20,7 @@ from sfumato.errors import InfeasibleError, ParameterError, PolicyError, Sfumato
 from sfumato.hierarchy import Intervals, Masking
 from sfumato.models import KAnonymity
 from sfumato.models.base import NEITHER
-from sfumato.partition import PARTITIONERS, fragmented
+from sfumato.partition import PARTITIONERS, cut_into_fragments
 from sfumato.policy import Policy
 from sfumato.recode import budget, fragments
 from sfumato.recode import fragments as solver
@@ -246,7 +246,7 @@ def test_a_fragment_keeps_the_models_in_one_piece(table, most, diverse):
     policy = Policy(columns=COLUMNS, models=models, suppression=1.0)
     counts = open_table(table).count(("age", "zip", "pay", "ill"))
     problem = make_problem(policy, prepare(policy, counts))
-    found = fragmented(problem, (False, False, True), most)
+    found = cut_into_fragments(problem, (False, False, True), most)
     ill = counts.codes_of("ill")
     for i in range(found.n):
         inside = found.of_item == i
@@ -267,7 +267,7 @@ def test_a_method_that_suppresses_too_much_leaves_the_fragment_in_one_piece():
 
         def run(self, problem, progress=None):
             n = len(problem.counts)
-            return solver.Parted.of(np.arange(n), problem.rows, np.arange(n))
+            return solver.Partition.of(np.arange(n), problem.rows, np.arange(n))
 
         def intervals(self, problem):
             return (False,) * len(problem.attributes)
@@ -276,7 +276,7 @@ def test_a_method_that_suppresses_too_much_leaves_the_fragment_in_one_piece():
     policy = Policy(columns={"age": COLUMNS["age"]}, models=[sf.models.KAnonymity(3)])
     problem = make_problem(policy, prepare(policy, open_table(table).count(("age",))))
     found = solver.solved(problem, Scatter())
-    assert (found.suppressed, found.parted.sizes.tolist()) == (0, [4])
+    assert (found.suppressed, found.partition.sizes.tolist()) == (0, [4])
 
 
 def test_what_cannot_be_divided_is_refused():

@@ -9,7 +9,7 @@ import sfumato as sf
 from sfumato.counts import FrequencySet
 from sfumato.errors import InfeasibleError, InputError, PolicyError
 from sfumato.models import MODELS, AverageRisk, KAnonymity, KMap, ProbabilisticLDiversity
-from sfumato.partition import PARTITIONERS, settle
+from sfumato.partition import PARTITIONERS, label_partition
 from sfumato.policy import Missing, Policy
 from sfumato.recode.problem import make_problem, prepare, refuse_impossible
 from sfumato.search import BestFirst, Exhaustive
@@ -131,7 +131,7 @@ class TestImpossible:
                 for method in METHODS:
                     asked = make_problem(policy, ready)
                     parted = method.run(asked)
-                    settled = settle(asked, parted, method.intervals(asked))
+                    settled = label_partition(asked, parted, method.intervals(asked))
                     assert settled.suppressed > ready.limit
 
 

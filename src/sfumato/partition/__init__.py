@@ -3,10 +3,10 @@
 Every partitioner is one file and one class; `PARTITIONERS` finds them by name.
 """
 
-from sfumato.partition.base import Parted, Partitioner, Problem
+from sfumato.partition.base import Partition, Partitioner, Problem
 from sfumato.partition.bottomup import BottomUp
-from sfumato.partition.mondrian import Fragments, Mondrian, fragmented
-from sfumato.partition.settling import Settled, settle
+from sfumato.partition.labelling import LabelledPartition, label_partition
+from sfumato.partition.mondrian import Fragments, Mondrian, cut_into_fragments
 from sfumato.partition.topdown import TopDown
 from sfumato.registry import Registry
 
@@ -14,14 +14,14 @@ __all__ = [
     "PARTITIONERS",
     "BottomUp",
     "Fragments",
+    "LabelledPartition",
     "Mondrian",
-    "Parted",
+    "Partition",
     "Partitioner",
     "Problem",
-    "Settled",
     "TopDown",
-    "fragmented",
-    "settle",
+    "cut_into_fragments",
+    "label_partition",
 ]
 
 PARTITIONERS: Registry[Partitioner] = Registry(

@@ -10,83 +10,84 @@ import numpy as np
 from sfumato.checks import require_int
 from sfumato.lattice import Lattice
 from sfumato.partition.base import (
-    Numbered,
-    Parted,
+    KeyNumbers,
+    Partition,
     Partitioner,
     Problem,
     Progress,
-    numbered,
+    number_keys,
     starting_groups,
 )
 from sfumato.typing import CodeArray, FloatArray, IntArray, Node
-
-# Finding a class for the rows that are left over.
-
 
 _AT_ONCE = 2**22
 """Pairs of an item and a class that are weighed at a time."""
 
 
-def join(problem: Problem, parted: Parted, items: IntArray, rows: IntArray | None = None) -> Parted:
-    """Let items join the classes they harm least; merge classes where that breaks a model.
+def join(
+    problem: Problem, partition: Partition, items: IntArray, rows: IntArray | None = None
+) -> Partition:
+    """Add items to the classes they harm least; merge classes where that breaks a model.
 
     Joining costs what the item itself loses with the labels it then needs, and what all
     rows of the class lose on top of what they have lost. If a class no longer passes, it
     is merged with the classes made last, the dearest ones, until it does.
 
     Args:
-        problem: What is parted.
-        parted: The classes there are.
-        items: Who is to join them.
-        rows: How many rows of each item; None for all it has.
+        problem: The table.
+        partition: The classes there are.
+        items: The items that join them.
+        rows: The rows of each item that join; None for all it has.
     """
     rows = problem.rows[items] if rows is None else rows
     # Nothing allowed covers rows that differ at the highest levels, so they stay apart.
     apart = starting_groups(problem).group
     if not apart.any():
-        return _joined(problem, parted, items, rows)
+        return _join_any(problem, partition, items, rows)
     wanted = np.unique(apart[items])
-    elsewhere = ~np.isin(apart[parted.item], wanted)
-    pieces = [(parted.item[elsewhere], parted.rows[elsewhere], parted.classes[elsewhere])]
-    n = parted.n
+    elsewhere = ~np.isin(apart[partition.item], wanted)
+    pieces = [(partition.item[elsewhere], partition.rows[elsewhere], partition.classes[elsewhere])]
+    n = partition.n
     for place in wanted.tolist():
-        here = apart[parted.item] == place
-        there = Parted.of(parted.item[here], parted.rows[here], parted.classes[here])
+        here = apart[partition.item] == place
+        there = partition.part(here)
         coming = apart[items] == place
-        found = _joined(problem, there, items[coming], rows[coming])
+        found = _join_any(problem, there, items[coming], rows[coming])
         pieces.append((found.item, found.rows, found.classes + n))
         n += found.n
     item, portions, classes = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
-    return Parted.of(item, portions, classes)
+    return Partition.of(item, portions, classes)
 
 
-def _joined(problem: Problem, parted: Parted, items: IntArray, rows: IntArray) -> Parted:
-    """Let items join classes any of which they may join."""
-    if not parted.n:
-        return Parted.of(items, rows, np.zeros(len(items)))
-    chosen = _cheapest_class(problem, parted, items, rows)
-    joined = Parted.of(
-        np.concatenate([parted.item, items]),
-        np.concatenate([parted.rows, rows]),
-        np.concatenate([parted.classes, chosen]),
+def _join_any(problem: Problem, partition: Partition, items: IntArray, rows: IntArray) -> Partition:
+    """Add items to classes any of which they may join."""
+    if not partition.n:
+        return Partition.of(items, rows, np.zeros(len(items)))
+    chosen = _cheapest_class(problem, partition, items, rows)
+    joined = Partition.of(
+        np.concatenate([partition.item, items]),
+        np.concatenate([partition.rows, rows]),
+        np.concatenate([partition.classes, chosen]),
     )
     passes = problem.judge.passes(joined.classes, joined.item, joined.rows, joined.n)
-    return joined if passes.all() else _merged(problem, joined, np.flatnonzero(~passes))
+    return joined if passes.all() else _merge_failing(problem, joined, np.flatnonzero(~passes))
 
 
-def _cheapest_class(problem: Problem, parted: Parted, items: IntArray, rows: IntArray) -> IntArray:
-    """Give the class each item harms least; of equals the first."""
-    example = parted.item[parted.starts]
-    sizes = parted.sizes.astype(np.float64)
+def _cheapest_class(
+    problem: Problem, partition: Partition, items: IntArray, rows: IntArray
+) -> IntArray:
+    """Return the class each item harms least; of equals the first."""
+    example = partition.item[partition.starts]
+    sizes = partition.sizes.astype(np.float64)
     harms = [
-        _Harm(problem, a, example, _levels(problem, parted, a), sizes)
+        _Harm(problem, a, example, _levels(problem, partition, a), sizes)
         for a in range(len(problem.attributes))
     ]
     best = np.empty(len(items), dtype=np.int64)
-    step = max(_AT_ONCE // parted.n, 1)
+    step = max(_AT_ONCE // partition.n, 1)
     for start in range(0, len(items), step):
         some = items[start : start + step]
-        total = np.zeros((len(some), parted.n))
+        total = np.zeros((len(some), partition.n))
         for harm in harms:
             total += harm.of(some, rows[start : start + step])
         best[start : start + step] = np.argmin(total, axis=1)
@@ -113,7 +114,7 @@ class _Harm:
         self._level, self._value = own[first], theirs[first]
 
     def of(self, items: IntArray, rows: IntArray) -> FloatArray:
-        """Give what each item and each class lose if they come together."""
+        """Return what each item and each class lose if they come together."""
         mine, of_item = np.unique(self._raw[items], return_inverse=True)
         costs, level, value = self._costs, self._level, self._value
         together = _common(self._codes, mine[:, None], value[None, :], level[None, :])
@@ -124,19 +125,21 @@ class _Harm:
         return harm
 
 
-def _levels(problem: Problem, parted: Parted, a: int) -> IntArray:
-    """Give the lowest level at which all rows of each class have one label."""
-    raw = problem.raw[a][parted.item]
-    level = np.full(parted.n, problem.highest[a], dtype=np.int64)
+def _levels(problem: Problem, partition: Partition, a: int) -> IntArray:
+    """Return the lowest level at which all rows of each class have one label."""
+    raw = problem.raw[a][partition.item]
+    level = np.full(partition.n, problem.highest[a], dtype=np.int64)
     for height in range(problem.highest[a] - 1, problem.lowest[a] - 1, -1):
         codes = problem.codes[a][height][raw]
-        one = np.minimum.reduceat(codes, parted.starts) == np.maximum.reduceat(codes, parted.starts)
+        one = np.minimum.reduceat(codes, partition.starts) == np.maximum.reduceat(
+            codes, partition.starts
+        )
         level[one] = height
     return level
 
 
 def _common(codes: CodeArray, mine: IntArray, theirs: IntArray, lowest: IntArray) -> IntArray:
-    """Give the lowest level, from `lowest` up, at which two raw values have one label."""
+    """Return the lowest level, from `lowest` up, at which two raw values have one label."""
     level = np.broadcast_to(lowest, np.broadcast_shapes(mine.shape, theirs.shape)).copy()
     for _ in range(len(codes) - 1):
         apart = (codes[level, mine] != codes[level, theirs]) & (level < len(codes) - 1)
@@ -146,15 +149,15 @@ def _common(codes: CodeArray, mine: IntArray, theirs: IntArray, lowest: IntArray
     return level
 
 
-def _merged(problem: Problem, parted: Parted, failing: IntArray) -> Parted:
+def _merge_failing(problem: Problem, partition: Partition, failing: IntArray) -> Partition:
     """Make one class of those that fail and of the fewest last classes that make it pass."""
-    others = np.setdiff1d(np.arange(parted.n), failing)[::-1]
+    others = np.setdiff1d(np.arange(partition.n), failing)[::-1]
     fewest, most = 0, len(others)
     known_good = most
     count = 1 if most else 0
     # Double until it passes, then halve the distance: not every model gets easier with each.
     while True:
-        if _passes_with(problem, parted, failing, others[:count]):
+        if _passes_with(problem, partition, failing, others[:count]):
             known_good = count
             break
         fewest = count
@@ -163,24 +166,26 @@ def _merged(problem: Problem, parted: Parted, failing: IntArray) -> Parted:
         count = min(2 * count, most)
     while known_good - fewest > 1:
         middle = (fewest + known_good) // 2
-        if _passes_with(problem, parted, failing, others[:middle]):
+        if _passes_with(problem, partition, failing, others[:middle]):
             known_good = middle
         else:
             fewest = middle
-    into = parted.classes.copy()
-    into[np.isin(parted.classes, np.concatenate([failing, others[:known_good]]))] = failing[0]
-    return Parted.of(parted.item, parted.rows, into)
+    into = partition.classes.copy()
+    into[np.isin(partition.classes, np.concatenate([failing, others[:known_good]]))] = failing[0]
+    return Partition.of(partition.item, partition.rows, into)
 
 
-def _passes_with(problem: Problem, parted: Parted, failing: IntArray, others: IntArray) -> bool:
-    at = np.isin(parted.classes, np.concatenate([failing, others]))
+def _passes_with(
+    problem: Problem, partition: Partition, failing: IntArray, others: IntArray
+) -> bool:
+    at = np.isin(partition.classes, np.concatenate([failing, others]))
     one = np.zeros(int(np.count_nonzero(at)), dtype=np.int64)
-    return bool(problem.judge.passes(one, parted.item[at], parted.rows[at], 1)[0])
+    return bool(problem.judge.passes(one, partition.item[at], partition.rows[at], 1)[0])
 
 
 _WIDEST_KEY = 2**62
 _FEWER = 0.9
-"""The share of rows left at which the nodes are put in order anew."""
+"""The share of rows left at which the nodes are put in order again."""
 
 
 @dataclass(frozen=True)
@@ -212,7 +217,7 @@ class BottomUp(Partitioner):
     def __post_init__(self) -> None:
         require_int("nodes", self.nodes, at_least=1)
 
-    def run(self, problem: Problem, progress: Progress | None = None) -> Parted:
+    def run(self, problem: Problem, progress: Progress | None = None) -> Partition:
         pool = _Pool(problem)
         item, classes = [pool.items[:0]], [pool.items[:0]]
         n = 0
@@ -233,7 +238,7 @@ class BottomUp(Partitioner):
             if pool.hopeless():
                 break
         items, of_item = np.concatenate(item), np.concatenate(classes)
-        done = Parted.of(items, problem.rows[items], of_item)
+        done = Partition.of(items, problem.rows[items], of_item)
         return join(problem, done, pool.items) if len(pool.items) else done
 
     def _nodes(self, problem: Problem, pool: "_Pool") -> Iterator[Node]:
@@ -252,9 +257,9 @@ class BottomUp(Partitioner):
 
 
 def _by_cost(lattice: Lattice, pool: "_Pool") -> Iterator[Node]:
-    """Give all nodes in the order of what the rows that are left lose there.
+    """Yield all nodes in the order of what the rows that are left lose there.
 
-    They are put in order anew whenever a tenth of the rows has left. Of equals the first
+    They are put in order again whenever a tenth of the rows has left. Of equals the first
     in lexicographic order comes first.
     """
     levels = np.array(np.unravel_index(np.arange(lattice.size), lattice.shape))
@@ -274,20 +279,20 @@ def _by_cost(lattice: Lattice, pool: "_Pool") -> Iterator[Node]:
         levels = levels[:, visited:]
 
 
-class _Queued(NamedTuple):
+class _QueueEntry(NamedTuple):
     cost: float
     node: Node
 
 
 def _cheapest(lattice: Lattice, costs: list[FloatArray], most: int) -> Iterator[Node]:
-    """Give the cheapest nodes one after the other, without looking at all of them."""
+    """Yield the cheapest nodes one after the other, without looking at all of them."""
 
-    def queued(node: Node) -> _Queued:
-        return _Queued(
+    def entry(node: Node) -> _QueueEntry:
+        return _QueueEntry(
             sum(float(cost[level]) for cost, level in zip(costs, node, strict=True)), node
         )
 
-    queue = [queued(lattice.lowest)]
+    queue = [entry(lattice.lowest)]
     heapify(queue)
     seen = {lattice.lowest}
     for _ in range(most):
@@ -298,11 +303,11 @@ def _cheapest(lattice: Lattice, costs: list[FloatArray], most: int) -> Iterator[
         for above in lattice.above(node):
             if above not in seen:
                 seen.add(above)
-                heappush(queue, queued(above))
+                heappush(queue, entry(above))
 
 
 def _climb(problem: Problem, pool: "_Pool", node: Node) -> Iterator[Node]:
-    """Go up from a node, each time one level on the attribute where the rows left lose least."""
+    """Yield ever higher nodes: one level up on the attribute where the rows left lose least."""
     while node != problem.highest:
         costs = pool.costs()
         more = [
@@ -322,18 +327,18 @@ class _Pool:
         self.items: IntArray = np.arange(len(problem.counts))
         self._labels: dict[tuple[int, int], IntArray] = {}
 
-        # What such models ask for no merging takes away, so a pool without it is lost.
+        # Merging never breaks such models: if the whole pool fails, so does every class of it.
         self._absorbing = all(model.merging.absorbing for model in problem.models)
 
     def hopeless(self) -> bool:
-        """Tell whether nobody who is left can ever leave."""
+        """Return whether no item that is left can ever leave."""
         if not len(self.items):
             return True
         one, rows = np.zeros(len(self.items), dtype=np.int64), self._problem.rows[self.items]
         return self._absorbing and not self._problem.judge.passes(one, self.items, rows, 1)[0]
 
     def costs(self) -> list[FloatArray]:
-        """Give what the rows that are left lose on each attribute, by level."""
+        """Return what the rows that are left lose on each attribute, by level."""
         problem = self._problem
         rows = problem.rows[self.items]
         return [
@@ -342,12 +347,12 @@ class _Pool:
         ]
 
     def keep(self, staying: np.ndarray) -> None:
-        """Let the others leave."""
+        """Remove all other items."""
         self.items = self.items[staying]
         for key, labels in self._labels.items():
             self._labels[key] = labels[staying]
 
-    def groups(self, node: Node) -> Numbered:
+    def groups(self, node: Node) -> KeyNumbers:
         """Number the groups of equal labels at a node."""
         key = np.zeros(len(self.items), dtype=np.int64)
         width = 1
@@ -356,11 +361,11 @@ class _Pool:
             if size == 1:
                 continue
             if width * size >= _WIDEST_KEY:
-                shorter = numbered(key, width)
+                shorter = number_keys(key, width)
                 key, width = shorter.of_item, shorter.n
             key = key * size + self._at(attribute, level)
             width *= size
-        return numbered(key, width)
+        return number_keys(key, width)
 
     def _at(self, attribute: int, level: int) -> IntArray:
         if (attribute, level) not in self._labels:
@@ -368,27 +373,24 @@ class _Pool:
         return self._labels[attribute, level]
 
 
-# Generalising further where more is asked for than before, and nowhere else.
+def refine(problem: Problem, partition: Partition) -> Partition:
+    """Divide the rows of classes that break a model again; the other classes stay as they are.
 
-
-def refine(problem: Problem, parted: Parted) -> Parted:
-    """Part anew the rows of classes that break a model; leave the others as they are.
-
-    The rows of all such classes are pooled and parted from the bottom up. Those that cannot
+    The rows of all such classes are pooled and divided from the bottom up. Those that cannot
     be helped among themselves join the classes they harm least, which then change too.
 
     Promises: a class that keeps the models keeps its rows, unless others must join it. Does
-    not promise that all classes pass in the end: whoever publishes judges them.
+    not promise that all classes pass in the end: they are judged before they are published.
     """
-    passes = problem.judge.passes(parted.classes, parted.item, parted.rows, parted.n)
+    passes = problem.judge.passes(partition.classes, partition.item, partition.rows, partition.n)
     if passes.all():
-        return parted
-    fails = ~passes[parted.classes]
-    good = Parted.of(parted.item[~fails], parted.rows[~fails], parted.classes[~fails])
-    again = _parted_anew(problem, parted.item[fails], parted.rows[fails])
+        return partition
+    fails = ~passes[partition.classes]
+    good = partition.part(~fails)
+    again = _divide_again(problem, partition.item[fails], partition.rows[fails])
     mended = problem.judge.passes(again.classes, again.item, again.rows, again.n)
     helped = mended[again.classes]
-    together = Parted.of(
+    together = Partition.of(
         np.concatenate([good.item, again.item[helped]]),
         np.concatenate([good.rows, again.rows[helped]]),
         np.concatenate([good.classes, again.classes[helped] + good.n]),
@@ -398,9 +400,9 @@ def refine(problem: Problem, parted: Parted) -> Parted:
     return join(problem, together, again.item[~helped], again.rows[~helped])
 
 
-def _parted_anew(problem: Problem, item: IntArray, rows: IntArray) -> Parted:
-    """Part some rows by themselves."""
+def _divide_again(problem: Problem, item: IntArray, rows: IntArray) -> Partition:
+    """Divide some rows by themselves."""
     items, of_portion = np.unique(item, return_inverse=True)
     added = np.bincount(of_portion, weights=rows, minlength=len(items)).astype(np.int64)
     found = BottomUp().run(problem.among(items, added))
-    return Parted(items[found.item], found.rows, found.classes)
+    return Partition(items[found.item], found.rows, found.classes)

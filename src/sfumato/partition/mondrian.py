@@ -1,7 +1,9 @@
 """Mondrian: halve the table along its widest attribute as long as both halves keep the models."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar, Self, TypeAlias
 
 import numpy as np
@@ -10,18 +12,19 @@ from sfumato.counts import FrequencySet, sums
 from sfumato.errors import ParameterError
 from sfumato.partition.base import (
     Frontier,
-    Parted,
+    Partition,
     Partitioner,
     Problem,
     Progress,
-    numbered,
+    number_keys,
     starting_groups,
 )
-from sfumato.partition.settling import Boxes, Branches, Interval, Line, View, is_ordered
-from sfumato.typing import BoolArray, IntArray
+from sfumato.partition.labelling import is_ordered
+from sfumato.text import date_of, number_of
+from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
 Halving: TypeAlias = Callable[[IntArray, IntArray, IntArray, int], IntArray]
-"""Gives the rows of each portion that go to the upper half of its box."""
+"""Returns the rows of each portion that go to the upper half of its box."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class Mondrian(Partitioner):
             for free, attribute in zip(problem.free, problem.attributes, strict=True)
         )
 
-    def run(self, problem: Problem, progress: Progress | None = None) -> Parted:
+    def run(self, problem: Problem, progress: Progress | None = None) -> Partition:
         lines = [
             Interval(problem, a) if as_interval else Branches(problem, a)
             for a, as_interval in enumerate(self.intervals(problem))
@@ -81,11 +84,183 @@ class Mondrian(Partitioner):
             if progress is not None:
                 progress(settled, problem.total)
             boxes = cut.halves()
-        return Parted.gathered(done)
+        return Partition.gather(done)
 
     @classmethod
     def example(cls) -> Self:
         return cls()
+
+
+# Attributes are laid out in a line, so that boxes of rows can be measured and cut along them.
+
+_DIGITS = 12
+"""Widths are rounded to this many digits: those that differ only by rounding are ties."""
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """Portions of items, sorted by the box each is in; no box is empty."""
+
+    item: IntArray
+    rows: IntArray
+    box: IntArray
+    n: int
+
+    @classmethod
+    def of(cls, item: IntArray, rows: IntArray, box: IntArray, n: int) -> Self:
+        """Sort portions by box."""
+        order = np.argsort(box, kind="stable")
+        return cls(item[order], rows[order], box[order], n)
+
+    @cached_property
+    def starts(self) -> IntArray:
+        """The first portion of each box."""
+        return np.flatnonzero(np.diff(self.box, prepend=-1))
+
+    @property
+    def sizes(self) -> IntArray:
+        """The rows of each box."""
+        return sums(self.box, self.rows, self.n)
+
+    def portions(self, boxes: np.ndarray) -> tuple[IntArray, IntArray, IntArray]:
+        """Return items, rows and renumbered boxes of some boxes."""
+        number = np.cumsum(boxes) - 1
+        at = boxes[self.box]
+        return self.item[at], self.rows[at], number[self.box[at]]
+
+    def ranges(self, values: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the smallest and the largest of the portions' values in each box."""
+        return np.minimum.reduceat(values, self.starts), np.maximum.reduceat(values, self.starts)
+
+
+class View(ABC):
+    """Boxes on one line."""
+
+    widths: FloatArray
+    """The width of each box there, relative to the whole; 0 if it cannot be cut there."""
+
+    @abstractmethod
+    def positions(self, at: IntArray) -> IntArray:
+        """Return the place of some portions; those at one place cannot be told apart yet."""
+
+
+class Line(ABC):
+    """One attribute as Mondrian sees it."""
+
+    @abstractmethod
+    def look(self, boxes: Boxes) -> View:
+        """Measure boxes."""
+
+
+class Interval(Line):
+    """Numbers or dates without a hierarchy: a box is as wide as the stretch of its values."""
+
+    def __init__(self, problem: Problem, attribute: int) -> None:
+        values = problem.attributes[attribute].ladder.values
+        self.raw = problem.raw[attribute]
+        self.weight = problem.attributes[attribute].weight
+        self.missing = len(values) - 1 if None in values else -1
+        self.scale = places(values) * self.weight
+
+    def look(self, boxes: Boxes) -> View:
+        return _IntervalView(self, boxes)
+
+
+class _IntervalView(View):
+    def __init__(self, line: Interval, boxes: Boxes) -> None:
+        self._line = line
+        self._boxes = boxes
+        raw = line.raw[boxes.item]
+        low, high = boxes.ranges(raw)
+        # A box with missing values is as wide as can be: only * covers it.
+        self._lacking = (high == line.missing) & (low < high)
+        self.widths = np.where(self._lacking, line.weight, line.scale[high] - line.scale[low])
+        _widen(self.widths, low < high)
+
+    def positions(self, at: IntArray) -> IntArray:
+        raw = self._line.raw[self._boxes.item[at]].astype(np.int64)
+        lacking = self._lacking[self._boxes.box[at]]
+        place: IntArray = np.where(lacking, raw == self._line.missing, raw)
+        return place
+
+
+class Branches(Line):
+    """An attribute with a hierarchy: a box is as wide as the lowest label that covers it.
+
+    It is cut between the children of that label; what a child covers stays together.
+    """
+
+    def __init__(self, problem: Problem, attribute: int) -> None:
+        ladder = problem.attributes[attribute].ladder
+        lowest, highest = problem.lowest[attribute], problem.highest[attribute]
+        self.raw = problem.raw[attribute]
+        order = np.lexsort(ladder.codes[lowest : highest + 1])
+        self.steps: list[IntArray] = []
+        """For each level allowed, the place of each raw value as far as that level tells."""
+
+        self.widths: list[FloatArray] = []
+        for level in range(lowest, highest + 1):
+            codes = ladder.codes[level][order]
+            step = np.empty(len(order), dtype=np.int64)
+            step[order] = np.cumsum(np.diff(codes, prepend=codes[:1]) != 0)
+            self.steps.append(step)
+            self.widths.append(problem.costs[attribute][level])
+
+    def look(self, boxes: Boxes) -> View:
+        return _BranchesView(self, boxes)
+
+
+class _BranchesView(View):
+    def __init__(self, line: Branches, boxes: Boxes) -> None:
+        self._line = line
+        self._boxes = boxes
+        raw = line.raw[boxes.item]
+        first = raw[boxes.starts]
+        self._level = np.zeros(boxes.n, dtype=np.int64)
+        self.widths = np.zeros(boxes.n)
+        for level, step in enumerate(line.steps[:-1]):
+            low, high = boxes.ranges(step[raw])
+            split = low < high
+            # Told apart at this level, so only a higher one covers the box.
+            self._level[split] = level + 1
+            self.widths[split] = line.widths[level + 1][first[split]]
+        _widen(self.widths, self._level > 0)
+
+    def positions(self, at: IntArray) -> IntArray:
+        raw = self._line.raw[self._boxes.item[at]]
+        level = self._level[self._boxes.box[at]]
+        place = np.zeros(len(at), dtype=np.int64)
+        for below, step in enumerate(self._line.steps[:-1]):
+            here = level == below + 1
+            place[here] = step[raw[here]]
+        return place
+
+
+def _widen(widths: FloatArray, divisible: np.ndarray) -> None:
+    """Set some width for a box that can be cut, even if the cut says nothing.
+
+    Widths that differ only by how they were computed are made equal, so that ties are ties.
+    """
+    np.round(widths, _DIGITS, out=widths)
+    widths[divisible & (widths <= 0)] = np.finfo(np.float64).tiny
+
+
+def places(values: tuple[Value, ...]) -> FloatArray:
+    """Place numbers or dates between 0 and 1; a missing value has no place and stands at 0.
+
+    >>> places(("20", "30", "40", None)).tolist()
+    [0.0, 0.5, 1.0, 0.0]
+    """
+    known = [value for value in values if value is not None]
+    numbers = [number_of(value) for value in known]
+    if any(number is None for number in numbers):
+        days = [date_of(value) for value in known]
+        numbers = [float(day.toordinal()) if day is not None else 0.0 for day in days]
+    line = np.array([number or 0.0 for number in numbers], dtype=np.float64)
+    # Halved before subtracting: the difference of the largest floats would overflow.
+    low, high = line.min(initial=np.inf) / 2, line.max(initial=-np.inf) / 2
+    at = (line / 2 - low) / (high - low) if high > low else np.zeros(len(line))
+    return np.append(at, np.zeros(len(values) - len(known)))
 
 
 def cut_boxes(
@@ -108,8 +283,8 @@ def cut_boxes(
     cut = Cut(boxes)
     if not big.any():
         return cut
-    seen = [line.look(boxes) for line in lines]
-    widths = np.array([view.widths for view in seen])
+    views = [line.look(boxes) for line in lines]
+    widths = np.array([view.widths for view in views])
     widths[:, ~big] = 0
     every = np.arange(boxes.n)
     for split in (rows_above_middle, rows_above_median)[: 1 + relaxed]:
@@ -119,16 +294,16 @@ def cut_boxes(
             wide = left[widest, every] > 0
             if not wide.any():
                 break
-            for attribute, view in enumerate(seen):
+            for attribute, view in enumerate(views):
                 chosen = wide & (widest == attribute)
                 if chosen.any():
-                    _try(problem, view, chosen, cut, split)
+                    _try_cut(problem, view, chosen, cut, split)
             left[widest, every] = 0
             left[:, cut.done] = 0
     return cut
 
 
-def _try(problem: Problem, view: View, chosen: BoolArray, cut: "Cut", split: Halving) -> None:
+def _try_cut(problem: Problem, view: View, chosen: BoolArray, cut: "Cut", split: Halving) -> None:
     """Cut the chosen boxes where both halves keep the models."""
     boxes = cut.boxes
     at = np.flatnonzero(chosen[boxes.box])
@@ -152,7 +327,7 @@ def _try(problem: Problem, view: View, chosen: BoolArray, cut: "Cut", split: Hal
 
 
 class Cut:
-    """Which boxes are cut, and how many rows of each portion go to the upper half."""
+    """The boxes that are cut, and the rows of each portion that go to the upper half."""
 
     def __init__(self, boxes: Boxes) -> None:
         self.boxes = boxes
@@ -160,7 +335,7 @@ class Cut:
         self.above = np.zeros(len(boxes.item), dtype=np.int64)
 
     def halves(self) -> Boxes:
-        """Give the halves of the boxes that were cut."""
+        """Return the halves of the boxes that were cut."""
         boxes, above = self.boxes, self.above
         number = np.cumsum(self.done) - 1
         n = int(number[-1]) + 1
@@ -175,14 +350,16 @@ class Cut:
 
 
 def rows_above_middle(box: IntArray, position: IntArray, rows: IntArray, n: int) -> IntArray:
-    """Cut every box between two positions, where the halves are most alike; give the upper half.
+    """Cut every box between two positions, where the halves are most alike; return the upper half.
 
     >>> box, position = np.array([0, 0, 0]), np.array([4, 1, 3])
     >>> rows_above_middle(box, position, np.array([2, 1, 2]), 1).tolist()
     [2, 0, 0]
     """
     width = int(position.max(initial=0)) + 1
-    place = numbered(box * width + position, n * width)
+    # All boxes at once, in place of a loop over boxes: number the places in the order of boxes and
+    # positions, cumulate their rows, and find in each box the place nearest to half of it.
+    place = number_keys(box * width + position, n * width)
     of_place = place.keys // width
     up_to = np.cumsum(sums(place.of_item, rows, place.n))
     last = np.flatnonzero(np.diff(of_place, append=n))
@@ -200,7 +377,7 @@ def rows_above_middle(box: IntArray, position: IntArray, rows: IntArray, n: int)
 
 
 def rows_above_median(box: IntArray, position: IntArray, rows: IntArray, n: int) -> IntArray:
-    """Cut every box at its median row, whatever its position; give the rows of the upper half.
+    """Cut every box at its median row, whatever its position; return the rows of the upper half.
 
     >>> box, position = np.array([0, 0, 0]), np.array([4, 1, 3])
     >>> rows_above_median(box, position, np.array([2, 1, 3]), 1).tolist()
@@ -216,8 +393,7 @@ def rows_above_median(box: IntArray, position: IntArray, rows: IntArray, n: int)
     return above
 
 
-# Dividing a table into fragments, each of which can be parted by itself.
-
+# Fragments of a table, each of which can be partitioned by itself.
 
 NOWHERE = -1
 """The fragment of items that are in none, because nothing allowed protects them."""
@@ -225,26 +401,26 @@ NOWHERE = -1
 
 @dataclass(frozen=True, eq=False)
 class Fragments:
-    """Which fragment each item is in."""
+    """The fragment of each item."""
 
     of_item: IntArray
     """The number of the fragment, `NOWHERE` if the item is suppressed."""
 
     sizes: IntArray
-    """How many rows each fragment has."""
+    """The rows of each fragment."""
 
     @property
     def n(self) -> int:
-        """How many fragments there are."""
+        """The number of fragments."""
         return len(self.sizes)
 
 
-def fragmented(problem: Problem, intervals: tuple[bool, ...], most: int) -> Fragments:
+def cut_into_fragments(problem: Problem, intervals: tuple[bool, ...], most: int) -> Fragments:
     """Cut a table until no fragment has more than `most` rows, as far as that is possible.
 
     Promises: all rows of a fragment together keep the models, so whatever else is found, they
     can be one class. Items with equal quasi-identifiers are in one fragment. Does not promise
-    that every fragment is small enough: whoever asks must look.
+    that every fragment is small enough: the caller must look.
 
     Args:
         problem: What is divided; its classes are compared with the rows that are in fragments.
@@ -258,10 +434,10 @@ def fragmented(problem: Problem, intervals: tuple[bool, ...], most: int) -> Frag
         >>> counts = FrequencySet.from_rows(["zip"], [("10",), ("11",), ("20",), ("21",)])
         >>> zips = Attribute(Masking().ladder("zip", counts.columns[0].values), counts.rows)
         >>> problem = Problem(counts, (zips,), (0,), (2,), (KAnonymity(2),), {})
-        >>> fragmented(problem, (False,), most=2).of_item.tolist()
+        >>> cut_into_fragments(problem, (False,), most=2).of_item.tolist()
         [0, 0, 1, 1]
     """
-    items, start = _protected(problem)
+    items, start = _without_hopeless(problem)
     some = _among(problem, items)
     lines: list[Line] = [
         Interval(some, a) if as_interval else Branches(some, a)
@@ -280,8 +456,8 @@ def fragmented(problem: Problem, intervals: tuple[bool, ...], most: int) -> Frag
     return Fragments(of_item, sums(of_item[inside], problem.rows[inside], n))
 
 
-def _protected(problem: Problem) -> tuple[IntArray, Frontier]:
-    """Leave out what breaks a model at the highest levels, until all the rest keeps them."""
+def _without_hopeless(problem: Problem) -> tuple[IntArray, Frontier]:
+    """Remove what breaks a model at the highest levels, until all the rest keeps them."""
     items = np.arange(len(problem.counts))
     while True:
         some = _among(problem, items)
@@ -289,7 +465,7 @@ def _protected(problem: Problem) -> tuple[IntArray, Frontier]:
         passes = some.judge.passes(start.group, start.item, start.rows, len(start))
         if passes.all():
             return items, start
-        # Whoever stays is compared with those who stay, so they must be asked again.
+        # Rows that stay are compared with those that stay, so they are judged again.
         items = items[passes[start.group]]
 
 

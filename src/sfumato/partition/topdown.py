@@ -9,17 +9,14 @@ from sfumato.counts import sums
 from sfumato.errors import ParameterError
 from sfumato.partition.base import (
     Frontier,
-    Parted,
+    Partition,
     Partitioner,
     Problem,
     Progress,
-    numbered,
+    number_keys,
     starting_groups,
 )
 from sfumato.typing import BoolArray, FloatArray, IntArray
-
-# Taking rows back from children, so that what stays behind in the parent passes too.
-
 
 _CANDIDATES = 24
 """Kinds of rows weighed against each other per group and step."""
@@ -47,17 +44,17 @@ class Split:
 
     @property
     def n_children(self) -> int:
-        """How many children there are."""
+        """The number of children."""
         return len(self.parent)
 
     @property
     def kept(self) -> BoolArray:
-        """Which portions are in children that pass."""
+        """Whether each portion is in a child that passes."""
         kept: BoolArray = self.passing[self.child]
         return kept
 
     def part(self, groups: BoolArray) -> tuple["Split", IntArray]:
-        """Keep the portions of some groups, and say which those are; groups keep their numbers."""
+        """Return the portions of some groups, and where those were; groups keep their numbers."""
         at = np.flatnonzero(groups[self.group])
         return (
             replace(
@@ -72,15 +69,15 @@ class Split:
 
 
 @dataclass(frozen=True, eq=False)
-class Taken:
-    """How many rows of each portion in a passing child go back, and which splits are undone."""
+class UndoneRows:
+    """The rows of each portion in a passing child that go back, and the splits that are undone."""
 
     rows: IntArray
     undone: BoolArray
 
 
-def take_back(problem: Problem, split: Split) -> Taken:
-    """Find rows that make what stays behind pass, while their children still pass without them.
+def undo_specialisation(problem: Problem, split: Split) -> UndoneRows:
+    """Send rows back that make what stays behind pass, while their children pass without them.
 
     Rows are taken in the order of how often they could be specialised further, those
     that could least first; of equals the item with the lower number goes first. Where it
@@ -108,14 +105,14 @@ def take_back(problem: Problem, split: Split) -> Taken:
             kept_rows = sums(part.group, part.rows - left, split.n_groups)
             undone = still & ((kept_rows == 0) | _failing_behind(problem, part, left))
         taken[at] = found
-    return Taken(taken, undone)
+    return UndoneRows(taken, undone)
 
 
 def _failing_behind(problem: Problem, split: Split, left: IntArray) -> BoolArray:
-    """Tell which groups fail with the rows that are left in them; one without rows does not."""
+    """Return which groups fail with the rows that are left in them; one without rows does not."""
     failing = np.zeros(split.n_groups, dtype=bool)
     at = np.flatnonzero(left)
-    behind = numbered(split.group[at], split.n_groups)
+    behind = number_keys(split.group[at], split.n_groups)
     if behind.n:
         failing[behind.keys] = ~problem.judge.passes(
             behind.of_item, split.item[at], left[at], behind.n
@@ -138,7 +135,7 @@ def further_steps(problem: Problem, split: Split) -> IntArray:
         while len(going):
             level[going] -= 1
             labels = problem.labels(attribute, level[going], split.item[going])
-            found = numbered(split.child[going] * width + labels, split.n_children * width)
+            found = number_keys(split.child[going] * width + labels, split.n_children * width)
             passes = problem.judge.passes(
                 found.of_item, split.item[going], split.rows[going], found.n
             )
@@ -149,7 +146,7 @@ def further_steps(problem: Problem, split: Split) -> IntArray:
 
 
 def _enough_rows(problem: Problem, split: Split, depth: IntArray) -> IntArray:
-    """Take what is missing to a class's least number of rows, where only numbers matter."""
+    """Return rows that fill groups up to a class's least size, where only numbers matter."""
     least = problem.judge.least
     kept = split.kept
     behind = sums(split.group, split.rows * ~kept, split.n_groups)
@@ -157,21 +154,22 @@ def _enough_rows(problem: Problem, split: Split, depth: IntArray) -> IntArray:
     sizes = sums(split.child, split.rows, split.n_children)
     spare = np.where(split.passing, sizes - least, 0)
     order = np.lexsort((split.item, depth, split.child))
-    possible = _handed_out(split.child[order], np.where(kept, split.rows, 0)[order], spare)
+    possible = _hand_out(split.child[order], np.where(kept, split.rows, 0)[order], spare)
     offered = np.zeros(len(split.rows), dtype=np.int64)
     offered[order] = possible
     order = np.lexsort((split.item, depth, split.group))
     taken = np.zeros(len(split.rows), dtype=np.int64)
-    taken[order] = _handed_out(split.group[order], offered[order], needed)
+    taken[order] = _hand_out(split.group[order], offered[order], needed)
     return taken
 
 
-def _handed_out(of_item: IntArray, rows: IntArray, most: IntArray) -> IntArray:
-    """Give to items in their order, up to so many rows per group; groups stand together.
+def _hand_out(of_item: IntArray, rows: IntArray, most: IntArray) -> IntArray:
+    """Hand out rows to items in their order, up to a number per group; groups stand together.
 
-    >>> _handed_out(np.array([0, 0, 1]), np.array([2, 2, 5]), np.array([3, 1])).tolist()
+    >>> _hand_out(np.array([0, 0, 1]), np.array([2, 2, 5]), np.array([3, 1])).tolist()
     [2, 1, 1]
     """
+    # What an item is given is the growth of min(cumulated rows, limit): no loop over items.
     up_to = np.cumsum(rows)
     first = np.flatnonzero(np.diff(of_item, prepend=-1))
     before = np.zeros(len(most), dtype=np.int64)
@@ -183,7 +181,7 @@ def _handed_out(of_item: IntArray, rows: IntArray, most: IntArray) -> IntArray:
 
 
 def _smallest_child(split: Split, groups: BoolArray, taken: IntArray) -> None:
-    """Give the whole smallest passing child of some groups back."""
+    """Send back the whole smallest passing child of some groups."""
     sizes = sums(split.child, split.rows, split.n_children)
     candidates = np.flatnonzero(split.passing & groups[split.parent] & (sizes > 0))
     order = candidates[np.lexsort((candidates, sizes[candidates], split.parent[candidates]))]
@@ -211,7 +209,7 @@ class _OneByOne:
         self._order = np.lexsort((split.item, depth, split.group))
 
     def run(self, failing: BoolArray) -> IntArray:
-        """Take rows until every group passes or none of its rows can be taken."""
+        """Send rows back until every group passes or none of its rows can go."""
         active = failing.copy()
         most = self._problem.judge.least + 2 * self._n_kinds
         for _ in range(most):
@@ -226,7 +224,7 @@ class _OneByOne:
         return self._taken
 
     def _best(self, active: BoolArray) -> tuple[IntArray, BoolArray]:
-        """Choose one portion per group to take a row from; say if its group then passes."""
+        """Choose one portion per group to take a row from; return also if its group then passes."""
         split = self._split
         candidates = self._candidates(active)
         if not len(candidates):
@@ -239,7 +237,7 @@ class _OneByOne:
         return candidates[first], passes[first]
 
     def _candidates(self, active: BoolArray) -> IntArray:
-        """Give the first portions of each kind and child, a few per group, in order."""
+        """Return the first portions of each kind and child, a few per group, in order."""
         split = self._split
         order = self._order
         order = order[(active[split.group] & split.kept & (self._left > 0))[order]]
@@ -259,7 +257,7 @@ class _OneByOne:
         return self._with_change(split.child, inside, split.child[candidates], candidates, -1)
 
     def _judged_behind(self, candidates: IntArray) -> tuple[BoolArray, BoolArray]:
-        """Judge each candidate's group with one row of it more; say whether its kind is new."""
+        """Judge each candidate's group with one row of it more, and whether its kind is new."""
         split = self._split
         behind = split.rows * ~split.kept + self._taken
         inside = np.flatnonzero(behind)
@@ -283,6 +281,8 @@ class _OneByOne:
         """Judge, for each candidate, its set of portions with one row of the candidate changed."""
         rows = self._left if rows is None else rows
         item, kind_rows, starts, of_set = self._by_kind(of_portion, inside, rows)
+        # Each candidate needs a copy of its set with one row changed. The copies are laid out one
+        # after the other, so that one call judges all of them in place of one call each.
         at = np.searchsorted(of_set, of_candidate)
         lengths = np.diff(starts, append=len(item))[at]
         ends = np.cumsum(lengths)
@@ -351,7 +351,7 @@ class TopDown(Partitioner):
         if self.best not in known:
             raise ParameterError("best", self.best, f"one of {', '.join(known)}")
 
-    def run(self, problem: Problem, progress: Progress | None = None) -> Parted:
+    def run(self, problem: Problem, progress: Progress | None = None) -> Partition:
         frontier = starting_groups(problem)
         done: list[tuple[IntArray, IntArray, IntArray]] = []
         classes = settled = 0
@@ -365,25 +365,25 @@ class TopDown(Partitioner):
             if progress is not None:
                 progress(settled, problem.total)
             frontier = _specialise(problem, frontier.part(~finished), chosen[~finished])
-        return Parted.gathered(done)
+        return Partition.gather(done)
 
     def _choose(self, problem: Problem, frontier: Frontier) -> IntArray:
-        """Give the attribute each group is specialised on next, -1 where it is left as it is."""
+        """Return the attribute each group is specialised on next, -1 where it is left as it is."""
         n = len(frontier)
         chosen = np.full(n, -1, dtype=np.int64)
         best = np.zeros(n)
         branches = np.zeros(n, dtype=np.int64)
         for attribute in range(len(problem.attributes)):
-            tried = _try(problem, frontier, attribute)
-            if tried is None:
+            trial = _try(problem, frontier, attribute)
+            if trial is None:
                 continue
-            score = tried.rows.astype(np.float64)
+            score = trial.rows.astype(np.float64)
             if self.best == "loss":
                 # A level that saves nothing by itself may lead to one that does.
                 score *= np.maximum(_saved_per_row(problem, frontier, attribute), _NEXT_TO_NOTHING)
-            better = (score > best) | ((score == best) & (score > 0) & (tried.branches < branches))
+            better = (score > best) | ((score == best) & (score > 0) & (trial.branches < branches))
             chosen[better] = attribute
-            best[better], branches[better] = score[better], tried.branches[better]
+            best[better], branches[better] = score[better], trial.branches[better]
         return chosen
 
     @classmethod
@@ -391,8 +391,8 @@ class TopDown(Partitioner):
         return cls()
 
 
-class _Tried(NamedTuple):
-    """What specialising every group on one attribute would give."""
+class _Trial(NamedTuple):
+    """The effect of specialising every group on one attribute."""
 
     rows: IntArray
     """Rows that would be specialised, 0 where it cannot be done."""
@@ -401,7 +401,7 @@ class _Tried(NamedTuple):
     """Children that would stay."""
 
 
-def _try(problem: Problem, frontier: Frontier, attribute: int) -> _Tried | None:
+def _try(problem: Problem, frontier: Frontier, attribute: int) -> _Trial | None:
     """Count what would be specialised, without moving anything.
 
     Where the rows that are sent back are too few, the fewest that must be taken back are
@@ -440,7 +440,7 @@ def _try(problem: Problem, frontier: Frontier, attribute: int) -> _Tried | None:
         branches -= whole
     # A second time only whole children count: nothing is to stay behind for ever.
     specialised[closed & (back > 0)] = 0
-    return _Tried(specialised, branches)
+    return _Trial(specialised, branches)
 
 
 def _passes_back(
@@ -458,7 +458,7 @@ def _passes_back(
 
 
 def _saved_per_row(problem: Problem, frontier: Frontier, attribute: int) -> FloatArray:
-    """Give the mean of what a row of each group saves by going one level down."""
+    """Return the mean of what a row of each group saves by going one level down."""
     costs = problem.costs[attribute]
     level = frontier.levels[frontier.group, attribute]
     raw = problem.raw[attribute][frontier.item]
@@ -471,21 +471,21 @@ def _saved_per_row(problem: Problem, frontier: Frontier, attribute: int) -> Floa
 
 
 def _specialise(problem: Problem, frontier: Frontier, chosen: IntArray) -> Frontier:
-    """Specialise every group on its attribute, and give the groups that come of it."""
+    """Specialise every group on its attribute, and return the groups that come of it."""
     if not len(frontier):
         return frontier
     split = _split(problem, frontier, chosen)
-    taken = take_back(problem, split)
+    taken = undo_specialisation(problem, split)
     children = split.rows - taken.rows
     stay = (children > 0) & split.kept & ~taken.undone[split.group]
-    below = numbered(split.child[stay], split.n_children)
+    below = number_keys(split.child[stay], split.n_children)
     levels = frontier.levels[split.parent[below.keys]]
     attribute = chosen[split.parent[below.keys]]
     levels[np.arange(below.n), attribute] -= 1
     # The rest stays as it is, and is not tried on the same attribute again.
     left = np.where(stay, taken.rows, split.rows)
     behind = np.flatnonzero(left)
-    rest = numbered(split.group[behind], len(frontier))
+    rest = number_keys(split.group[behind], len(frontier))
     closed = frontier.closed[rest.keys].copy()
     closed[np.arange(rest.n), chosen[rest.keys]] = True
     return Frontier(
@@ -506,7 +506,7 @@ def _split(problem: Problem, frontier: Frontier, chosen: IntArray) -> Split:
         at = np.flatnonzero(of_portion == attribute)
         level = frontier.levels[frontier.group[at], attribute] - 1
         key[at] = problem.labels(attribute, level, frontier.item[at])
-    child = numbered(frontier.group * width + key, len(frontier) * width)
+    child = number_keys(frontier.group * width + key, len(frontier) * width)
     passing = problem.judge.passes(child.of_item, frontier.item, frontier.rows, child.n)
     parent = child.keys // width
     levels = frontier.levels[parent].copy()

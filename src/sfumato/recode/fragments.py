@@ -20,12 +20,12 @@ from sfumato.models.base import TableModel, promise_text
 from sfumato.partition import (
     PARTITIONERS,
     Fragments,
-    Parted,
+    LabelledPartition,
+    Partition,
     Partitioner,
     Problem,
-    Settled,
-    fragmented,
-    settle,
+    cut_into_fragments,
+    label_partition,
 )
 from sfumato.policy import Missing, Policy
 from sfumato.recode.budget import Budget, Fitted
@@ -105,7 +105,7 @@ class Solver:
             ]
         )
 
-    def _published(self, rows: pa.Table, settled: Settled, classes: IntArray) -> pa.Table:
+    def _published(self, rows: pa.Table, settled: LabelledPartition, classes: IntArray) -> pa.Table:
         stays = classes >= 0
         if not stays.all():
             rows, classes = rows.take(from_numpy(np.flatnonzero(stays))), classes[stays]
@@ -122,15 +122,15 @@ class Solver:
         return pa.table(made)
 
 
-def solved(problem: Problem, partitioner: Partitioner) -> Settled:
-    """Part and settle a fragment; where a method suppresses too much, leave it in one piece."""
+def solved(problem: Problem, partitioner: Partitioner) -> LabelledPartition:
+    """Divide and label a fragment; where a method suppresses too much, leave it in one piece."""
     intervals = partitioner.intervals(problem)
-    found = settle(problem, partitioner.run(problem), intervals)
+    found = label_partition(problem, partitioner.run(problem), intervals)
     if found.suppressed <= problem.limit:
         return found
     n = len(problem.counts)
-    whole = Parted.of(np.arange(n), problem.rows, np.zeros(n))
-    found = settle(problem, whole, intervals)
+    whole = Partition.of(np.arange(n), problem.rows, np.zeros(n))
+    found = label_partition(problem, whole, intervals)
     if found.suppressed > problem.limit:
         raise InfeasibleError("a fragment breaks the models even if all of it is one class")
     return found
@@ -151,7 +151,7 @@ def _empty(schema: pa.Schema, n: int, note: str) -> pa.Table:
     return pa.table([*columns, from_texts([note] * n, last.type)], schema=schema)
 
 
-def _note(number: int, rows: int, settled: Settled) -> str:
+def _note(number: int, rows: int, settled: LabelledPartition) -> str:
     """Write down what a manifest needs to know of a fragment."""
     labels = settled.labels
     return json.dumps(
@@ -169,13 +169,13 @@ def _note(number: int, rows: int, settled: Settled) -> str:
     )
 
 
-def _is_raw(settled: Settled, a: int) -> bool:
+def _is_raw(settled: LabelledPartition, a: int) -> bool:
     """Tell whether every row is published with its own value of an attribute."""
-    labels, parted = settled.labels[a], settled.parted
+    labels, partition = settled.labels[a], settled.partition
     code = {id(value): i for i, value in enumerate(settled.problem.attributes[a].ladder.values)}
     own = np.array([code.get(id(name), -1) for name in labels.names] or [-1])
-    raw = settled.problem.raw[a][parted.item]
-    return bool((own[labels.of_class[parted.classes]] == raw).all())
+    raw = settled.problem.raw[a][partition.item]
+    return bool((own[labels.of_class[partition.classes]] == raw).all())
 
 
 class InFragments(NamedTuple):
@@ -221,7 +221,7 @@ def decided_in_fragments(
     # Cuts are between values that were counted apart.
     coarse = replace(problem, lowest=make_problem(fitted.policy, ready).lowest)
     most = budget.most(len(fitted.counts.columns))
-    fragments = fragmented(coarse, partitioner.intervals(problem), most)
+    fragments = cut_into_fragments(coarse, partitioner.intervals(problem), most)
     _require_fragments(policy, budget, ready, fragments, most)
     raw = _typed(table, policy.quasi_identifiers)
     handed = _handed(table, policy.quasi_identifiers, columns, raw)

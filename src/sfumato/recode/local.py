@@ -9,7 +9,7 @@ from sfumato.counts import FrequencySet
 from sfumato.errors import InfeasibleError
 from sfumato.losses import LOSSES
 from sfumato.models.base import promise_text
-from sfumato.partition import Partitioner, Settled, settle
+from sfumato.partition import LabelledPartition, Partitioner, label_partition
 from sfumato.partition.base import Progress
 from sfumato.policy import Missing, Policy
 from sfumato.recode.problem import Decision, Prepared, make_problem, prepare, refuse_impossible
@@ -25,26 +25,26 @@ def decide_locally(
         policy.models, ready.counts, ready.sensitive, ready.limit, matches_any=matches_any
     )
     problem = make_problem(policy, ready)
-    parted = partitioner.run(problem, progress)
-    settled = settle(problem, parted, partitioner.intervals(problem))
+    partition = partitioner.run(problem, progress)
+    settled = label_partition(problem, partition, partitioner.intervals(problem))
     method = {"name": partitioner.name, **partitioner.params()}
     return local_decision(policy, settled, counts, ready, method)
 
 
 def local_decision(
     policy: Policy,
-    settled: Settled,
+    settled: LabelledPartition,
     counts: FrequencySet,
     ready: Prepared,
     method: Mapping[str, Any],
 ) -> Decision:
-    """Describe what was parted and settled, or refuse if too many rows would be suppressed."""
+    """Describe what was partition and settled, or refuse if too many rows would be suppressed."""
     if settled.suppressed > ready.limit:
         raise InfeasibleError(_why(str(method["name"]), settled))
     return Decision(
         recoding=settled.recoding(counts, ready.items),
         left=settled.left,
-        sizes=settled.parted.sizes,
+        sizes=settled.partition.sizes,
         suppressed=settled.suppressed + counts.total - ready.counts.total,
         columns=_columns(settled),
         losses=_losses(policy, settled),
@@ -53,7 +53,7 @@ def local_decision(
     )
 
 
-def _columns(settled: Settled) -> dict[str, dict[str, Any]]:
+def _columns(settled: LabelledPartition) -> dict[str, dict[str, Any]]:
     """Say how many rows of each column are at each level, or in how many intervals."""
     columns: dict[str, dict[str, Any]] = {}
     for attribute, labels in zip(settled.problem.attributes, settled.labels, strict=True):
@@ -65,7 +65,7 @@ def _columns(settled: Settled) -> dict[str, dict[str, Any]]:
     return columns
 
 
-def _losses(policy: Policy, settled: Settled) -> dict[str, float]:
+def _losses(policy: Policy, settled: LabelledPartition) -> dict[str, float]:
     """Measure the release in every way there is, the policy's own loss first."""
     result = settled.result()
     own = {policy.loss.name: policy.loss}
@@ -77,7 +77,7 @@ def _losses(policy: Policy, settled: Settled) -> dict[str, float]:
     }
 
 
-def _why(method: str, settled: Settled) -> str:
+def _why(method: str, settled: LabelledPartition) -> str:
     """Say why what was found cannot be published."""
     models = [promise_text({"model": m.name, **m.params()}) for m in settled.broken]
     return (

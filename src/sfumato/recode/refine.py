@@ -8,7 +8,7 @@ from sfumato.counts import FrequencySet
 from sfumato.errors import PolicyError
 from sfumato.leaks import Findings
 from sfumato.models import AlphaKAnonymity
-from sfumato.partition import Parted, Partitioner, Problem, settle
+from sfumato.partition import Partition, Partitioner, Problem, label_partition
 from sfumato.partition.base import starting_groups
 from sfumato.partition.bottomup import refine
 from sfumato.policy import FULL_DOMAIN, Missing, Policy
@@ -71,16 +71,16 @@ def decide_refined(
         node = find_node(policy, first, lambda checks: progress("search", checks, None))
         # Classes that are left alone are published as they were, no finer.
         problem = replace(problem, lowest=node, free=(False,) * len(node))
-        parted = _classes_at(problem, node)
+        partition = _classes_at(problem, node)
         intervals: tuple[bool, ...] = (False,) * len(node)
         method = {"name": FULL_DOMAIN}
     else:
         before = replace(problem, models=policy.models)
-        parted = partitioner.run(before, lambda done, total: progress("partition", done, total))
+        partition = partitioner.run(before, lambda done, total: progress("partition", done, total))
         intervals = partitioner.intervals(problem)
         method = {"name": partitioner.name, **partitioner.params()}
     progress("refine", 0, None)
-    settled = settle(problem, refine(problem, parted), intervals)
+    settled = label_partition(problem, refine(problem, partition), intervals)
     method["refined"] = [
         {"column": model.column, "alpha": model.alpha}
         for model in refined.models
@@ -89,7 +89,7 @@ def decide_refined(
     return local_decision(refined, settled, counts, ready, method)
 
 
-def _classes_at(problem: Problem, node: Node) -> Parted:
+def _classes_at(problem: Problem, node: Node) -> Partition:
     """Give the classes of a node."""
     groups = starting_groups(replace(problem, highest=node))
-    return Parted.of(groups.item, groups.rows, groups.group)
+    return Partition.of(groups.item, groups.rows, groups.group)

@@ -1,0 +1,332 @@
+"""Labels for the classes of a partition, and a last judgement of what is published."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sfumato.classes import EquivalenceClasses, overlapping
+from sfumato.counts import FrequencySet, group, sums
+from sfumato.hierarchy.base import Ladder
+from sfumato.hierarchy.intervals import number_point
+from sfumato.losses import Attribute, Cells, LocalResult
+from sfumato.models import PrivacyModel
+from sfumato.models.base import TableModel
+from sfumato.partition.base import Partition, Problem
+from sfumato.recoding import SUPPRESSED, LocalColumn, LocalRecoding
+from sfumato.text import STAR, date_of, text_of
+from sfumato.typing import BoolArray, FloatArray, IntArray, Value
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The labels one attribute has in a partition, and which of them each class has."""
+
+    names: tuple[Value, ...]
+    """Each text once; raw values stand for themselves, None is missing."""
+
+    of_class: IntArray
+    cells: Cells
+    raw: bool
+    """Whether every label is a raw value."""
+
+    levels: IntArray | None
+    """The rows that are published at each level; None for intervals."""
+
+
+def is_ordered(attribute: Attribute) -> bool:
+    """Return whether all values are numbers, or all are dates, so that intervals say something.
+
+    >>> from sfumato.hierarchy import Suppress
+    >>> [is_ordered(Attribute(Suppress().ladder("x", v), np.ones(2, dtype=np.int64)))
+    ...  for v in (["39", 40], ["f", "m"])]
+    [True, False]
+    """
+    known = [value for value in attribute.ladder.values if value is not None]
+    return bool(known) and (
+        all(number_point(value) is not None for value in known)
+        or all(date_of(value) is not None for value in known)
+    )
+
+
+def labels_of(problem: Problem, partition: Partition, intervals: Sequence[bool]) -> list[Labels]:
+    """Choose the labels of the classes in every attribute: the narrowest that cover their rows.
+
+    Args:
+        problem: The table.
+        partition: Its classes.
+        intervals: Which attributes are published as intervals of the values present.
+    """
+    if not partition.n:
+        return [_nothing(problem, a, as_interval) for a, as_interval in enumerate(intervals)]
+    return [
+        _intervals(problem, partition, a) if as_interval else _from_ladder(problem, partition, a)
+        for a, as_interval in enumerate(intervals)
+    ]
+
+
+def _nothing(problem: Problem, a: int, as_interval: bool) -> Labels:  # noqa: FBT001
+    none, no_cell = np.empty(0, dtype=np.int64), np.empty(0)
+    height = problem.attributes[a].ladder.height
+    cells = Cells(none, no_cell, no_cell, no_cell, no_cell)
+    levels = None if as_interval else np.zeros(height + 1, dtype=np.int64)
+    return Labels((), none, cells, raw=True, levels=levels)
+
+
+def _from_ladder(problem: Problem, partition: Partition, a: int) -> Labels:
+    """Climb until all rows of a class have one label."""
+    attribute = problem.attributes[a]
+    ladder = attribute.ladder
+    raw = problem.raw[a][partition.item]
+    starts = partition.starts
+    level = np.full(partition.n, problem.highest[a], dtype=np.int64)
+    code = np.zeros(partition.n, dtype=np.int64)
+    open_: BoolArray = np.ones(partition.n, dtype=bool)
+    for height in range(problem.lowest[a], problem.highest[a] + 1):
+        codes = ladder.codes[height][raw]
+        lowest = np.minimum.reduceat(codes, starts)
+        found = open_ & (lowest == np.maximum.reduceat(codes, starts))
+        level[found], code[found] = height, lowest[found]
+        open_ &= ~found
+        if not open_.any():
+            break
+    else:
+        # Publishing any label here would publish a lie.
+        raise RuntimeError(f"no label of {ladder.column!r} that is allowed covers a class")
+    base = np.cumsum([0, *map(len, ladder.labels)])
+    used, of_class = np.unique(base[level] + code, return_inverse=True)
+    heights = np.searchsorted(base, used, side="right") - 1
+    found_labels = [
+        ladder.labels[height][at - base[height]]
+        for height, at in zip(heights.tolist(), used.tolist(), strict=True)
+    ]
+    names, number = _by_text(found_labels)
+    piece_level = level[partition.classes]
+    rows_at = np.bincount(piece_level, weights=partition.rows, minlength=ladder.height + 1)
+    cells = _count_cells(
+        raw,
+        piece_level,
+        partition.rows,
+        level=piece_level.astype(np.float64),
+        leaves=np.concatenate(ladder.leaves)[base[piece_level] + ladder.codes[piece_level, raw]],
+        together=_together(attribute)[piece_level, raw],
+    )
+    return Labels(names, number[of_class], cells, _all_raw(names, ladder), rows_at.astype(np.int64))
+
+
+def _intervals(problem: Problem, partition: Partition, a: int) -> Labels:
+    """Write the interval from the smallest to the largest value of each class."""
+    attribute = problem.attributes[a]
+    values = attribute.ladder.values
+    raw = problem.raw[a][partition.item].astype(np.int64)
+    low = np.minimum.reduceat(raw, partition.starts)
+    high = np.maximum.reduceat(raw, partition.starts)
+    n = len(values)
+    used, of_class = np.unique(low * n + high, return_inverse=True)
+    found = [
+        _interval(values[i], values[j])
+        for i, j in zip((used // n).tolist(), (used % n).tolist(), strict=True)
+    ]
+    names, number = _by_text(found)
+    low, high = low[partition.classes], high[partition.classes]
+    star = (high == n - 1) & (low < high) & (values[-1] is None)
+    low, high = np.where(star, 0, low), np.where(star, n - 1, high)
+    share = (high - low) / max(n - 1, 1)
+    rows_up_to = np.concatenate([[0.0], np.cumsum(attribute.frequency, dtype=np.float64)])
+    cells = _count_cells(
+        raw,
+        low * n + high,
+        partition.rows,
+        # An attribute without a hierarchy has one level above the raw values: its whole domain.
+        level=share * attribute.ladder.height,
+        leaves=(high - low + 1).astype(np.float64),
+        together=rows_up_to[high + 1] - rows_up_to[low],
+    )
+    return Labels(names, number[of_class], cells, _all_raw(names, attribute.ladder), None)
+
+
+def _interval(low: Value, high: Value) -> Value:
+    if low is high:
+        return low
+    if high is None:
+        return STAR
+    number = number_point(low)
+    separator = "-" if number is not None and number >= 0 else " to "
+    return f"{text_of(low)}{separator}{text_of(high)}"
+
+
+def _by_text(labels: Sequence[Value]) -> tuple[tuple[Value, ...], IntArray]:
+    """Make labels that are written alike one label."""
+    names: dict[str | None, tuple[int, Value]] = {}
+    number = []
+    for label in labels:
+        text = None if label is None else text_of(label)
+        number.append(names.setdefault(text, (len(names), label))[0])
+    return tuple(label for _, label in names.values()), np.array(number, dtype=np.int64)
+
+
+def _all_raw(names: Sequence[Value], ladder: Ladder) -> bool:
+    values = set(map(id, ladder.values))
+    return all(id(name) in values for name in names)
+
+
+def _together(attribute: Attribute) -> FloatArray:
+    """Count, for each level and raw value, the rows of the table that its label covers."""
+    frequency = attribute.frequency.astype(np.float64)
+    return np.array([np.bincount(c, weights=frequency)[c] for c in attribute.ladder.codes])
+
+
+def _count_cells(
+    raw: IntArray,
+    label: IntArray,
+    rows: IntArray,
+    *,
+    level: FloatArray,
+    leaves: FloatArray,
+    together: FloatArray,
+) -> Cells:
+    """Count cells with the same raw value and label once."""
+    _, first, of_item = np.unique(
+        label * (int(raw.max(initial=0)) + 1) + raw, return_index=True, return_inverse=True
+    )
+    added: FloatArray = np.bincount(of_item, weights=rows, minlength=len(first)).astype(float)
+    return Cells(raw[first], level[first], leaves[first], together[first], added)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledPartition:
+    """A partition with its labels, judged as it is published."""
+
+    problem: Problem
+    partition: Partition
+    """The published portions; classes with the same labels are one class."""
+
+    labels: tuple[Labels, ...]
+    """The labels of each attribute."""
+
+    gone: Partition
+    """The portions of classes that broke a model, and are suppressed."""
+
+    left: EquivalenceClasses
+    """The published classes as the models judge them."""
+
+    broken: tuple[PrivacyModel, ...]
+    """The models that were broken before anything was suppressed."""
+
+    @property
+    def suppressed(self) -> int:
+        """The rows that are not published."""
+        return int(self.gone.rows.sum())
+
+    def result(self) -> LocalResult:
+        """Return it as losses see it."""
+        gone = self.gone
+        removed: list[FloatArray] = [
+            sums(raw[gone.item], gone.rows, len(attribute.frequency)).astype(float)
+            for raw, attribute in zip(self.problem.raw, self.problem.attributes, strict=True)
+        ]
+        cells = [one.cells for one in self.labels]
+        return LocalResult(cells, self.partition.sizes, removed, self.suppressed)
+
+    def recoding(self, counts: FrequencySet, items: IntArray) -> LocalRecoding:
+        """Return what becomes of every combination of a table.
+
+        Args:
+            counts: The whole table, of which the problem may be a part.
+            items: Where the problem's items are in it; all others are suppressed.
+        """
+        outside = np.setdiff1d(np.arange(len(counts)), items)
+        item = np.concatenate([items[self.partition.item], items[self.gone.item], outside])
+        rows = np.concatenate([self.partition.rows, self.gone.rows, counts.rows[outside]])
+        lost = np.full(len(self.gone.item) + len(outside), SUPPRESSED)
+        classes = np.concatenate([self.partition.classes, lost])
+        order = np.lexsort((classes, item))
+        n = len(self.problem.attributes)
+        codes = [one.of_class for one in self.labels]
+        return LocalRecoding(
+            columns=tuple(
+                LocalColumn(column.name, column.values, one.names, one.raw)
+                for column, one in zip(counts.columns[:n], self.labels, strict=True)
+            ),
+            others=counts.columns[n:],
+            combinations=counts.codes,
+            starts=np.searchsorted(item[order], np.arange(len(counts) + 1)),
+            rows=rows[order],
+            classes=classes[order],
+            labels=np.array(codes, dtype=np.int32).reshape(n, self.partition.n),
+        )
+
+
+def label_partition(
+    problem: Problem, partition: Partition, intervals: Sequence[bool]
+) -> LabelledPartition:
+    """Label the classes, merge those with the same labels, and suppress what breaks a model.
+
+    Classes are judged once more because of what only the whole release shows: merged
+    classes, missing values that match any, and the distribution of the rows that stay.
+    """
+    gone = Partition.of([], [], [])
+    broken: tuple[PrivacyModel, ...] | None = None
+    while True:
+        partition, labels = _merge_same_labels(problem, partition, intervals)
+        left = _view(problem, partition, labels)
+        keep, failed = _judge(problem.models, left)
+        broken = failed if broken is None else broken
+        if keep.all():
+            return LabelledPartition(problem, partition, labels, gone, left, broken)
+        stays = keep[partition.classes]
+        gone = Partition.of(
+            np.concatenate([gone.item, partition.item[~stays]]),
+            np.concatenate([gone.rows, partition.rows[~stays]]),
+            np.zeros(len(gone.item) + int(np.count_nonzero(~stays))),
+        )
+        partition = partition.part(stays)
+
+
+def _merge_same_labels(
+    problem: Problem, partition: Partition, intervals: Sequence[bool]
+) -> tuple[Partition, tuple[Labels, ...]]:
+    """Label classes, and make those with the same labels one."""
+    labels = labels_of(problem, partition, intervals)
+    names = group(
+        [one.of_class for one in labels], [len(one.names) for one in labels], n=partition.n
+    )
+    merged = Partition.of(partition.item, partition.rows, names.of_item[partition.classes])
+    return merged, tuple(replace(one, of_class=one.of_class[names.first]) for one in labels)
+
+
+def _view(problem: Problem, partition: Partition, labels: Sequence[Labels]) -> EquivalenceClasses:
+    """Return the classes as a reader of the release sees them."""
+    sizes = partition.sizes
+    classes = problem.judge.classes(partition.classes, partition.item, partition.rows, sizes)
+    own = problem.whole is None
+    classes = classes.kept(np.ones(len(sizes), dtype=bool), own_reference=own)
+    if not problem.matches_any:
+        return classes
+    missing = [np.array([name is None for name in one.names] or [False]) for one in labels]
+    codes: IntArray = np.array([one.of_class for one in labels])
+    lacking: BoolArray = np.array(
+        [lack[one.of_class] for lack, one in zip(missing, labels, strict=True)], dtype=bool
+    )
+    return overlapping(codes, lacking, classes, own_reference=own)
+
+
+def _judge(
+    models: Sequence[PrivacyModel], classes: EquivalenceClasses
+) -> tuple[BoolArray, tuple[PrivacyModel, ...]]:
+    """Return which classes may stay, and the models that some of them break.
+
+    A model of the whole table decides only when every class keeps the others.
+    """
+    keep = np.ones(len(classes), dtype=bool)
+    broken: list[PrivacyModel] = []
+    for per_table in (False, True):
+        if not keep.all():
+            break
+        for model in models:
+            if isinstance(model, TableModel) == per_table:
+                verdicts = model.passes(classes)
+                keep &= verdicts
+                if not verdicts.all():
+                    broken.append(model)
+    return keep, tuple(broken)
