@@ -13,7 +13,7 @@ from sfumato.counts import Column, FrequencySet, added, group, sums
 from sfumato.errors import InputError, ParameterError, UnknownColumnError
 from sfumato.tables.base import DerivedTable
 from sfumato.text import number_of, text_or_none
-from sfumato.typing import CodeArray, FloatArray, IntArray
+from sfumato.typing import CodeArray, FloatArray, IntArray, Value
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +85,13 @@ class GroupedTables:
     def names(self) -> tuple[str, ...]:
         """The sensitive columns in order."""
         return tuple(table.column.name for table in self.sensitive)
+
+    def group_at(self, at: int) -> tuple[tuple[str, Value], ...]:
+        """Return the quasi-identifiers of a group, and its labels."""
+        codes = self.labels[:, at].tolist()
+        return tuple(
+            (c.name, c.values[code]) for c, code in zip(self.quasi_identifiers, codes, strict=True)
+        )
 
     def table(self, name: str) -> SensitiveTable:
         """Find a sensitive column's table by name."""

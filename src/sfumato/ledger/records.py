@@ -11,11 +11,12 @@ import numpy as np
 
 from sfumato.counts import Column
 from sfumato.decouplings.base import GroupedTables, SensitiveTable
+from sfumato.decouplings.break_merge import random_labels
 from sfumato.errors import UnknownNameError
 from sfumato.ledger.admission import Tally
 from sfumato.ledger.store import Settings, key_of, keys_of, shown_of
 from sfumato.text import in_order, text_or_none
-from sfumato.typing import IntArray, Value
+from sfumato.typing import Value
 
 
 class GroupRecord(NamedTuple):
@@ -301,12 +302,11 @@ def last_change(db: sqlite3.Connection, group: int) -> tuple[int, dict[tuple[int
 
 def start_tables(db: sqlite3.Connection, grouped: GroupedTables, rng: np.random.Generator) -> None:
     """Write groups and counts into an empty ledger, as release 1."""
-    ids = grouped.ids if grouped.ids is not None else _labels(len(grouped), rng)
-    texts = [column.values for column in grouped.quasi_identifiers]
-    numbers = []
-    for g, label in enumerate(ids.tolist()):
-        labels = [values[code] for values, code in zip(texts, grouped.labels[:, g], strict=True)]
-        numbers.append(insert_group(db, keys_of(labels), label).id)
+    ids = grouped.ids if grouped.ids is not None else random_labels(len(grouped), rng)
+    numbers = [
+        insert_group(db, keys_of(value for _, value in grouped.group_at(g)), label).id
+        for g, label in enumerate(ids.tolist())
+    ]
     sizes = grouped.sizes.tolist()
     db.executemany("UPDATE groups SET rows = ? WHERE id = ?", zip(sizes, numbers, strict=True))
     db.executemany("INSERT INTO moves VALUES (1, ?, ?, 0)", zip(numbers, sizes, strict=True))
@@ -336,19 +336,4 @@ def groups_above(
     for g, size in enumerate(grouped.sizes.tolist()):
         worst = Tally(size, tuple(largest[:, [g]])).worst
         if worst > limit:
-            yield labels_at(grouped, g), worst
-
-
-def labels_at(grouped: GroupedTables, group: int) -> tuple[str | None, ...]:
-    """Return the labels of a group as text."""
-    return tuple(
-        text_or_none(column.values[code])
-        for column, code in zip(grouped.quasi_identifiers, grouped.labels[:, group], strict=True)
-    )
-
-
-def _labels(n: int, rng: np.random.Generator) -> IntArray:
-    """Draw names for groups that have none yet."""
-    least = 10 ** (max(6, len(str(100 * n))) - 1)
-    drawn: IntArray = rng.choice(9 * least, size=n, replace=False) + least
-    return drawn
+            yield tuple(text_or_none(value) for _, value in grouped.group_at(g)), worst

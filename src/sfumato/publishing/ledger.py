@@ -24,7 +24,7 @@ from sfumato.ledger import store as chain
 from sfumato.ledger.admission import Tally
 from sfumato.ledger.increment import require_group_models
 from sfumato.ledger.placing import record_ladder
-from sfumato.ledger.records import GroupState, groups_above, labels_at, start_tables
+from sfumato.ledger.records import GroupState, groups_above, start_tables
 from sfumato.ledger.store import WAIT, Settings, key_of, new_ledger, reading
 from sfumato.likelihood import exact_limit, increment_ratio
 from sfumato.policy import GivenPolicy, Policy, policy_of
@@ -43,6 +43,7 @@ from sfumato.releases.stored import (
     stored_tables,
 )
 from sfumato.tables import FORMATS, open_table
+from sfumato.text import text_or_none
 from sfumato.typing import Value
 
 
@@ -732,7 +733,6 @@ class Contents:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold."""
-        names = [column.name for column in self.tables.quasi_identifiers]
         return {
             "alpha": self.alpha,
             "k": self.k,
@@ -744,7 +744,7 @@ class Contents:
             "sensitive": list(self.tables.names),
             "groups": [
                 {
-                    "group": dict(zip(names, labels_at(self.tables, g), strict=True)),
+                    "group": {name: text_or_none(v) for name, v in self.tables.group_at(g)},
                     "rows": int(size),
                 }
                 for g, size in enumerate(self.tables.sizes)
