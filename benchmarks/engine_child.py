@@ -16,7 +16,7 @@ from benchmarks.child import peak
 from sfumato.policy import Policy
 from sfumato.recode.problem import counted_columns
 from sfumato.tables import open_table
-from sfumato.tables.sql.counting import grouped
+from sfumato.tables.sql.counting import group_query
 from sfumato.tables.sql.table import SqlTable
 from sfumato.tasks.anonymize import anonymize
 from sfumato.tasks.decouple import decouple
@@ -146,7 +146,7 @@ def overhead(database: DuckDB | Spark, decided: str, repeats: str) -> dict[str, 
     def statement() -> object:
         # Without what is made of the answer, which by hand nothing is made of.
         inside = table._database  # noqa: SLF001
-        return inside.fetch(grouped(inside, range(len(table.columns))))
+        return inside.fetch(group_query(inside, range(len(table.columns))))
 
     work: dict[str, Callable[[], object]] = {
         "count by hand": hand.count,

@@ -14,7 +14,7 @@ from pyarrow import types as t
 
 from sfumato.dialect import Dialect
 from sfumato.errors import InputError
-from sfumato.tables.sql.database import Address, Database, Field, Name, fresh_name, written
+from sfumato.tables.sql.database import Address, Database, Field, Name, format_name, fresh_name
 
 
 class SQLite(Database):
@@ -45,7 +45,7 @@ class SQLite(Database):
     def __init__(self, connection: sqlite3.Connection, table: Name) -> None:
         self._connection = connection
         self.name = table
-        self.where = f"table {written(table)} of SQLite"
+        self.where = f"table {format_name(table)} of SQLite"
         self._temporary: list[str] = []
         with self.reading(self.where):
             _add_functions(connection)

@@ -89,6 +89,11 @@ class FullDomainRecoding:
         return cls(columns, nothing if suppressed is None else suppressed)
 
     @property
+    def looked_at(self) -> tuple[str, ...]:
+        """The columns it must know of a row."""
+        return tuple(column.column for column in self.columns)
+
+    @property
     def node(self) -> Node:
         """The level of each column."""
         return tuple(column.level for column in self.columns)
@@ -153,6 +158,11 @@ class LocalRecoding:
     """`labels[c, k]`: which label of column c the rows of class k have."""
 
     @property
+    def looked_at(self) -> tuple[str, ...]:
+        """The columns it must know of a row, those that are recoded first."""
+        return (*(column.column for column in self.columns), *(each.name for each in self.others))
+
+    @property
     def total(self) -> int:
         """How many rows it speaks of, suppressed ones included."""
         return int(self.rows.sum())
@@ -180,6 +190,11 @@ class SolvedRecoding:
     """How many rows there are with the suppressed ones."""
 
     suppressed: int
+
+    @property
+    def looked_at(self) -> tuple[str, ...]:
+        """The columns it must know of a row."""
+        return self.columns
 
 
 Recoding: TypeAlias = FullDomainRecoding | LocalRecoding | SolvedRecoding

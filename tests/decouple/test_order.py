@@ -11,14 +11,14 @@ from scipy.stats import chisquare
 
 from sfumato.counts import FrequencySet
 from sfumato.decouplings import BreakMerge, random_labels
-from sfumato.tables.base import in_random_order
+from sfumato.tables.derived import in_random_order
 
 UNLIKELY = 1e-6
 """A fair draw looks this uneven once in a million times; the seeds here are fixed."""
 
 
 def dealt(times, rng, thrown=1 << 22):
-    parts = list(in_random_order(np.array(times), rng, thrown=thrown))
+    parts = list(in_random_order(np.array(times), rng, at_once=thrown))
     return tuple(np.concatenate(parts).tolist()) if parts else ()
 
 

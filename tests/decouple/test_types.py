@@ -12,7 +12,7 @@ from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import OutputError, ParameterError
 from sfumato.releases.opening import open_grouped
 from sfumato.tables import derived_table, open_table, write_derived
-from sfumato.tables.base import Batch, DerivedColumn, DerivedTable
+from sfumato.tables.derived import Batch, DerivedColumn, DerivedTable
 from sfumato.text import text_of
 
 NOON = datetime(2020, 5, 17, 12, 0, 1)

@@ -28,6 +28,7 @@ from sfumato.tables.arrow import writing as writers
 from sfumato.tables.arrow.recoding import Tuples
 from sfumato.tables.arrow.sources import open_source
 from sfumato.tables.arrow.table import ArrowTable
+from sfumato.tables.derived import in_random_order
 from sfumato.text import is_missing
 from tests.engines.tables import (
     KINDS,
@@ -455,7 +456,7 @@ def test_requests_that_make_no_sense_are_refused(tmp_path):
 def test_every_order_is_equally_likely(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(shuffle, "_BUCKETS", 3)
     if folder == "in parts":
-        monkeypatch.setattr(shuffle, "_AT_ONCE", 0)
+        monkeypatch.setattr(shuffle, "AT_ONCE", 0)
         monkeypatch.setattr(shuffle, "SLICE", 2)
     generator = np.random.default_rng(11)
     seen = Counter()
@@ -464,7 +465,7 @@ def test_every_order_is_equally_likely(folder, tmp_path, monkeypatch):
             [pa.RecordBatch.from_pydict({"n": [0, 1]}), pa.RecordBatch.from_pydict({"n": [2]})]
         )
         disk = tmp_path if folder == "on disk" else None
-        out = shuffle.shuffled(rows, generator, folder=disk, budget=0)
+        out = shuffle.shuffle(rows, generator, folder=disk, budget=0)
         seen[tuple(n for batch in out for n in batch["n"].to_pylist())] += 1
     assert len(seen) == 6
     # Chi-square with 5 degrees of freedom exceeds 25.7 once in ten thousand times.
@@ -473,13 +474,11 @@ def test_every_order_is_equally_likely(folder, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("at_once", [1, 100])
-def test_every_order_of_dealt_numbers_is_equally_likely(at_once, monkeypatch):
-    monkeypatch.setattr(shuffle, "_AT_ONCE", at_once)
-    monkeypatch.setattr(shuffle, "SLICE", 2)
+def test_every_order_of_dealt_numbers_is_equally_likely(at_once):
     generator = np.random.default_rng(12)
     seen = Counter()
     for _ in range(1200):
-        out = list(shuffle.dealt(np.array([1, 0, 2, 1]), generator))
+        out = list(in_random_order(np.array([1, 0, 2, 1]), generator, at_once=at_once, size=2))
         assert all(len(numbers) <= 2 for numbers in out)
         seen[tuple(np.concatenate(out).tolist())] += 1
     assert len(seen) == 12
@@ -531,7 +530,7 @@ def test_a_parquet_file_made_of_counts_has_only_dictionaries_of_what_is_in_it(tm
 
 
 def test_rows_in_parts_keep_their_cells_together(monkeypatch):
-    monkeypatch.setattr(shuffle, "_AT_ONCE", 10)
+    monkeypatch.setattr(shuffle, "AT_ONCE", 10)
     monkeypatch.setattr(shuffle, "SLICE", 8)
     texts = pa.array([None if i % 7 == 0 else f"text {i % 5}" for i in range(300)])
     rows = pa.table({"n": range(300), "text": texts}).to_batches(max_chunksize=40)
@@ -539,7 +538,7 @@ def test_rows_in_parts_keep_their_cells_together(monkeypatch):
         pa.RecordBatch.from_arrays([b["n"], b["text"].dictionary_encode()], ["n", "text"])
         for b in rows
     ]
-    out = pa.Table.from_batches(list(shuffle.shuffled(iter(coded), rng()))).to_pydict()
+    out = pa.Table.from_batches(list(shuffle.shuffle(iter(coded), rng()))).to_pydict()
     assert sorted(out["n"]) == list(range(300)) != out["n"]
     assert out["text"] == [texts[n].as_py() for n in out["n"]]
 
@@ -573,7 +572,7 @@ def test_a_parquet_file_has_only_dictionaries_of_what_is_in_a_row_group(tmp_path
 
 def test_buckets_are_private_and_go_when_the_rows_are_not_wanted_any_more(tmp_path):
     rows = (pa.RecordBatch.from_pydict({"n": list(range(1000))}) for _ in range(3))
-    out = shuffle.shuffled(rows, rng(), folder=tmp_path, budget=0)
+    out = shuffle.shuffle(rows, rng(), folder=tmp_path, budget=0)
     next(out)
     [private] = tmp_path.iterdir()
     assert private.stat().st_mode & 0o777 == 0o700

@@ -20,7 +20,7 @@ from sfumato.decouplings.base import (
 )
 from sfumato.decouplings.break_merge import code, definitions, quoted, random_labels
 from sfumato.errors import InfeasibleError
-from sfumato.tables.base import DerivedColumn, DerivedTable
+from sfumato.tables.derived import DerivedColumn, DerivedTable
 from sfumato.text import text_of
 from sfumato.typing import IntArray
 
@@ -273,4 +273,4 @@ def _group_tables(
 def _once(
     columns: tuple[DerivedColumn, ...], cells: tuple[np.ndarray, ...], rng: np.random.Generator
 ) -> DerivedTable:
-    return DerivedTable.repeated(columns, cells, np.ones(len(cells[0]), dtype=np.int64), rng)
+    return DerivedTable.repeat(columns, cells, np.ones(len(cells[0]), dtype=np.int64), rng)

@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.counts import Column, FrequencySet, added, group, sums
 from sfumato.errors import InputError, ParameterError, UnknownColumnError
-from sfumato.tables.base import DerivedTable
+from sfumato.tables.derived import DerivedTable
 from sfumato.text import number_of, text_or_none
 from sfumato.typing import CodeArray, FloatArray, IntArray, Value
 

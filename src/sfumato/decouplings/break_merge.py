@@ -18,7 +18,7 @@ from sfumato.decouplings.base import (
     file_names,
     unused,
 )
-from sfumato.tables.base import SLICE, Batch, DerivedColumn, DerivedTable
+from sfumato.tables.derived import SLICE, Batch, DerivedColumn, DerivedTable
 from sfumato.typing import IntArray, Value
 
 # What a reader of a decoupled release should know, beside its files.
@@ -254,7 +254,7 @@ def _people(grouped: GroupedTables, group: str, rng: np.random.Generator) -> Der
         DerivedColumn(group),
         *(DerivedColumn(column.name, column.values) for column in grouped.quasi_identifiers),
     )
-    return DerivedTable.repeated(columns, (grouped.labelled, *grouped.labels), grouped.sizes, rng)
+    return DerivedTable.repeat(columns, (grouped.labelled, *grouped.labels), grouped.sizes, rng)
 
 
 def _sensitive(
@@ -266,7 +266,7 @@ def _sensitive(
         DerivedColumn(count),
     )
     kinds = grouped.labelled[table.group], table.value, table.rows
-    return DerivedTable.repeated(columns, kinds, np.ones(len(table.rows), dtype=np.int64), rng)
+    return DerivedTable.repeat(columns, kinds, np.ones(len(table.rows), dtype=np.int64), rng)
 
 
 # Merge: what the tables of a decoupled release say when they are joined again.

@@ -32,7 +32,7 @@ from sfumato.slicing import (
     require_diverse,
 )
 from sfumato.slicing.attributes import MOST
-from sfumato.tables.base import Cells, DerivedColumn, DerivedTable
+from sfumato.tables.derived import Cells, DerivedColumn, DerivedTable
 from sfumato.typing import IntArray
 
 # What lies beside the tables of a sliced release: a description and SQL.
@@ -386,4 +386,4 @@ def _slice(
         DerivedColumn(added[1]),
     )
     kinds: Cells = (labels[bucket[first]], *(code[first] for code in codes), rows)
-    return DerivedTable.repeated(columns, kinds, np.ones(cells.n, dtype=np.int64), rng)
+    return DerivedTable.repeat(columns, kinds, np.ones(cells.n, dtype=np.int64), rng)

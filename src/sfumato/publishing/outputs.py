@@ -221,7 +221,7 @@ class TablesOutput:
 
     def stage(self, increment: Increment, db: sqlite3.Connection) -> StagedRelease:
         """Create them under hidden names, verified, and there to stay."""
-        from sfumato.tables.sql.database import written
+        from sfumato.tables.sql.database import format_name
         from sfumato.tables.sql.releases import manifest_hash
 
         parts = increment.parts.tables
@@ -249,7 +249,7 @@ class TablesOutput:
                 unfinished.store_evidence(attestation(text, made, verdict, self.key))
         waiting = list(unfinished.names)
         if unfinished.evidence is not None:
-            waiting.append(written(unfinished.evidence))
+            waiting.append(format_name(unfinished.evidence))
             names.append(self.output.names(["", "evidence"])[1])
         return pending.staged_tables(waiting, names, manifest_hash(text))
 

@@ -33,7 +33,7 @@ from sfumato.recode.problem import Decision, Prepared, make_problem, prepare, re
 from sfumato.recoding import SolvedRecoding
 from sfumato.tables import Table
 from sfumato.tables.arrow.recoding import Portions
-from sfumato.tables.arrow.sources import changed
+from sfumato.tables.arrow.sources import changed_error
 from sfumato.tables.arrow.types import from_numpy, from_texts, to_numpy
 from sfumato.text import text_of
 from sfumato.typing import CodeArray, FloatArray, IntArray
@@ -357,7 +357,9 @@ def _read(texts: Sequence[str], fragments: Fragments, stored: Table) -> list[dic
     """Read what workers said, and make sure that no row was lost or came in between."""
     notes = sorted((json.loads(text) for text in texts), key=lambda note: int(note["fragment"]))
     if [note["rows"] for note in notes] != fragments.sizes.tolist():
-        raise changed(f"the {stored.kind} table", "the fragments have other rows than were counted")
+        raise changed_error(
+            f"the {stored.kind} table", "the fragments have other rows than were counted"
+        )
     return notes
 
 

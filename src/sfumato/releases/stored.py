@@ -151,7 +151,7 @@ class StoredOutput(NamedTuple):
         >>> StoredOutput("ward.out", "table:ward.out", None).names(["qi", "is_ill", "is ill"])
         ['ward.out', 'ward.out_is_ill', 'ward.out_is_ill_2']
         """
-        from sfumato.tables.sql.database import name_of, written
+        from sfumato.tables.sql.database import format_name, name_of
 
         *schema, name = name_of(self.name)
         found: dict[str, str] = {}
@@ -161,7 +161,7 @@ class StoredOutput(NamedTuple):
             # Letters' case means nothing to most databases.
             free = next(each for each in tries if each.lower() not in found)
             found[free.lower()] = free
-        return [self.name, *(written((*schema, each)) for each in found.values())]
+        return [self.name, *(format_name((*schema, each)) for each in found.values())]
 
     def opens(self, name: str, table: DatabaseTable) -> object:
         """Give what opens a table of the release again: an address does not hold a connection."""
@@ -212,9 +212,9 @@ def stored_output(output: object, data: object) -> StoredOutput | None:
             "the table is in no database, so it cannot be published into a table there. Give a "
             "folder to write, or load it into the database first."
         )
-    from sfumato.tables.sql.database import name_of, public, sibling, written
+    from sfumato.tables.sql.database import format_name, name_of, public, sibling
 
-    name = written(name_of(name))
+    name = format_name(name_of(name))
     data = _origin(data)
     if not isinstance(data, str):
         return StoredOutput(name, f"{_TABLE}{name}", None)
@@ -228,10 +228,10 @@ def _origin(data: object) -> object:
 
 
 def _name_in_same_database(output: str, data: object) -> str:
-    from sfumato.tables.sql.database import Address, written
+    from sfumato.tables.sql.database import Address, format_name
 
     address = Address.parse(output)
-    name = written(address.table)
+    name = format_name(address.table)
     if not isinstance(data, str) or not is_stored(data):
         raise ParameterError(
             "output",
@@ -300,8 +300,8 @@ def _in_the_same_file(source: object, first: object) -> str | None:
     """Return the name of a table that is in the same file as another."""
     if not (isinstance(source, str) and isinstance(first, str)):
         return None
-    from sfumato.tables.sql.database import Address, written
+    from sfumato.tables.sql.database import Address, format_name
 
     one, other = Address.parse(source), Address.parse(first)
     same = one.is_file and one.database == other.database
-    return written(one.table) if same else None
+    return format_name(one.table) if same else None

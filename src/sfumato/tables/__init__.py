@@ -8,14 +8,14 @@ from sfumato.registry import Registry
 from sfumato.tables.arrow import ArrowEngine
 from sfumato.tables.base import (
     FORMATS,
+    CreatedTable,
     DatabaseTable,
     Domain,
     Engine,
     Progress,
-    Stored,
     Suppression,
     Table,
-    Written,
+    WrittenFile,
 )
 from sfumato.tables.derived import derived_table, in_types_of, write_derived
 from sfumato.tables.sql import DATABASES, DatabaseEngine
@@ -25,15 +25,15 @@ __all__ = [
     "ENGINES",
     "FORMATS",
     "ArrowEngine",
+    "CreatedTable",
     "DatabaseEngine",
     "DatabaseTable",
     "Domain",
     "Engine",
     "Progress",
-    "Stored",
     "Suppression",
     "Table",
-    "Written",
+    "WrittenFile",
     "derived_table",
     "find_engine",
     "in_types_of",

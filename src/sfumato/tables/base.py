@@ -2,11 +2,11 @@
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sfumato.tables.arrow.counting import Survey
+    from sfumato.tables.derived import DerivedTable
     from sfumato.tables.sql.database import Answer
     from sfumato.tables.sql.releases import Staging, UnfinishedRelease
     from sfumato.tables.sql.spark_fragments import Division, Solve
@@ -36,7 +37,7 @@ FORMATS = ("csv", "parquet", "feather")
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenFile:
     """A file that was written, and its content."""
 
     path: Path
@@ -52,7 +53,7 @@ class Written:
 
 
 @dataclass(frozen=True)
-class Stored:
+class CreatedTable:
     """A table that was created in a database, and its content."""
 
     name: str
@@ -178,7 +179,7 @@ class Table(ABC):
         suppression: Suppression,
         rng: np.random.Generator,
         progress: Progress | None = None,
-    ) -> Written:
+    ) -> WrittenFile:
         """Write the recoded rows to a file, in an order drawn from `rng`.
 
         Promises: the order of the rows, dictionaries and metadata say nothing about the
@@ -210,7 +211,7 @@ class Table(ABC):
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> "pa.Table":
-        """Do what `publish` does, in memory."""
+        """Return the recoded rows as a table in memory; see `publish`."""
 
     def publish_into(
         self,
@@ -221,8 +222,8 @@ class Table(ABC):
         suppression: Suppression,
         force: bool = False,
         progress: Progress | None = None,
-    ) -> Stored:
-        """Do what `publish` does, into a new table of the database the rows are in.
+    ) -> CreatedTable:
+        """Create a table with the recoded rows in the database the rows are in; see `publish`.
 
         Promises: the table is there whole or not at all, in an order the database draws. Rows
         do not leave the database.
@@ -264,6 +265,17 @@ class Table(ABC):
     @abstractmethod
     def native(self, table: "pa.Table") -> Any:  # noqa: ANN401 - whatever the caller gave
         """Turn a published table into the kind the caller gave (an Arrow table for files)."""
+
+    def require_publishable(
+        self, recoding: Recoding, columns: Sequence[str], suppression: Suppression
+    ) -> None:
+        """Raise if the table cannot be published in this way."""
+        self.require(columns)
+        self.require(recoding.looked_at)
+        if not columns:
+            raise ParameterError("columns", list(columns), "at least one column to publish")
+        if suppression not in ("remove", "star"):
+            raise ParameterError("suppression", suppression, "'remove' or 'star'")
 
     def require(self, columns: Sequence[str]) -> None:
         """Raise if the table does not have the columns, or a column is named twice."""
@@ -399,97 +411,3 @@ def require_column_names(names: Sequence[str], where: str, hint: str = "") -> No
             f"{where}: {some(repeated)} is the name of more than one column. "
             "Give every column its own name."
         )
-
-
-# Tables that follow from counts. A decoupled release holds nothing that the counts do not say, so
-# its tables are described here and written by an engine, without reading any row again.
-
-
-Cells: TypeAlias = tuple[np.ndarray, ...]
-"""One array per column: codes into its values, or the numbers themselves."""
-
-SLICE = 1 << 18
-"""Rows written at a time."""
-
-_THROWN = 1 << 22
-"""Rows that are put in random order at a time."""
-
-
-@dataclass(frozen=True)
-class DerivedColumn:
-    """A column's name, and the values that codes stand for."""
-
-    name: str
-    values: tuple[Value, ...] | None = None
-    """The values by code; None where the cells are the numbers themselves."""
-
-    whole: bool = True
-    """Whether such numbers are whole."""
-
-
-class Batch(NamedTuple):
-    """Some rows: the distinct rows, and the index of the distinct row at each position."""
-
-    kinds: Cells
-    picks: IntArray | None = None
-    """The kind of each row; None if every kind stands there once, in order."""
-
-
-@dataclass(frozen=True, eq=False)
-class DerivedTable:
-    """Columns and rows of a table that no source holds.
-
-    Example:
-        >>> columns = (DerivedColumn("age", ("30s", "40s")), DerivedColumn("group"))
-        >>> kinds = np.array([0, 1]), np.array([71, 28])
-        >>> table = DerivedTable.repeated(columns, kinds, np.array([2, 1]), np.random.default_rng())
-        >>> table.rows, sorted(np.concatenate([b.picks for b in table.batches()]).tolist())
-        (3, [0, 0, 1])
-    """
-
-    columns: tuple[DerivedColumn, ...]
-    rows: int
-    batches: Callable[[], Iterator[Batch]]
-    """Returns the rows; can be called once."""
-
-    @classmethod
-    def repeated(
-        cls,
-        columns: tuple[DerivedColumn, ...],
-        kinds: Cells,
-        times: IntArray,
-        rng: np.random.Generator,
-    ) -> "DerivedTable":
-        """Repeat each kind of row some times, all rows in random order."""
-        total = int(times.sum())
-
-        def batches() -> Iterator[Batch]:
-            for picks in in_random_order(times, rng):
-                yield Batch(kinds, picks)
-
-        return cls(columns, total, batches)
-
-
-def in_random_order(
-    times: IntArray, rng: np.random.Generator, *, thrown: int = _THROWN
-) -> Iterator[IntArray]:
-    """Deal out `times[i]` copies of every i, every order of all of them equally likely.
-
-    Each copy is thrown into one of several parts with equal chance, and each part is shuffled:
-    memory depends on the different i and the size of a part, not on all the copies.
-
-    >>> dealt = list(in_random_order(np.array([2, 3]), np.random.default_rng(1), thrown=2))
-    >>> sorted(np.concatenate(dealt).tolist())
-    [0, 0, 1, 1, 1]
-    """
-    left = times.astype(np.int64)
-    parts = -(-int(left.sum()) // thrown)
-    width = np.min_scalar_type(max(len(times) - 1, 0))
-    for part in range(parts):
-        # What is not yet thrown goes into one of the parts that are left, this one among them.
-        here = rng.binomial(left, 1 / (parts - part))
-        left -= here
-        order = np.repeat(np.arange(len(times), dtype=width), here)
-        rng.shuffle(order)
-        for start in range(0, len(order), SLICE):
-            yield order[start : start + SLICE]

@@ -1,4 +1,4 @@
-"""One column's distinct values, numbered as they appear."""
+"""Counting: values become codes, combinations of codes are packed into integers and added up."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,10 +27,10 @@ MISSING = 0
 
 
 @dataclass(frozen=True, eq=False)
-class Indexed:
-    """The codes of an array as its dictionary has them: what each entry means, and the entries.
+class IndexedCodes:
+    """The codes of an array: a lookup by entry of its dictionary, and the entry of each row.
 
-    >>> Indexed(np.array([7, 5]), pa.array([1, 0, 1], pa.int32())).codes().tolist()
+    >>> IndexedCodes(np.array([7, 5]), pa.array([1, 0, 1], pa.int32())).codes().tolist()
     [5, 7, 5]
     """
 
@@ -44,14 +44,14 @@ class Indexed:
         return len(self.indices)
 
     def codes(self, lookup: CodeArray | None = None) -> CodeArray:
-        """Give the code of each row, or what another lookup says of each entry."""
-        return self._taken(self.lookup if lookup is None else lookup)
+        """Return the code of each row, by this lookup or another one."""
+        return self._take(self.lookup if lookup is None else lookup)
 
-    def shifted(self, bits: int) -> IntArray:
-        """Give the code of each row, moved this many bits to the left."""
-        return self._taken(self.lookup.astype(np.int64) << bits)
+    def shift(self, bits: int) -> IntArray:
+        """Return the code of each row, shifted this many bits to the left."""
+        return self._take(self.lookup.astype(np.int64) << bits)
 
-    def _taken(self, lookup: np.ndarray) -> np.ndarray:
+    def _take(self, lookup: np.ndarray) -> np.ndarray:
         # Arrow takes by the indices as they are; NumPy would make them wider first.
         return to_numpy(from_numpy(lookup).take(self.indices))
 
@@ -82,11 +82,11 @@ class Codebook:
         return len(self.values) + 1
 
     def encode(self, array: pa.Array) -> CodeArray:
-        """Give the code of each item."""
-        return self.indexed(array).codes()
+        """Return the code of each item."""
+        return self.index(array).codes()
 
-    def indexed(self, array: pa.Array) -> Indexed:
-        """Give the code of each item, without spelling them out."""
+    def index(self, array: pa.Array) -> IndexedCodes:
+        """Return the codes of the items, without spelling them out."""
         if not t.is_dictionary(array.type):
             array = as_type(array, self.values.type).dictionary_encode()
         lookup = self._codes_of(array.dictionary)
@@ -95,10 +95,10 @@ class Codebook:
         )
         if indices.null_count:
             indices = pc.fill_null(indices, number(len(lookup) - 1, indices.type))
-        return Indexed(lookup, indices)
+        return IndexedCodes(lookup, indices)
 
     def _codes_of(self, dictionary: pa.Array) -> CodeArray:
-        """Give the code of each entry of a dictionary, and after them that of a missing index."""
+        """Return the code of each entry of a dictionary, and after them that of a missing index."""
         # Row groups and slices share a dictionary, and comparing is cheaper than looking up.
         if self._dictionary is not None and self._dictionary.equals(dictionary):
             return self._lookup
@@ -114,9 +114,6 @@ class Codebook:
         return lookup
 
 
-# Distinct combinations of codes and their row counts, in memory that does not grow with rows.
-
-
 _WORD = 62
 """Bits of a packed key: an int64 without its sign, and one to spare."""
 
@@ -124,11 +121,11 @@ _COMPACT = 2_000_000
 """Merge when this many partial counts have piled up."""
 
 
-class Coded(Protocol):
+class ShiftableCodes(Protocol):
     """A column's codes that need not be spelt out to be packed."""
 
-    def shifted(self, bits: int) -> IntArray:
-        """Give the codes, each moved this many bits to the left."""
+    def shift(self, bits: int) -> IntArray:
+        """Return the codes, each shifted this many bits to the left."""
 
     def __len__(self) -> int: ...
 
@@ -142,8 +139,8 @@ class Combinations:
 
     Args:
         columns: How many codes a tuple has.
-        most: How many tuples there may be; None for any number. Memory stays at some of them
-            more than that if whoever adds stops when `too_many`.
+        most: The most tuples there may be; None for any number. Memory stays little above
+            that if the caller stops adding when `too_many`.
 
     Example:
         >>> seen = Combinations(2)
@@ -171,7 +168,7 @@ class Combinations:
 
     def add(
         self,
-        codes: Sequence[np.ndarray | Coded],
+        codes: Sequence[np.ndarray | ShiftableCodes],
         sizes: Sequence[int],
         n: int | None = None,
         *,
@@ -200,18 +197,18 @@ class Combinations:
             self._compact_at = self._next()
 
     def _next(self) -> int:
-        """Say how much may pile up before it is merged: so much that merging is a small part."""
+        """Return how much may pile up before it is merged: enough to make merging a small part."""
         least = _COMPACT if self._most is None else min(_COMPACT, 2 * self._most)
         return max(least, 2 * self._pending)
 
     def merge(self) -> bool:
-        """Add up what has piled up, and tell whether there are more tuples than there may be."""
+        """Add up what has piled up; return whether there are more tuples than there may be."""
         if self._rows:
             self._compact()
         return self.too_many
 
     def result(self) -> tuple[CodeArray, IntArray]:
-        """Give the distinct tuples, one row of codes per column, and how often each occurs."""
+        """Return the distinct tuples, one row of codes per column, and how often each occurs."""
         if not self._rows:
             return np.empty((len(self._bits), 0), dtype=np.int32), np.empty(0, dtype=np.int64)
         self._compact()
@@ -232,7 +229,7 @@ class Combinations:
 
 
 def _layout(bits: Sequence[int]) -> list[list[int]]:
-    """Say which columns share a word."""
+    """Return which columns share a word."""
     words: list[list[int]] = [[]]
     used = 0
     for column, width in enumerate(bits):
@@ -244,23 +241,25 @@ def _layout(bits: Sequence[int]) -> list[list[int]]:
     return words
 
 
-def _pack(codes: Sequence[np.ndarray | Coded], bits: Sequence[int], n: int) -> list[IntArray]:
+def _pack(
+    codes: Sequence[np.ndarray | ShiftableCodes], bits: Sequence[int], n: int
+) -> list[IntArray]:
     packed = []
     for columns in _layout(bits):
         key: IntArray = np.zeros(n, dtype=np.int64)
         used = 0
         for column in reversed(columns):
-            key |= _shifted(codes[column], used)
+            key |= _shift(codes[column], used)
             used += bits[column]
         packed.append(key)
     return packed
 
 
-def _shifted(codes: np.ndarray | Coded, bits: int) -> IntArray:
+def _shift(codes: np.ndarray | ShiftableCodes, bits: int) -> IntArray:
     if isinstance(codes, np.ndarray):
         moved: IntArray = codes.astype(np.int64) << bits
         return moved
-    return codes.shifted(bits)
+    return codes.shift(bits)
 
 
 def _unpack(words: Sequence[IntArray], bits: Sequence[int]) -> CodeArray:
@@ -276,7 +275,7 @@ def _unpack(words: Sequence[IntArray], bits: Sequence[int]) -> CodeArray:
 def _distinct(
     words: Sequence[IntArray], rows: IntArray | None, bits: int
 ) -> tuple[list[IntArray], IntArray]:
-    """Add up equal keys of so many bits; `rows` is how often each occurs, None for once."""
+    """Add up equal keys of `bits` bits; `rows` is how often each occurs, None for once."""
     if len(words) == 1 and rows is None:
         ordered = np.sort(words[0])
         starts = _starts(ordered)
@@ -305,7 +304,7 @@ def _added_up(keys: IntArray, rows: IntArray, width: int) -> tuple[list[IntArray
 
 
 def _ranks(words: Sequence[IntArray]) -> IntArray:
-    """Give one integer per tuple of words that is equal when the tuples are."""
+    """Return one integer per tuple of words that is equal when the tuples are."""
     _, key = np.unique(words[0], return_inverse=True)
     for word in words[1:]:
         distinct, rank = np.unique(word, return_inverse=True)
@@ -321,16 +320,13 @@ def _starts(ordered: IntArray) -> IntArray:
     return np.flatnonzero(changed)
 
 
-# Counting with a limit: as many combinations as fit, and what is there to know of the rest.
-
-
 SAMPLE = 1 << 20
 """Rows that are kept to estimate from, at most."""
 
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """What one pass over a table found that has too many combinations to hold them all."""
+    """The columns of a table that has too many combinations to hold them all."""
 
     columns: tuple[Column, ...]
     frequencies: Mapping[str, IntArray]
@@ -340,7 +336,7 @@ class Survey:
     """`sample[c, i]`: the value of column c in the i-th of some rows, drawn at random."""
 
     rows: int
-    """How many rows there are."""
+    """The number of rows."""
 
 
 class Sample:
@@ -377,7 +373,7 @@ class Sample:
             self._kept = [self._some(self.codes(), 0.5)]
 
     def codes(self) -> CodeArray:
-        """Give what was kept, one row of codes per column."""
+        """Return the rows that were kept, one row of codes per column."""
         return np.concatenate(self._kept, axis=1)
 
     def _some(self, rows: CodeArray, share: float) -> CodeArray:
@@ -409,15 +405,15 @@ class Frequencies:
 
     def add(self, codes: Sequence[np.ndarray], sizes: Sequence[int]) -> None:
         """Count a batch; `sizes` is how many codes each column has so far."""
-        self.met = _added(self.met, codes, sizes)
+        self.met = _add(self.met, codes, sizes)
         if not self._complete:
             self.rows = self.met
             return
         whole = np.logical_and.reduce([codes[c] > 0 for c in self._complete])
-        self.rows = _added(self.rows, [column[whole] for column in codes], sizes)
+        self.rows = _add(self.rows, [column[whole] for column in codes], sizes)
 
 
-def _added(
+def _add(
     before: Sequence[IntArray], codes: Sequence[np.ndarray], sizes: Sequence[int]
 ) -> list[IntArray]:
     after = []
@@ -428,24 +424,34 @@ def _added(
     return after
 
 
-def surveyed(books: Sequence[Codebook], alone: Frequencies, sample: Sample) -> Survey:
-    """Put together what was found, with values in the order that all counts have them in."""
+def order_values(book: Codebook, used: IntArray) -> tuple[Column, IntArray]:
+    """Return a column with the values that occur, in their order, and the place of each code.
+
+    Args:
+        book: The values.
+        used: The codes that occur; the missing value comes last, if it is among them.
+    """
+    known = used[used != MISSING]
+    values: list[Value] = python_values(book.values.take(from_numpy(known - 1)), book.column)
+    ordered = in_order(values)
+    place = {value: at for at, value in enumerate(ordered)}
+    number = np.full(len(book), len(ordered), dtype=np.int64)
+    number[known] = [place[value] for value in values]
+    if len(known) < len(used):
+        ordered.append(None)
+    return Column(book.column, tuple(ordered)), number
+
+
+def make_survey(books: Sequence[Codebook], alone: Frequencies, sample: Sample) -> Survey:
+    """Return what was found, with values in the order that all counts have them in."""
     kept = sample.codes()
     columns, frequencies, codes = [], {}, np.empty_like(kept)
     for i, book in enumerate(books):
         used = np.flatnonzero(alone.met[i])
-        known = used[used != MISSING]
-        values: list[Value] = python_values(book.values.take(from_numpy(known - 1)), book.column)
-        ordered = in_order(values)
-        place = {value: at for at, value in enumerate(ordered)}
-        # A missing value comes last, if there is one; no row has the codes that are not used.
-        number = np.full(len(book), len(ordered), dtype=np.int32)
-        number[known] = [place[value] for value in values]
-        if len(known) < len(used):
-            ordered.append(None)
-        columns.append(Column(book.column, tuple(ordered)))
-        rows = np.zeros(len(ordered), dtype=np.int64)
+        column, number = order_values(book, used)
+        rows = np.zeros(len(column.values), dtype=np.int64)
         rows[number[used]] = alone.rows[i][used]
+        columns.append(column)
         frequencies[book.column] = rows
         codes[i] = number[kept[i]]
     return Survey(tuple(columns), frequencies, codes, int(alone.met[0].sum()))

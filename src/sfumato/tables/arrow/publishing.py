@@ -1,4 +1,4 @@
-"""The way of the rows from a source to a release."""
+"""The way of rows from a source to a release: encoded, shuffled, and decoded."""
 
 import tempfile
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -25,20 +25,18 @@ from sfumato.tables.arrow.types import (
     is_text,
     plain_type,
     python_values,
-    stored,
+    takeable,
     to_numpy,
 )
-from sfumato.tables.base import Suppression
+from sfumato.tables.base import Progress, Suppression
+from sfumato.tables.derived import in_random_order
 from sfumato.typing import BoolArray, CodeArray, IntArray
-
-# A counted table, from which rows can be made again without reading them again.
-
 
 _WORTH_IT = 2
 """Rows per combination from which on making rows is cheaper than reading them again."""
 
 
-class Weighted(NamedTuple):
+class WeightedBatch(NamedTuple):
     """Some combinations as rows of their own, and how many rows of the table each is."""
 
     batch: pa.RecordBatch
@@ -48,12 +46,12 @@ class Weighted(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
-    """What counting some columns of a table found, with their values as Arrow has them.
+class CountedTable:
+    """The counts of some columns of a table, with their values as Arrow has them.
 
     Example:
         >>> counts = FrequencySet.from_rows(["sex"], [("f",), ("m",), (None,), ("f",)])
-        >>> counted = Counted(counts, {"sex": pa.array(["m", "f"])})
+        >>> counted = CountedTable(counts, {"sex": pa.array(["m", "f"])})
         >>> [(batch,rows)] = counted.batches(["sex"])
         >>> batch["sex"].to_pylist(), rows.tolist()
         (['f', 'm', None], [2, 1, 1])
@@ -63,8 +61,8 @@ class Counted:
     known: Mapping[str, pa.Array]
     """The values of each column that are not missing, in any order."""
 
-    def tells(self, schema: pa.Schema, published: Sequence[str], recoded: Sequence[str]) -> bool:
-        """Say whether the rows of a release can be made of it, and fast.
+    def suffices(self, schema: pa.Schema, published: Sequence[str], recoded: Sequence[str]) -> bool:
+        """Return whether the rows of a release can be made of it, and fast.
 
         Args:
             schema: The table's columns and their types.
@@ -79,29 +77,29 @@ class Counted:
         )
 
     def values(self, name: str) -> pa.Array:
-        """Give the values of a column by their numbers in the counts."""
+        """Return the values of a column by their numbers in the counts."""
         known = self.known[name]
         place = {value: at for at, value in enumerate(python_values(known, name))}
         wanted = np.array([place.get(v, -1) for v in self.counts.column(name).values], dtype=int)
         return known.take(from_numpy(wanted, missing=wanted < 0))
 
-    def batches(self, columns: Sequence[str]) -> Iterator[Weighted]:
-        """Give the combinations, some at a time."""
+    def batches(self, columns: Sequence[str]) -> Iterator[WeightedBatch]:
+        """Yield the combinations, some at a time."""
         values = [self.values(name) for name in columns]
         codes = [self.counts.codes_of(name) for name in columns]
         for start in range(0, len(self.counts), BATCH_ROWS):
             some = slice(start, start + BATCH_ROWS)
-            arrays = [_numbered(c[some], v) for c, v in zip(codes, values, strict=True)]
+            arrays = [_dictionary(c[some], v) for c, v in zip(codes, values, strict=True)]
             batch = pa.RecordBatch.from_arrays(arrays, list(columns))
-            yield Weighted(batch, self.counts.rows[some])
+            yield WeightedBatch(batch, self.counts.rows[some])
 
 
-def _numbered(codes: CodeArray, values: pa.Array) -> pa.Array:
+def _dictionary(codes: CodeArray, values: pa.Array) -> pa.Array:
     return pa.DictionaryArray.from_arrays(from_numpy(codes), values, safe=False)
 
 
 def _exact(kind: pa.DataType, column: str) -> bool:
-    """Say whether values are counted as they are; -0.0 and NaN are not."""
+    """Return whether values are counted as they are; -0.0 and NaN are not."""
     plain = plain_type(kind)
     return not t.is_floating(plain) and counted_type(kind, column) == plain
 
@@ -159,7 +157,7 @@ class Publication:
         self.suppressed_rows = 0
         self._labels: dict[str, pa.Array] = {}
 
-    def coded(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def encode_batches(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Recode batches to label codes, and leave out or star the suppressed rows."""
         for batch in batches:
             codes, suppressed = self._recoder.encode(batch)
@@ -191,19 +189,19 @@ class Publication:
                 width = np.min_scalar_type(self._recoder.labels[name].star)
                 arrays.append(from_numpy(codes[name].astype(width)))
             else:
-                array = stored(batch.column(name))
+                array = takeable(batch.column(name))
                 arrays.append(array if take is None else array.take(take))
         self.rows += len(batch) if take is None else len(take)
         return pa.RecordBatch.from_arrays(arrays, list(self._columns))
 
-    def told_by(self, counted: Counted) -> bool:
-        """Say whether rows need not be read, because all there is to know was counted."""
+    def is_told_by(self, counted: CountedTable) -> bool:
+        """Return whether rows need not be read, because everything in them was counted."""
         recoder = self._recoder
-        return recoder.of_combinations and counted.tells(
+        return recoder.of_combinations and counted.suffices(
             self._raw, self._columns, recoder.looked_at
         )
 
-    def distinct(self, counted: Counted) -> Distinct:
+    def distinct(self, counted: CountedTable) -> Distinct:
         """Recode counted combinations instead of rows, and leave out or star the suppressed."""
         seen = Combinations(len(self._columns))
         others = {n: counted.values(n) for n in self._columns if n not in self._recoder.labels}
@@ -213,7 +211,7 @@ class Publication:
             for n in self._columns
         ]
         for weighted in counted.batches(self.read):
-            codes, rows = self._weighted(weighted)
+            codes, rows = self._recode_weighted(weighted)
             self.rows += int(rows.sum())
             seen.add(codes, sizes, rows=rows)
         combinations, rows = seen.result()
@@ -224,7 +222,20 @@ class Publication:
         ]
         return Distinct(columns, rows)
 
-    def _weighted(self, weighted: Weighted) -> tuple[list[np.ndarray], IntArray]:
+    def deal(
+        self, counted: CountedTable, rng: np.random.Generator, progress: Progress | None
+    ) -> Iterator[list[pa.Array]]:
+        """Yield the rows of a release in random order, made of what was counted."""
+        distinct = self.distinct(counted)
+        done = 0
+        for numbers in in_random_order(distinct.rows, rng, at_once=AT_ONCE, size=SLICE):
+            rows = from_numpy(numbers)
+            yield [column.take(rows) for column in distinct.columns]
+            done += len(rows)
+            if progress is not None:
+                progress(done, self.rows)
+
+    def _recode_weighted(self, weighted: WeightedBatch) -> tuple[list[np.ndarray], IntArray]:
         """Recode some combinations to one code per published column."""
         batch, rows = weighted
         recoded, suppressed = self._recoder.encode(batch)
@@ -249,8 +260,8 @@ class Publication:
             return pa.concat_arrays([others[name], pa.nulls(1, others[name].type)])
         return self._recoder.labels[name].array(self._types[name])
 
-    def finished(self, batch: pa.RecordBatch) -> list[pa.Array]:
-        """Give the published values of coded rows; call it when all rows were coded."""
+    def decode(self, batch: pa.RecordBatch) -> list[pa.Array]:
+        """Return the published values of encoded rows; call it when all rows were encoded."""
         if not self._labels:
             self._labels = {
                 name: labels.array(self._types[name])
@@ -266,7 +277,7 @@ class Publication:
 
 
 def _tidy(values: pa.Array, codes: CodeArray, kind: pa.DataType) -> pa.Array:
-    """Give text as a dictionary of what is in it, each value once and in order, the rest as it is.
+    """Return text as a dictionary of its values, each once and in order, other types as they are.
 
     >>> texts = _tidy(pa.array(["c", "b", "a", None]), np.array([3, 2, 0, 2]), pa.string())
     >>> texts.dictionary.to_pylist(), texts.indices.to_pylist(), texts.indices.type
@@ -283,10 +294,8 @@ def _tidy(values: pa.Array, codes: CodeArray, kind: pa.DataType) -> pa.Array:
     return pa.DictionaryArray.from_arrays(places.take(from_numpy(codes)), own, safe=False)
 
 
-# Bring rows into a random order, on disk if they are too many for memory.
-#
-# The order of a release must say nothing about the order of the input: neighbours in a register
-# are neighbours in the street.
+# Random order, on disk if there are too many rows for memory. The order of a release must say
+# nothing about the order of the input: neighbours in a register are neighbours in the street.
 
 
 BUDGET = 512 * 2**20
@@ -298,18 +307,18 @@ _BUCKETS = 64
 SLICE = 1 << 18
 """Rows given out at a time."""
 
-_AT_ONCE = 1 << 20
+AT_ONCE = 1 << 20
 """Rows that are put in random order without being thrown into buckets first."""
 
 
-def shuffled(
+def shuffle(
     batches: Iterator[pa.RecordBatch],
     rng: np.random.Generator,
     *,
     folder: Path | None = None,
     budget: int = BUDGET,
 ) -> Generator[pa.RecordBatch, None, None]:
-    """Give the same rows in an order drawn from `rng`, every order equally likely.
+    """Yield the same rows in an order drawn from `rng`, every order equally likely.
 
     Rows beyond the budget are thrown into random buckets, files in a new private folder
     inside `folder`; each bucket is then put in random order and given out. The folder
@@ -317,7 +326,7 @@ def shuffled(
     stay in memory.
 
     >>> rows = pa.RecordBatch.from_pydict({"n": range(6)})
-    >>> [out] = shuffled(iter([rows]), np.random.default_rng(1))
+    >>> [out] = shuffle(iter([rows]), np.random.default_rng(1))
     >>> sorted(out["n"].to_pylist()) == rows["n"].to_pylist() != out["n"].to_pylist()
     True
     """
@@ -329,31 +338,14 @@ def shuffled(
         if folder is not None and size > budget:
             yield from _through_buckets(chain(_emptying(held), batches), rng, folder)
             return
-    yield from _permuted(held, rng) if sum(map(len, held)) <= _AT_ONCE else _parted(held, rng)
+    yield from (
+        _permute(held, rng) if sum(map(len, held)) <= AT_ONCE else _shuffle_in_parts(held, rng)
+    )
 
 
-def dealt(rows: IntArray, rng: np.random.Generator) -> Iterator[CodeArray]:
-    """Give the number i as often as `rows[i]` says, in an order drawn from `rng`.
-
-    Every order is equally likely, as in `shuffled`: too many numbers at once are thrown into two
-    halves first, and how many of each number fall into one half is drawn without writing them out.
-
-    >>> [numbers] = dealt(np.array([3, 0, 2]), np.random.default_rng(1))
-    >>> sorted(numbers.tolist())
-    [0, 0, 0, 2, 2]
-    """
-    if rows.sum() > _AT_ONCE:
-        half = rng.binomial(rows, 0.5)
-        yield from dealt(half, rng)
-        yield from dealt(rows - half, rng)
-        return
-    numbers = np.repeat(np.arange(len(rows), dtype=np.int32), rows)
-    rng.shuffle(numbers)
-    if len(numbers):
-        yield from np.array_split(numbers, -(-len(numbers) // SLICE))
-
-
-def _parted(held: list[pa.RecordBatch], rng: np.random.Generator) -> Iterator[pa.RecordBatch]:
+def _shuffle_in_parts(
+    held: list[pa.RecordBatch], rng: np.random.Generator
+) -> Iterator[pa.RecordBatch]:
     """Throw rows into parts that fit the processor's cache, and put each in random order."""
     table = pa.Table.from_batches(held).unify_dictionaries()
     held.clear()
@@ -363,13 +355,13 @@ def _parted(held: list[pa.RecordBatch], rng: np.random.Generator) -> Iterator[pa
     batches = table.to_batches(max_chunksize=SLICE)
     del table
     for batch in _emptying(batches):
-        for part, rows in zip(parts, _thrown(batch, n, rng), strict=True):
+        for part, rows in zip(parts, _throw(batch, n, rng), strict=True):
             part.append(rows)
     for part in parts:
-        yield from _permuted(part, rng)
+        yield from _permute(part, rng)
 
 
-def _thrown(rows: pa.RecordBatch, n: int, rng: np.random.Generator) -> Iterator[pa.RecordBatch]:
+def _throw(rows: pa.RecordBatch, n: int, rng: np.random.Generator) -> Iterator[pa.RecordBatch]:
     """Throw each row into one of n buckets, all equally likely, and give the buckets."""
     bucket = rng.integers(n, size=len(rows), dtype=np.uint8)
     rows = rows.take(from_numpy(np.argsort(bucket, kind="stable").astype(np.int32)))
@@ -392,18 +384,18 @@ def _through_buckets(
                         stack.enter_context(ipc.new_stream(str(path), rows.schema))
                         for path in paths
                     ]
-                for writer, thrown in zip(writers, _thrown(rows, _BUCKETS, rng), strict=True):
+                for writer, thrown in zip(writers, _throw(rows, _BUCKETS, rng), strict=True):
                     if len(thrown):
                         writer.write_batch(thrown)
         for path in paths:
             with pa.OSFile(str(path)) as file:
                 held = list(ipc.open_stream(file))
             path.unlink()
-            yield from _permuted(held, rng)
+            yield from _permute(held, rng)
 
 
-def _permuted(batches: list[pa.RecordBatch], rng: np.random.Generator) -> Iterator[pa.RecordBatch]:
-    """Put rows in random order, emptying the list to keep only one copy of each column."""
+def _permute(batches: list[pa.RecordBatch], rng: np.random.Generator) -> Iterator[pa.RecordBatch]:
+    """Yield rows in random order, emptying the list to keep only one copy of each column."""
     if not batches:
         return
     table = pa.Table.from_batches(batches).unify_dictionaries()
@@ -412,7 +404,7 @@ def _permuted(batches: list[pa.RecordBatch], rng: np.random.Generator) -> Iterat
     schema, columns = table.schema, table.columns
     del table
     for i, column in enumerate(columns):
-        columns[i] = _joined(column).take(order)
+        columns[i] = _join(column).take(order)
     for start in range(0, len(order), SLICE):
         yield pa.RecordBatch.from_arrays(
             [column.slice(start, SLICE) for column in columns], schema.names
@@ -423,7 +415,7 @@ def _smallest(n: int) -> type[np.signedinteger]:
     return np.int32 if n < 2**31 else np.int64
 
 
-def _joined(column: pa.ChunkedArray) -> pa.Array:
+def _join(column: pa.ChunkedArray) -> pa.Array:
     if t.is_string(column.type) and column.nbytes > 2**30:
         # One array of this type holds two gigabytes of text at most.
         column = column.cast(pa.large_string())

@@ -1,4 +1,4 @@
-"""What a recoding must be able to do for the rows of a batch."""
+"""Recoding batch by batch: raw values to codes, codes to labels."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ import pyarrow as pa
 from sfumato.errors import some
 from sfumato.recoding import DROP, SUPPRESSED, FullDomainRecoding, LocalColumn, LocalRecoding
 from sfumato.tables.arrow.counting import Codebook
-from sfumato.tables.arrow.sources import Source, changed
+from sfumato.tables.arrow.sources import Source, changed_error
 from sfumato.tables.arrow.types import (
     counted_type,
     from_numpy,
@@ -21,9 +21,6 @@ from sfumato.tables.arrow.types import (
 )
 from sfumato.text import STAR, text_of
 from sfumato.typing import BoolArray, CodeArray, IntArray, Value
-
-# One column's way from raw values to the codes a recoding knows them by.
-
 
 _UNKNOWN = -1
 
@@ -60,14 +57,14 @@ class ColumnReader:
         self._lookup: CodeArray = np.array([self._of_value.get(None, _UNKNOWN)], dtype=np.int32)
 
     def encode(self, array: pa.Array) -> CodeArray:
-        """Give the code of each row, or refuse a value that was not counted."""
-        places = self._book.indexed(array)
+        """Return the code of each row; raise if a value was not counted."""
+        places = self._book.index(array)
         self._learn()
         codes = places.codes(self._lookup[places.lookup])
         unknown = codes == _UNKNOWN
         if unknown.any():
             strangers = np.unique(places.codes()[unknown])
-            raise changed(
+            raise changed_error(
                 self._where,
                 f"column {self.column!r} holds {some(self._values(strangers))}, "
                 "which the recoding does not know",
@@ -89,9 +86,9 @@ class ColumnReader:
         return missing + python_values(self._book.values.take(known), self.column)
 
     def originals(self, codes: IntArray) -> pa.Array:
-        """Give the raw values that have some codes, as Arrow has them.
+        """Return the raw values that have some codes, as Arrow has them.
 
-        Nothing stands for -1, for the missing value, and for values not met so far.
+        They are missing for -1, for the missing value, and for values not met so far.
         """
         met = self._lookup[1:]
         useful = np.flatnonzero(met >= 0)  # not values of no row, or of dropped rows
@@ -100,9 +97,6 @@ class ColumnReader:
         place[met[useful]] = useful
         wanted = place[codes]
         return self._book.values.take(from_numpy(wanted, missing=wanted < 0))
-
-
-# What is published in a recoded column.
 
 
 class Labels:
@@ -135,7 +129,7 @@ class Labels:
         self._raw = raw
 
     def type(self, *, as_text: bool) -> pa.DataType:
-        """Say what the published column's type is: its own if all labels are raw values.
+        """Return the published column's type: its own if all labels are raw values.
 
         Args:
             as_text: Publish text even then.
@@ -147,7 +141,7 @@ class Labels:
         return kind if keeps_type else pa.string()
 
     def array(self, kind: pa.DataType) -> pa.Array:
-        """Give the published value of each label code, when all rows were read."""
+        """Return the published value of each label code, when all rows were read."""
         if self._raw is not None and not is_text(kind):
             values = self._reader.originals(np.append(self._raw, -1))
             return values if values.type == kind else values.cast(kind)
@@ -155,7 +149,7 @@ class Labels:
         return from_texts([*texts, STAR], kind)
 
 
-class Recoded(NamedTuple):
+class RecodedBatch(NamedTuple):
     """The rows of a batch after recoding."""
 
     codes: dict[str, CodeArray]
@@ -172,7 +166,7 @@ class Recoder(ABC):
     """The columns it must be given."""
 
     labels: dict[str, Labels]
-    """What the codes of each recoded column mean."""
+    """The meaning of the codes of each recoded column."""
 
     suppresses: bool
     """Whether there may be suppressed rows."""
@@ -181,15 +175,12 @@ class Recoder(ABC):
     """Whether rows that are alike become alike, so that one of them can be encoded for all."""
 
     @abstractmethod
-    def encode(self, batch: pa.RecordBatch) -> Recoded:
-        """Recode some rows, or refuse rows that the recoding does not know."""
+    def encode(self, batch: pa.RecordBatch) -> RecodedBatch:
+        """Recode some rows; raise if the recoding does not know one."""
 
     def finish(self) -> None:
-        """Refuse rows that are missing, when all rows were encoded."""
+        """Raise if rows are missing, when all rows were encoded."""
         return
-
-
-# Find tuples of codes among known ones.
 
 
 _WIDEST_KEY = 2**62
@@ -248,7 +239,7 @@ class Tuples:
         return len(self._numbers)
 
     def find(self, codes: Sequence[np.ndarray], n: int) -> CodeArray:
-        """Give the number of each of `n` tuples among the known ones, -1 for strangers."""
+        """Return the number of each of `n` tuples among the known ones, -1 for strangers."""
         strangers: CodeArray = np.full(n, -1, dtype=np.int32)
         if not len(self):
             return strangers
@@ -286,7 +277,7 @@ def _slots(keys: IntArray) -> IntArray:
 
 
 def _places(keys: IntArray, wanted: IntArray) -> IntArray:
-    """Say where in sorted keys each wanted one would be; anywhere if it is not there.
+    """Return the place of each wanted key in sorted keys; any place if it is not there.
 
     >>> _places(np.array([3, 5, 8]), np.array([8, 3, 9])).tolist()
     [2, 0, 0]
@@ -298,9 +289,6 @@ def _places(keys: IntArray, wanted: IntArray) -> IntArray:
     place = np.empty_like(found)
     place[order] = found
     return place
-
-
-# Full-domain recoding of rows: one lookup per column.
 
 
 class FullDomainRecoder(Recoder):
@@ -341,9 +329,9 @@ class FullDomainRecoder(Recoder):
         self._drops = any(bool((column.codes == DROP).any()) for column in recoding.columns)
         self.suppresses = self._drops or len(self._suppressed) > 0
 
-    def encode(self, batch: pa.RecordBatch) -> Recoded:
+    def encode(self, batch: pa.RecordBatch) -> RecodedBatch:
         codes = {name: reader.encode(batch.column(name)) for name, reader in self._readers.items()}
-        return Recoded(codes, self._inside(codes, len(batch)) if self.suppresses else None)
+        return RecodedBatch(codes, self._inside(codes, len(batch)) if self.suppresses else None)
 
     def _inside(self, codes: dict[str, CodeArray], n: int) -> BoolArray:
         inside: BoolArray = np.zeros(n, dtype=bool)
@@ -355,9 +343,6 @@ class FullDomainRecoder(Recoder):
         if len(self._suppressed):
             inside |= self._suppressed.find(list(codes.values()), n) >= 0
         return inside
-
-
-# Hand rows that are alike out to portions, at random, while they come in.
 
 
 class UsedUpError(Exception):
@@ -395,7 +380,7 @@ class Portions:
         self._rng = rng
 
     def hand_out(self, combinations: np.ndarray) -> IntArray:
-        """Give the portion of each row of a batch, or refuse with `UsedUpError`.
+        """Return the portion of each row of a batch; raise `UsedUpError` if too few are left.
 
         Args:
             combinations: The combination of each row.
@@ -409,7 +394,7 @@ class Portions:
         short = np.diff(before[starts]) < asked
         if short.any():
             raise UsedUpError(int(met[np.argmax(short)]))
-        taken = _drawn(before, starts, asked, self._rng)
+        taken = _draw(before, starts, asked, self._rng)
         self.left[portions] -= taken
         given = np.empty(len(combinations), dtype=np.int64)
         given[order] = np.repeat(portions, taken)
@@ -417,7 +402,7 @@ class Portions:
 
 
 def _ranges(begins: IntArray, ends: IntArray) -> tuple[IntArray, IntArray]:
-    """Write out ranges one after the other, and say where each starts, and where the last ends.
+    """Return ranges written out one after the other, where each starts, and where the last ends.
 
     >>> [array.tolist() for array in _ranges(np.array([5, 0]), np.array([7, 1]))]
     [[5, 6, 0], [0, 2, 3]]
@@ -426,7 +411,7 @@ def _ranges(begins: IntArray, ends: IntArray) -> tuple[IntArray, IntArray]:
     return np.arange(starts[-1]) + np.repeat(begins - starts[:-1], ends - begins), starts
 
 
-def _drawn(
+def _draw(
     before: IntArray, starts: IntArray, asked: IntArray, rng: np.random.Generator
 ) -> IntArray:
     """Draw rows without replacement from portions: how many are of each.
@@ -442,7 +427,7 @@ def _drawn(
         rng: Where the numbers come from.
 
     >>> before = np.array([0, 3, 4, 13])
-    >>> _drawn(before, np.array([0, 2, 3]), np.array([4, 5]), np.random.default_rng()).tolist()
+    >>> _draw(before, np.array([0, 2, 3]), np.array([4, 5]), np.random.default_rng()).tolist()
     [3, 1, 5]
     """
     taken = np.zeros(len(before) - 1, dtype=np.int64)
@@ -458,9 +443,6 @@ def _drawn(
         low, high = np.concatenate([low, middle]), np.concatenate([middle, high])
         rows = np.concatenate([first, rows - first])
     return taken
-
-
-# Local recoding of rows: one lookup per combination, and a portion of it for each row.
 
 
 class LocalRecoder(Recoder):
@@ -509,26 +491,28 @@ class LocalRecoder(Recoder):
         # The class of suppressed rows is -1, so their labels must be the last.
         self._labels = np.pad(recoding.labels, ((0, 0), (0, 1)))
 
-    def encode(self, batch: pa.RecordBatch) -> Recoded:
+    def encode(self, batch: pa.RecordBatch) -> RecodedBatch:
         raw = [reader.encode(batch.column(reader.column)) for reader in self._readers]
         classes = self._recoding.classes[self._portions_of(raw, len(batch))]
         codes = {
             name: labels[classes] for name, labels in zip(self.labels, self._labels, strict=True)
         }
-        return Recoded(codes, classes == SUPPRESSED if self.suppresses else None)
+        return RecodedBatch(codes, classes == SUPPRESSED if self.suppresses else None)
 
     def _portions_of(self, raw: Sequence[CodeArray], n: int) -> IntArray:
         combinations = self._combinations.find(raw, n)
         strangers = combinations < 0
         if strangers.any():
             row = int(np.argmax(strangers))
-            example = self._told([column[row] for column in raw])
-            raise changed(self._where, f"a row has {example}, which the recoding does not know")
+            example = self._describe([column[row] for column in raw])
+            raise changed_error(
+                self._where, f"a row has {example}, which the recoding does not know"
+            )
         try:
             return self._portions.hand_out(combinations)
         except UsedUpError as error:
-            told, rows = self._counted(error.combination)
-            raise changed(
+            told, rows = self._describe_planned(error.combination)
+            raise changed_error(
                 self._where, f"there are more rows with {told} than the {rows} of the recoding"
             ) from None
 
@@ -536,24 +520,24 @@ class LocalRecoder(Recoder):
         left = np.flatnonzero(self._portions.left)
         if len(left):
             at = int(np.searchsorted(self._recoding.starts, left[0], side="right")) - 1
-            told, rows = self._counted(at)
-            raise changed(
+            told, rows = self._describe_planned(at)
+            raise changed_error(
                 self._where, f"there are fewer rows with {told} than the {rows} of the recoding"
             )
 
-    def _counted(self, combination: int) -> tuple[str, int]:
-        """Describe a combination, and say how many rows the recoding has of it."""
+    def _describe_planned(self, combination: int) -> tuple[str, int]:
+        """Describe a combination, and return the number of rows the recoding has of it."""
         start, end = self._recoding.starts[combination : combination + 2]
-        told = self._told(self._recoding.combinations[:, combination])
+        told = self._describe(self._recoding.combinations[:, combination])
         return told, int(self._recoding.rows[start:end].sum())
 
-    def _told(self, codes: Sequence[int] | CodeArray) -> str:
+    def _describe(self, codes: Sequence[int] | CodeArray) -> str:
         cells = zip(self.looked_at, self._values, codes, strict=True)
         return ", ".join(f"{name} {values[code]!r}" for name, values, code in cells)
 
 
 def _raw_codes(column: LocalColumn) -> IntArray | None:
-    """Say which raw value each label is, if they all are."""
+    """Return the code of the raw value that each label is, if they all are."""
     if not column.raw:
         return None
     code: dict[Value, int] = {value: i for i, value in enumerate(column.values)}

@@ -1,4 +1,4 @@
-"""Find out what a source is: a path by its first bytes, an object by what it can do."""
+"""Sources of rows: files, recognised by their first bytes, and tables in memory."""
 
 import codecs
 import csv
@@ -23,9 +23,6 @@ from sfumato.tables.arrow.types import plain_type
 from sfumato.tables.base import require_column_names
 from sfumato.text import text_of
 
-# What the arrow engine needs to know about where rows come from.
-
-
 BATCH_ROWS = 1 << 18
 """Rows in a batch: enough to make a batch's fixed costs small, few enough to stay small."""
 
@@ -37,13 +34,13 @@ class Source(ABC):
 
     kind: str
     where: str
-    """What to call it in a message."""
+    """Its name in messages."""
 
     schema: pa.Schema
     """The types as stored; batches may hold dictionaries of them."""
 
     rows: int | None = None
-    """How many rows there are, if that is known without reading them."""
+    """The number of rows, if that is known without reading them."""
 
     delimiter: str | None = None
 
@@ -82,7 +79,7 @@ class FileSource(Source):
         return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
     def check_unchanged(self) -> None:
-        """Refuse a file that changed: counts and rows would not belong together."""
+        """Raise if the file changed: counts and rows would not belong together."""
         if self._fingerprint() != self._state:
             raise InputError(
                 f"{self.where} changed while it was being worked on. Start again with a file "
@@ -90,16 +87,16 @@ class FileSource(Source):
             )
 
 
-def broken(where: str, kind: str, error: Exception) -> InputError:
-    """Say that a file is not what it seems to be."""
+def unreadable_error(where: str, kind: str, error: Exception) -> InputError:
+    """Return the error for a file that is not what it seems to be."""
     reason = str(error).splitlines()[0] if str(error) else type(error).__name__
     return InputError(f"{where} cannot be read as {kind}: {reason}")
 
 
-def changed(where: str, what: str) -> InputError:
-    """Say that rows and recoding do not belong together.
+def changed_error(where: str, what: str) -> InputError:
+    """Return the error for rows and a recoding that do not belong together.
 
-    >>> raise changed("people.csv", "column 'age' holds 30")
+    >>> raise changed_error("people.csv", "column 'age' holds 30")
     Traceback (most recent call last):
     sfumato.errors.InputError: people.csv: column 'age' holds 30. The table is not the one that
     was counted, or it changed since: start again.
@@ -145,7 +142,7 @@ def _open_path(path: Path) -> Source:
         expected = _BINARY_SUFFIXES[path.suffix.lower()]
         raise InputError(
             f"{path} is not a {expected} file, whatever its name says: it starts with "
-            f"{head!r}. Give it the ending it deserves, or write it again."
+            f"{head!r}. Rename the file to match its format, or export it again."
         )
 
     return CsvSource(path)
@@ -201,7 +198,7 @@ class CsvSource(FileSource):
             try:
                 sample = stream.read(_SAMPLE)
             except (OSError, pa.ArrowException) as error:
-                raise broken(self.where, "CSV", error) from error
+                raise unreadable_error(self.where, "CSV", error) from error
         records_by_delimiter = _parse(self._text(sample), whole=len(sample) < _SAMPLE)
         self.delimiter, records = _most_regular(records_by_delimiter)
         if not records and len(sample) == _SAMPLE:
@@ -244,7 +241,7 @@ class CsvSource(FileSource):
                 )
                 yield from reader
         except (OSError, pa.ArrowException) as error:
-            raise self._explained(error, bad) from error
+            raise self._explain(error, bad) from error
 
     def _open(self) -> pa.NativeFile:
         with self.path.open("rb") as file:
@@ -252,7 +249,7 @@ class CsvSource(FileSource):
         try:
             return pa.input_stream(self.where, compression="gzip" if gzipped else "detect")
         except (OSError, pa.ArrowException) as error:
-            raise broken(self.where, "CSV", error) from error
+            raise unreadable_error(self.where, "CSV", error) from error
 
     def _text(self, sample: bytes) -> str:
         if sample[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
@@ -276,8 +273,8 @@ class CsvSource(FileSource):
             "iconv -f latin1 -t utf-8."
         )
 
-    def _explained(self, error: Exception, bad: Sequence[pa_csv.InvalidRow]) -> InputError:
-        """Say in the user's words, and with a line number, what Arrow stumbled over."""
+    def _explain(self, error: Exception, bad: Sequence[pa_csv.InvalidRow]) -> InputError:
+        """Return an error with a line number for what Arrow could not read."""
         if bad:
             row = bad[0]
             line = self._line_of(row.text) or row.number
@@ -295,7 +292,7 @@ class CsvSource(FileSource):
                 f"{self.where} has a row longer than {_BLOCK >> 20} MB. Probably a quote is "
                 "opened and never closed."
             )
-        return broken(self.where, "CSV", error)
+        return unreadable_error(self.where, "CSV", error)
 
     def _line_of(self, text: str) -> int | None:
         """Find the line a row stands on. Arrow counts rows, which may span lines."""
@@ -396,7 +393,7 @@ class ParquetSource(FileSource):
                 self.schema = file.schema_arrow
                 self.rows = file.metadata.num_rows
         except (pa.ArrowException, OSError, ValueError) as error:
-            raise broken(self.where, "Parquet", error) from error
+            raise unreadable_error(self.where, "Parquet", error) from error
         self._check()
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -407,7 +404,7 @@ class ParquetSource(FileSource):
                 for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=list(columns)):
                     yield batch.select(list(columns))
         except (pa.ArrowException, OSError) as error:
-            raise broken(self.where, "Parquet", error) from error
+            raise unreadable_error(self.where, "Parquet", error) from error
 
     def _check(self) -> None:
         if not self.rows:
@@ -433,7 +430,7 @@ class FeatherSource(FileSource):
             with pa.OSFile(str(path)) as file:
                 self.schema = self._open(file).schema
         except (pa.ArrowException, OSError) as error:
-            raise broken(self.where, "Feather", error) from error
+            raise unreadable_error(self.where, "Feather", error) from error
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         options = ipc.IpcReadOptions(
@@ -449,7 +446,7 @@ class FeatherSource(FileSource):
                     for i in range(reader.num_record_batches):
                         yield reader.get_batch(i).select(list(columns))
         except (pa.ArrowException, OSError) as error:
-            raise broken(self.where, "Feather", error) from error
+            raise unreadable_error(self.where, "Feather", error) from error
 
     def _open(
         self, file: pa.NativeFile, options: ipc.IpcReadOptions | None = None
@@ -538,7 +535,7 @@ class PandasSource(MemorySource):
             return pa.DictionaryArray.from_arrays(indices, texts).dictionary_decode()
 
     def native(self, table: pa.Table) -> Any:  # noqa: ANN401
-        """Give a DataFrame with fresh row labels and, where a column kept its type, its dtype."""
+        """Return a DataFrame with fresh row labels and, where a column kept its type, its dtype."""
         import pandas as pd
 
         # Whole numbers with gaps as objects first: pandas would make them inexact floats.
@@ -596,18 +593,18 @@ class LazySource(Source):
 
     def __init__(self, source: Any) -> None:  # noqa: ANN401
         self._frame = source
-        for empty in self._evaluated(source.clear()):
+        for empty in self._evaluate(source.clear()):
             self.schema = pa.table(empty).schema
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         import polars.selectors as cs
 
         # A selector takes names as they are; select() reads "*" and "^a$" as patterns.
-        for frame in self._evaluated(self._frame.select(cs.by_name(*columns)), batched=True):
+        for frame in self._evaluate(self._frame.select(cs.by_name(*columns)), batched=True):
             table = pa.table(frame).select(list(columns))
             yield from table.to_batches(max_chunksize=BATCH_ROWS)
 
-    def _evaluated(self, frame: Any, *, batched: bool = False) -> Iterator[Any]:  # noqa: ANN401
+    def _evaluate(self, frame: Any, *, batched: bool = False) -> Iterator[Any]:  # noqa: ANN401
         import polars as pl
 
         try:

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.counts import Column, FrequencySet
-from sfumato.errors import InputError, OutputError, ParameterError, SfumatoError
-from sfumato.recoding import FullDomainRecoding, LocalRecoding, Recoding, SolvedRecoding
+from sfumato.errors import InputError, ParameterError
+from sfumato.recoding import LocalRecoding, Recoding, SolvedRecoding
 from sfumato.tables.arrow.counting import (
     MISSING,
     Codebook,
@@ -19,14 +19,19 @@ from sfumato.tables.arrow.counting import (
     Frequencies,
     Sample,
     Survey,
-    surveyed,
+    make_survey,
 )
-from sfumato.tables.arrow.publishing import BUDGET, Counted, Publication, dealt, shuffled
+from sfumato.tables.arrow.publishing import (
+    BUDGET,
+    CountedTable,
+    Publication,
+    shuffle,
+)
 from sfumato.tables.arrow.recoding import ColumnReader, FullDomainRecoder, LocalRecoder, Recoder
 from sfumato.tables.arrow.sources import BATCH_ROWS, FileSource, Source
 from sfumato.tables.arrow.types import from_numpy, python_values
-from sfumato.tables.arrow.writing import open_writer, plain_batch
-from sfumato.tables.base import FORMATS, Domain, Progress, Suppression, Table, Written
+from sfumato.tables.arrow.writing import closing_writer, creating, open_writer, plain_batch
+from sfumato.tables.base import FORMATS, Domain, Progress, Suppression, Table, WrittenFile
 from sfumato.typing import CodeArray, IntArray, Value
 
 
@@ -45,7 +50,7 @@ class ArrowTable(Table):
         self._source = source
         self._budget = budget
         self._rows = source.rows
-        self._counted: Counted | None = None
+        self._counted: CountedTable | None = None
         """What was counted last: rows that are all told by it need not be read again."""
 
     def count(self, columns: Sequence[str], *, progress: Progress | None = None) -> FrequencySet:
@@ -54,9 +59,9 @@ class ArrowTable(Table):
         seen = Combinations(len(books))
         # Without columns there is one combination, and its rows are still to be counted.
         for batch in self._batches(columns or self.columns[:1], progress):
-            codes = [book.indexed(batch.column(book.column)) for book in books]
+            codes = [book.index(batch.column(book.column)) for book in books]
             seen.add(codes, [len(book) for book in books], len(batch))
-        self._counted = _counted(books, seen)
+        self._counted = _count_table(books, seen)
         return self._counted.counts
 
     def survey(
@@ -81,9 +86,9 @@ class ArrowTable(Table):
                 seen.add(codes, sizes)
                 seen = None if seen.too_many else seen
         if seen is not None and not seen.merge():
-            self._counted = _counted(books, seen)
+            self._counted = _count_table(books, seen)
             return self._counted.counts
-        return surveyed(books, alone, sample)
+        return make_survey(books, alone, sample)
 
     def count_merged(
         self,
@@ -101,10 +106,10 @@ class ArrowTable(Table):
         for batch in self._batches([column.name for column in columns], progress):
             seen.add([reader.encode(batch.column(reader.column)) for reader in readers], sizes)
             while seen.too_many:
-                merged, seen = _lifted(seen, rise, sizes, most)
+                merged, seen = _lift(seen, rise, sizes, most)
                 readers = self._readers(columns, merged)
         while seen.merge():
-            _, seen = _lifted(seen, rise, sizes, most)
+            _, seen = _lift(seen, rise, sizes, most)
         return seen.result()
 
     def limit_rows(self, budget: int) -> None:
@@ -140,29 +145,16 @@ class ArrowTable(Table):
         suppression: Suppression,
         rng: np.random.Generator,
         progress: Progress | None = None,
-    ) -> Written:
+    ) -> WrittenFile:
         if format not in FORMATS:
             raise ParameterError("format", format, f"one of {', '.join(FORMATS)}")
         publication = self._publication(
             recoding, columns, suppression, rng, as_text=format == "csv"
         )
         delimiter = self._source.delimiter or ","
-        try:
-            # Never over something that is there already, so what is removed below is ours.
-            target.open("xb").close()
-        except OSError as error:
-            raise _unwritable(target, error) from error
-        try:
+        with creating(target):
             rows = self._write(publication, target, format, delimiter, rng, progress)
-        except BaseException as error:
-            with suppress(OSError):
-                target.unlink()
-            if isinstance(error, OSError | pa.ArrowException) and not isinstance(
-                error, SfumatoError
-            ):
-                raise _unwritable(target, error) from error
-            raise
-        return Written(
+        return WrittenFile(
             target,
             rows,
             format,
@@ -182,7 +174,7 @@ class ArrowTable(Table):
         publication = self._publication(recoding, columns, suppression, rng, as_text=False)
         finished = [
             plain_batch(columns, publication.schema)
-            for columns in self._finished(publication, rng, None, progress)
+            for columns in self._rows_out(publication, rng, None, progress)
         ]
         return pa.Table.from_batches(finished, publication.schema)
 
@@ -208,14 +200,9 @@ class ArrowTable(Table):
         *,
         as_text: bool,
     ) -> Publication:
-        self.require(columns)
+        self.require_publishable(recoding, columns, suppression)
         # Rows are recoded already only where there are workers to do it.
         assert not isinstance(recoding, SolvedRecoding)  # noqa: S101
-        self.require(_looked_at(recoding))
-        if not columns:
-            raise ParameterError("columns", list(columns), "at least one column to publish")
-        if suppression not in ("remove", "star"):
-            raise ParameterError("suppression", suppression, "'remove' or 'star'")
         recoder: Recoder
         if isinstance(recoding, LocalRecoding):
             recoder = LocalRecoder(recoding, self._source, rng)
@@ -237,47 +224,41 @@ class ArrowTable(Table):
         tidy = self._telling(publication) is not None
         writer = open_writer(target, publication.schema, form, delimiter, tidy=tidy)
         written = 0
-        try:
-            with closing(self._finished(publication, rng, target.parent, progress)) as finished:
-                for columns in finished:
-                    writer.write(columns)
-                    written += len(columns[0])
-        except BaseException:
-            # What went wrong first is what the user must hear of.
-            with suppress(OSError, pa.ArrowException):
-                writer.close()
-            raise
-        writer.close()
+        batches = self._rows_out(publication, rng, target.parent, progress)
+        with closing_writer(writer), closing(batches):
+            for columns in batches:
+                writer.write(columns)
+                written += len(columns[0])
         if written != publication.rows:
             raise RuntimeError(f"wrote {written} of {publication.rows} rows to {target}")
         return written
 
-    def _telling(self, publication: Publication) -> Counted | None:
-        """Give what was counted, if that is all there is to know of the rows of a release."""
+    def _telling(self, publication: Publication) -> CountedTable | None:
+        """Return what was counted, if the rows of a release can be made of it."""
         counted = self._counted
-        return counted if counted is not None and publication.told_by(counted) else None
+        return counted if counted is not None and publication.is_told_by(counted) else None
 
-    def _finished(
+    def _rows_out(
         self,
         publication: Publication,
         rng: np.random.Generator,
         folder: Path | None,
         progress: Progress | None,
     ) -> Generator[list[pa.Array], None, None]:
-        """Give the rows of a release in random order, some at a time, column by column."""
+        """Yield the rows of a release in random order, some at a time, column by column."""
         counted = self._telling(publication)
         if counted is not None:
             if isinstance(self._source, FileSource):
                 self._source.check_unchanged()
-            yield from _dealt(publication, counted, rng, progress)
+            yield from publication.deal(counted, rng, progress)
             return
         # Writing takes about as long as reading does: each is half of the way.
         read = None if progress is None else lambda done, total: progress(done // 2, total)
-        coded = publication.coded(self._batches(publication.read, read))
+        coded = publication.encode_batches(self._batches(publication.read, read))
         written = 0
-        with closing(shuffled(coded, rng, folder=folder, budget=self._budget)) as batches:
+        with closing(shuffle(coded, rng, folder=folder, budget=self._budget)) as batches:
             for batch in batches:
-                yield publication.finished(batch)
+                yield publication.decode(batch)
                 written += len(batch)
                 if progress is not None and self._rows is not None:
                     progress(self._rows - (publication.rows - written) // 2, self._rows)
@@ -306,39 +287,17 @@ class ArrowTable(Table):
         self._rows = done
 
 
-def _looked_at(recoding: FullDomainRecoding | LocalRecoding) -> list[str]:
-    others = recoding.others if isinstance(recoding, LocalRecoding) else ()
-    return [column.column for column in recoding.columns] + [column.name for column in others]
-
-
-def _counted(books: Sequence[Codebook], seen: Combinations) -> Counted:
+def _count_table(books: Sequence[Codebook], seen: Combinations) -> CountedTable:
     combinations, rows = seen.result()
     known, values = {}, []
     for book, codes in zip(books, combinations, strict=True):
         known[book.column], missing = _occurring(book, codes)
         values.append(missing + python_values(known[book.column], book.column))
     counts = FrequencySet.from_codes([b.column for b in books], values, combinations, rows)
-    return Counted(counts, known)
+    return CountedTable(counts, known)
 
 
-def _dealt(
-    publication: Publication,
-    counted: Counted,
-    rng: np.random.Generator,
-    progress: Progress | None,
-) -> Iterator[list[pa.Array]]:
-    """Make the rows of a release from what was counted."""
-    distinct = publication.distinct(counted)
-    done = 0
-    for numbers in dealt(distinct.rows, rng):
-        rows = from_numpy(numbers)
-        yield [column.take(rows) for column in distinct.columns]
-        done += len(rows)
-        if progress is not None:
-            progress(done, publication.rows)
-
-
-def _lifted(
+def _lift(
     seen: Combinations,
     rise: Callable[[CodeArray], Sequence[CodeArray]],
     sizes: Sequence[int],
@@ -354,7 +313,7 @@ def _lifted(
 
 
 def _occurring(book: Codebook, codes: CodeArray) -> tuple[pa.Array, list[Value]]:
-    """Give the known values that occur, after the missing one if it does; renumber the codes."""
+    """Return the known values that occur, and the missing one if it does; renumber the codes."""
     used = np.flatnonzero(np.bincount(codes, minlength=len(book)))
     number = np.empty(len(book), dtype=np.int32)
     number[used] = np.arange(len(used))
@@ -373,8 +332,3 @@ def _domain(book: Codebook, rows: IntArray) -> Domain:
 
 def _values(book: Codebook, values: pa.Array, positions: IntArray) -> list[Value]:
     return python_values(values.take(from_numpy(positions)), book.column)
-
-
-def _unwritable(target: Path, error: BaseException) -> OutputError:
-    reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
-    return OutputError(f"cannot write {target}: {reason}. Nothing was left there.")

@@ -1,4 +1,4 @@
-"""Which Arrow types there are to count, to keep and to publish."""
+"""Arrow types and values: as they are counted, kept and published, and as Python has them."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -16,7 +16,7 @@ from sfumato.typing import BoolArray, Value
 
 
 def plain_type(kind: pa.DataType) -> pa.DataType:  # noqa: PLR0911 - one line per family
-    """Say how values of a type are published: without dictionaries, runs and views.
+    """Return the type as which values are published: without dictionaries, runs and views.
 
     Dictionaries can hold values no published row has, in the order the input had
     them; views and runs are layouts that most of Arrow's functions cannot work on.
@@ -49,7 +49,7 @@ def plain_type(kind: pa.DataType) -> pa.DataType:  # noqa: PLR0911 - one line pe
 
 
 def counted_type(kind: pa.DataType, column: str) -> pa.DataType:
-    """Say as what a column's values are told apart, or refuse lists, structs and the like.
+    """Return the type as which values are compared; raise for lists, structs and the like.
 
     >>> counted_type(pa.float16(), "height")
     DataType(float)
@@ -72,7 +72,7 @@ def counted_type(kind: pa.DataType, column: str) -> pa.DataType:
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Tell whether values of a (plain) type are text."""
+    """Return whether values of a (plain) type are text."""
     return bool(t.is_string(kind) or t.is_large_string(kind))
 
 
@@ -82,10 +82,10 @@ def is_spelt_alike(kind: pa.DataType) -> bool:
     return any(test(kind) for test in tests)
 
 
-def stored(array: pa.Array) -> pa.Array:
-    """Bring an array into a layout that can be taken from, keeping dictionaries of text.
+def takeable(array: pa.Array) -> pa.Array:
+    """Return an array in a layout that can be taken from, keeping dictionaries of text.
 
-    >>> stored(pa.array(["a"], pa.string_view())).type
+    >>> takeable(pa.array(["a"], pa.string_view())).type
     DataType(large_string)
     """
     kind = array.type
@@ -112,15 +112,12 @@ def as_type(array: pa.Array, kind: pa.DataType) -> pa.Array:
     return array if array.type == kind else array.cast(kind)
 
 
-# From NumPy to Arrow and back without importing pandas.
-#
-# `pyarrow.array`, `pyarrow.scalar` and `to_numpy` import pandas wherever it is installed.
-#
-# The import costs more time than counting thirty thousand rows.
+# From NumPy to Arrow and back without `pyarrow.array`, `pyarrow.scalar` and `to_numpy`: they import
+# pandas wherever it is installed, which takes longer than counting thirty thousand rows.
 
 
 def from_numpy(values: np.ndarray, *, missing: BoolArray | None = None) -> pa.Array:
-    """Wrap numbers, without copying them, and say which are missing.
+    """Return numbers as an array, without copying them, some of them missing.
 
     >>> from_numpy(np.array([3, 4]), missing=np.array([True, False])).to_pylist()
     [None, 4]
@@ -133,7 +130,7 @@ def from_numpy(values: np.ndarray, *, missing: BoolArray | None = None) -> pa.Ar
 
 
 def to_numpy(numbers: pa.Array) -> np.ndarray:
-    """Look at numbers, of which none is missing, without copying them.
+    """Return numbers, of which none is missing, without copying them.
 
     >>> to_numpy(from_numpy(np.arange(5))[2:4]).tolist()
     [2, 3]
@@ -177,9 +174,6 @@ def nothing(kind: pa.DataType) -> Any:  # noqa: ANN401 - pyarrow is not typed
     return pa.nulls(1, kind)[0]
 
 
-# From Arrow's distinct values to the Python values everything above works with.
-
-
 def canonical(array: pa.Array) -> pa.Array:
     """Make NaN missing and -0.0 zero, so that equal values are one value.
 
@@ -194,7 +188,7 @@ def canonical(array: pa.Array) -> pa.Array:
 
 
 def python_values(array: pa.Array, column: str) -> list[Value]:
-    """Give distinct values (none missing) as Python values, losing nothing.
+    """Return distinct values (none missing) as Python values, losing nothing.
 
     Times finer than a microsecond, and days Python's calendar does not have, become
     text. Times in a zone carry the offset they had, because Python takes the two
@@ -264,15 +258,12 @@ def _with_offset(value: Value) -> Value:
     return value
 
 
-# Values that were kept as text, in the type they had before.
+def restore_types(values: Sequence[Value], kind: pa.DataType) -> list[Value] | None:
+    """Return texts as values of a type, each once; None if one would become another.
 
-
-def restored(values: Sequence[Value], kind: pa.DataType) -> list[Value] | None:
-    """Give values in a type again, each once; None if one would become another.
-
-    >>> restored(["2020-01-06", None], pa.date32())
+    >>> restore_types(["2020-01-06", None], pa.date32())
     [datetime.date(2020, 1, 6), None]
-    >>> restored(["7", "007"], pa.int64())
+    >>> restore_types(["7", "007"], pa.int64())
     """
     texts = [text_of(value) for value in values if value is not None]
     with suppress(pa.ArrowException):

@@ -2,8 +2,8 @@
 
 from abc import ABC, abstractmethod
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,8 @@ from sfumato.tables.arrow.types import (
     text,
     to_numpy,
 )
-from sfumato.tables.base import Batch, Cells, DerivedColumn, DerivedTable, Progress, Written
+from sfumato.tables.base import Progress, WrittenFile
+from sfumato.tables.derived import Batch, Cells, DerivedColumn, DerivedTable
 from sfumato.text import text_of
 from sfumato.typing import Value
 
@@ -52,7 +53,7 @@ class ParquetWriter(Writer):
     """A Parquet file; each call of `write` makes a row group.
 
     Text that comes as dictionaries goes into the pages of a row group as such, without being
-    spelt out. The file says nothing of it: whoever reads it finds plain text. Each dictionary is
+    spelt out. The file says nothing of it: readers find plain text. Each dictionary is
     made for its row group, of the values that are in it. There are no statistics, because
     with rows in random order those of all row groups are alike.
 
@@ -141,33 +142,33 @@ class CsvWriter(Writer):
         self._delimiter = text(delimiter)
         self._dictionaries: list[tuple[pa.Array, pa.Array] | None] = [None] * len(schema)
         self._file = pa.OSFile(str(target), "wb")
-        header = self._quoted(from_texts(schema.names, _TEXT)).to_pylist()
+        header = self._quote(from_texts(schema.names, _TEXT)).to_pylist()
         self._file.write((delimiter.join(header) + "\n").encode())
 
     def write(self, columns: Sequence[pa.Array]) -> None:
         self.write_lines(self.lines(columns))
 
     def lines(self, columns: Sequence[pa.Array]) -> pa.Array:
-        """Put together the line of each row, its end included."""
+        """Return the line of each row, its end included."""
         cells = [self._cells(position, column) for position, column in enumerate(columns)]
         lines = pc.binary_join_element_wise(*cells, self._delimiter)
         return pc.binary_join_element_wise(lines, text(""), text("\n"))
 
     def write_lines(self, lines: pa.Array) -> None:
-        """Append lines as `lines` gives them; an array of its own, not a slice of one."""
+        """Append lines as `lines` returns them; an array of its own, not a slice of one."""
         # The lines lie one after the other in one buffer: the file's own bytes.
         self._file.write(lines.buffers()[2].slice(0, pc.sum(pc.binary_length(lines)).as_py()))
 
     def _cells(self, position: int, column: pa.Array) -> pa.Array:
         if not t.is_dictionary(column.type):
-            return pc.fill_null(self._quoted(as_type(column, _TEXT)), self._missing)
+            return pc.fill_null(self._quote(as_type(column, _TEXT)), self._missing)
         known = self._dictionaries[position]
         if known is None or not known[0].equals(column.dictionary):
-            known = column.dictionary, self._quoted(as_type(column.dictionary, _TEXT))
+            known = column.dictionary, self._quote(as_type(column.dictionary, _TEXT))
             self._dictionaries[position] = known
         return pc.fill_null(known[1].take(column.indices), self._missing)
 
-    def _quoted(self, cells: pa.Array) -> pa.Array:
+    def _quote(self, cells: pa.Array) -> pa.Array:
         needy = pc.or_(pc.match_substring_regex(cells, self._special), pc.equal(cells, text("")))
         if not pc.any(needy).as_py():
             return cells
@@ -199,7 +200,7 @@ def plain_batch(columns: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatc
 
 
 def _own_dictionary(column: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Give text as a dictionary of the values in it, each once, in an order that tells nothing.
+    """Return text as a dictionary of the values in it, each once, in an order that tells nothing.
 
     >>> labels = pa.array(["c", "b", "a", None, "c"])
     >>> codes = pa.array([4, 2, 3, 0], pa.int32())
@@ -237,7 +238,40 @@ def _is_bytes(kind: pa.DataType) -> bool:
     return bool(t.is_binary(kind) or t.is_large_binary(kind) or t.is_fixed_size_binary(kind))
 
 
-# Write tables that follow from counts, and give them in memory.
+@contextmanager
+def creating(target: Path) -> Iterator[None]:
+    """Create a file for the block to write; if the block fails, no file is left."""
+    try:
+        # Never over a file that is there already, so what is removed below is ours.
+        target.open("xb").close()
+    except OSError as error:
+        raise _unwritable(target, error) from error
+    try:
+        yield
+    except BaseException as error:
+        with suppress(OSError):
+            target.unlink()
+        ours = isinstance(error, SfumatoError)
+        if isinstance(error, OSError | pa.ArrowException) and not ours:
+            raise _unwritable(target, error) from error
+        raise
+
+
+def _unwritable(target: Path, error: BaseException) -> OutputError:
+    reason = getattr(error, "strerror", None) or (str(error).splitlines() or [""])[0]
+    return OutputError(f"cannot write {target}: {reason}. Nothing was left there.")
+
+
+@contextmanager
+def closing_writer(writer: Writer) -> Iterator[None]:
+    """Close a writer at the end of the block; an error of the block is what the user hears of."""
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError, pa.ArrowException):
+            writer.close()
+        raise
+    writer.close()
 
 
 def write_derived(
@@ -248,26 +282,29 @@ def write_derived(
     delimiter: str,
     types: Mapping[str, pa.DataType],
     progress: Progress | None = None,
-) -> Written:
-    """Write a derived table to a new file; on failure none is left."""
-    try:
-        target.open("xb").close()
-    except OSError as error:
-        raise _unwritable(target, error) from error
-    try:
-        _write(derived, target, form, delimiter, types, progress)
-    except BaseException as error:
-        with suppress(OSError):
-            target.unlink()
-        ours = isinstance(error, SfumatoError)
-        if isinstance(error, OSError | pa.ArrowException) and not ours:
-            raise _unwritable(target, error) from error
-        raise
-    return Written(target, derived.rows, form, delimiter if form == "csv" else None, 0)
+) -> WrittenFile:
+    """Write a table that follows from counts to a new file."""
+    filled = _FilledColumns(derived.columns, types, as_text=form == "csv")
+    done = 0
+    with creating(target):
+        writer = open_writer(target, filled.schema, form, delimiter)
+        append = _Lines(writer, filled).append if isinstance(writer, CsvWriter) else None
+        with closing_writer(writer):
+            for batch in derived.batches():
+                if append is not None:
+                    append(batch)
+                else:
+                    writer.write(filled.pick(batch))
+                done += len(batch.kinds[0] if batch.picks is None else batch.picks)
+                if progress is not None:
+                    progress(done, derived.rows)
+        if done != derived.rows:
+            raise RuntimeError(f"wrote {done} of {derived.rows} rows to {target}")
+    return WrittenFile(target, derived.rows, form, delimiter if form == "csv" else None, 0)
 
 
 def derived_table(derived: DerivedTable, types: Mapping[str, pa.DataType]) -> pa.Table:
-    """Give a derived table in memory.
+    """Return a table that follows from counts, in memory.
 
     >>> columns = (DerivedColumn("age", ("30s", None)), DerivedColumn("count"))
     >>> batch = Batch((np.array([1, 0, 0]), np.array([4, 5, 6])))
@@ -275,43 +312,12 @@ def derived_table(derived: DerivedTable, types: Mapping[str, pa.DataType]) -> pa
     >>> table.to_pydict()
     {'age': [None, '30s', '30s'], 'count': [4, 5, 6]}
     """
-    filled = _Filled(derived.columns, types, as_text=False)
-    batches = [plain_batch(filled.picked(b), filled.schema) for b in derived.batches()]
+    filled = _FilledColumns(derived.columns, types, as_text=False)
+    batches = [plain_batch(filled.pick(b), filled.schema) for b in derived.batches()]
     return pa.Table.from_batches(batches, filled.schema)
 
 
-def _write(
-    derived: DerivedTable,
-    target: Path,
-    form: str,
-    delimiter: str,
-    types: Mapping[str, pa.DataType],
-    progress: Progress | None,
-) -> None:
-    filled = _Filled(derived.columns, types, as_text=form == "csv")
-    writer = open_writer(target, filled.schema, form, delimiter)
-    append = _Lines(writer, filled).append if isinstance(writer, CsvWriter) else None
-    done = 0
-    try:
-        for batch in derived.batches():
-            if append is not None:
-                append(batch)
-            else:
-                writer.write(filled.picked(batch))
-            done += len(batch.kinds[0] if batch.picks is None else batch.picks)
-            if progress is not None:
-                progress(done, derived.rows)
-    except BaseException:
-        # What went wrong first is what the user must hear of.
-        with suppress(OSError, pa.ArrowException):
-            writer.close()
-        raise
-    writer.close()
-    if done != derived.rows:
-        raise RuntimeError(f"wrote {done} of {derived.rows} rows to {target}")
-
-
-class _Filled:
+class _FilledColumns:
     """Columns with their values as Arrow arrays: codes go in, cells come out."""
 
     def __init__(
@@ -335,8 +341,8 @@ class _Filled:
         )
         """The columns and their types."""
 
-    def picked(self, batch: Batch) -> list[pa.Array]:
-        """Give the cells of all rows of a batch."""
+    def pick(self, batch: Batch) -> list[pa.Array]:
+        """Return the cells of all rows of a batch."""
         return self.cells(
             batch.kinds
             if batch.picks is None
@@ -344,7 +350,7 @@ class _Filled:
         )
 
     def cells(self, kinds: Cells) -> list[pa.Array]:
-        """Give the cells of each kind of row."""
+        """Return the cells of each kind of row."""
         return [
             from_numpy(cells)
             if values is None
@@ -356,7 +362,7 @@ class _Filled:
 class _Lines:
     """Lines of a CSV file: rows of one kind are one line, which is put together once."""
 
-    def __init__(self, writer: CsvWriter, filled: _Filled) -> None:
+    def __init__(self, writer: CsvWriter, filled: _FilledColumns) -> None:
         self._writer = writer
         self._filled = filled
         self._kinds: Cells | None = None
@@ -372,7 +378,7 @@ class _Lines:
 
 
 def _array(column: DerivedColumn, types: Mapping[str, pa.DataType], *, as_text: bool) -> pa.Array:
-    """Give the values in the type they had, or as text where that cannot be."""
+    """Return the values in the type they had, or as text where that cannot be."""
     values: Sequence[Value] = column.values or ()
     kind = counted_type(types.get(column.name, pa.string()), column.name)
     if not as_text and not is_text(kind):
@@ -391,8 +397,3 @@ def _numbers(values: Sequence[Value], kind: pa.DataType) -> pa.Array:
     dtype = kind.to_pandas_dtype()
     numbers = np.array([0 if value is None else value for value in values], dtype=dtype)
     return from_numpy(numbers, missing=missing)
-
-
-def _unwritable(target: Path, error: BaseException) -> OutputError:
-    reason = getattr(error, "strerror", None) or (str(error).splitlines() or [""])[0]
-    return OutputError(f"cannot write {target}: {reason}. Nothing was left there.")

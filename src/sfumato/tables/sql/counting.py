@@ -1,4 +1,4 @@
-"""From the result of a GROUP BY to a frequency set."""
+"""Counting in a database: GROUP BY, at the finest levels or at coarser ones."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from pyarrow import types as t
 from sfumato.counts import Column, FrequencySet, group, sums
 from sfumato.errors import InputError
 from sfumato.recoding import FullDomainRecoding
-from sfumato.tables.arrow.counting import MISSING, SAMPLE, Codebook, Survey
-from sfumato.tables.arrow.sources import changed
+from sfumato.tables.arrow.counting import MISSING, SAMPLE, Codebook, Survey, order_values
+from sfumato.tables.arrow.sources import changed_error
 from sfumato.tables.arrow.types import from_numpy, python_values, to_numpy
 from sfumato.tables.sql.database import Database
 from sfumato.text import in_order
@@ -25,19 +25,17 @@ if TYPE_CHECKING:
     from ibis.expr.types import Table as Query
     from ibis.expr.types import Value as Expression
 
-# What tells the values of a column apart, in a database as in the arrow engine.
 
-
-def keyed(database: Database, positions: Sequence[int], plain: Sequence[int] = ()) -> "Query":
-    """Give rows with the keys (`ki`) of some columns, and some columns as they are (`ci`)."""
+def select_keys(database: Database, positions: Sequence[int], plain: Sequence[int] = ()) -> "Query":
+    """Return rows with the keys (`ki`) of some columns, and some columns as they are (`ci`)."""
     rows: Any = database.rows
     keys = {f"k{i}": _canonical(rows[f"k{i}"], nan=database.has_nan) for i in positions}
     # A statement needs a column, even one that only counts rows.
     return rows.select(**{f"c{i}": rows[f"c{i}"] for i in plain or (() if keys else (0,))}, **keys)
 
 
-def kept(database: Database, query: "Query", position: int) -> "Expression":
-    """Give a column that is published as it is, with the one spelling each value has."""
+def published_column(database: Database, query: "Query", position: int) -> "Expression":
+    """Return a column that is published as it is, with the one spelling each value has."""
     kind = database.fields[position].key_type
     may_be_nan = t.is_floating(kind) or t.is_decimal(kind)
     column: Expression = query[f"k{position}" if may_be_nan else f"c{position}"]
@@ -57,10 +55,10 @@ def _canonical(column: "Expression", *, nan: bool) -> "Expression":
 
 
 TIMES = "sfumato_times"
-_WIDEST_KEY = 2**62
+_WIDEST = 2**62
 
 
-class Counted:
+class FetchedCounts:
     """Distinct combinations of some columns as a database gave them, and how often each occurs.
 
     Args:
@@ -72,7 +70,7 @@ class Counted:
     def __init__(
         self, database: Database, positions: Sequence[int], *, most: int | None = None
     ) -> None:
-        fetched = database.fetch(grouped(database, positions).limit(most))
+        fetched = database.fetch(group_query(database, positions).limit(most))
         self.positions = tuple(positions)
         self.names = tuple(database.fields[i].name for i in positions)
         self.rows: IntArray = to_numpy(fetched.column(TIMES).cast(pa.int64()).combine_chunks())
@@ -82,9 +80,7 @@ class Counted:
         self.books = [
             Codebook(name, array.type) for name, array in zip(self.names, arrays, strict=True)
         ]
-        self._indexed = [
-            book.indexed(array) for book, array in zip(self.books, arrays, strict=True)
-        ]
+        self._indexed = [book.index(array) for book, array in zip(self.books, arrays, strict=True)]
         self._missing = [
             array.null_count > 0 or bool((column.lookup[:-1] == MISSING).any())
             for array, column in zip(arrays, self._indexed, strict=True)
@@ -98,19 +94,19 @@ class Counted:
 
     @cached_property
     def values(self) -> list[list[Value]]:
-        """What the codes of each column mean."""
+        """The values that the codes of each column stand for."""
         return [[None, *python_values(book.values, book.column)] for book in self.books]
 
     def misses(self, column: int) -> bool:
-        """Tell whether some row has no value in a column."""
+        """Return whether some row has no value in a column."""
         return self._missing[column]
 
     def originals(self, column: int, codes: np.ndarray) -> pa.Array:
-        """Give the values that have some codes, as the database gave them."""
+        """Return the values that have some codes, as the database gave them."""
         return self.books[column].values.take(from_numpy(codes - 1, missing=codes == MISSING))
 
     def frequency_set(self) -> FrequencySet:
-        """Forget the database."""
+        """Return the counts without their connection to the database."""
         values = [
             known if misses else known[1:]
             for known, misses in zip(self.values, self._missing, strict=True)
@@ -132,12 +128,12 @@ class Counted:
         return FrequencySet(tuple(columns), codes, self.rows[order])
 
     def _order(self, columns: Sequence[Column], ranks: Sequence[CodeArray]) -> IntArray | None:
-        """Say in which order combinations stand; None if they are too wide for one number.
+        """Return the order of the combinations; None if they are too wide for one number.
 
-        A database gives each combination once, so unlike elsewhere none need be added up.
+        A database returns each combination once, so unlike elsewhere none need be added up.
         """
         sizes = [len(column.values) for column in columns]
-        if not sizes or prod(sizes) >= _WIDEST_KEY:
+        if not sizes or prod(sizes) >= _WIDEST:
             return None
         key: IntArray = np.zeros(len(self.rows), dtype=np.int64)
         for at, (column, rank) in enumerate(zip(self._indexed, ranks, strict=True)):
@@ -149,14 +145,14 @@ class Counted:
 
 
 def _ranks(column: Column, known: Sequence[Value]) -> CodeArray:
-    """Give the place of each code's value in a column's dictionary."""
+    """Return the place of each code's value in a column's dictionary."""
     rank = {value: i for i, value in enumerate(column.values)}
     return np.array([rank.get(value, 0) for value in known], dtype=np.int32)
 
 
-def grouped(database: Database, positions: Sequence[int]) -> "Query":
-    """Count the distinct combinations of some columns (`ki`), as a statement."""
-    rows = keyed(database, positions)
+def group_query(database: Database, positions: Sequence[int]) -> "Query":
+    """Return the query that counts the distinct combinations of some columns (`ki`)."""
+    rows = select_keys(database, positions)
     times = {TIMES: rows.count()}
     if not positions:
         return rows.aggregate(**times)
@@ -169,10 +165,9 @@ def _one(column: pa.ChunkedArray, kind: pa.DataType) -> pa.Array:
     return column.combine_chunks()
 
 
-# Counting in a database at coarser levels: values go there by number, and counts come back.
-#
-# Where there are too many combinations to fetch them all, columns are counted one by one. Then
-# statements can speak of values by their numbers, and several values can have one.
+# Counting at coarser levels. Where there are too many combinations to fetch them all, columns are
+# counted one by one. Then statements can refer to values by their numbers, and several values can
+# share one.
 
 
 _PRIME = 2**31 - 1
@@ -206,7 +201,7 @@ class Values:
             position: The column's number.
             complete: Columns that must not be missing in a row for it to be whole.
         """
-        rows: Any = keyed(database, sorted({position, *complete}))
+        rows: Any = select_keys(database, sorted({position, *complete}))
         found = {TIMES: rows.count().cast("int64")}
         if complete:
             whole: Any = ibis.and_(*(rows[f"k{i}"].notnull() for i in complete))
@@ -245,9 +240,9 @@ class StoredSurvey(Survey):
 def survey(
     database: Database, positions: Sequence[int], most: int, complete: Sequence[int]
 ) -> StoredSurvey | None:
-    """Tell of the columns if there are more than `most` combinations; None if there are not.
+    """Count each column if there are more than `most` combinations; None if there are not.
 
-    What is drawn to estimate from are distinct combinations, the same ones every time.
+    The sample consists of distinct combinations, the same ones every time.
     """
     n = _distinct(database, positions)
     if n <= most:
@@ -255,9 +250,9 @@ def survey(
     lookups = tuple(Values.of(database, i, complete) for i in positions)
     columns, numbers, frequencies = [], [], {}
     for values in lookups:
-        column, number = _numbered(values)
-        rows = np.zeros(len(column.values), dtype=np.int64)
         there = np.flatnonzero(values.rows)
+        column, number = order_values(values.book, there)
+        rows = np.zeros(len(column.values), dtype=np.int64)
         np.add.at(rows, number[there], values.whole[there])
         columns.append(column)
         numbers.append(number)
@@ -268,20 +263,8 @@ def survey(
     return StoredSurvey(tuple(columns), frequencies, sample, n, lookups, tuple(numbers))
 
 
-def _numbered(values: Values) -> tuple[Column, IntArray]:
-    """Number the values of a column in the order that all counts have them in, missing last."""
-    name = values.book.column
-    known = python_values(values.book.values, name)
-    ordered: list[Value] = in_order(known)
-    place = {value: at for at, value in enumerate(ordered)}
-    number = np.array([len(ordered), *(place[value] for value in known)], dtype=np.int64)
-    if values.misses:
-        ordered.append(None)
-    return Column(name, tuple(ordered)), number
-
-
 def _distinct(database: Database, positions: Sequence[int]) -> int:
-    groups: Any = keyed(database, positions).distinct()
+    groups: Any = select_keys(database, positions).distinct()
     fetched = database.fetch(groups.aggregate(**{TIMES: groups.count().cast("int64")}))
     n = int(fetched.column(TIMES)[0].as_py())
     if not n:
@@ -303,7 +286,7 @@ def _sample(database: Database, query: Any, columns: int, n: int) -> CodeArray: 
 def _codes(database: Database, fetched: pa.Table, names: Sequence[str]) -> CodeArray:
     columns = [fetched.column(name) for name in names]
     if any(column.null_count for column in columns):
-        raise changed(database.where, "a row has a value that was not there before")
+        raise changed_error(database.where, "a row has a value that was not there before")
     codes: CodeArray = np.empty((len(names), fetched.num_rows), dtype=np.int32)
     for i, column in enumerate(columns):
         codes[i] = _numbers(column)
@@ -329,23 +312,23 @@ def count_merged(
         found: What is known of its columns.
         merged: For each value of each column, which one it is taken for.
         most: How many combinations there may be.
-        rise: Given combinations of which there are too many, says anew what each value is taken
-            for; what was taken for one stays so.
+        rise: Returns, for combinations that are too many, coarser `merged`; values that were one
+            stay one.
     """
     while True:
         alike = [of_codes(of, number) for of, number in zip(merged, found.numbers, strict=True)]
-        codes, rows = counted_by_number(database, found.lookups, alike, limit=most + 1)
+        codes, rows = count_by_number(database, found.lookups, alike, limit=most + 1)
         if len(rows) <= most:
             return codes, rows
         merged = rise(codes)
 
 
 def of_codes(merged: CodeArray, number: IntArray) -> IntArray:
-    """Say which number each code of a book has; a code that no row has may have any."""
+    """Return the number of each code of a book; a code that no row has may have any."""
     return merged[np.minimum(number, len(merged) - 1)].astype(np.int64)
 
 
-def counted_by_number(
+def count_by_number(
     database: Database,
     lookups: Sequence[Values],
     numbers: Sequence[IntArray],
@@ -364,7 +347,7 @@ def counted_by_number(
     return codes[:, groups.first], _numbers(fetched.column(TIMES))[groups.first]
 
 
-class CoarseCounted(Counted):
+class CoarseCounts(FetchedCounts):
     """Columns counted no finer than a full-domain recoding tells their values apart.
 
     Each value is known, and one value of each label stands for all in the combinations.
@@ -386,7 +369,7 @@ class CoarseCounted(Counted):
             _first_alike(known, dict(zip(column.values, column.codes.tolist(), strict=True)))
             for known, column in zip(self.values, recoding.columns, strict=True)
         ]
-        self.codes, self.rows = counted_by_number(database, lookups, numbers)
+        self.codes, self.rows = count_by_number(database, lookups, numbers)
         self._missing = [values.misses for values in lookups]
 
     def misses(self, column: int) -> bool:
@@ -394,7 +377,7 @@ class CoarseCounted(Counted):
 
 
 def _first_alike(values: Sequence[Value], labels: dict[Value, int]) -> IntArray:
-    """Give for each value the place of the first one with its label; missing stays apart.
+    """Return for each value the place of the first one with its label; missing stays apart.
 
     >>> _first_alike([None, 31, 38, 47], {31: 0, 38: 0, 47: 1}).tolist()
     [0, 1, 1, 3]
@@ -415,16 +398,16 @@ def by_number(
     numbers: Mapping[str, Sequence[IntArray]],
     plain: Sequence[int] = (),
 ) -> "Query":
-    """Give rows with a number for the value of each column.
+    """Return rows with a number for the value of each column.
 
     Args:
         database: Where the rows are; the lookups are uploaded until its work ends.
         lookups: The columns.
-        numbers: For each code of each column's book the number to give. What is called `r` comes
-            as the columns `r0`, `r1` and so on; there may be several.
+        numbers: For each code of each column's book its number. Those under `r` become the
+            columns `r0`, `r1` and so on; there may be several.
         plain: Columns that are needed as they are, by their number in the table.
     """
-    query: Any = keyed(database, [values.position for values in lookups], plain)
+    query: Any = select_keys(database, [values.position for values in lookups], plain)
     for i, values in enumerate(lookups):
         if len(values.book.values):
             lookup = {f"key{i}": values.book.values}
@@ -449,16 +432,11 @@ def _number(query: Any, found: str, values: Values, missing: int) -> Any:  # noq
     return ibis.ifelse(query[f"k{values.position}"].isnull(), instead, query[found])
 
 
-# Whole numbers for combinations of codes: what a database joins by, instead of many columns.
-
-
-_WIDEST = 2**62
-
-
 class Numbers:
-    """Gives every combination of codes a number of its own, or a few where one is too narrow.
+    """Numbers for combinations of codes: one each, or a few where one is too narrow.
 
-    A number is a sum of one part per column, so a database can add it up from lookups.
+    Databases join by them instead of many columns. A number is a sum of one part per column, so a
+    database can add it up from lookups.
 
     Args:
         sizes: How many codes each column can have.
@@ -486,12 +464,12 @@ class Numbers:
             width *= max(size, 1)
 
     def part(self, column: int, codes: np.ndarray) -> IntArray:
-        """Give what the codes of a column add to the number they are part of."""
+        """Return the parts that the codes of a column add to a number."""
         part: IntArray = codes.astype(np.int64) * self._weights[column]
         return part
 
     def of(self, codes: Sequence[np.ndarray]) -> list[IntArray]:
-        """Give the numbers of combinations."""
+        """Return the numbers of combinations."""
         return self.sums([self.part(column, each) for column, each in enumerate(codes)])
 
     def sums(self, parts: Sequence[Any]) -> list[Any]:

@@ -95,7 +95,9 @@ class Address:
 
     def __str__(self) -> str:
         port = "" if self.port is None else f":{self.port}"
-        return f"{self.scheme}://{self.host or ''}{port}/{self.path}, table {written(self.table)}"
+        return (
+            f"{self.scheme}://{self.host or ''}{port}/{self.path}, table {format_name(self.table)}"
+        )
 
 
 def sibling(address: str, table: str) -> str:
@@ -156,10 +158,10 @@ def _parts(text: str) -> list[str]:
     return [] if inside else parts
 
 
-def written(name: Name) -> str:
+def format_name(name: Name) -> str:
     """Write a name for people, so that `name_of` reads it again.
 
-    >>> written(("my.ward", "people"))
+    >>> format_name(("my.ward", "people"))
     '"my.ward".people'
     """
     return ".".join(
@@ -422,10 +424,10 @@ class Database(ABC):
     def require_free(self, name: Name, *, force: bool) -> None:
         """Raise if a name is that of the source or, unless `force`, of any other table."""
         if self.name is not None and self.same_table(self.name, name):
-            raise OutputError(f"{written(name)} is the table that is to be published.")
+            raise OutputError(f"{format_name(name)} is the table that is to be published.")
         if not force and self.exists(name):
             raise OutputError(
-                f"there is a table {written(name)} already. Choose another name, or replace it "
+                f"there is a table {format_name(name)} already. Choose another name, or replace it "
                 "with force."
             )
 
@@ -441,7 +443,7 @@ class Database(ABC):
             check: Called with its number of rows before others can see it; may raise.
             force: Replace a table that is there.
         """
-        with unpublished(written(name)):
+        with raising_output_errors(format_name(name)):
             if is_temporary(name):
                 with dropping_on_failure(self, [name]):
                     check(self.create_table(query, columns, name))
@@ -665,7 +667,7 @@ def _read_journal(database: Database, journal: Name) -> Renames:
 
 
 def _settle(database: Database, journal: Name, renames: Renames) -> None:
-    """Leave the tables as they were before any was renamed, or as they are when all were."""
+    """Undo renames that are incomplete, and drop what is no longer needed."""
     if renames and not _is_complete(database, renames):
         _undo(database, renames)
     # In the order in which they were put aside: `_is_complete` counts on it.
@@ -697,7 +699,7 @@ def _undo(database: Database, renames: Renames) -> None:
 
 
 @contextmanager
-def unpublished(where: str) -> Iterator[None]:
+def raising_output_errors(where: str) -> Iterator[None]:
     """Add to an error of a database that nothing was published."""
     try:
         yield

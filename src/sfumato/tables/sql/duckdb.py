@@ -17,8 +17,8 @@ from sfumato.tables.sql.database import (
     Field,
     Name,
     first_line,
+    format_name,
     fresh_name,
-    written,
 )
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class DuckDB(Database):
         if not isinstance(source, tuple):
             return cls(source, "the relation")
         connection, name = source
-        where = f"table {written(name)}"
+        where = f"table {format_name(name)}"
         with cls.reading(where):
             relation = connection.table(cls.dialect.quote(*name))
             return cls(relation, where, table=name, connection=connection)
@@ -102,7 +102,7 @@ class DuckDB(Database):
         return cls(backend.con.sql(select), "the relation")
 
     def open_table(self, name: Name) -> "DuckDB":
-        where = f"table {written(name)}"
+        where = f"table {format_name(name)}"
         with self.reading(where):
             relation = self._run(f"SELECT * FROM {self.dialect.quote(*name)}")  # noqa: S608 - quoted
             return DuckDB(relation, where, table=name)
@@ -185,7 +185,7 @@ class DuckDB(Database):
             return False
         except duckdb.Error as error:
             raise OutputError(
-                f"cannot publish into {written(name)}: {first_line(error)}"
+                f"cannot publish into {format_name(name)}: {first_line(error)}"
             ) from error
         return True
 
@@ -227,7 +227,7 @@ _CSV = "FORMAT csv, HEADER, DELIMITER ',', QUOTE '\"', ESCAPE '\"', NULLSTR ''"
 def _open_file(address: Address) -> DuckDB:
     """Open a table of a file, for reading until something is to be stored in it."""
     path = Path(address.path)
-    where = f"table {written(address.table)} of {path}"
+    where = f"table {format_name(address.table)} of {path}"
     if address.host or address.user or address.options:
         raise InputError(
             "a duckdb address has a path and a table only: duckdb:///file.db?table=people"

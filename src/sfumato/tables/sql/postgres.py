@@ -22,8 +22,8 @@ from sfumato.tables.sql.database import (
     Field,
     Name,
     first_line,
+    format_name,
     single_column,
-    written,
 )
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ class PostgreSQL(Database):
             finalize(opened, connection.close)
             return opened
         connection, table = source
-        where = f"table {written(table)} of PostgreSQL"
+        where = f"table {format_name(table)} of PostgreSQL"
         return cls(connection, cls.dialect.quote(*table), where, table=table)
 
     @classmethod
@@ -260,7 +260,7 @@ class PostgreSQL(Database):
         return None if field.key_type == _ANY_LENGTH else field.key_type
 
     def load(self, name: str, table: pa.Table) -> None:
-        columns = ", ".join(f"{field.name} {_declared(field.type)}" for field in table.schema)
+        columns = ", ".join(f"{field.name} {_declare(field.type)}" for field in table.schema)
         with self._connection.transaction(), self._connection.cursor() as cursor:
             cursor.execute(f"CREATE TEMP TABLE {name} ({columns}) ON COMMIT DROP")
             with cursor.copy(f"COPY {name} FROM STDIN (FORMAT csv, ENCODING 'UTF8')") as copy:
@@ -398,7 +398,7 @@ def _field(column: Any, kind: str, category: str) -> Field:  # noqa: ANN401
     return Field(column.name, pa.string(), kind, None, pa.string())
 
 
-def _declared(kind: pa.DataType) -> str:
+def _declare(kind: pa.DataType) -> str:
     """Return PostgreSQL's name of a type of an uploaded table."""
     if t.is_decimal(kind):
         return "numeric"

@@ -1,4 +1,7 @@
-"""Full-domain recoding in a database: a lookup joined to each column."""
+"""Recoding in a database: lookups joined to the rows.
+
+Whether the rows are those the recoding was made for is checked on their counts, before.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,10 +25,16 @@ from sfumato.recoding import (
 )
 from sfumato.tables.arrow.counting import MISSING
 from sfumato.tables.arrow.recoding import Tuples
-from sfumato.tables.arrow.sources import changed
+from sfumato.tables.arrow.sources import changed_error
 from sfumato.tables.arrow.types import from_numpy, from_texts
 from sfumato.tables.base import Suppression
-from sfumato.tables.sql.counting import CoarseCounted, Counted, Numbers, kept, keyed
+from sfumato.tables.sql.counting import (
+    CoarseCounts,
+    FetchedCounts,
+    Numbers,
+    published_column,
+    select_keys,
+)
 from sfumato.tables.sql.database import Database
 from sfumato.text import STAR, text_of
 from sfumato.typing import BoolArray, CodeArray, IntArray, Value
@@ -33,14 +42,11 @@ from sfumato.typing import BoolArray, CodeArray, IntArray, Value
 if TYPE_CHECKING:
     from ibis.expr.types import Table as Query
 
-# What a recoding makes of the rows of a database, before columns are chosen.
-
-
 SUPPRESSED = "sfumato_suppressed"
 """A column that says whether a row is suppressed; it is there if any row is."""
 
 
-class Recoded(NamedTuple):
+class RecodedQuery(NamedTuple):
     """The rows with what is published of their recoded columns beside them."""
 
     query: "Query"
@@ -64,7 +70,7 @@ class Constants:
         self._columns[name] = value
 
     def beside(self, query: "Query") -> "Query":
-        """Put them beside every row."""
+        """Return the query with them beside every row."""
         if not self._columns:
             return query
         return query.cross_join(self._database.upload(pa.table(self._columns)))
@@ -85,15 +91,15 @@ _UNKNOWN = -1
 class FullDomainRecoder:
     """Builds the statement that looks up each value of a row by itself.
 
-    Whether the rows are those the recoding was made for is checked on their counts, before.
-
     Args:
         database: Where the rows are.
         recoding: What the values become.
         counted: The recoded columns as they are now.
     """
 
-    def __init__(self, database: Database, recoding: FullDomainRecoding, counted: Counted) -> None:
+    def __init__(
+        self, database: Database, recoding: FullDomainRecoding, counted: FetchedCounts
+    ) -> None:
         self._database = database
         self._recoding = recoding
         self._counted = counted
@@ -110,7 +116,7 @@ class FullDomainRecoder:
         )
 
     def _inside(self) -> BoolArray:
-        """Say which of the counted combinations are suppressed."""
+        """Return which of the counted combinations are suppressed."""
         n = len(self._counted.rows)
         inside: BoolArray = np.zeros(n, dtype=bool)
         labels = []
@@ -122,7 +128,7 @@ class FullDomainRecoder:
         sizes = [len(column.labels) for column in self._recoding.columns]
         return inside | (Tuples(list(suppressed.T), sizes, len(suppressed)).find(labels, n) >= 0)
 
-    def recoded(self, plain: list[int], *, as_text: bool) -> Recoded:
+    def build(self, plain: list[int], *, as_text: bool) -> RecodedQuery:
         """Build it.
 
         Args:
@@ -138,7 +144,7 @@ class FullDomainRecoder:
         unchanged = [positions[i] for i in range(len(columns)) if i not in labelled]
         # The fewer columns go through the joins, the shorter is the statement.
         others = [i for i in plain if i not in positions]
-        query: Any = keyed(self._database, positions, [*others, *unchanged])
+        query: Any = select_keys(self._database, positions, [*others, *unchanged])
         query = constants.beside(query)
         for i, lookup in lookups.items():
             query = query.left_join(lookup, [(f"k{positions[i]}", f"key{i}")])
@@ -146,10 +152,12 @@ class FullDomainRecoder:
         for i, position in enumerate(positions):
             labels = i in labelled
             cells[f"label_of{i}"] = (
-                self._label(query, i) if labels else kept(self._database, query, position)
+                self._label(query, i)
+                if labels
+                else published_column(self._database, query, position)
             )
-        query = self._marked(query, cells) if self.suppressed_rows else query.select(**cells)
-        return Recoded(query, {c.column: f"label_of{i}" for i, c in enumerate(columns)})
+        query = self._mark(query, cells) if self.suppressed_rows else query.select(**cells)
+        return RecodedQuery(query, {c.column: f"label_of{i}" for i, c in enumerate(columns)})
 
     def _lookup(self, i: int, constants: Constants) -> Any:  # noqa: ANN401
         """Upload what the known values of a column become; remember what a missing one does."""
@@ -164,7 +172,7 @@ class FullDomainRecoder:
         )
 
     def _parts(self, i: int) -> IntArray:
-        """Give what the values of a column add to the number of a class; -1 for dropped ones."""
+        """Return what the values of a column add to the number of a class; -1 for dropped ones."""
         codes = self._codes[i]
         return np.where(codes == DROP, -1, self._numbers.part(i, codes))
 
@@ -183,11 +191,11 @@ class FullDomainRecoder:
         return ibis.ifelse(missing, int(self._parts(i)[MISSING]), found)
 
     def _drops(self, i: int) -> bool:
-        """Tell whether some row is suppressed for its value of a column."""
+        """Return whether some row is suppressed for its value of a column."""
         codes = self._codes[i] if self._counted.misses(i) else self._codes[i][1:]
         return bool((codes == DROP).any())
 
-    def _marked(self, query: Any, cells: dict[str, Any]) -> Any:  # noqa: ANN401
+    def _mark(self, query: Any, cells: dict[str, Any]) -> Any:  # noqa: ANN401
         """Select some cells, and a column that says whether a row is suppressed."""
         parts = [self._part(query, i) for i in range(len(self._codes))]
         drops = [part < 0 for i, part in enumerate(parts) if self._drops(i)]
@@ -208,8 +216,8 @@ class FullDomainRecoder:
         return query.mutate(**{SUPPRESSED: hit | query.dropped if drops else hit})
 
 
-def _codes(where: str, column: ColumnRecoding, counted: Counted, i: int) -> CodeArray:
-    """Give the label of each counted value of a column, or refuse values it has none for."""
+def _codes(where: str, column: ColumnRecoding, counted: FetchedCounts, i: int) -> CodeArray:
+    """Return the label of each counted value of a column; raise if one has none."""
     of_value = dict(zip(column.values, column.codes.tolist(), strict=True))
     values = counted.values[i]
     codes = np.array([of_value.get(value, _UNKNOWN) for value in values], dtype=np.int32)
@@ -217,14 +225,11 @@ def _codes(where: str, column: ColumnRecoding, counted: Counted, i: int) -> Code
         codes[MISSING] = DROP
     if (codes == _UNKNOWN).any():
         strangers = [values[at] for at in np.flatnonzero(codes == _UNKNOWN)]
-        raise changed(
+        raise changed_error(
             where,
             f"column {column.column!r} holds {some(strangers)}, which the recoding does not know",
         )
     return codes
-
-
-# Local recoding in a database: a join on the distinct combinations, and a portion for each row.
 
 
 _SEVERAL = -2
@@ -234,15 +239,13 @@ _SEVERAL = -2
 class LocalRecoder:
     """Builds the statement that looks up each row's combination, then a portion of it.
 
-    Whether the rows are those the recoding was made for is checked on their counts, before.
-
     Args:
         database: Where the rows are.
         recoding: What the combinations become.
         counted: The columns of the recoding as they are now.
     """
 
-    def __init__(self, database: Database, recoding: LocalRecoding, counted: Counted) -> None:
+    def __init__(self, database: Database, recoding: LocalRecoding, counted: FetchedCounts) -> None:
         self._database = database
         self._recoding = recoding
         self._counted = counted
@@ -256,28 +259,28 @@ class LocalRecoder:
         self.suppresses = self.suppressed_rows > 0
 
     def _found(self) -> IntArray:
-        codes = [self._known(i) for i in range(len(self._values))]
+        codes = [self._known_codes(i) for i in range(len(self._values))]
         recoding = self._recoding
         sizes = [len(values) for values in self._values]
         known = Tuples(list(recoding.combinations), sizes, recoding.combinations.shape[1])
         found = known.find(codes, len(self._counted.rows))
         if (found < 0).any():
             at = int(np.argmax(found < 0))
-            told = self._told([int(column[at]) for column in codes])
-            raise changed(
+            told = self._describe([int(column[at]) for column in codes])
+            raise changed_error(
                 self._database.where, f"a row has {told}, which the recoding does not know"
             )
         return found.astype(np.int64)
 
-    def _known(self, i: int) -> CodeArray:
-        """Give the recoding's codes of a column's value in each counted combination."""
+    def _known_codes(self, i: int) -> CodeArray:
+        """Return the recoding's codes of a column's value in each counted combination."""
         code = {value: at for at, value in enumerate(self._values[i])}
         values = self._counted.values[i]
         lookup = np.array([code.get(value, -1) for value in values], dtype=np.int32)
         codes: CodeArray = lookup[self._counted.codes[i]]
         if (codes < 0).any():
             strangers = [values[at] for at in np.unique(self._counted.codes[i][codes < 0])]
-            raise changed(
+            raise changed_error(
                 self._database.where,
                 f"column {self._counted.names[i]!r} holds {some(strangers)}, which the recoding "
                 "does not know",
@@ -285,7 +288,7 @@ class LocalRecoder:
         return codes
 
     def _check_rows(self) -> None:
-        """Refuse rows that the portions do not fit exactly."""
+        """Raise if the portions do not fit the rows exactly."""
         starts = self._recoding.starts
         before = np.concatenate([[0], np.cumsum(self._recoding.rows)])
         planned = before[starts[1:]] - before[starts[:-1]]
@@ -295,17 +298,17 @@ class LocalRecoder:
         if len(wrong):
             at = wrong[0]
             more = "more" if there[at] > planned[at] else "fewer"
-            told = self._told(self._recoding.combinations[:, at].tolist())
-            raise changed(
+            told = self._describe(self._recoding.combinations[:, at].tolist())
+            raise changed_error(
                 self._database.where,
                 f"there are {more} rows with {told} than the {planned[at]} of the recoding",
             )
 
-    def _told(self, codes: list[int]) -> str:
+    def _describe(self, codes: list[int]) -> str:
         cells = zip(self._counted.names, self._values, codes, strict=True)
         return ", ".join(f"{name} {values[code]!r}" for name, values, code in cells)
 
-    def recoded(self, plain: list[int], *, as_text: bool) -> Recoded:
+    def build(self, plain: list[int], *, as_text: bool) -> RecodedQuery:
         """Build it.
 
         Args:
@@ -315,7 +318,7 @@ class LocalRecoder:
         positions = self._counted.positions
         recoded = positions[: len(self._recoding.columns)]
         others = [i for i in plain if i not in recoded]
-        query: Any = self._with_class(keyed(self._database, positions, others), others)
+        query: Any = self._with_class(select_keys(self._database, positions, others), others)
         labels = {
             f"label_of{i}": self._labels(i, as_text) for i in range(len(self._recoding.columns))
         }
@@ -325,10 +328,10 @@ class LocalRecoder:
         if self.suppressed_rows:
             query = query.mutate(**{SUPPRESSED: query.class_of == NO_CLASS})
         names = {c.column: f"label_of{i}" for i, c in enumerate(self._recoding.columns)}
-        return Recoded(query, names)
+        return RecodedQuery(query, names)
 
     def _labels(self, i: int, as_text: bool) -> pa.Array:  # noqa: FBT001
-        """Give the label of each class in a column."""
+        """Return the label of each class in a column."""
         column = self._recoding.columns[i]
         of_class = self._recoding.labels[i]
         if column.raw and not as_text:
@@ -342,12 +345,12 @@ class LocalRecoder:
         return self._counted.originals(i, codes)
 
     def _with_class(self, query: Any, others: list[int]) -> Any:  # noqa: ANN401
-        """Give the class of each row, and some of its columns as they are."""
+        """Return the class of each row, and some of its columns as they are."""
         starts, classes = self._recoding.starts, self._recoding.classes
         parts = np.diff(starts)[self._combination]
         several = parts > 1
         firsts = classes[starts[self._combination]]
-        query = self._joined(query, others, np.where(several, _SEVERAL, firsts))
+        query = self._join(query, others, np.where(several, _SEVERAL, firsts))
         if not several.any():
             return query.rename(class_of="first_class")
         # Drawn before it is ordered by: DuckDB draws nothing within a window.
@@ -358,7 +361,7 @@ class LocalRecoder:
         shared = query.first_class == _SEVERAL
         return query.mutate(class_of=ibis.ifelse(shared, query.slot_class, query.first_class))
 
-    def _joined(self, query: Any, others: list[int], classes: IntArray) -> Any:  # noqa: ANN401
+    def _join(self, query: Any, others: list[int], classes: IntArray) -> Any:  # noqa: ANN401
         """Join the distinct combinations, each by the numbers that its values add up to."""
         counted = self._counted
         numbers = Numbers([len(book) for book in counted.books])
@@ -369,7 +372,7 @@ class LocalRecoder:
             query = query.left_join(self._parts(i, numbers), [pair])
         parts: list[Any] = [ibis.literal(0, "int64")] * len(counted.books)
         for i in known:
-            # Missing values have the code 0. A value that nobody counted finds nothing.
+            # Missing values have the code 0. A value that was not counted finds nothing.
             missing = query[f"k{counted.positions[i]}"].isnull()
             part = query[f"part{i}"]
             parts[i] = ibis.ifelse(missing, 0, part) if counted.misses(i) else part
@@ -394,7 +397,7 @@ class LocalRecoder:
         )
 
     def _slots(self) -> Any:  # noqa: ANN401
-        """Give a class for each turn of the combinations whose rows go to different ones."""
+        """Return a class for each turn of the combinations whose rows go to different ones."""
         recoding = self._recoding
         of = np.repeat(np.arange(len(recoding.starts) - 1), np.diff(recoding.starts))
         before = np.concatenate([[0], np.cumsum(recoding.rows)])
@@ -409,15 +412,12 @@ class LocalRecoder:
         return slots.select("of", "slot_class", place=slots.low + slots.turn)
 
 
-# Publishing rows that were recoded already, where they are.
-
-
 class SolvedRecoder:
-    """Builds the statement that chooses what is published of them.
+    """Builds the statement that chooses what is published of rows that workers recoded.
 
     Args:
-        database: Where they are.
-        recoding: What is known of them.
+        database: Where the rows are.
+        recoding: Their columns and numbers.
     """
 
     def __init__(self, database: Database, recoding: SolvedRecoding) -> None:
@@ -427,7 +427,7 @@ class SolvedRecoder:
         self.suppressed_rows = recoding.suppressed
         self.suppresses = recoding.suppressed > 0
 
-    def recoded(self, plain: list[int], *, as_text: bool) -> Recoded:
+    def build(self, plain: list[int], *, as_text: bool) -> RecodedQuery:
         """Build it.
 
         Args:
@@ -439,10 +439,7 @@ class SolvedRecoder:
         labels = {name: f"c{number[raw.get(name, name)]}" for name in self._recoding.columns}
         query: Any = self._database.rows
         starred = query[f"c{number[self._recoding.note]}"].notnull()
-        return Recoded(query.mutate(**{SUPPRESSED: starred}), labels)
-
-
-# From recoded rows to the columns that are published.
+        return RecodedQuery(query.mutate(**{SUPPRESSED: starred}), labels)
 
 
 class Publication(NamedTuple):
@@ -473,23 +470,21 @@ def publication(
         coarse: Whether to count no finer than a full-domain recoding tells values apart.
     """
     number = {field.name: i for i, field in enumerate(database.fields)}
-    positions = [number[name] for name in looked_at(recoding)]
+    positions = [number[name] for name in recoding.looked_at]
     recoder: FullDomainRecoder | LocalRecoder | SolvedRecoder
     if isinstance(recoding, LocalRecoding):
-        recoder = LocalRecoder(database, recoding, Counted(database, positions))
+        recoder = LocalRecoder(database, recoding, FetchedCounts(database, positions))
     elif isinstance(recoding, SolvedRecoding):
         recoder = SolvedRecoder(database, recoding)
     elif coarse:
-        recoder = FullDomainRecoder(
-            database, recoding, CoarseCounted(database, positions, recoding)
-        )
+        recoder = FullDomainRecoder(database, recoding, CoarseCounts(database, positions, recoding))
     else:
-        recoder = FullDomainRecoder(database, recoding, Counted(database, positions))
+        recoder = FullDomainRecoder(database, recoding, FetchedCounts(database, positions))
     star = suppression == "star"
     # A star is text, so a column that may get one must be text from its first row on.
     as_text = as_text or (star and recoder.suppresses)
-    plain = sorted({number[name] for name in (*columns, *looked_at(recoding))})
-    query, labels = recoder.recoded(plain, as_text=as_text)
+    plain = sorted({number[name] for name in (*columns, *recoding.looked_at)})
+    query, labels = recoder.build(plain, as_text=as_text)
     if recoder.suppressed_rows and not star:
         query = query.filter(~query[SUPPRESSED])
     starred = bool(recoder.suppressed_rows) and star
@@ -499,14 +494,6 @@ def publication(
     }
     left = recoder.rows - (0 if star else recoder.suppressed_rows)
     return Publication(query.select(**published), left, recoder.suppressed_rows)
-
-
-def looked_at(recoding: Recoding) -> list[str]:
-    """Name the columns a recoding must know of a row."""
-    if isinstance(recoding, SolvedRecoding):
-        return list(recoding.columns)
-    others = recoding.others if isinstance(recoding, LocalRecoding) else ()
-    return [column.column for column in recoding.columns] + [column.name for column in others]
 
 
 def _cell(query: Any, label: str | None, position: int, *, starred: bool) -> Any:  # noqa: ANN401

@@ -13,17 +13,17 @@ import pyarrow as pa
 
 from sfumato.errors import InputError, OutputError, SfumatoError
 from sfumato.tables.arrow.types import from_numpy
-from sfumato.tables.base import Batch, DerivedTable
+from sfumato.tables.derived import Batch, DerivedTable
 from sfumato.tables.sql.database import (
     Name,
     appear,
     appearing,
     dropping_on_failure,
+    format_name,
     name_of,
+    raising_output_errors,
     single_column,
     sweep,
-    unpublished,
-    written,
 )
 from sfumato.typing import IntArray
 
@@ -80,7 +80,9 @@ def _text_beside(database: "Database", name: Name, column: str) -> str | None:
     source = database.dialect.quote(*beside)
     texts = single_column(database.query(f"SELECT {column} FROM {source} LIMIT 2"))  # noqa: S608
     if len(texts) != 1 or not isinstance(texts[0], str):
-        raise InputError(f"{written(beside)} should hold one text: the {column} of {written(name)}")
+        raise InputError(
+            f"{format_name(beside)} should hold one text: the {column} of {format_name(name)}"
+        )
     return texts[0]
 
 
@@ -91,10 +93,10 @@ def store_evidence(database: "Database", name: Name, text: str) -> None:
     database.require_free(beside, force=True)
     if database.exists(beside) and read_evidence(database, name) is None:
         raise OutputError(
-            f"{written(beside)} exists and is no evidence, so it is not replaced. Rename it, or "
-            "publish the release under another name."
+            f"{format_name(beside)} exists and is no evidence, so it is not replaced. Rename it, "
+            "or publish the release under another name."
         )
-    with unpublished(written(beside)):
+    with raising_output_errors(format_name(beside)):
         _store(database, beside, EVIDENCE, text, force=True)
 
 
@@ -129,12 +131,12 @@ class UnfinishedRelease:
     @property
     def name(self) -> str:
         """The temporary name of the table, as text."""
-        return written(self.table)
+        return format_name(self.table)
 
     @property
     def names(self) -> list[str]:
         """The temporary names of the table and all further ones, as text."""
-        return [written(name) for name in (self.table, *self.others)]
+        return [format_name(name) for name in (self.table, *self.others)]
 
 
 @contextmanager
@@ -158,7 +160,7 @@ def releasing(
     others = [*others, *([evidence_of(name)] if signed else [])]
     final, old = final_names(database, name, others, force=force)
     with (
-        unpublished(written(name)),
+        raising_output_errors(format_name(name)),
         database.scope(),
         appearing(database, old, final) as (manifest, table, *further),
     ):
@@ -185,7 +187,7 @@ def _require_short(database: "Database", names: Sequence[Name]) -> None:
     most = database.longest_name
     long = [name for name in names if most is not None and len(name[-1].encode()) > most]
     if long:
-        raise OutputError(f"{written(long[0])} is too long a name. Choose a shorter one.")
+        raise OutputError(f"{format_name(long[0])} is too long a name. Choose a shorter one.")
 
 
 def _old_release(
@@ -195,8 +197,8 @@ def _old_release(
     there = [each for each in (*final[1:], final[0]) if database.exists(each)]
     if there and not force:
         raise OutputError(
-            f"there is a table {written(there[0])} already. Choose another name, or replace that "
-            "release with --force (force=True)."
+            f"there is a table {format_name(there[0])} already. Choose another name, or replace "
+            "that release with --force (force=True)."
         )
     manifest = read_manifest(database, name) if there else None
     old = [] if manifest is None else [manifest_of(name), name, *_further(name, manifest)]
@@ -205,7 +207,7 @@ def _old_release(
     strange = [each for each in there if each not in old]
     if strange:
         raise OutputError(
-            f"{written(strange[0])} exists and is not a release, so it is not replaced. "
+            f"{format_name(strange[0])} exists and is not a release, so it is not replaced. "
             "Choose another name."
         )
     for each in old:
@@ -247,7 +249,7 @@ class Staging:
         for name in map(name_of, names):
             if self.database.exists(name):
                 raise OutputError(
-                    f"there is a table {written(name)} already, and what a ledger published is "
+                    f"there is a table {format_name(name)} already, and what a ledger published is "
                     "never replaced. Choose another name."
                 )
 
@@ -265,7 +267,7 @@ class Staging:
         """
         first, further = name_of(name), [name_of(other) for other in others]
         every = [*further, *([evidence_of(first)] if signed else [])]
-        self.require_unused([written(each) for each in (first, manifest_of(first), *every)])
+        self.require_unused([format_name(each) for each in (first, manifest_of(first), *every)])
         final_names(self.database, first, every, force=False)
         if self.database.in_transaction:
             raise OutputError(
@@ -277,7 +279,11 @@ class Staging:
         waiting = [(*base[:-1], f"{base[-1]}_{i}") for i in range(1, len(others) + 1)]
         evidence = evidence_of(base) if signed else None
         every = [manifest_of(base), evidence_of(base), base, *waiting]
-        with self.database.scope(), unpublished(name), dropping_on_failure(self.database, every):
+        with (
+            self.database.scope(),
+            raising_output_errors(name),
+            dropping_on_failure(self.database, every),
+        ):
             yield UnfinishedRelease(
                 self.database, manifest_of(base), base, tuple(waiting), evidence
             )
@@ -304,7 +310,7 @@ class Staging:
                     "database it is in; if it is gone, write it again from the ledger."
                 )
             if any(waits):
-                self.require_unused([written(name) for name in after])
+                self.require_unused([format_name(name) for name in after])
                 with self.database.scope():
                     appear(self.database, [], before, after)
         except SfumatoError as error:
@@ -355,8 +361,8 @@ _TIMES = "sfumato_times"
 def kinds_of(derived: DerivedTable) -> tuple[DerivedTable, IntArray]:
     """Return every kind of row once, and the number of rows of each.
 
-    >>> from sfumato.tables.base import DerivedColumn
-    >>> table = DerivedTable.repeated(
+    >>> from sfumato.tables.derived import DerivedColumn
+    >>> table = DerivedTable.repeat(
     ...     (DerivedColumn("group"),), (np.array([71, 28]),), np.array([2, 1]),
     ...     np.random.default_rng(),
     ... )
@@ -387,7 +393,7 @@ def store_kinds(database: "Database", kinds: pa.Table, times: IntArray, name: Na
 
     def check(found: int) -> None:
         if found != rows:
-            raise OutputError(f"{written(name)} got {found} rows and not {rows}")
+            raise OutputError(f"{format_name(name)} got {found} rows and not {rows}")
 
     with database.scope():
         query: Any = database.upload(numbered)

@@ -22,7 +22,15 @@ from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 
 from sfumato.dialect import Dialect
 from sfumato.errors import InputError, OutputError
-from sfumato.tables.sql.database import ROWS, Address, Database, Field, Name, fresh_name, written
+from sfumato.tables.sql.database import (
+    ROWS,
+    Address,
+    Database,
+    Field,
+    Name,
+    format_name,
+    fresh_name,
+)
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table as Query
@@ -189,7 +197,7 @@ class Spark(Database):
         if not isinstance(source, tuple):
             return cls(source, "the DataFrame")
         session, name = source
-        where = f"table {written(name)} of Spark"
+        where = f"table {format_name(name)} of Spark"
         with cls.reading(where):
             return cls(session.table(cls.dialect.quote(*name)), where, table=name)
 

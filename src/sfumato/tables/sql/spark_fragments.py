@@ -1,4 +1,4 @@
-"""Letting Spark's workers do what one machine has no memory for: each takes some of the rows."""
+"""Recoding by Spark's workers, for tables that do not fit into the memory of one machine."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -17,7 +17,7 @@ from sfumato.tables.sql.spark import ERRORS, LOST, Spark
 from sfumato.typing import CodeArray, IntArray
 
 Solve: TypeAlias = Callable[[pa.Table], pa.Table]
-"""Given the rows of one fragment, gives what becomes of them. Must be picklable."""
+"""Returns what becomes of the rows of one fragment. Must be picklable."""
 
 FRAGMENT = "fragment"
 """The column that says which fragment a row is in."""
@@ -66,7 +66,7 @@ def solved_in_fragments(
     columns: Mapping[str, str | None],
     output: Name | None,
 ) -> Iterator[SolvedFragments]:
-    """Let workers solve every fragment, and keep what they give until the block ends.
+    """Solve every fragment on the workers, and keep the results until the block ends.
 
     It is kept in a table, because workers draw which of equal rows become what: if Spark had to
     make some of the rows again, they would not fit to the others.
@@ -90,7 +90,7 @@ def solved_in_fragments(
         if output is not None:
             _sweep(database, name)
         handed = sorted({like for like in columns.values() if like is not None})
-        frame = database.frame(_divided(database, division, handed))
+        frame = database.frame(_divide(database, division, handed))
         kinds = {field.name: field.dataType for field in frame.schema.fields}
         types = [st.StringType() if like is None else kinds[like] for like in columns.values()]
         made = [st.StructField(f"o{i}", kind) for i, kind in enumerate([*types, st.StringType()])]
@@ -114,8 +114,8 @@ def solved_in_fragments(
                 session.sql(f"DROP TABLE IF EXISTS {table}")
 
 
-def _divided(database: Spark, division: Division, handed: Sequence[str]) -> Any:  # noqa: ANN401
-    """Give rows with the numbers of their values, and the fragment they are in."""
+def _divide(database: Spark, division: Division, handed: Sequence[str]) -> Any:  # noqa: ANN401
+    """Return rows with the numbers of their values, and the fragment they are in."""
     found, n = division.found, len(division.combinations)
     numbers = {
         "r": found.numbers,
@@ -154,7 +154,7 @@ _HERE = ("sfumato", "pyarrow", "numpy", "yaml")
 
 
 def _why(error: Exception) -> str:
-    """Say what went wrong in a worker, from the last line of its traceback."""
+    """Return what went wrong in a worker, from the last line of its traceback."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     told = [line for line in lines if _is_raised(line)]
     missing = [f"No module named '{name}" for name in _HERE]
@@ -169,7 +169,7 @@ def _why(error: Exception) -> str:
 
 
 def _is_raised(line: str) -> bool:
-    """Tell whether a line of a traceback names an exception.
+    """Return whether a line of a traceback names an exception.
 
     >>> _is_raised("sfumato.errors.InputError: no rows"), _is_raised("File worker.py, line 3")
     (True, False)

@@ -19,20 +19,26 @@ from sfumato.tables.arrow.counting import MISSING, Survey
 from sfumato.tables.arrow.types import from_numpy, python_values, to_numpy
 from sfumato.tables.base import (
     FORMATS,
+    CreatedTable,
     DatabaseTable,
-    DerivedTable,
     Domain,
     Progress,
-    Stored,
     Suppression,
     Table,
-    Written,
+    WrittenFile,
     require_column_names,
 )
-from sfumato.tables.derived import derived_table
-from sfumato.tables.sql.counting import TIMES, Counted, StoredSurvey, count_merged, grouped, survey
-from sfumato.tables.sql.database import Answer, Database, Field, name_of, written
-from sfumato.tables.sql.recoding import Publication, looked_at, publication
+from sfumato.tables.derived import DerivedTable, derived_table
+from sfumato.tables.sql.counting import (
+    TIMES,
+    FetchedCounts,
+    StoredSurvey,
+    count_merged,
+    group_query,
+    survey,
+)
+from sfumato.tables.sql.database import Answer, Database, Field, format_name, name_of
+from sfumato.tables.sql.recoding import Publication, publication
 from sfumato.tables.sql.releases import (
     Staging,
     UnfinishedRelease,
@@ -65,11 +71,11 @@ def domain(database: "Database", position: int) -> Domain:
         database: Where the table is.
         position: The column, by its number in the table.
     """
-    counted = Counted(database, [position], most=MOST + 1)
+    counted = FetchedCounts(database, [position], most=MOST + 1)
     return _few(counted) if len(counted.rows) <= MOST else _many(database, position)
 
 
-def _few(counted: Counted) -> Domain:
+def _few(counted: FetchedCounts) -> Domain:
     book, codes = counted.books[0], counted.codes[0]
     rows = np.zeros(len(book), dtype=np.int64)
     np.add.at(rows, codes, counted.rows)
@@ -82,7 +88,7 @@ def _few(counted: Counted) -> Domain:
 
 
 def _many(database: "Database", position: int) -> Domain:
-    groups: Any = grouped(database, [position])
+    groups: Any = group_query(database, [position])
     key = groups[f"k{position}"]
     sizes = groups.group_by(missing=ibis.ifelse(key.isnull(), 1, 0), times=groups[TIMES])
     fetched = database.fetch(sizes.aggregate(distinct_values=groups.count()))
@@ -142,7 +148,7 @@ class SqlTable(DatabaseTable):
         self.require(columns)
         for name in columns:
             self._require_key(name)
-        counts = Counted(
+        counts = FetchedCounts(
             self._database, [self.columns.index(name) for name in columns]
         ).frequency_set()
         if progress is not None:
@@ -208,11 +214,11 @@ class SqlTable(DatabaseTable):
         suppression: Suppression,
         rng: np.random.Generator,
         progress: Progress | None = None,
-    ) -> Written:
+    ) -> WrittenFile:
         if format not in FORMATS:
             raise ParameterError("format", format, f"one of {', '.join(FORMATS)}")
-        self._require_publishable(recoding, columns, suppression)
-        types = [self._field(name).type for name in columns if name not in looked_at(recoding)]
+        self.require_publishable(recoding, columns, suppression)
+        types = [self._field(name).type for name in columns if name not in recoding.looked_at]
         self._database.require_writable(format, types)
         if target.exists():
             raise OutputError(f"cannot write {target}: it exists. Nothing was changed.")
@@ -230,7 +236,7 @@ class SqlTable(DatabaseTable):
         if progress is not None:
             progress(rows, rows)
         delimiter = "," if format == "csv" else None
-        return Written(target, rows, format, delimiter, plan.suppressed_rows)
+        return WrittenFile(target, rows, format, delimiter, plan.suppressed_rows)
 
     def publish_into(
         self,
@@ -241,8 +247,8 @@ class SqlTable(DatabaseTable):
         suppression: Suppression,
         force: bool = False,
         progress: Progress | None = None,
-    ) -> Stored:
-        self._require_publishable(recoding, columns, suppression)
+    ) -> CreatedTable:
+        self.require_publishable(recoding, columns, suppression)
         parts = name_of(name)
         with self._database.scope():
             self._database.require_free(parts, force=force)
@@ -254,11 +260,11 @@ class SqlTable(DatabaseTable):
                 as_text=False,
                 coarse=self._coarse,
             )
-            check = partial(_check, plan, where=written(parts))
+            check = partial(_check, plan, where=format_name(parts))
             self._database.store(plan.query, columns, parts, check, force=force)
         if progress is not None:
             progress(plan.rows, plan.rows)
-        return Stored(written(parts), plan.rows, plan.suppressed_rows)
+        return CreatedTable(format_name(parts), plan.rows, plan.suppressed_rows)
 
     def publish_table(
         self,
@@ -365,17 +371,12 @@ class SqlTable(DatabaseTable):
                 "Split it into plain columns, or publish it without generalising it."
             )
 
-    def _require_publishable(
+    def require_publishable(
         self, recoding: Recoding, columns: Sequence[str], suppression: Suppression
     ) -> None:
-        self.require(columns)
-        self.require(looked_at(recoding))
-        for name in looked_at(recoding):
+        super().require_publishable(recoding, columns, suppression)
+        for name in recoding.looked_at:
             self._require_key(name)
-        if not columns:
-            raise ParameterError("columns", list(columns), "at least one column to publish")
-        if suppression not in ("remove", "star"):
-            raise ParameterError("suppression", suppression, "'remove' or 'star'")
 
 
 class SolvedTables(NamedTuple):
