@@ -1,4 +1,4 @@
-"""How a value is written, matched and ordered.
+"""The text of a value: written, matched and ordered in one way everywhere.
 
 A hierarchy file says `39`; the table may hold the text "39", the integer 39 or,
 because some cells are missing, the float 39.0. They are the same value. This
@@ -6,6 +6,7 @@ module is the one place that decides so.
 """
 
 import math
+import unicodedata
 from collections.abc import Iterable
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
@@ -14,12 +15,17 @@ from typing import TypeAlias
 # The alias of sfumato.typing again: that module needs NumPy, which the verifier does without.
 Value: TypeAlias = object
 
+_MOST_CHARACTERS = 120
+_HIDDEN = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
+_JOINERS = frozenset("\u200c\u200d\u00ad")
+"""Some scripts are written with these; they turn nothing around."""
+
 STAR = "*"
 """The most general value: it says nothing."""
 
 
 def is_missing(value: Value) -> bool:
-    """Tell whether a cell holds nothing: None, NaN or NaT.
+    """Return whether a cell holds nothing: None, NaN or NaT.
 
     >>> [is_missing(v) for v in (None, float("nan"), "", 0)]
     [True, True, False, False]
@@ -33,7 +39,7 @@ def is_missing(value: Value) -> bool:
 
 
 def text_of(value: Value) -> str:  # noqa: PLR0911 - one line per type
-    """Write a value the way people and hierarchy files write it.
+    """Return a value the way people and hierarchy files write it.
 
     >>> [text_of(v) for v in ("x", 39, 39.0, -0.0, 2.5, True, date(2020, 1, 31))]
     ['x', '39', '39', '0', '2.5', 'true', '2020-01-31']
@@ -68,19 +74,24 @@ def text_or_none(value: Value) -> str | None:
     return None if value is None else text_of(value)
 
 
-def percent_of(share: float) -> str:
-    """Write a share in whole percents, never rounded down to none or up to all.
+def percent(share: float, decimals: int = 0) -> str:
+    """Return a share as people read it, never rounded down to none or up to all.
 
-    >>> [percent_of(share) for share in (0, 0.0004, 0.254, 0.9996, 1)]
-    ['0%', '<1%', '25%', '>99%', '100%']
+    >>> [percent(share) for share in (0, 0.0004, 0.254, 0.9996, 1)]
+    ['0 %', '<1 %', '25 %', '>99 %', '100 %']
+    >>> [percent(share, 1) for share in (0, 0.0004, 0.0123, 0.9996, 1)]
+    ['0 %', '<0.1 %', '1.2 %', '>99.9 %', '100 %']
     """
-    if 0 < share < 0.005:
-        return "<1%"
-    return ">99%" if 0.995 <= share < 1 else f"{share:.0%}"
+    least = 10.0**-decimals / 100
+    if 0 < share < least:
+        return f"<{100 * least:.{decimals}f} %"
+    if 1 - least < share < 1:
+        return f">{100 * (1 - least):.{decimals}f} %"
+    return f"{100 * share:.{0 if share in (0, 1) else decimals}f} %"
 
 
 def number_of(value: Value) -> float | None:
-    """Read a value as a finite number, or say None.
+    """Read a value as a finite number, or return None.
 
     >>> [number_of(v) for v in (3, "3.5", " 4 ", "x", True, None, "nan")]
     [3.0, 3.5, 4.0, None, None, None, None]
@@ -107,7 +118,7 @@ def number_of(value: Value) -> float | None:
 
 
 def date_of(value: Value) -> date | None:
-    """Read a value as a calendar day (ISO 8601 if it is text), or say None.
+    """Read a value as a calendar day (ISO 8601 if it is text), or return None.
 
     >>> date_of("2020-02-29"), date_of(datetime(2020, 2, 29, 23)), date_of("29/02/2020")
     (datetime.date(2020, 2, 29), datetime.date(2020, 2, 29), None)
@@ -153,15 +164,32 @@ def _place(value: Value) -> tuple[bool, float, str]:
     return (number is None, 0.0 if number is None else number, text_of(value))
 
 
-# Shares for people to read.
+# Text that is safe to show, whatever the data holds.
 
 
-def percent(share: float) -> str:
-    """Write a share, never rounded up to all or down to none.
+def visible(text: str, *, keep: str = "") -> str:
+    r"""Return a text in which characters that command, turn around or break it are spelt out.
 
-    >>> percent(0.998), percent(0.99999), percent(0.00001), percent(1), percent(0)
-    ('99.8 %', '99.9 %', '0.1 %', '100 %', '0 %')
+    >>> visible("age\x1b[2J"), visible("\u202eolleh"), visible("two\nlines", keep="\n")
+    ('age\\x1b[2J', '\\u202eolleh', 'two\nlines')
     """
-    if share in (0, 1):
-        return f"{100 * share:.0f} %"
-    return f"{100 * min(max(share, 0.001), 0.999):.1f} %"
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(c if _harmless(c) or c in keep else repr(c)[1:-1] for c in text)
+
+
+def _harmless(character: str) -> bool:
+    return unicodedata.category(character) not in _HIDDEN or character in _JOINERS
+
+
+def brief(value: object, most: int = _MOST_CHARACTERS) -> str:
+    """Return any value as one short line; of a long text the beginning and the end stay.
+
+    >>> brief(None), brief(39.0), brief("x" * 200, most=7)
+    ('(missing)', '39', 'xxx…xxx')
+    """
+    text = "(missing)" if is_missing(value) else text_of(value)
+    if len(text) > most:
+        tail = (most - 1) // 2
+        text = f"{text[: most - 1 - tail]}…{text[len(text) - tail :]}"
+    return visible(text)

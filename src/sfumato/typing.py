@@ -24,6 +24,19 @@ Node: TypeAlias = tuple[int, ...]
 Progress: TypeAlias = Callable[[str, int, int | None], None]
 """Called with the stage, how much of it is done, and how much there is (None: unknown)."""
 
+STAGES = {
+    "look": "Looking at the columns",
+    "count": "Counting rows",
+    "population": "Counting the population",
+    "subsets": "Trying sets of columns",
+    "search": "Checking generalisations",
+    "partition": "Parting the rows",
+    "compare": "Comparing releases",
+    "publish": "Writing the release",
+    "verify": "Verifying",
+}
+"""Stages in words, where the stage itself does not say it."""
+
 
 def silent(stage: str, done: int, total: int | None) -> None:
     """Report nothing: the progress callback of callers that gave none."""

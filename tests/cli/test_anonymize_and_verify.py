@@ -75,7 +75,7 @@ def test_verify_shows_every_check_and_ends_with_0(release, run):
     result = run("verify", release)
     assert result.exit_code == 0
     assert "Holds: all 8 checks." in result.stdout
-    assert "k-anonymity   holds   k=2" in result.stdout
+    assert "k-anonymity   holds    k=2" in result.stdout
     assert result.stderr == ""
 
 

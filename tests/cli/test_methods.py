@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from typer.main import get_command
 
 from sfumato.cli.app import app
-from sfumato.cli.command import show
-from sfumato.cli.views import release_view
+from sfumato.cli.output import show
 from sfumato.partition import PARTITIONERS
-from sfumato.releases.release import Release, level_text, percentage
+from sfumato.releases.release import Release, level_text
 from sfumato.tasks import anonymize
+from sfumato.text import percent
 from sfumato.verifier import Verdict
 
 
@@ -66,7 +66,7 @@ def wide(monkeypatch):
 
 def shown(plain, capsys):
     """Give the lines of a view, with single spaces and without what surrounds tables."""
-    show(*release_view(release(plain)))
+    show(release(plain).content())
     lines = (re.sub(r" +", " ", line).strip() for line in capsys.readouterr().out.splitlines())
     return [line for line in lines if line and not set(line) <= set("─ ")]
 
@@ -84,12 +84,13 @@ class TestFullDomain:
         ]
 
     def test_the_text_does_too(self, plain):
-        assert str(release(plain)).splitlines()[1:] == [
-            "Levels:",
-            "  age: level 1 of 4",
-            "  zip: level 0 of 1",
-            "Promises:",
-            "  k-anonymity with k=2: measured k=3",
+        assert str(release(plain)).splitlines()[1:-1] == [
+            "quasi-identifier  level",
+            "age               1 of 4",
+            "zip               0 of 1",
+            "",
+            "promise               measured",
+            "k-anonymity with k=2  k=3",
         ]
 
     def test_so_do_the_properties(self, plain):
@@ -114,24 +115,27 @@ class TestLocal:
                 "(top-down, a heuristic)"
             ),
             "quasi-identifier level 0 level 1 level 2 level 3 level 4 mean level",
-            "age 62 % 30 % 8 % - - 0.46 of 4",  # (30 + 2 * 8) / 100
-            "zip - 1 % 99 % 1.99 of 2",
+            "age 62 % 30 % 8 % – – 0.46 of 4",  # (30 + 2 * 8) / 100
+            "zip – 1 % 99 % 1.99 of 2",
         ]
 
-    def test_the_text_leaves_out_levels_that_no_row_has(self):
-        assert str(release(LOCAL)).splitlines()[1:4] == [
-            "Levels:",
-            "  age: level 0 62 %, level 1 30 %, level 2 8 %",
-            "  zip: level 1 1 %, level 2 99 %",
+    def test_the_text_says_the_same(self, capsys):
+        text = [" ".join(line.split()) for line in str(release(LOCAL)).splitlines()]
+        assert text[:4] == shown(LOCAL, capsys)[:4]
+
+    def test_a_sentence_leaves_out_levels_that_no_row_has(self):
+        assert [level_text(column) for column in LOCAL["columns"][:2]] == [
+            "level 0 62 %, level 1 30 %, level 2 8 %",
+            "level 1 1 %, level 2 99 %",
         ]
 
     def test_columns_of_intervals_have_their_number(self, capsys):
         assert shown(MIXED, capsys)[1:4] == [
             "quasi-identifier level 0 level 1 level 2 mean level intervals",
             "age 14",
-            "zip 50 % 50 % - 0.50 of 2",
+            "zip 50 % 50 % – 0.50 of 2",
         ]
-        assert "  age: 14 intervals\n" in str(release(MIXED))
+        assert level_text(MIXED["columns"][0]) == "14 intervals"
         assert "(mondrian, a heuristic)" in str(release(MIXED))
 
     def test_intervals_alone_need_no_levels(self, capsys):
@@ -145,15 +149,15 @@ class TestLocal:
         assert release(LOCAL).method == "top-down"
 
     def test_a_release_without_rows_can_be_shown(self, capsys):
-        assert shown(EMPTY, capsys)[2] == "age - -"
-        assert "  age: no rows\n" in str(release(EMPTY))
+        assert shown(EMPTY, capsys)[2] == "age – –"
+        assert level_text(EMPTY["columns"][0]) == "no rows"
 
 
 @given(st.lists(st.integers(0, 10**9), min_size=1, max_size=6))
 def test_a_share_is_none_or_all_only_if_it_is(counts):
     total = sum(counts)
     for part in counts:
-        text = percentage(part, total)
+        text = percent(part / max(total, 1))
         assert (text == "0 %") == (part == 0)
         assert (text == "100 %") == (0 < part == total)
         if text[0] not in "<>":

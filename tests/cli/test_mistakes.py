@@ -244,7 +244,7 @@ def test_a_release_that_cannot_be_verified_is_not_published(patients, run, monke
 
     broken = Verdict((Check("k-anonymity", "broken", {"k": 2}, {"k": 1}),))
     monkeypatch.setattr(anonymize, "verify_release_folder", lambda *_: broken)
-    words = ["was not published", "k-anonymity  promised k=2  found k=1"]
+    words = ["was not published", "k-anonymity  broken  k=2       k=1"]
     refused(patients, run, *ANONYMIZE, words=words, code=1)
 
 

@@ -9,10 +9,10 @@ from sfumato.drawing.svg import (
     label,
     lines_of,
     number,
-    percent,
     shorten,
     width_of,
 )
+from sfumato.text import percent
 from tests.drawing.reading import NASTY, SVG, check_drawing, parse, survives, tooltip
 
 

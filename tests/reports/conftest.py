@@ -89,7 +89,7 @@ def read_html(text: str) -> _Reader:
 
 def part_of(report, section: str, caption: str):
     """Find a table or some figures of a report by the section and the caption."""
-    [found] = [s for s in report.content.sections if s.id == section]
+    [found] = [s for s in report.document.sections if s.id == section]
     [part] = [p for p in found.parts if getattr(p, "caption", None) == caption]
     return part
 

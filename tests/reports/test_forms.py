@@ -5,7 +5,7 @@ import json
 import pytest
 
 import sfumato as sf
-from sfumato.reports.content import (
+from sfumato.content import (
     Beside,
     Drawing,
     Figures,
@@ -13,7 +13,7 @@ from sfumato.reports.content import (
     Section,
     Sentence,
     Table,
-    shown,
+    format_cell,
 )
 from tests.reports.conftest import read_html
 
@@ -27,8 +27,8 @@ def test_every_table_and_drawing_is_in_every_form(report):
     html, markdown, plain = report.to_html(), report.to_markdown(), report.to_dict()
     texts = " ".join(read_html(html).texts)
     told = json.dumps(plain, ensure_ascii=False)
-    assert len(plain["sections"]) == len(report.content.sections)
-    for section in report.content.sections:
+    assert len(plain["sections"]) == len(report.document.sections)
+    for section in report.document.sections:
         assert f"## {section.title}" in markdown
         assert section.how_to_read in texts
         assert section.how_to_read in told
@@ -47,7 +47,7 @@ def test_every_table_and_drawing_is_in_every_form(report):
 def test_the_numbers_are_the_same_everywhere(report):
     cells = [
         cell
-        for section in report.content.sections
+        for section in report.document.sections
         for part in section.parts
         if isinstance(part, Table)
         for row in part.rows
@@ -66,15 +66,15 @@ def test_the_numbers_are_the_same_everywhere(report):
     }
     assert len(cells) > 50
     for cell in cells:
-        assert shown(cell) in html
+        assert format_cell(cell) in html
         # Markdown writes signs of its own with care.
-        assert shown(cell).replace("<", "&lt;").replace(">", "&gt;") in markdown
+        assert format_cell(cell).replace("<", "&lt;").replace(">", "&gt;") in markdown
         assert float(cell) in numbers
 
 
 def test_every_number_is_explained(report):
     """Of each table of figures, every column of numbers has a sentence of its own."""
-    for section in report.content.sections:
+    for section in report.document.sections:
         assert section.how_to_read.endswith(".")
         for part in section.parts:
             if isinstance(part, Figures):
@@ -155,5 +155,5 @@ def _columns(decoupled):
 def test_the_text_of_a_report_is_its_markdown(report):
     assert str(report) == report.to_markdown()
     assert repr(report).startswith(f"<Report: {report.answer}, ")
-    assert isinstance(report.content.sections[0], Section)
-    assert isinstance(report.content.sections[0].parts[0], Sentence)
+    assert isinstance(report.document.sections[0], Section)
+    assert isinstance(report.document.sections[0].parts[0], Sentence)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import sfumato as sf
-from sfumato.reports.given import given
+from sfumato.reports.dossier import open_dossier
 
 CANARIES = (
     "CanaryName",  # an identifier
@@ -117,9 +117,11 @@ def test_a_broken_release_does_not_tell_where_it_is(home, tmp_path):
 
 def test_the_words_around_a_path_stay_what_they_are(home, monkeypatch):
     monkeypatch.chdir(home)
-    known = given("release", public=True)
+    known = open_dossier("release", public=True)
     here = home / "release"
-    said = known.anywhere(f"the release has {here}/x.csv, {here}, 'release/data.csv' and 'release'")
+    said = known.without_path(
+        f"the release has {here}/x.csv, {here}, 'release/data.csv' and 'release'"
+    )
     assert said == "the release has x.csv, the release, 'data.csv' and the release"
 
 

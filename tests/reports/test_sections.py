@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato.content import Section
 from sfumato.releases.manifest import ColumnRecord
-from sfumato.reports.content import Section
-from sfumato.reports.given import given as known
+from sfumato.reports.dossier import open_dossier
 from sfumato.reports.sections import CHAPTERS
 from sfumato.reports.sections.breaches import before_breaking
 from sfumato.reports.sections.levels import steps_from
@@ -43,7 +43,7 @@ def published(house):
 
 
 def test_the_verdict_comes_first_and_is_that_of_verify(house, full):
-    assert full.content.sections[0].id == "verdict"
+    assert full.document.sections[0].id == "verdict"
     assert full.answer == sf.verify(house.release, house.policy, data=house.people).answer
 
 
@@ -60,27 +60,27 @@ def test_every_kind_of_release_has_its_sections_and_says_what_is_left_out(
     house, name, there, absent
 ):
     report = sf.report(house.folder / name)
-    ids = [section.id for section in report.content.sections]
+    ids = [section.id for section in report.document.sections]
     assert {"verdict", "people", "attacks", "promises"} | there <= set(ids)
     assert not set(ids) & (absent | {"utility"})
     titles = {chapter.title for chapter in CHAPTERS if chapter.id not in ids}
-    assert {title for title, _ in report.content.left_out} == titles
-    assert all(why and "\n" not in why for _, why in report.content.left_out)
+    assert {title for title, _ in report.document.left_out} == titles
+    assert all(why and "\n" not in why for _, why in report.document.left_out)
 
 
 @pytest.mark.parametrize("name", ["release", "broken", "anatomy", "slices"])
 def test_with_the_original_every_kind_says_what_it_is_good_for(house, name):
     report = sf.report(house.folder / name, data=house.people, policy=house.policy)
-    ids = [section.id for section in report.content.sections]
+    ids = [section.id for section in report.document.sections]
     assert {"utility", "correlations", "shift"} <= set(ids)
-    assert "Not for publication" in report.content.scope
+    assert "Not for publication" in report.document.scope
 
 
 def test_releases_in_memory_have_reports_too(house):
     release = sf.anonymize(house.people, house.policy, seed=1)
     decoupled = sf.decouple(release)
     for each in (release, decoupled):
-        assert "people" in [section.id for section in sf.report(each).content.sections]
+        assert "people" in [section.id for section in sf.report(each).document.sections]
 
 
 def test_class_sizes_are_those_of_the_rows(full, published):
@@ -209,7 +209,7 @@ def test_a_step_down_costs_the_rows_of_the_classes_that_become_too_small(house):
 
 
 def test_a_step_is_said_as_people_say_it(full):
-    [section] = [s for s in full.content.sections if s.id == "levels"]
+    [section] = [s for s in full.document.sections if s.id == "levels"]
     told = [item for part in section.parts for item in getattr(part, "items", ()) if part]
     assert any(str(item).startswith("One level less on ") for item in told)
 
@@ -222,7 +222,7 @@ def test_levels_of_another_hierarchy_are_not_compared(house):
 
 def test_the_table_before_breaking_is_that_of_the_release(house):
     """Recoding the original by the policy gives the rows the broken tables were made of."""
-    what = known(house.broken, data=house.people, policy=house.policy)
+    what = open_dossier(house.broken, data=house.people, policy=house.policy)
     found = before_breaking(what, what.target.grouped)
     exposure = sf.breach(house.broken, original=house.release)
     from sfumato.leaks.exposure import compare
@@ -233,7 +233,7 @@ def test_the_table_before_breaking_is_that_of_the_release(house):
 
 def test_without_the_policy_nothing_is_said_about_before(house):
     report = sf.report(house.broken, data=house.people)
-    [section] = [s for s in report.content.sections if s.id == "breaches"]
+    [section] = [s for s in report.document.sections if s.id == "breaches"]
     captions = [getattr(part, "caption", "") for part in section.parts]
     assert "Everybody's own values, before decoupling and after" not in captions
 
@@ -244,7 +244,7 @@ def test_the_wrong_original_is_no_reason_to_fail(house, tmp_path):
     other = tmp_path / "other.csv"
     pyarrow.csv.write_csv(sf.samples.synthetic(300, seed=99), other)
     report = sf.report(house.broken, data=other, policy=house.policy)
-    assert report.content.sections[0].id == "verdict"
+    assert report.document.sections[0].id == "verdict"
 
 
 def test_utility_is_that_of_the_task(house, full):
@@ -294,7 +294,7 @@ def test_a_manifest_that_cannot_be_read_gives_a_report_that_says_so(tmp_path, te
     (tmp_path / "manifest.json").write_text(text, encoding="utf-8")
     report = sf.report(tmp_path, public=True)
     assert report.answer == "no"
-    assert [section.id for section in report.content.sections] == ["verdict"]
+    assert [section.id for section in report.document.sections] == ["verdict"]
     assert str(tmp_path) not in report.to_html()
 
 
@@ -309,7 +309,7 @@ def test_strange_values_in_a_manifest_break_nothing(house, tmp_path):
         for value in (None, 5, "x", [1], {"a": [1]}, {"nodes": "x", "python": 3}):
             changed = {**manifest, key: value}
             (folder / "manifest.json").write_text(json.dumps(changed), encoding="utf-8")
-            assert isinstance(sf.report(folder).content.sections[0], Section), (key, value)
+            assert isinstance(sf.report(folder).document.sections[0], Section), (key, value)
 
 
 def test_what_is_no_release_is_refused(tmp_path, house):

@@ -11,12 +11,10 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 import sfumato as sf
-from sfumato.drawing import bars_svg
-from sfumato.html import brief, fragment, visible
-from sfumato.reports import Report
-from sfumato.reports.content import (
+from sfumato.content import (
     Badge,
     Content,
+    Document,
     Drawing,
     Figures,
     Heading,
@@ -24,7 +22,11 @@ from sfumato.reports.content import (
     Section,
     Sentence,
     Table,
+    to_notebook,
 )
+from sfumato.drawing import bars_svg
+from sfumato.reports import Report
+from sfumato.text import brief, visible
 from tests.reports.conftest import read_html
 
 NASTY = (
@@ -63,7 +65,7 @@ def everywhere(text: str) -> Report:
         drawing,
     )
     section = Section("verdict", text, text, parts)
-    return Report(Content(text, "no", text, True, (section,), ((text, text),), text))
+    return Report(Document(text, "no", text, True, (section,), ((text, text),), text))
 
 
 def assert_harmless(html: str) -> None:
@@ -107,7 +109,7 @@ def test_any_text_is_read_back_as_it_is_shown(text):
 @given(st.text(max_size=60))
 def test_a_cell_of_markdown_stays_one_cell(text):
     report = Report(
-        Content("t", "yes", "s", True, (_with(Table.of("c", ["a", "b"], [[text, 1]])),), (), "1")
+        Document("t", "yes", "s", True, (_with(Table.of("c", ["a", "b"], [[text, 1]])),), (), "1")
     )
     lines = report.to_markdown().splitlines()
     [row] = [line for line in lines if line.endswith("| 1 |")]
@@ -122,7 +124,7 @@ def test_a_reader_of_markdown_finds_text_and_nothing_else(text):
     """Judged by a parser that is not ours."""
     parts = Sentence(text), Listing((text,)), Table.of("c", ["a", "b"], [[text, 1]])
     sections = tuple(_with(part) for part in parts)
-    markdown = Report(Content("t", "yes", "s", True, sections, (), "1")).to_markdown()
+    markdown = Report(Document("t", "yes", "s", True, sections, (), "1")).to_markdown()
     tokens = MarkdownIt("commonmark").enable("table").parse(markdown)
     kinds = {token.type for token in tokens}
     kinds |= {child.type for token in tokens for child in token.children or ()}
@@ -153,7 +155,7 @@ def test_only_our_own_drawings_are_taken():
 
 
 def test_a_long_fragment_is_cut_and_says_so():
-    html = fragment("h", ["n"], [[i] for i in range(40)])
+    html = to_notebook(Content("h", (Table.of("", ["n"], [[i] for i in range(40)]),)))
     assert html.count("<tr>") == 13
     assert "and 28 more" in html
 
@@ -180,7 +182,7 @@ def nasty_release(tmp_path_factory):
 @pytest.mark.parametrize("name", ["release", "broken"])
 def test_a_release_of_nasty_values_has_a_harmless_report(nasty_release, name):
     report = sf.report(nasty_release.parent / name)
-    assert len(report.content.sections) > 5
+    assert len(report.document.sections) > 5
     assert_harmless(report.to_html())
     assert "<" not in report.to_markdown()
     for result in (sf.verify(nasty_release), sf.detect(nasty_release), report):

@@ -12,7 +12,7 @@ from tests.reports.conftest import POLICY, figure, part_of, read_html
 
 
 def ids(report):
-    return [section.id for section in report.content.sections]
+    return [section.id for section in report.document.sections]
 
 
 @pytest.mark.parametrize("method", ["top-down", "mondrian", "bottom-up"])
@@ -45,7 +45,7 @@ def test_every_rule_for_missing_values_is_reported_on(missing, tmp_path):
         report = sf.report(tmp_path / name, data=tmp_path / "people.csv", policy=policy)
         people = figure(report, "people", "People and classes", "people")
         assert people == sf.verify(tmp_path / name).verdict["rows"].found
-    captions = [getattr(part, "caption", "") for part in report.content.sections[5].parts]
+    captions = [getattr(part, "caption", "") for part in report.document.sections[5].parts]
     assert "Everybody's own values, before decoupling and after" in captions
 
 
@@ -65,7 +65,7 @@ def test_a_table_without_sensitive_columns_is_about_being_found(tmp_path):
     report = sf.report(tmp_path / "release")
     assert "shift" not in ids(report)
     assert "people" in ids(report)
-    left_out = dict(report.content.left_out)
+    left_out = dict(report.document.left_out)
     assert left_out["How strongly columns are tied"] == "it takes two columns"
 
 
@@ -77,7 +77,7 @@ def test_an_empty_release_says_so():
         suppression=1.0,
     )
     report = sf.report(sf.anonymize(table, policy))
-    assert "no rows" in dict(report.content.left_out)["Who is in it"]
+    assert "no rows" in dict(report.document.left_out)["Who is in it"]
     read_html(report.to_html())
 
 
@@ -122,7 +122,7 @@ def test_risk_levels_that_make_no_sense_are_the_usual_ones(house, tmp_path):
 def test_a_ledger_that_is_none_is_a_reason_and_not_a_failure(house, tmp_path):
     (tmp_path / "not.ledger").write_text("no", encoding="utf-8")
     report = sf.report(house.broken, ledger=tmp_path / "not.ledger")
-    why = dict(report.content.left_out)["How many more people there is room for"]
+    why = dict(report.document.left_out)["How many more people there is room for"]
     assert why.startswith("it could not be computed: ")
 
 

@@ -1,16 +1,15 @@
-"""What is known and believed of one person, as an answer: sentences, a table, a drawing."""
+"""The answer about one person: the places that fit, and the beliefs about sensitive values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
+from sfumato.content import Content, Heading, Part, Sentence, Share, Showable, Table
 from sfumato.decouplings import kind_of
 from sfumato.drawing.charts import bars_svg
 from sfumato.errors import UnknownColumnError
 from sfumato.text import percent, text_of
 from sfumato.typing import Value
-from sfumato.usefulness.measure import tabulated
 
 _MOST = 10
 
@@ -46,7 +45,7 @@ class Belief:
         >>> belief.certain, belief.gain
         ('cancer', 0.8)
         >>> print(belief)
-        It is certain that ill is cancer; before the release that was 20.0 % likely.
+        It is certain that ill is cancer; before the release that was 20 % likely.
     """
 
     column: str
@@ -82,8 +81,15 @@ class Belief:
         at = self.values.index(text_of(value))
         return self.prior[at], self.posterior[at]
 
+    def table(self, most: int) -> Table:
+        """Return how likely the `most` likeliest values were, and are."""
+        shares = zip(self.values, self.prior, self.posterior, strict=True)
+        rows = [(value, Share(before), Share(after)) for value, before, after in shares]
+        heads = (self.column, Heading("before", bar=20), Heading("after", bar=20))
+        return Table.of("", heads, rows, most=most)
+
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values, ready for JSON."""
+        """Return everything as plain values, ready for JSON."""
         shares = zip(self.values, self.prior, self.posterior, strict=True)
         return {
             "column": self.column,
@@ -123,8 +129,8 @@ class Belief:
 
 
 @dataclass(frozen=True)
-class Explanation:
-    """What somebody learns of one person from a release."""
+class Explanation(Showable):
+    """What an adversary learns of one person from a release."""
 
     person: Mapping[str, Value]
     knows: str
@@ -202,22 +208,25 @@ class Explanation:
         title = f"{belief.column}: {listed(self.person) or 'anybody'}"
         return bars_svg(belief.values, belief.prior, belief.posterior, title=title)
 
-    def __str__(self) -> str:
-        tables = []
-        for belief in self.beliefs:
-            shares = zip(belief.values, belief.prior, belief.posterior, strict=True)
-            rows = [[v, percent(a), percent(b)] for v, a, b in shares]
-            tables.append(tabulated([[belief.column, "before", "after"], *rows[:_MOST]]))
-            if len(rows) > _MOST:
-                tables[-1] += f"\n… and {len(rows) - _MOST} values that are less likely"
-        return "\n\n".join(["\n".join(self.sentences), *tables])
+    def content(self) -> Content:
+        """Return the sentences, the places, and what is believed of each value."""
+        headline, *rest = self.sentences
+        parts: list[Part] = [*map(Sentence, rest)]
+        if len(self.places) > 1:
+            places = [
+                (listed(place.labels) or "everybody", place.people, Share(place.probability))
+                for place in self.places
+            ]
+            heads = ("may be in", "people", "how likely")
+            parts.append(Table.of("", heads, places, most=_MOST))
+        parts += [belief.table(_MOST) for belief in self.beliefs]
+        return Content(headline, tuple(parts))
+
+    def drawings(self) -> tuple[str, ...]:
+        return tuple(self.svg(belief.column) for belief in self.beliefs)
 
     def __repr__(self) -> str:
         return f"<Explanation of {listed(self.person) or 'somebody'}>"
-
-    def _repr_html_(self) -> str:
-        drawn = "".join(self.svg(belief.column) for belief in self.beliefs)
-        return "".join(f"<p>{escape(each)}</p>" for each in self.sentences) + drawn
 
 
 def listed(named: Mapping[str, Value]) -> str:

@@ -213,7 +213,7 @@ def with_list(
         >>> target = target_of(table, None, ["zip"], ["ill"])
         >>> target = with_list(target, published(table, ["zip"], ["ill"], None), drivers)
         >>> print(Linking("journalist").on(target, 0.75).worst[1])
-        zip=2407* (1): the row is of Rajesh, 24078, 50% before, 100% after
+        zip=2407* (1): the row is of Rajesh, 24078, 50 % before, 100 % after
     """
     table = open_table(people)
     if names is None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.attacks.target import Target
 from sfumato.classes import EquivalenceClasses, ValueCounts
-from sfumato.text import percent_of, text_of
+from sfumato.text import percent, text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
 # What an attack achieved: the same few figures for every attack, whatever it does.
@@ -81,7 +81,7 @@ class Case:
         )
         return (
             f"{who or 'everybody'} ({self.people}): {self.believed}, "
-            f"{percent_of(self.prior)} before, {percent_of(self.posterior)} after"
+            f"{percent(self.prior)} before, {percent(self.posterior)} after"
         )
 
 
@@ -93,7 +93,7 @@ class Outcome:
         >>> case = Case({"age": "30s"}, 4, "disease = flu", prior=0.25, posterior=1.0)
         >>> print(Outcome("homogeneity", "disease", people=4, of=20, prior=0.25, posterior=1.0,
         ...     threshold=0.75, worst=(case,)))
-        homogeneity(disease): 4 of 20 people at risk; strongest belief 100%, 25% before
+        homogeneity(disease): 4 of 20 people at risk; strongest belief 100 %, 25 % before
     """
 
     attack: str
@@ -194,10 +194,10 @@ class Outcome:
         name = self.attack if self.column is None else f"{self.attack}({self.column})"
         if self.posterior is None:
             return f"{name}: not tried, {self.note}"
-        before = "" if self.prior is None else f", {percent_of(self.prior)} before"
+        before = "" if self.prior is None else f", {percent(self.prior)} before"
         return (
             f"{name}: {self.people} of {self.of} people at risk; "
-            f"strongest belief {percent_of(self.posterior)}{before}"
+            f"strongest belief {percent(self.posterior)}{before}"
         )
 
 

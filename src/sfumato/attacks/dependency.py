@@ -50,9 +50,9 @@ class Dependency(Attack):
         >>> target = Target.of_table(counts, ("age",), ("work", "marital"))
         >>> outcome = Dependency("marital").on(target, threshold=0.75)
         >>> print(outcome)
-        dependency(marital): 20 of 20 people at risk; strongest belief 100%, 50% before
+        dependency(marital): 20 of 20 people at risk; strongest belief 100 %, 50 % before
         >>> print(outcome.worst[0])
-        work=private (10): marital = married, 50% before, 100% after
+        work=private (10): marital = married, 50 % before, 100 % after
     """
 
     name: ClassVar[str] = "dependency"

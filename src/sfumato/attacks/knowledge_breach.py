@@ -46,8 +46,8 @@ class KnowledgeBreach(Attack):
         >>> for target in (before, after):
         ...     worst = KnowledgeBreach("work").on(target, threshold=0.75).worst
         ...     print(max(worst, key=lambda case: case.people))
-        age=3*, work=state (2): marital=single, pay=low, 22% before, 100% after
-        age=3* (5): marital=single, pay=low, 22% before, 32% after
+        age=3*, work=state (2): marital=single, pay=low, 22 % before, 100 % after
+        age=3* (5): marital=single, pay=low, 22 % before, 32 % after
     """
 
     name: ClassVar[str] = "knowledge-breach"

@@ -8,6 +8,7 @@ import numpy as np
 from sfumato.attacks.base import MOST_CASES, Attack, Case, Outcome, at_risk
 from sfumato.attacks.target import Target
 from sfumato.errors import ParameterError, suggest
+from sfumato.text import percent
 from sfumato.typing import BoolArray, FloatArray, IntArray
 
 PROSECUTOR, JOURNALIST = "prosecutor", "journalist"
@@ -46,7 +47,7 @@ class Linking(Attack):
         >>> rows = [("2*", "flu"), ("2*", "gout"), ("3*", "hiv")]
         >>> counts = FrequencySet.from_rows(["age", "ill"], rows)
         >>> print(Linking().on(Target.of_table(counts, ("age",), ("ill",)), 0.75))
-        linking: 1 of 3 people at risk; strongest belief 100%, 33% before
+        linking: 1 of 3 people at risk; strongest belief 100 %, 33 % before
     """
 
     name: ClassVar[str] = "linking"
@@ -132,7 +133,7 @@ class Linking(Attack):
         return self.view == PROSECUTOR and not _UNKNOWN.isdisjoint(target.promised)
 
     def _risks(self, target: Target) -> str:
-        told = [f"{name.partition('_')[0]} {risk:.1%}" for name, risk in views(target).items()]
+        told = [f"{name.partition('_')[0]} {percent(risk)}" for name, risk in views(target).items()]
         return f"in the eyes of a {self.view}; largest risk by view: {', '.join(told)} on average"
 
     @classmethod

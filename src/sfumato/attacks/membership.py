@@ -11,14 +11,15 @@ from sfumato.attacks.base import Attack, Case, Outcome, at_risk
 from sfumato.attacks.matching import Matcher
 from sfumato.attacks.target import Target
 from sfumato.checks import require_int, require_number
+from sfumato.content import Content, Showable
 from sfumato.counts import FrequencySet, group
 from sfumato.errors import ParameterError
-from sfumato.html import fragment
+from sfumato.text import percent
 from sfumato.typing import BoolArray, CodeArray, FloatArray
 
 
 @dataclass(frozen=True)
-class Presence:
+class Presence(Showable):
     """How well real rows and fake ones can be told apart by a release.
 
     A fake row that matches no group is certainly not in the data; if nearly all of them are so,
@@ -84,18 +85,23 @@ class Presence:
             "exact": self.exact,
         }
 
-    def _repr_html_(self) -> str:
-        return fragment(str(self))
+    def content(self) -> Content:
+        """Return the figures in one sentence."""
+        return Content(self.headline)
 
-    def __str__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """How many people match a group, and how many fakes can be ruled out."""
         real = f"{self.matched} of {self.people} people match a group, {self.groups:.3g} on average"
         if self.ruled_out is None or self.interval is None:
             return f"membership: {real}; there is no combination that nobody has"
         of = f"{self.fakes} fake rows"
         if not self.exact:
             low, high = self.interval
-            of += f" (between {low:.1%} and {high:.1%} of all, at {self.attack.confidence:.0%})"
-        return f"membership: {real}; {self.ruled_out:.1%} of {of} match none and can be ruled out"
+            of += f" (between {percent(low, 1)} and {percent(high, 1)} of all, at "
+            of += f"{percent(self.attack.confidence)})"
+        out = percent(self.ruled_out, 1)
+        return f"membership: {real}; {out} of {of} match none and can be ruled out"
 
 
 _PROMISE = "delta-presence"
@@ -131,7 +137,7 @@ class Membership(Attack):
         >>> people = FrequencySet.from_rows(["age", "sex"], [(30, "f"), (30, "f"), (40, "m")])
         >>> exact = matcher(people, LinkedTables((people,)))
         >>> print(Membership().run(people, exact, rng=np.random.default_rng()))
-        membership: 3 of 3 people match a group, 1 on average; 100.0% of 2 fake rows match none \
+        membership: 3 of 3 people match a group, 1 on average; 100 % of 2 fake rows match none \
 and can be ruled out
     """
 
@@ -257,7 +263,8 @@ def _note(found: Presence) -> str:
     if found.ruled_out is None:
         return "every combination of values is somebody's: there are no fake rows to compare with"
     return (
-        f"a group fits {found.matched} of {found.people} people, and {1 - found.ruled_out:.1%} of "
+        f"a group fits {found.matched} of {found.people} people, and "
+        f"{percent(1 - found.ruled_out, 1)} of "
         f"{found.fakes} fake rows"
     )
 

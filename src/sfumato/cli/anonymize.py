@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.command import clean, command, progress_bar, say, show, write_json
+from sfumato.cli.command import command
 from sfumato.cli.options import (
     DataArgument,
     ForceOption,
@@ -23,7 +23,11 @@ from sfumato.cli.options import (
     settings,
     signing_key,
 )
+from sfumato.cli.output import clean, finish, progress_bar, say
 from sfumato.errors import ParameterError
+
+if TYPE_CHECKING:
+    from sfumato.releases.release import Decoupled, Release
 
 
 @command(
@@ -101,18 +105,14 @@ def anonymize(
             seed=seed,
             progress=progress,
         )
-    if json:
-        write_json(release.to_dict())
-        return
-    if quiet:
-        return
-    from sfumato.cli.views import release_view
+    finish(release, json=json, quiet=quiet)
+    if not (json or quiet):
+        _say_where(release)
 
-    show(*release_view(release))
+
+def _say_where(release: "Release | Decoupled", subject: str = "The release is") -> None:
     place = release.folder if release.place is None else release.place
-    say(f"\nThe release is in {clean(place)}; all {len(release.verdict.checks)} checks hold.")
-    for warning in release.warnings:
-        say(f"Warning: {clean(warning)}")
+    say(f"\n{subject} in {clean(place)}; all {len(release.verdict.checks)} checks hold.")
 
 
 # `sfumato protect`: anonymise, detect, mend, and detect again.
@@ -178,18 +178,9 @@ def protect(  # noqa: PLR0917 - options of a command line
             force=force,
             progress=progress,
         )
-    if json:
-        write_json(done.to_dict())
-        return
-    if quiet:
-        return
-    from sfumato.cli.views import steps_view
-
-    show(*steps_view(done))
-    place = done.release.folder if done.release.place is None else done.release.place
-    say(f"\nThe release is in {clean(place)}; all {len(done.release.verdict.checks)} checks hold.")
-    for warning in done.warnings:
-        say(f"Warning: {clean(warning)}")
+    finish(done, json=json, quiet=quiet)
+    if not (json or quiet):
+        _say_where(done.release)
 
 
 # `sfumato decouple`: from a release to several tables with weak links.
@@ -270,18 +261,9 @@ def decouple(  # noqa: PLR0917 - options of a command line
             seed=seed,
             progress=progress,
         )
-    if json:
-        write_json(release.to_dict())
-        return
-    if quiet:
-        return
-    from sfumato.cli.views import decoupled_view
-
-    show(*decoupled_view(release))
-    place = release.folder if release.place is None else release.place
-    say(f"\nThe tables are in {clean(place)}; all {len(release.verdict.checks)} checks hold.")
-    for warning in release.warnings:
-        say(f"Warning: {clean(warning)}")
+    finish(release, json=json, quiet=quiet)
+    if not (json or quiet):
+        _say_where(release, "The tables are")
 
 
 def _chosen(method: str | None, options: Sequence[str]) -> dict[str, object] | None:

@@ -1,18 +1,12 @@
-"""All commands, in the order of use."""
+"""The command line: every command of the files below, in the order of use."""
 
 from typing import Annotated
 
 import typer
 
 from sfumato._version import __version__
-from sfumato.cli.anonymize import anonymize, decouple, merge, protect
-from sfumato.cli.demo import demo
-from sfumato.cli.evidence import check_evidence, keygen, sign
-from sfumato.cli.prepare import compare, init, inspect, schema
-from sfumato.cli.publish import headroom, ledger, publish
-from sfumato.cli.report import diff, report
-from sfumato.cli.risk import breach, detect, explain, membership, verify
-from sfumato.cli.use import correlations, estimate, utility
+from sfumato.cli import anonymize, demo, evidence, prepare, publish, report, risk, use
+from sfumato.cli.command import Command
 
 app = typer.Typer(
     name="sfumato",
@@ -24,34 +18,11 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for _command in (
-    init,
-    inspect,
-    compare,
-    anonymize,
-    detect,
-    protect,
-    correlations,
-    decouple,
-    merge,
-    breach,
-    estimate,
-    utility,
-    membership,
-    explain,
-    publish,
-    headroom,
-    ledger,
-    verify,
-    report,
-    diff,
-    keygen,
-    sign,
-    check_evidence,
-    demo,
-    schema,
-):
-    app.command(_command.name, epilog=_command.epilog)(_command.run)
+for _file in (prepare, anonymize, risk, use, publish, report, evidence, demo):
+    for _command in vars(_file).values():
+        # A file may import the commands of another; each is registered where it is written.
+        if isinstance(_command, Command) and _command.run.__module__ == _file.__name__:
+            app.command(_command.name, epilog=_command.epilog)(_command.run)
 
 
 def _show_version(wanted: bool) -> None:

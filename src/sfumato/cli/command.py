@@ -1,134 +1,19 @@
-"""What a command is: a function, an example, and the same thing in Python."""
+"""Commands: a function, its examples, the same thing in Python, and the exit codes."""
 
-import json
 import os
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec
+from typing import Any, NoReturn, ParamSpec
 
 import typer
 
+from sfumato.cli.output import clean, say
 from sfumato.errors import SfumatoError, VerificationError
-
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-    from rich.table import Table
-    from rich.text import Text
-
-    from sfumato.typing import Progress
-
-# Showing results: text that is readable without colour, and JSON.
-
-
-_STYLES = {"holds": "green", "broken": "bold red", "unchecked": "yellow"}
-_WIDE = 160
-"""Columns of text when nobody looks: in a pipe or a file lines are not to be broken early."""
-
-
-def clean(value: object, *, keep: str = "") -> str:
-    r"""Make characters visible that would command a terminal, or turn its text around.
-
-    >>> clean("age\x1b[2J")
-    'age\\x1b[2J'
-    """
-    text = str(value)
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() or c in keep else repr(c)[1:-1] for c in text)
-
-
-def say(text: str) -> None:
-    """Tell the user something that is not the result."""
-    typer.echo(text, err=True)
-
-
-def write_json(value: object) -> None:
-    """Give the result as one JSON document."""
-    unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=not unicode, allow_nan=False))
-
-
-def console(*, err: bool = False) -> "Console":
-    """Open stdout or stderr for tables. `NO_COLOR` and `COLUMNS` are respected."""
-    from rich.console import Console
-
-    class Pipe(Console):
-        def on_broken_pipe(self) -> None:
-            # Rich would exit with 1, which here means that a promise is broken.
-            raise BrokenPipeError
-
-    stream = sys.stderr if err else sys.stdout
-    width = None if stream.isatty() or "COLUMNS" in os.environ else _WIDE
-    return Pipe(file=stream, width=width, markup=False, emoji=False, highlight=False)
-
-
-def cell(value: object, style: str = "", *, keep: str = "") -> "Text":
-    """Make text that is shown as it is, whatever brackets it holds."""
-    from rich.text import Text
-
-    return Text(clean(value, keep=keep), style=style)
-
-
-def table(
-    headers: Sequence[str], rows: Iterable[Sequence[object]], *, right: Iterable[str] = ()
-) -> "Table":
-    """Make a table; `right` names the columns of numbers."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
-    result = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    numbers = set(right)
-    for header in headers:
-        result.add_column(
-            cell(header), justify="right" if header in numbers else "left", overflow="fold"
-        )
-    for row in rows:
-        result.add_row(*(item if isinstance(item, Text) else cell(item) for item in row))
-    return result
-
-
-def fits(part: "Table") -> bool:
-    """Tell whether a table can be shown without breaking what is in its cells."""
-    target = console()
-    wanted = part.__rich_measure__(target, target.options.update(max_width=10**6)).maximum
-    return wanted <= target.width
-
-
-def show(*parts: "RenderableType", err: bool = False) -> None:
-    """Print parts one after the other, with an empty line between them."""
-    target = console(err=err)
-    for position, part in enumerate(parts):
-        if position:
-            target.print()
-        target.print(part)
-
-
-def status(word: str) -> "Text":
-    """Show an outcome: the word says it, the colour repeats it."""
-    return cell(word, _STYLES.get(word, ""))
-
-
-def bar(share: float, width: int = 30) -> str:
-    """Draw a share as a bar; what is not nothing can be seen.
-
-    >>> bar(0.5, 4), bar(0.001, 4), bar(0, 4)
-    ('██', '▏', '')
-    """
-    eighths = round(share * width * 8)
-    if share > 0:
-        eighths = max(eighths, 1)
-    part = "▏▎▍▌▋▊▉"[eighths % 8 - 1] if eighths % 8 else ""
-    return "█" * (eighths // 8) + part
-
-
-# How a command ends: what the user reads, and the exit code.
-
 
 BROKEN = 1
 """The promises do not hold."""
@@ -239,48 +124,3 @@ def command(*, examples: str, python: str) -> Callable[[Callable[..., None]], Co
         return Command(guarded(function), "\n\n".join(paragraphs))
 
     return make
-
-
-# A bar on stderr while a task works, if there is a terminal to see it.
-
-
-_STAGES = {
-    "look": "Looking at the columns",
-    "count": "Counting rows",
-    "population": "Counting the population",
-    "subsets": "Trying sets of columns",
-    "search": "Checking generalisations",
-    "partition": "Parting the rows",
-    "compare": "Comparing releases",
-    "publish": "Writing the release",
-    "verify": "Verifying",
-}
-
-
-@contextmanager
-def progress_bar(*, quiet: bool = False) -> "Iterator[Progress | None]":
-    """Give a callback for tasks that draws how far they are; None if nobody would see it."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TaskID,
-        TextColumn,
-        TimeElapsedColumn,
-    )
-
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
-    with Progress(*columns, TimeElapsedColumn(), console=console(err=True), transient=True) as bars:
-        tasks: dict[str, TaskID] = {}
-
-        def report(stage: str, done: int, total: int | None) -> None:
-            if stage not in tasks:
-                for finished in tasks.values():
-                    bars.update(finished, visible=False)
-                tasks[stage] = bars.add_task(_STAGES.get(stage, stage.capitalize()), total=None)
-            bars.update(tasks[stage], completed=done, total=total)
-
-        yield report

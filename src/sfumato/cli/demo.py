@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.command import BROKEN, cell, clean, command, progress_bar, say, show
+from sfumato.cli.command import BROKEN, command
+from sfumato.cli.output import clean, progress_bar, say, show, show_title
+from sfumato.content import Content, Listing, Sentence
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from sfumato.releases.release import Release
 
 
@@ -111,10 +111,10 @@ class Chain:
         self._publish()
         return holds
 
-    def _show(self, title: str, *parts: "RenderableType") -> None:
+    def _show(self, title: str, *contents: Content) -> None:
         self._step += 1
-        gap = [""] if self._step > 1 else []
-        show(*gap, cell(f"{self._step}. {title}", "bold"), *parts)
+        show_title(f"{self._step}. {title}", first=self._step == 1)
+        show(*contents)
 
     def _invent(self) -> None:
         """Write the invented people and their policy, as a user would have them."""
@@ -130,59 +130,53 @@ class Chain:
         csv.write_csv(samples.synthetic(later, seed=_SEED + 1), self._later)
         shutil.copyfile(samples.synthetic_policy(), self._policy)
         columns = f"{table.num_columns} columns: {', '.join(table.column_names)}"
-        self._show(f"{self._rows} invented patients", cell(columns))
+        self._show(f"{self._rows} invented patients", Content(columns))
 
     def _anonymize(self) -> "Release":
-        from sfumato.cli.views import exposure_view, release_view, sizes_view
         from sfumato.tasks.anonymize import anonymize
         from sfumato.tasks.draft import inspect
 
         with progress_bar() as progress:
             before = inspect(self._people, policy=self._policy, progress=progress)
-        self._show("What the data gives away as it is", *exposure_view(before))
+        self._show("What the data gives away as it is", before.short_content())
         with progress_bar() as progress:
             release = anonymize(self._people, self._policy, output=self._whole, progress=progress)
         after = inspect(self._whole / release.manifest.files[0].name, policy=self._policy)
         self._show(
             "Anonymised, with as little loss as possible",
-            *release_view(release),
-            cell("How many people share their class, before and after:"),
-            sizes_view(before, after),
+            release.content(),
+            Content("People by the size of their class, before and after:", (before.sizes(after),)),
         )
         return release
 
     def _detect(self, release: "Release") -> None:
-        from sfumato.cli.views import rules_view
+        from sfumato.leaks.findings import rules_table
         from sfumato.tasks.detect import detect
 
         with progress_bar() as progress:
             findings = detect(release, progress=progress)
-        rules = [rules_view(findings.leaks[:_MOST_RULES])] if findings.leaks else []
-        advice = cell(str(findings.advice()), keep="\n")
-        self._show(
-            "What the release still tells", cell(str(findings).splitlines()[0]), *rules, advice
-        )
+        rules = [rules_table(findings.leaks, _MOST_RULES)] if findings.leaks else []
+        advice = Sentence(str(findings.advice()))
+        self._show("What the release still tells", Content(findings.headline, (*rules, advice)))
 
     def _decouple(self, release: "Release") -> None:
-        from sfumato.cli.views import decoupled_view
         from sfumato.tasks.breach import breach
         from sfumato.tasks.decouple import decouple
 
         with progress_bar() as progress:
             tables = decouple(release, output=self._output, force=True, progress=progress)
-        left = "\n".join(f"  {view}" for view in breach(tables).views)
+        left = Listing.of(list(map(str, breach(tables).views)))
         self._show(
             "Decoupled: what is sensitive in tables of its own",
-            *decoupled_view(tables),
-            cell(f"What is left to guess, by what somebody knows:\n{left}", keep="\n"),
+            tables.content(),
+            Content("What is left to guess, by what is known:", (left,)),
         )
 
     def _verify(self) -> bool:
-        from sfumato.cli.views import assessment_view
         from sfumato.tasks.verify import verify
 
         found = verify(self._output, self._policy)
-        self._show("Verified and attacked, from the written tables alone", *assessment_view(found))
+        self._show("Verified and attacked, from the written tables alone", found.content())
         return found.holds
 
     def _publish(self) -> None:
@@ -197,8 +191,8 @@ class Chain:
         )
         done = ledger.publish(self._later)
         text = (
-            f"{ledger.started}\n{done}\n"
+            f"{ledger.started}\n{done.headline}\n"
             "Who waits is published when enough others join their group.\n"
             f"Compared with the last release: {done.composition}"
         )
-        self._show(f"{done.given} more patients, published on a ledger", cell(text, keep="\n"))
+        self._show(f"{done.given} more patients, published on a ledger", Content(text))

@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.command import BROKEN, cell, clean, command, say, show, write_json
+from sfumato.cli.command import BROKEN, command
 from sfumato.cli.options import JsonOption, QuietOption, ReleaseArgument, passphrase, signing_key
+from sfumato.cli.output import clean, finish, say, write_json
 
 
 @command(
@@ -98,13 +99,9 @@ def check_evidence(
     public key also if the release is not signed, or by another key. Whether the claims are true
     is another question, which sfumato verify answers.
     """
-    from sfumato.cli.views import verdict_view
     from sfumato.tasks.evidence import check_evidence as task
 
     found = task(release, public_key)
-    if json:
-        write_json(found.to_dict())
-    else:
-        show(*verdict_view(found), *([cell(found.note)] if found.note else []))
+    finish(found, json=json)
     if not found.holds:
         raise typer.Exit(BROKEN)

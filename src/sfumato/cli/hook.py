@@ -7,7 +7,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from sfumato.cli.command import BROKEN, WRONG, clean, say
+from sfumato.cli.command import BROKEN, WRONG
+from sfumato.cli.output import clean, say
 
 
 def releases_of(files: Iterable[str]) -> list[Path]:

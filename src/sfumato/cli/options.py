@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from sfumato.cli.command import clean, say
+from sfumato.cli.output import clean, say
 from sfumato.errors import InputError, OutputError, ParameterError
 
 if TYPE_CHECKING:

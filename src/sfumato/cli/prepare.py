@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.command import clean, command, progress_bar, say, show, write_json
+from sfumato.cli.command import command
 from sfumato.cli.options import (
     DataArgument,
     ForceOption,
@@ -16,6 +16,7 @@ from sfumato.cli.options import (
     refuse_existing,
     write_text,
 )
+from sfumato.cli.output import clean, finish, progress_bar, say, show, write_json
 from sfumato.errors import ParameterError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -45,7 +46,6 @@ def init(
     if not to_stdout:
         refuse_existing(target, force=force)
         _refuse_to_replace(target, data)
-    from sfumato.cli.views import draft_view
     from sfumato.releases.stored import shown
     from sfumato.tasks.draft import draft as task
     from sfumato.tasks.draft import inspect
@@ -53,7 +53,7 @@ def init(
     with progress_bar() as progress:
         draft = task(data, progress=progress)
         inspection = inspect(data, policy=draft.policy, progress=progress)
-    show(*draft_view(draft, inspection), err=to_stdout)
+    show(draft.content(inspection), inspection.short_content(), err=to_stdout)
     if to_stdout:
         typer.echo(draft.text, nl=False)
         return
@@ -113,12 +113,7 @@ def inspect(
             policy=policy,
             progress=progress,
         )
-    if json:
-        write_json(inspection.to_dict())
-    else:
-        from sfumato.cli.views import inspection_view
-
-        show(*inspection_view(inspection))
+    finish(inspection, json=json)
 
 
 # `sfumato compare`: what policies, methods and parameters cost, and what they leave at risk.
@@ -219,12 +214,7 @@ def compare(  # noqa: PLR0917 - options of a command line
         write_text(path, text, force=force)
         if not quiet:
             say(f"Written: {clean(path)}")
-    if json:
-        write_json(found.to_dict())
-    elif not quiet:
-        from sfumato.cli.views import comparison_view
-
-        show(*comparison_view(found))
+    finish(found, json=json, quiet=quiet)
 
 
 def _require_both(choose: str | None, output: Path | None) -> None:

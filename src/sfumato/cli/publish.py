@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.command import BROKEN, cell, clean, command, say, show, write_json
+from sfumato.cli.command import BROKEN, command
 from sfumato.cli.options import (
     ForceOption,
     JsonOption,
@@ -16,6 +16,8 @@ from sfumato.cli.options import (
     signing_key,
     write_text,
 )
+from sfumato.cli.output import clean, finish, say, show, write_json
+from sfumato.content import Content, Sentence
 from sfumato.errors import InputError, ParameterError
 
 LedgerOption = Annotated[
@@ -129,16 +131,13 @@ def publish(  # noqa: PLR0917 - options of a command line
     else:
         _require_nothing_else(delete=delete, correct=correct, output=output, key=key)
         done = start_ledger(data, ledger, alpha, k, policy, source, dry_run=dry_run)
+    finish(done, json=json, quiet=quiet)
     if json:
-        write_json(done.to_dict())
         return
-    for warning in done.warnings:
-        say(f"Warning: {clean(warning)}")
     if quiet:
+        for remark in done.content().remarks:
+            say(clean(remark))
         return
-    from sfumato.cli.views import publication_view
-
-    show(*publication_view(done))
     place = done.folder if done.place is None else done.place
     if place is not None:
         say(f"Written: {clean(place)}")
@@ -194,12 +193,7 @@ def headroom(
     if draw is not None:
         write_text(draw, found.svg(), force=force)
         say(f"Written: {clean(draw)}")
-    if json:
-        write_json(found.to_dict())
-        return
-    from sfumato.cli.views import headroom_view
-
-    show(*headroom_view(found))
+    finish(found, json=json)
 
 
 def _parse_values(texts: list[str]) -> dict[str, str | None]:
@@ -252,24 +246,22 @@ def ledger(
 
     The exit code of verify is 1 if something is not as it was written.
     """
-    from sfumato.cli.views import contents_view, log_view
-    from sfumato.publishing.ledger import Ledger
+    from sfumato.publishing.ledger import Ledger, history_content
 
     found = Ledger.open(file)
     if action is Action.LOG:
         entries = found.history
-        write_json(entries) if json else show(log_view(entries))
+        write_json(entries) if json else show(history_content(entries))
         return
     if action is Action.SHOW:
-        contents = found.contents(release)
-        write_json(contents.to_dict()) if json else show(*contents_view(contents))
+        finish(found.contents(release), json=json)
         return
     faults = found.verify(head)
     if json:
         write_json({"holds": not faults, "faults": faults})
     elif faults:
-        show(*(cell(fault) for fault in faults), cell("the ledger was edited", "bold red"))
+        show(Content("the ledger was edited", tuple(map(Sentence, faults)), "broken"))
     else:
-        show(cell("the ledger is as it was written", "green"))
+        show(Content("the ledger is as it was written", verdict="holds"))
     if faults:
         raise typer.Exit(BROKEN)

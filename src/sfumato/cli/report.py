@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.command import BROKEN, cell, clean, command, say, show, table, write_json
+from sfumato.cli.command import BROKEN, command
 from sfumato.cli.options import (
     ForceOption,
     JsonOption,
@@ -18,6 +18,7 @@ from sfumato.cli.options import (
     signing_key,
     write_text,
 )
+from sfumato.cli.output import clean, finish, say
 from sfumato.errors import ParameterError
 
 
@@ -153,20 +154,4 @@ def diff(
         sensitive=None if sensitive is None else listed(sensitive),
         data=data,
     )
-    if json:
-        write_json(found.to_dict())
-        return
-    from sfumato.comparison.changes import shown
-
-    headline, *_ = str(found).splitlines()
-    sections = (
-        ("Risk", found.risk),
-        ("Usefulness", found.utility),
-        ("What was done differently", found.causes),
-    )
-    for title, changes in sections:
-        rows = [(each.name, shown(each.old), shown(each.new), each.meaning) for each in changes]
-        if rows:
-            show(table((title, "before", "now", ""), rows, right=("before", "now")))
-            show(cell(""))
-    show(cell(headline))
+    finish(found, json=json)

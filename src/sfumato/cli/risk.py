@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sfumato.cli.command import BROKEN, clean, command, progress_bar, say, show, table, write_json
+from sfumato.cli.command import BROKEN, command
 from sfumato.cli.options import (
     ForceOption,
     JsonOption,
@@ -24,6 +24,7 @@ from sfumato.cli.options import (
     refuse_existing,
     write_text,
 )
+from sfumato.cli.output import clean, finish, progress_bar, say, show, write_json
 from sfumato.errors import InputError
 
 
@@ -100,13 +101,11 @@ def detect(  # noqa: PLR0917 - options of a command line
         return
     if quiet:
         return
-    from sfumato.cli.views import findings_view, inference_view
-
-    show(*findings_view(findings, size))
+    show(findings.content(size=size))
     if inferred is not None:
-        show(*inference_view(inferred))
-    for note in findings.notes:
-        say(f"Note: {clean(note)}")
+        from sfumato.leaks.findings import inference_content
+
+        show(inference_content(inferred))
     for path in written:
         say(f"Written: {clean(path)}")
 
@@ -169,29 +168,25 @@ def breach(  # noqa: PLR0917 - options of a command line
         )
     columns = [table.column for table in exposure.grouped.sensitive]
     known = known_values(columns, knows or [])
-    from sfumato.cli.views import (
-        breach_view,
-        guesses_view,
-        holders_view,
-    )
-
     if group:
         wanted = known_values(exposure.grouped.quasi_identifiers, group)
         person = exposure.person(wanted, known)
         if json:
             write_json({"person": person.to_dict(most=most, alpha=alpha)})
         elif not quiet:
-            show(*breach_view(person, alpha, most))
+            show(person.content(most=most, alpha=alpha))
     elif known:
         found = exposure.holders(known)
         if json:
             write_json({"holders": [one.to_dict() for one in found]})
         elif not quiet:
-            show(*holders_view(found, most))
+            from sfumato.leaks.breach import holders_content
+
+            show(holders_content(found, most))
     elif json:
         write_json(exposure.to_dict(most=most))
     elif not quiet:
-        show(*guesses_view(exposure, most))
+        show(exposure.content(most=most))
 
 
 # `sfumato membership`: can others tell who is in the data at all?
@@ -223,7 +218,7 @@ def membership(  # noqa: PLR0917 - options of a command line
     """Hold real and made-up people against the groups of releases, side by side.
 
     Shown are how many groups a real and a made-up person match, and the share of made-up people
-    who match none: of those others can tell that they are not in the data. The nearer to 100%,
+    who match none: of those others can tell that they are not in the data. The nearer to 100 %,
     the more matching says about the rest. The exit code is 0: this measures, and judges nothing.
     """
     from sfumato.tasks.membership import membership as task
@@ -240,11 +235,7 @@ def membership(  # noqa: PLR0917 - options of a command line
             seed=seed,
             progress=progress,
         )
-    if json:
-        write_json(found.to_dict())
-    elif not quiet:
-        heads, *lines = found.cells
-        show(table(heads, lines, right=heads[1:]))
+    finish(found, json=json, quiet=quiet)
 
 
 # `sfumato explain`: what a release tells about one person.
@@ -307,14 +298,14 @@ def explain(  # noqa: PLR0917 - options of a command line
         refuse_existing(svg, force=force)
     knows: dict[str, Any] = {
         "not": list(ruled_out or []),
-        "is": _pairs(known or []),
-        "prior": {value: _share(share, value) for value, share in _last(prior or [])},
+        "is": _read_pairs(known or []),
+        "prior": {value: _share(share, value) for value, share in _read_shares(prior or [])},
     }
     from sfumato.tasks.explain import explain as task
 
     found = task(
         what,
-        _pairs(person or []),
+        _read_pairs(person or []),
         knows=knows,
         column=column,
         policy=policy,
@@ -327,15 +318,10 @@ def explain(  # noqa: PLR0917 - options of a command line
         say(f"Written: {clean(svg)}")
     elif svg is not None:
         say("Nothing was drawn: nobody fits.")
-    if json:
-        write_json(found.to_dict())
-        return
-    from sfumato.cli.views import explain_view
-
-    show(*explain_view(found))
+    finish(found, json=json)
 
 
-def _pairs(given: Sequence[str]) -> dict[str, str | None]:
+def _read_pairs(given: Sequence[str]) -> dict[str, str | None]:
     """Read `column=value`; nothing after the sign is a missing value."""
     found: dict[str, str | None] = {}
     for text in given:
@@ -348,7 +334,7 @@ def _pairs(given: Sequence[str]) -> dict[str, str | None]:
     return found
 
 
-def _last(given: Sequence[str]) -> list[tuple[str, str]]:
+def _read_shares(given: Sequence[str]) -> list[tuple[str, str]]:
     """Cut at the last sign: a value may hold one itself."""
     for text in given:
         if "=" not in text:
@@ -447,7 +433,7 @@ def verify(  # noqa: PLR0917 - options of a command line
     from sfumato.errors import ParameterError
     from sfumato.releases.stored import shown
     from sfumato.tasks.verify import verify as task
-    from sfumato.verdicts import FORMATS, written
+    from sfumato.verdicts import FORMATS, format_assessment
 
     chosen = "json" if json else form
     if chosen is not None and chosen not in FORMATS:
@@ -466,10 +452,8 @@ def verify(  # noqa: PLR0917 - options of a command line
         earlier=earlier,
     )
     if chosen is not None:
-        typer.echo(written(found, chosen, subject=shown(what)), nl=False)
+        typer.echo(format_assessment(found, chosen, subject=shown(what)), nl=False)
     else:
-        from sfumato.cli.views import assessment_view
-
-        show(*assessment_view(found))
+        show(found.content())
     if not found.holds:
         raise typer.Exit(BROKEN)

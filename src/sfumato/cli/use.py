@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.command import cell, clean, command, progress_bar, say, show, table, write_json
+from sfumato.cli.command import command
 from sfumato.cli.options import (
     ForceOption,
     JsonOption,
@@ -23,6 +23,7 @@ from sfumato.cli.options import (
     refuse_existing,
     write_text,
 )
+from sfumato.cli.output import clean, finish, progress_bar, say
 
 
 @command(
@@ -69,13 +70,7 @@ def utility(  # noqa: PLR0917 - options of a command line
             seed=seed,
             progress=progress,
         )
-    if json:
-        write_json(found.to_dict())
-    elif not quiet:
-        heads, *lines = found.cells
-        each = [f"{name}: {found[name]}" for name in found] if len(found) == 1 else []
-        shown = table(heads, lines, right=heads[1:])
-        show(shown, *(cell(text, keep="\n") for text in each))
+    finish(found, json=json, quiet=quiet)
 
 
 # `sfumato estimate`: count with nothing but a release.
@@ -120,10 +115,7 @@ def estimate(
     from sfumato.tasks.estimate import estimate as task
 
     found = task(what, conditions(where), original=original, policy=policy)
-    if json:
-        write_json(found.to_dict())
-    elif not quiet:
-        show(cell(found))
+    finish(found, json=json, quiet=quiet)
 
 
 # `sfumato correlations`: which columns have how much to do with each other.
@@ -168,9 +160,4 @@ def correlations(
     if svg is not None:
         write_text(svg, found.svg(), force=force)
         say(f"Written: {clean(svg)}")
-    if json:
-        write_json(found.to_dict())
-        return
-    from sfumato.cli.views import correlations_view
-
-    show(*correlations_view(found))
+    finish(found, json=json)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sfumato.html import fragment
+from sfumato.content import Content, Part, Sentence, Showable, Table
 from sfumato.tasks.verify import Assessment
 from sfumato.text import text_of
 
@@ -49,7 +49,7 @@ class Change:
 
 
 @dataclass(frozen=True, eq=False)
-class Changes:
+class Changes(Showable):
     """What changed between two releases, and which settings it comes from."""
 
     old: Assessment
@@ -82,26 +82,25 @@ class Changes:
             **{part: [change.to_dict() for change in getattr(self, part)] for part in parts},
         }
 
-    def _repr_html_(self) -> str:
-        rows = [
-            [c.name, shown(c.old), shown(c.new), c.meaning]
-            for c in (*self.risk, *self.utility, *self.causes)
-        ]
-        return fragment(str(self).splitlines()[0], ["what", "before", "now", "so it is"], rows)
+    def content(self) -> Content:
+        """Return what changed in risk and usefulness, and what was done differently."""
+        parts = (
+            _changes_part("Risk", self.risk, "no attack learns more or less"),
+            _changes_part("Usefulness", self.utility, "nothing measured changed"),
+            _changes_part("What was done differently", self.causes, "nothing that shows"),
+        )
+        headline = f"May it be published? Before: {self.old.answer}. Now: {self.new.answer}."
+        return Content(headline, parts, self.new.answer)
 
     def __repr__(self) -> str:
         return f"<Changes: {self.old.answer} before, {self.new.answer} now>"
 
-    def __str__(self) -> str:
-        lines = [f"May it be published? Before: {self.old.answer}. Now: {self.new.answer}."]
-        lines += _section("Risk", self.risk, "no attack learns more or less")
-        lines += _section("Usefulness", self.utility, "nothing measured changed")
-        lines += _section("What was done differently", self.causes, "nothing that shows")
-        return "\n".join(lines)
 
-
-def _section(title: str, changes: Sequence[Change], nothing: str) -> list[str]:
-    return [f"{title}:", *([f"  {change}" for change in changes] or [f"  {nothing}"])]
+def _changes_part(title: str, changes: Sequence[Change], nothing: str) -> Part:
+    if not changes:
+        return Sentence(f"{title}: {nothing}.")
+    rows = [[each.name, shown(each.old), shown(each.new), each.meaning] for each in changes]
+    return Table.of("", [title, "before", "now", "so it is"], rows, most=None)
 
 
 def shown(value: object) -> str:

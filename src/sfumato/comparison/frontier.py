@@ -3,22 +3,17 @@
 import csv
 import io
 import json
-from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from sfumato.comparison.trial import AT_RISK, QUERY_ERROR, RISKS, Point, loss_words
+from sfumato.content import Cell, Content, Sentence, Share, Showable, Table, save_text
 from sfumato.drawing.charts import Spot, scatter_svg
-from sfumato.drawing.svg import escape
 from sfumato.errors import ParameterError, UnknownNameError
-from sfumato.html import save_text
 from sfumato.losses import NormalizedLoss
-from sfumato.text import percent
-from sfumato.usefulness.measure import tabulated
 
 TITLES = ("suppressed", "at risk", "belief", "gain", "highest 1/n", "mean 1/n", "seconds")
 """What the columns after the loss are called."""
@@ -28,7 +23,7 @@ _SAME = 12
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Showable):
     """Several policies on one table: what each loses, what each leaves at risk, and the front.
 
     A policy is on the front if no other one has less risk without more loss, or less loss without
@@ -134,20 +129,24 @@ class Comparison:
             "points": [{**point.to_dict(), "front": point.name in front} for point in self.points],
         }
 
-    @property
-    def cells(self) -> list[list[str]]:
-        """The figures as text: the titles, and a line per policy."""
+    def content(self) -> Content:
+        """Return the figures of all policies; those on the front have a star."""
         front = {point.name for point in self.front}
-        lines = [
+        rows = [
             [
                 point.name,
-                f"{number}{'*' if point.name in front else ' '}",
+                f"{number}{'*' if point.name in front else ''}"
+                + ("" if point.possible else " not possible"),
                 *_figures(point, self.loss),
             ]
             for number, point in enumerate(self.points, 1)
         ]
         lost = "query error" if self.loss == QUERY_ERROR else "loss"
-        return [["policy", "", lost, *TITLES], *lines]
+        table = Table.of("", ["policy", "", lost, *TITLES], rows, most=None)
+        return Content(self.headline, (table, *map(Sentence, self.notes)))
+
+    def drawings(self) -> tuple[str, ...]:
+        return (self.svg(),)
 
     @property
     def headline(self) -> str:
@@ -192,8 +191,19 @@ class Comparison:
         return scatter_svg(spots, x_axis=lost, y_axis=words, title=title)
 
     def html(self) -> str:
-        """Write a page of its own: the drawing, the figures and the policies to copy."""
-        return page_of(self)
+        """Return a page of its own: the drawing, the figures and the policies to copy."""
+        from sfumato.pages import comparison_page
+
+        front = {point.name for point in self.front}
+        policies = [
+            (
+                f"{number}. {point.name}" + (": on the front" if point.name in front else ""),
+                point.told(self.loss) if point.possible else f"Not possible: {point.reason}",
+                point.policy.to_yaml(),
+            )
+            for number, point in enumerate(self.points, 1)
+        ]
+        return comparison_page(self.content(), self.drawn(linked=True), self.threshold, policies)
 
     def csv(self) -> str:
         """Write the figures as CSV, a line per policy."""
@@ -227,13 +237,6 @@ class Comparison:
 
     def __repr__(self) -> str:
         return f"<Comparison of {len(self.points)} policies, {len(self.front)} on the front>"
-
-    def __str__(self) -> str:
-        return "\n".join([self.headline, tabulated(self.cells), *self.notes])
-
-    def _repr_html_(self) -> str:
-
-        return fragment_of(self)
 
 
 _IN_CSV = (
@@ -269,170 +272,11 @@ def checked_risk(risk: str) -> str:
     return risk
 
 
-def _figures(point: Point, loss: str) -> list[str]:
-    seconds = f"{point.seconds:.2f}"
+def _figures(point: Point, loss: str) -> list[Cell]:
+    seconds = round(point.seconds, 2)
     if point.measured is None:
-        return ["not possible", *[""] * (len(TITLES) - 1), seconds]
+        return [None, *[""] * (len(TITLES) - 1), seconds]
     found = point.measured
-    lost = f"{found.losses[loss]:.4f}" if loss in found.losses else ""
-    shares = [percent(found.risks[name]) if name in found.risks else "" for name in RISKS]
-    return [lost, str(found.suppressed), *shares, seconds]
-
-
-# A comparison as a page: a drawing to look around in, the figures, and the policies to copy.
-#
-# The page is one file. It asks nobody for anything: what it may run and how it may look is fixed
-# by hashes. Without its script it is a drawing whose marks are links, and a table.
-
-
-_STYLE = """
-body { margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: #222; background: #fff;
-  font-family: system-ui, sans-serif; line-height: 1.45; }
-svg { max-width: 100%; height: auto; }
-svg a { cursor: pointer; }
-svg a:focus { outline: 3px solid #b35900; outline-offset: 3px; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: .25rem .7rem .25rem 0; text-align: right; vertical-align: top; }
-thead th { border-bottom: 1px solid #5f6368; }
-tbody th { font-weight: inherit; }
-.name { text-align: left; }
-.scroll { overflow-x: auto; }
-details { border-top: 1px solid #d9dde1; padding: .4rem 0; }
-details:target { border-left: 4px solid #b35900; padding-left: .6rem; }
-summary { cursor: pointer; }
-pre { background: #f4f5f6; padding: .8rem; overflow-x: auto; }
-.told { position: absolute; z-index: 1; max-width: 24rem; padding: .4rem .6rem; color: #fff;
-  background: #222; border-radius: .3rem; font-size: .85rem; pointer-events: none; }
-"""
-
-_SCRIPT = """
-(function () {
-  "use strict";
-  var told = document.createElement("div");
-  told.className = "told";
-  told.setAttribute("role", "status");
-  told.hidden = true;
-  document.body.appendChild(told);
-  function hide() { told.hidden = true; }
-  function reveal(mark) {
-    var at = mark.getBoundingClientRect();
-    told.textContent = mark.getAttribute("aria-label");
-    told.style.left = Math.max(8, at.left + window.scrollX) + "px";
-    told.style.top = at.bottom + window.scrollY + 8 + "px";
-    told.hidden = false;
-  }
-  function open() {
-    var found = location.hash && document.getElementById(location.hash.slice(1));
-    if (!found || found.tagName !== "DETAILS") { return; }
-    found.open = true;
-    found.querySelector("summary").focus();
-  }
-  document.querySelectorAll("svg a").forEach(function (mark) {
-    var title = mark.querySelector("title");
-    if (title) { title.remove(); }
-    mark.addEventListener("mouseenter", function () { reveal(mark); });
-    mark.addEventListener("focus", function () { reveal(mark); });
-    mark.addEventListener("mouseleave", hide);
-    mark.addEventListener("blur", hide);
-    mark.addEventListener("click", function () { hide(); window.setTimeout(open, 0); });
-  });
-  document.addEventListener("keydown", function (event) {
-    if (event.key === "Escape") { hide(); }
-  });
-  document.querySelectorAll("details pre").forEach(function (policy) {
-    var button = document.createElement("button");
-    button.type = "button";
-    button.textContent = "Copy the policy";
-    button.addEventListener("click", function () {
-      var range = document.createRange();
-      range.selectNodeContents(policy);
-      window.getSelection().removeAllRanges();
-      window.getSelection().addRange(range);
-      function say(done) { button.textContent = done ? "Copied" : "Press Ctrl+C to copy"; }
-      if (!navigator.clipboard) { say(document.execCommand("copy")); return; }
-      navigator.clipboard.writeText(policy.textContent).then(
-        function () { say(true); }, function () { say(false); });
-    });
-    policy.parentNode.insertBefore(button, policy);
-  });
-  window.addEventListener("hashchange", open);
-  open();
-}());
-"""
-
-
-def page_of(comparison: "Comparison") -> str:
-    """Write a page that needs nothing but itself."""
-    policies = "\n".join(
-        _details(number, point, comparison) for number, point in enumerate(comparison, 1)
-    )
-    allowed = (
-        f"default-src 'none'; style-src '{_hash(_STYLE)}'; script-src '{_hash(_SCRIPT)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    title = f"{len(comparison)} polic{'y' if len(comparison) == 1 else 'ies'} compared"
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{allowed}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(title)}</title>
-<style>{_STYLE}</style>
-</head>
-<body>
-<h1>{escape(title)}</h1>
-<p>{escape(comparison.headline)} Somebody is at risk if a belief about them reaches
-{comparison.threshold:.0%} and the release at least halved the doubt.</p>
-{_notes(comparison)}
-<figure>{comparison.drawn(linked=True)}</figure>
-<h2>Figures</h2>
-<div class="scroll">{_table(comparison, linked=True)}</div>
-<h2>Policies</h2>
-{policies}
-<script>{_SCRIPT}</script>
-</body>
-</html>
-"""
-
-
-def fragment_of(comparison: "Comparison") -> str:
-    """Write the drawing and the figures for a notebook."""
-    drawing, table = comparison.svg(), _table(comparison, linked=False)
-    return (
-        f"<div><p><strong>{escape(comparison.headline)}</strong></p>{drawing}{table}"
-        f"{_notes(comparison)}</div>"
-    )
-
-
-def _hash(text: str) -> str:
-    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
-
-
-def _notes(comparison: "Comparison") -> str:
-    return "".join(f"<p>{escape(note)}</p>" for note in comparison.notes)
-
-
-def _table(comparison: "Comparison", *, linked: bool) -> str:
-    titles, *lines = comparison.cells
-    head = "".join(f'<th scope="col">{escape(title)}</th>' for title in titles[1:])
-    rows = []
-    for number, (name, *figures) in enumerate(lines, 1):
-        shown = escape(name)
-        link = f'<a href="#policy-{number}">{shown}</a>' if linked else shown
-        cells = "".join(f"<td>{escape(each.strip())}</td>" for each in figures)
-        rows.append(f'<tr><th scope="row" class="name">{link}</th>{cells}</tr>')
-    return (
-        f'<table><thead><tr><th scope="col" class="name">policy</th>{head}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table>"
-    )
-
-
-def _details(number: int, point: "Point", comparison: "Comparison") -> str:
-    front = point.name in {each.name for each in comparison.front}
-    heading = f"{number}. {point.name}" + (": on the front" if front else "")
-    told = point.told(comparison.loss) if point.possible else f"Not possible: {point.reason}"
-    return (
-        f'<details id="policy-{number}"><summary>{escape(heading)}</summary>'
-        f"<p>{escape(told)}</p><pre>{escape(point.policy.to_yaml())}</pre></details>"
-    )
+    lost = round(found.losses[loss], 4) if loss in found.losses else ""
+    shares = [Share(found.risks[name]) if name in found.risks else "" for name in RISKS]
+    return [lost, found.suppressed, *shares, seconds]

@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from sfumato.classes import EquivalenceClasses
+from sfumato.content import Cell, Content, Heading, Part, Sentence, Share, Showable, Table
 from sfumato.counts import FrequencySet, group
-from sfumato.html import fragment
 from sfumato.models import (
     AverageRisk,
     DeltaPresence,
@@ -273,8 +273,12 @@ class SensitiveRisk:
     """None if the values are not numbers."""
 
 
+_FEW = 5
+"""The number of sets of columns shown where space is short."""
+
+
 @dataclass(frozen=True)
-class Inspection:
+class Inspection(Showable):
     """The risk of a table as it is; nothing was changed.
 
     Missing values count as values of their own. `print` shows it as tables, `to_dict`
@@ -309,101 +313,113 @@ class Inspection:
         plain: dict[str, Any] = _plain(asdict(self))
         return plain
 
-    def _repr_html_(self) -> str:
-        head = ["column", "role", "distinct", "missing", "unique alone"]
-        rows = [
-            [_name(c.name), c.role.value, c.distinct, percent(c.missing), percent(c.unique)]
-            for c in self.columns
-        ]
-        return fragment(self._headline(), head, rows)
-
     def __repr__(self) -> str:
-        return f"<Inspection {self._headline()}>"
+        return f"<Inspection {self.headline}>"
 
-    def _headline(self) -> str:
+    @property
+    def headline(self) -> str:
+        """How many rows look alike, in one line."""
         return (
             f"{self.rows} rows in {self.classes.count} classes, smallest {self.classes.smallest}, "
             f"{percent(self.risk.unique)} of rows unique"
         )
 
-    def __str__(self) -> str:
+    def content(self) -> Content:
+        """Return the risk of all rows, of each column and of a few columns together."""
+        parts: list[Part] = [
+            *self._facts(),
+            self.sizes(),
+            Sentence(f"Rows in classes {self._below()}"),
+        ]
+        parts.append(
+            Table.of(
+                "",
+                ["column", "role", "distinct", "missing", "unique alone"],
+                [
+                    [_name(c.name), c.role.value, c.distinct, Share(c.missing), Share(c.unique)]
+                    for c in self.columns
+                ],
+                most=None,
+            )
+        )
+        if self.subsets.looked_at:
+            search = self.subsets
+            how = "all" if search.complete else f"{search.looked_at} of"
+            rest = "" if search.complete else ", the most telling first"
+            text = f"Looked at {how} {search.possible} sets of up to {search.largest} columns{rest}"
+            parts += [self._telling_sets(), Sentence(text)]
+        if self.sensitive:
+            parts.append(self._sensitive())
+        return Content(self.headline, tuple(parts))
+
+    def short_content(self) -> Content:
+        """Return how many people are exposed, and by which columns."""
+        return Content(self.headline, (*self._facts(), self._telling_sets(_FEW)))
+
+    def _facts(self) -> list[Sentence]:
+        """Return the quasi-identifiers and the risk in sentences."""
         guessed = " (guessed from names and values)" if self.roles_from == "guessed" else ""
         worst, average = percent(self.risk.maximum), percent(self.risk.average)
-        parts = [
-            self._headline(),
+        texts = [
             f"Quasi-identifiers{guessed}: {', '.join(map(_name, self.quasi_identifiers))}",
             f"Re-identification risk: at most {worst}, on average {average}",
-            *self._population(),
-            "",
-            *self._sizes(),
-            "",
-            *self._columns(),
         ]
-        if self.subsets.looked_at:
-            parts += ["", *self._subsets()]
-        if self.sensitive:
-            parts += ["", *self._sensitive()]
-        return "\n".join(parts)
+        if (found := self.population) is not None:
+            low, high = map(percent, found.presence)
+            texts.append(
+                f"Population: {found.people} people; every class stands for {found.smallest} of "
+                f"them or more, of whom {low} to {high} are in the table"
+            )
+        return [*map(Sentence, texts)]
 
-    def _population(self) -> list[str]:
-        found = self.population
-        if found is None:
-            return []
-        low, high = map(percent, found.presence)
-        text = (
-            f"Population: {found.people} people; every class stands for {found.smallest} of them "
-            f"or more, of whom {low} to {high} are in the table"
-        )
-        return [text]
+    def sizes(self, after: "Inspection | None" = None) -> Table:
+        """Return the rows by class size; with another inspection, the shares in both."""
+        bins = self.classes.histogram
+        if after is None:
+            return Table.of(
+                "",
+                ("class size", "classes", "rows", Heading("share", bar=30)),
+                [[b.label, b.classes, b.rows, Share(b.rows / self.rows)] for b in bins],
+            )
+        shares = [
+            {b.label: Share(b.rows / each.rows) for b in each.classes.histogram}
+            for each in (self, after)
+        ]
+        labels = {b.label: b.smallest for b in (*bins, *after.classes.histogram)}
+        heads = ("class size", Heading("before", bar=20), Heading("after", bar=20))
+        rows: list[list[Cell]] = [
+            [label, *(each.get(label, Share(0)) for each in shares)]
+            for label in sorted(labels, key=labels.__getitem__)
+        ]
+        return Table.of("", heads, rows)
 
-    def _sizes(self) -> list[str]:
-        below = ", ".join(
+    def _below(self) -> str:
+        return ", ".join(
             f"below {size}: {rows} ({percent(rows / self.rows)})"
             for size, rows in self.classes.below.items()
         )
-        rows = [
-            (bin_.label, bin_.classes, bin_.rows, percent(bin_.rows / self.rows))
-            for bin_ in self.classes.histogram
-        ]
-        return [
-            *text_table(("class size", "classes", "rows", "share"), rows),
-            f"Rows in classes {below}",
-        ]
 
-    def _columns(self) -> list[str]:
+    def _telling_sets(self, most: int | None = None) -> Table:
+        """Return the sets of columns that single out most people."""
         rows = [
-            (_name(c.name), c.role.value, c.distinct, percent(c.missing), percent(c.unique))
-            for c in self.columns
+            (", ".join(map(_name, risk.columns)), risk.unique_rows, Share(risk.share))
+            for risk in self.subsets.found[:most]
         ]
-        return text_table(("column", "role", "distinct", "missing", "unique alone"), rows)
+        return Table.of("", ["columns that single people out", "unique rows", "share"], rows)
 
-    def _subsets(self) -> list[str]:
-        search = self.subsets
-        how = "all" if search.complete else f"{search.looked_at} of"
-        rows = [
-            (", ".join(map(_name, risk.columns)), risk.unique_rows, percent(risk.share))
-            for risk in search.found
-        ]
-        return [
-            *text_table(("columns that single people out", "unique rows", "share"), rows),
-            f"Looked at {how} {search.possible} sets of up to {search.largest} columns"
-            + ("" if search.complete else ", the most telling first"),
-        ]
-
-    def _sensitive(self) -> list[str]:
+    def _sensitive(self) -> Table:
         tails = list(self.sensitive[0].recursive_c)
-        head = ("sensitive", "l", "entropy l", *(f"c at l={l}" for l in tails),
-                "largest share", "in the table", "t equal", "t ordered")  # fmt: skip
+        heads = ("sensitive", "l", "entropy l", *(f"c at l={l}" for l in tails),
+                 "largest share", "in the table", "t equal", "t ordered")  # fmt: skip
         rows = [
             (
-                _name(s.name), f"{s.distinct_l:g}", f"{s.entropy_l:.2f}",
-                *(f"{c:.3g}" for c in s.recursive_c.values()),
-                percent(s.largest_share), percent(s.share_in_table), f"{s.t_equal:.3f}",
-                "" if s.t_ordered is None else f"{s.t_ordered:.3f}",
+                _name(s.name), s.distinct_l, s.entropy_l, *s.recursive_c.values(),
+                Share(s.largest_share), Share(s.share_in_table), s.t_equal,
+                "" if s.t_ordered is None else s.t_ordered,
             )
             for s in self.sensitive
         ]  # fmt: skip
-        return text_table(head, rows)
+        return Table.of("", heads, rows)
 
 
 def inspect_counts(
@@ -516,25 +532,6 @@ def _population_risk(classes: EquivalenceClasses, people: FrequencySet) -> Popul
         presence=(presence["minimum"], presence["maximum"]),
         unseen=classes.unseen,
     )
-
-
-def text_table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
-    """Set a table in plain text: the first column to the left, the others to the right.
-
-    >>> for line in text_table(("size", "rows"), [("1", 12), ("2-4", 3)]): print(line)
-    size  rows
-    1       12
-    2-4      3
-    """
-    cells = [list(map(str, row)) for row in (head, *rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return [
-        "  ".join(
-            cell.rjust(width) if i else cell.ljust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in cells
-    ]
 
 
 def _name(name: str) -> str:

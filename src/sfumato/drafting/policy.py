@@ -7,7 +7,9 @@ from textwrap import wrap
 from typing import Any
 
 from sfumato.checks import names_in
+from sfumato.content import Cell, Content, Share, Showable, Table
 from sfumato.drafting.guess import Guess, guess_all
+from sfumato.drafting.inspection import Inspection
 from sfumato.errors import ParameterError
 from sfumato.hierarchy import (
     Automatic,
@@ -57,7 +59,7 @@ _HEAD = """\
 
 
 @dataclass(frozen=True)
-class Draft:
+class Draft(Showable):
     """A first policy: as an object, as commented YAML, and why each column has its role.
 
     `Policy.from_yaml(text)` equals `policy`.
@@ -75,8 +77,19 @@ class Draft:
         """The role of each column."""
         return {name: rule.role for name, rule in self.policy.columns.items()}
 
+    def content(self, inspection: Inspection | None = None) -> Content:
+        """Return the role of each column and why, with what an inspection measured of it."""
+        measured = {} if inspection is None else {c.name: c for c in inspection.columns}
+        rows: list[list[Cell]] = []
+        for name, role in self.roles.items():
+            found = measured.get(name)
+            figures = ("", "") if found is None else (found.distinct, Share(found.unique))
+            rows.append([name, role.value, *figures, self.reasons[name]])
+        heads = ["column", "role guessed", "distinct", "unique alone", "why"]
+        return Content("", (Table.of("", heads, rows, most=None),))
+
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values that JSON can hold."""
+        """Return everything as plain values that JSON can hold."""
         return {
             "columns": {
                 name: {"role": role.value, "reason": self.reasons[name]}

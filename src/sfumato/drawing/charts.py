@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from sfumato.checks import require_number
+from sfumato.content import Markup
 from sfumato.drawing.svg import (
     FAINT,
     PAPER,
@@ -12,7 +13,6 @@ from sfumato.drawing.svg import (
     Attribute,
     Box,
     Item,
-    Markup,
     Part,
     count_of,
     element,
@@ -23,12 +23,12 @@ from sfumato.drawing.svg import (
     number,
     one_line,
     page,
-    percent,
     rectangle,
     shorten,
     width_of,
 )
 from sfumato.errors import ParameterError
+from sfumato.text import percent
 
 MOST_BELIEFS, MOST_NUMBERS, MOST_SHARES = 25, 30, 12
 """How many rows of bars each chart draws."""
@@ -395,7 +395,7 @@ def scatter_svg(spots: Sequence[Spot], *, x_axis: str, y_axis: str, title: str) 
         ),
     )
     # What is inside an image cannot be reached by keyboard, as links must be.
-    return text.replace('role="img"', 'role="group"', 1) if _has_links(spots) else text
+    return Markup(text.replace('role="img"', 'role="group"', 1)) if _has_links(spots) else text
 
 
 def _has_links(spots: Sequence[Spot]) -> bool:

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sfumato.checks import require_number
+from sfumato.content import Markup
 from sfumato.drawing.svg import (
     FAINT,
     INK,
     PAPER,
     Box,
-    Markup,
     Part,
     count_of,
     group,
@@ -23,12 +23,12 @@ from sfumato.drawing.svg import (
     number,
     one_line,
     page,
-    percent,
     rectangle,
     shorten,
     width_of,
 )
 from sfumato.errors import ParameterError
+from sfumato.text import percent
 from sfumato.typing import BoolArray, FloatArray, IntArray
 
 MOST_ROWS = 30

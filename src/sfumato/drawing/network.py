@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from sfumato.checks import require_number
+from sfumato.content import Markup
 from sfumato.drawing.layout import Layout, Point, Route, lay_out
 from sfumato.drawing.svg import (
     PAPER,
     SAMPLE,
     Box,
     Item,
-    Markup,
     Part,
     count_of,
     element,
@@ -22,13 +22,13 @@ from sfumato.drawing.svg import (
     number,
     one_line,
     page,
-    percent,
     rectangle,
     shorten,
     width_of,
 )
 from sfumato.errors import ParameterError
 from sfumato.networks.network import Network
+from sfumato.text import percent
 
 # The boxes of a network: one shape for each kind of column.
 

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from html import escape as _entities
 from typing import NamedTuple, TypeAlias
 
+from sfumato.content import Markup
+
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 INK = "#222222"
 FAINT = "#5f6368"
@@ -17,12 +19,6 @@ PAPER = "#ffffff"
 
 _IMPOSSIBLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML cannot hold in any spelling: most control characters and half pairs."""
-
-
-class Markup(str):
-    """Finished SVG. Any other text is escape where it is put in."""
-
-    __slots__ = ()
 
 
 Attribute: TypeAlias = str | float | None
@@ -219,19 +215,6 @@ def lines_of(text: str, width: float, size: float = 12) -> list[str]:
         else:
             lines.append(word)
     return lines
-
-
-def percent(share: float) -> str:
-    """Write a share as a whole percentage, never rounded up to all or down to none.
-
-    >>> [percent(share) for share in (0, 0.001, 2 / 3, 0.999, 1)]
-    ['0 %', '<1 %', '67 %', '>99 %', '100 %']
-    """
-    if 0 < share < 0.01:
-        return "<1 %"
-    if 0.99 < share < 1:
-        return ">99 %"
-    return f"{100 * share:.0f} %"
 
 
 def join_words(items: Sequence[str], *, most: int = 12) -> str:

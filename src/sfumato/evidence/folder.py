@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sfumato.content import Content, Sentence
 from sfumato.errors import InputError, OutputError, some
 from sfumato.evidence.document import (
     EVIDENCE,
@@ -25,7 +26,6 @@ from sfumato.evidence.document import (
     read_small,
 )
 from sfumato.evidence.keys import PublicKey, SigningKey, has_library, require_library
-from sfumato.html import fragment
 from sfumato.verifier import Check, Verdict
 from sfumato.verifier.promises import status
 
@@ -38,7 +38,8 @@ class EvidenceVerdict(Verdict):
         >>> from sfumato.verifier import Check
         >>> print(EvidenceVerdict((Check("files", "holds"),), note="Not signed."))
         Holds: all 1 checks.
-          holds      files
+        check  result
+        files  holds
         Not signed.
     """
 
@@ -51,11 +52,10 @@ class EvidenceVerdict(Verdict):
     def to_dict(self) -> dict[str, Any]:
         return {**super().to_dict(), "signed_by": self.signed_by, "note": self.note}
 
-    def _repr_html_(self) -> str:
-        return super()._repr_html_() + (fragment(self.note) if self.note else "")
-
-    def __str__(self) -> str:
-        return "\n".join(filter(None, [super().__str__(), self.note]))
+    def content(self) -> Content:
+        """Return the checks, and what can be said of the signature."""
+        found = super().content()
+        return replace(found, parts=(*found.parts, Sentence(self.note))) if self.note else found
 
 
 MOST_MANIFEST = 64 * 2**20

@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.content import Cell, Content, Heading, Part, Sentence, Showable, Table
+from sfumato.content import Share as ShareCell
 from sfumato.counts import Column, FrequencySet
 from sfumato.decouplings.base import GroupedTables, SensitiveTable
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, UnknownNameError, some
-from sfumato.html import fragment
-from sfumato.likelihood import likelihood, permitted_rows
+from sfumato.likelihood import ABOVE, likelihood, permitted_rows
 from sfumato.networks.tables import code_of
 from sfumato.policy import RiskLevels
-from sfumato.text import text_of, text_or_none
+from sfumato.text import percent, text_of, text_or_none
 from sfumato.typing import Value
 
 # Combinations of values in one group of a decoupled table, likeliest first.
@@ -35,7 +36,7 @@ class Combination:
     Example:
         >>> one = Combination((("age", "30s"),), 5, (("marital", "single"), ("pay", "low")), (2, 4))
         >>> one.probability, print(one)
-        marital=single, pay=low: 32%
+        marital=single, pay=low: 32 %
         (Fraction(8, 25), None)
     """
 
@@ -63,7 +64,7 @@ class Combination:
         }
 
     def __str__(self) -> str:
-        return f"{listing(self.values)}: {float(self.probability):.0%}"
+        return f"{listing(self.values)}: {percent(float(self.probability))}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +165,7 @@ _MOST_SHOWN = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Breach:
+class Breach(Showable):
     """How likely each guess about a person is whose group, and perhaps more, is known.
 
     Breaking leaves no link between sensitive columns, so what is known of one tells nothing
@@ -321,25 +322,57 @@ class Breach:
             answer["permitted"] = self.permitted_rows(guess, alpha)
         return answer
 
-    def _repr_html_(self) -> str:
-        guesses = [
-            [listing(guess.values), f"{float(guess.probability):.0%}"] for guess in self.likeliest()
-        ]
-        return fragment(str(self).splitlines()[0], ["guess", "probability"], guesses)
+    @property
+    def headline(self) -> str:
+        """The group, its size, and what is known besides."""
+        known = f", known besides: {listing(self.knows)}" if self.knows else ""
+        return f"{listing(self.group) or 'everybody'}: {self.size} people{known}"
 
-    def __str__(self) -> str:
-        known = f", {listing(self.knows)} known" if self.knows else ""
-        lines = [f"{listing(self.group) or 'everybody'}: {self.size} people{known}"]
+    def content(self, *, most: int = _MOST_SHOWN, alpha: float | None = None) -> Content:
+        """Return how likely each guess is: column by column, and all together."""
+        parts: list[Part] = []
         for share in self.told:
-            each = zip(share.values[:_MOST_SHOWN], share.probabilities, strict=False)
-            shares = ", ".join(f"{show_value(value)} {float(p):.0%}" for value, p in each)
-            lines.append(f"  {share.column.name}: {shares}")
-        for guess in self.likeliest() if len(self.told) > 1 else ():
-            level = self.levels.of(float(guess.probability))
-            before = self.before(guess)
-            was = "" if before is None else f", before breaking {float(before):.0%}"
-            lines.append(f"  {guess} ({level}){was}")
-        return "\n".join(lines)
+            name = share.column.name
+            guesses = [self.combination({name: value}) for value in share.values[:most]]
+            parts.append(self._guesses(name, guesses, alpha))
+        if len(self.told) > 1:
+            parts.append(self._guesses("all together", self.likeliest(most), alpha))
+            if self.possible > most:
+                text = f"… and {self.possible - most} less likely combinations"
+                parts.append(Sentence(text))
+        return Content(self.headline, tuple(parts))
+
+    def _guesses(self, title: str, guesses: list[Combination], alpha: float | None) -> Table:
+        before = () if self.matching is None else ("before breaking",)
+        more = () if alpha is None else ("more may come",)
+        rows = []
+        for guess in guesses:
+            single = len(guess.values) == 1
+            row: list[Cell] = [show_value(guess.values[0][1]) if single else listing(guess.values)]
+            row += sure_cells(guess, self.levels)
+            if before:
+                was = self.before(guess)
+                row.append("" if was is None else ShareCell(was))
+            if alpha is not None:
+                row.append(_permitted_text(self.permitted_rows(guess, alpha)))
+            rows.append(row)
+        return Table.of("", [title, Heading("how surely", bar=20), "level", *before, *more], rows)
+
+
+def sure_cells(guess: Combination, levels: RiskLevels) -> list[Cell]:
+    """Return the probability of a guess and its risk level."""
+    probability = float(guess.probability)
+    return [ShareCell(probability), levels.of(probability)]
+
+
+def _permitted_text(permitted: int | None) -> str:
+    """Return how many more people with a combination a group can take.
+
+    >>> _permitted_text(4), _permitted_text(ABOVE), _permitted_text(None)
+    ('4', 'none: above it now', 'any number')
+    """
+    words = {ABOVE: "none: above it now", None: "any number"}
+    return words.get(permitted, str(permitted))
 
 
 def breach_of(
@@ -371,7 +404,7 @@ def breach_of(
         Fraction(8, 25)
         >>> best = known.likeliest(1)[0]
         >>> print(best, "- before breaking:", known.before(best))
-        marital=single, pay=low: 32% - before breaking: 1
+        marital=single, pay=low: 32 % - before breaking: 1
     """
     at = find_group(grouped, group)
     size = int(grouped.sizes[at])
@@ -503,3 +536,21 @@ def holders(grouped: GroupedTables, column: str, value: Value) -> list[Holding]:
         Holding(group_of(grouped, g), column, found, int(n), int(grouped.sizes[g]), total)
         for g, n in zip(groups[order].tolist(), rows[order].tolist(), strict=True)
     ]
+
+
+def holders_content(found: Sequence[Holding], most: int = _MOST_SHOWN) -> Content:
+    """Return the groups in which a person with a value may be."""
+    heads = ("group", "people", "with the value", Heading("share", bar=20), "the person is there")
+    rows = [
+        (
+            listing(one.group) or "everybody",
+            one.size,
+            one.rows,
+            ShareCell(one.share),
+            ShareCell(one.belongs),
+        )
+        for one in found
+    ]
+    value = listing(((found[0].column, found[0].value),)) if found else "nothing"
+    table = Table.of("", heads, rows, most=most)
+    return Content(f"{value} occurs in {len(found)} groups:", (table,) if found else ())

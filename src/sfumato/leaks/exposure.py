@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sfumato.checks import require_number
+from sfumato.content import Cell, Content, Heading, Part, Share, Showable, Table
 from sfumato.counts import Column, FrequencySet, group, sums
 from sfumato.decouplings.base import GroupedTables, SensitiveTable
 from sfumato.errors import InputError
-from sfumato.html import fragment
 from sfumato.leaks.breach import (
     Breach,
     Combination,
@@ -26,10 +26,11 @@ from sfumato.leaks.breach import (
     listing,
     plain_probability,
     share_of,
+    sure_cells,
 )
 from sfumato.likelihood import likelihood, likelihoods
 from sfumato.policy import RiskLevels
-from sfumato.text import text_or_none
+from sfumato.text import percent, text_or_none
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
 
 # People of a table beside its decoupled parts: each one's group, and counts of their values.
@@ -205,9 +206,9 @@ class Change:
     def __str__(self) -> str:
         known = "group" if self.known is None else f"group and {self.known}"
         return (
-            f"{known} → {', '.join(self.told)}: worst {float(self.before.worst):.0%} before, "
-            f"{float(self.after.worst):.0%} after; mean {self.before.mean:.0%} before, "
-            f"{self.after.mean:.0%} after"
+            f"{known} → {', '.join(self.told)}: worst {percent(float(self.before.worst))} before, "
+            f"{percent(float(self.after.worst))} after; "
+            f"mean {percent(self.before.mean)} before, {percent(self.after.mean)} after"
         )
 
 
@@ -222,6 +223,24 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold."""
         return {"people": self.people, "changes": [change.to_dict() for change in self.changes]}
+
+    def table(self, alpha: float | None = None) -> Table:
+        """Return how surely people's own values are told, before breaking and after."""
+        above = () if alpha is None else (f"above {alpha:g}, before", "after")
+        heads = ("known", "worst before", "worst after", "mean before", "mean after")
+        rows: list[list[Cell]] = [
+            [
+                _known_text(change.known),
+                *map(Share, (change.before.worst, change.after.worst)),
+                *map(Share, (change.before.mean, change.after.mean)),
+                change.lowered,
+                change.raised,
+                *(() if alpha is None else (change.before.above, change.after.above)),
+            ]
+            for change in self.changes
+        ]
+        caption = "How surely people's own values were told before breaking, and after"
+        return Table.of(caption, (*heads, "people less sure", "people surer", *above), rows)
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.changes))
@@ -251,9 +270,9 @@ def compare(
         >>> rows += [("30s", "private", "married"), ("30s", "private", "divorced")]
         >>> counts = FrequencySet.from_rows(["age", "work", "marital"], rows)
         >>> print(compare(counts, GroupedTables.of(counts, ["age"], ["work", "marital"])))
-        group → work, marital: worst 50% before, 25% after; mean 38% before, 19% after
-        group and work → marital: worst 100% before, 50% after; mean 75% before, 38% after
-        group and marital → work: worst 100% before, 50% after; mean 100% before, 50% after
+        group → work, marital: worst 50 % before, 25 % after; mean 38 % before, 19 % after
+        group and work → marital: worst 100 % before, 50 % after; mean 75 % before, 38 % after
+        group and marital → work: worst 100 % before, 50 % after; mean 100 % before, 50 % after
     """
     people = People.of(counts, grouped)
     levels = levels or RiskLevels()
@@ -453,12 +472,14 @@ class View:
     def __str__(self) -> str:
         known = "group" if self.known is None else f"group and {self.known}"
         best = self.worst(1)
-        what = f"up to {float(best[0].probability):.0%} ({self.level})" if best else "nobody there"
-        return f"{known} → {', '.join(self.told)}: {what}, {self.mean:.0%} on average"
+        what = "nobody there"
+        if best:
+            what = f"up to {percent(float(best[0].probability))} ({self.level})"
+        return f"{known} → {', '.join(self.told)}: {what}, {percent(self.mean)} on average"
 
 
 @dataclass(frozen=True, eq=False)
-class Exposure:
+class Exposure(Showable):
     """How much a decoupled table still tells: to each adversary, and beside what it told before.
 
     Promises: every probability is that of an adversary who believes all ways of joining the
@@ -471,7 +492,7 @@ class Exposure:
         >>> counts = FrequencySet.from_rows(["age", "work", "marital"], rows)
         >>> exposure = Exposure(GroupedTables.of(counts, ["age"], ["work", "marital"]), counts)
         >>> print(exposure.views[0])
-        group → work, marital: up to 25% (moderate), 19% on average
+        group → work, marital: up to 25 % (moderate), 19 % on average
         >>> exposure.person({"age": "30s"}, {"work": "state"}).strongest
         Fraction(1, 2)
     """
@@ -549,22 +570,56 @@ class Exposure:
             "comparison": None if self.comparison is None else self.comparison.to_dict(),
         }
 
-    def _repr_html_(self) -> str:
-        rows = [
-            [view.known or "", ", ".join(view.told), view.level, f"{view.mean:.0%}"]
-            for view in self.views
-        ]
-        titles = ["known besides the group", "guessed", "at worst", "on average"]
-        return fragment(str(self).splitlines()[0], titles, rows)
+    @property
+    def headline(self) -> str:
+        """How many people are in how many groups."""
+        return f"{self.grouped.total} people in {len(self.grouped)} groups"
 
-    def __str__(self) -> str:
-        lines = [
-            f"{self.grouped.total} people in {len(self.grouped)} groups",
-            *map(str, self.views),
-        ]
+    def content(self, *, most: int = _MOST_SHOWN) -> Content:
+        """Return what each adversary can guess, the surest guesses, and what breaking changed."""
+        parts: list[Part] = [self._views_table(), self._guesses(most)]
         if self.comparison is not None:
-            lines += ["their own values, before and after breaking:", str(self.comparison)]
-        return "\n".join(lines)
+            parts.append(self.comparison.table(self.alpha))
+        return Content(self.headline, tuple(parts))
+
+    def _views_table(self) -> Table:
+        levels = [name for name in self.levels.bounds() if name != "low"]
+        above = [] if self.alpha is None else [f"above {self.alpha:g}"]
+        total = max(self.grouped.total, 1)
+        rows: list[list[Cell]] = []
+        for view in self.views:
+            expected = [view.expected[name] for name in levels]
+            expected += [] if view.expected_above is None else [view.expected_above]
+            row = [_known_text(view.known), ", ".join(view.told)]
+            largest = Share(view.largest.max(initial=0.0))
+            shares = [Share(min(people / total, 1.0)) for people in expected]
+            rows.append([*row, largest, view.level, Share(view.mean), *shares])
+        heads = ("known", "guessed", Heading("up to", bar=10), "level", "on average")
+        caption = "Guesses by joining the tables again, and the people expected at each risk level"
+        return Table.of(caption, [*heads, *levels, *above], rows, most=None)
+
+    def _guesses(self, most: int) -> Table:
+        found = [("group", one) for one in self.columns.values()]
+        if len(self.views) > 1:
+            worst = max(self.views[1:], key=lambda view: float(view.largest.max(initial=0.0)))
+            found += [(_known_text(worst.known), one) for one in worst.worst(most)]
+        rows = [
+            (
+                known,
+                listing(one.group) or "everybody",
+                one.size,
+                listing(one.values),
+                *sure_cells(one, self.levels),
+            )
+            for known, one in found
+        ]
+        heads = ("known", "in the group", "people", "guess", Heading("how surely", bar=20), "level")
+        caption = "The surest guesses at one column, and at all that are not known"
+        return Table.of(caption, heads, rows, most=None)
+
+
+def _known_text(column: str | None) -> str:
+    return "group" if column is None else f"group, {column}"
 
 
 # Tables that fit a decoupled release: what an adversary without further knowledge must imagine.

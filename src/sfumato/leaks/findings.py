@@ -7,8 +7,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sfumato.content import (
+    MOST_ROWS,
+    Cell,
+    Content,
+    Heading,
+    Part,
+    Sentence,
+    Share,
+    Showable,
+    Table,
+)
 from sfumato.counts import FrequencySet, sums
-from sfumato.html import fragment
+from sfumato.leaks.breach import listing, show_value
 from sfumato.leaks.rules import (
     Fact,
     Rule,
@@ -133,7 +144,7 @@ def _vulnerable(
 
 @dataclass(frozen=True, eq=False)
 class Inference:
-    """What an adversary believes of one column, given what they know."""
+    """The belief of an adversary about one column, given what they know."""
 
     column: str
     network: Mapping[Value, float]
@@ -147,6 +158,20 @@ class Inference:
 
     support: int
     """How many rows match what is known."""
+
+    def table(self) -> Table:
+        """Return what is believed of the likeliest values, before and after."""
+        rows: list[list[Cell]] = [
+            [
+                show_value(value),
+                Share(self.prior[value]),
+                Share(self.network.get(value, 0.0)),
+                Share(self.counted.get(value, 0.0)) if self.support else "no row matches",
+            ]
+            for value in sorted(self.prior, key=lambda value: -self.network.get(value, 0.0))
+        ]
+        heads = (self.column, "before", Heading("by the network", bar=20), _AMONG)
+        return Table.of("", heads, rows, most=_MOST_FACTS)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold."""
@@ -165,8 +190,11 @@ class Inference:
         }
 
 
+_AMONG = "among the rows that match"
+
+
 @dataclass(frozen=True, eq=False)
-class Findings:
+class Findings(Showable):
     """What a published table still tells about people.
 
     Three networks are learned on it: over the quasi-identifiers, over the sensitive
@@ -330,27 +358,103 @@ class Findings:
         """The number of people about whom a rule that reveals something is true."""
         return int(self.counts.rows[_exposed_by(self.leaks, self.counts)].sum())
 
-    def __str__(self) -> str:
-        lines = [
-            (
-                f"{len(self.leaks)} rules reveal a sensitive value with more than "
-                f"{self.alpha:g}: {self.exposed} of {self.counts.total} people"
-            ),
-            *(f"  {rule}" for rule in self.leaks),
-            f"{len(self.restatements)} rules restate how quasi-identifiers were generalised",
-        ]
-        return "\n".join([*lines, *(f"Note: {note}" for note in self.notes)])
+    @property
+    def headline(self) -> str:
+        """How many rules reveal something, and about how many people."""
+        return (
+            f"{len(self.leaks)} rules reveal a sensitive value with more than "
+            f"{self.alpha:g}: {self.exposed} of {self.counts.total} people"
+        )
 
-    def _repr_html_(self) -> str:
-        rules = [
-            [", ".join(c.name for c in rule.known), rule.told.name, rule.level, rule.people]
-            for rule in self.leaks
-        ]
-        headline = str(self).splitlines()[0]
-        return fragment(headline, ["knowing", "tells", "risk", "people"], rules, notes=self.notes)
+    def content(self, *, size: int | None = None) -> Content:
+        """Return what leaks, what only restates the generalisation, and what to do.
+
+        Args:
+            size: Most columns that are known, for facts; None looks for none.
+        """
+        parts: list[Part] = []
+        if self.leaks:
+            parts += [rules_table(self.leaks), _entries_table(self.leaks)]
+        if self.restatements:
+            parts.append(
+                Sentence(
+                    f"{len(self.restatements)} rules among the quasi-identifiers restate how they "
+                    "were generalised: "
+                    + "; ".join(map(str, self.restatements[:_MOST_ENTRIES]))
+                    + (" …" if len(self.restatements) > _MOST_ENTRIES else "")
+                )
+            )
+        if size is not None and (facts := self.facts(size=size)):
+            parts.append(_facts_table(facts))
+        parts.append(Sentence(str(self.advice())))
+        return Content(self.headline, tuple(parts), remarks=tuple(f"Note: {n}" for n in self.notes))
 
     def __repr__(self) -> str:
-        return f"<Findings {str(self).splitlines()[0]}>"
+        return f"<Findings {self.headline}>"
+
+
+_MOST_ENTRIES = 3
+_MOST_FACTS = 10
+
+
+def rules_table(rules: Sequence[Rule], most: int = MOST_ROWS) -> Table:
+    """Return one line per rule that reveals something."""
+    heads = ("rule", "networks", Heading("up to", bar=10), "level", "people", _SUPPORT)
+    rows = [
+        (
+            f"{', '.join(column.name for column in rule.known)} → {rule.told.name}",
+            ", ".join(rule.networks),
+            Share(rule.strongest),
+            rule.level,
+            rule.people,
+            rule.least_support,
+        )
+        for rule in rules
+    ]
+    return Table.of("", heads, rows, most=most)
+
+
+_SUPPORT = "fewest rows behind it"
+
+
+def _entries_table(rules: Sequence[Rule]) -> Table:
+    """Return the entries that expose most people."""
+    rows: list[list[Cell]] = [
+        [
+            listing(tuple(entry["known"].items())),
+            listing(tuple(entry["told"].items())),
+            Share(entry["posterior"]),
+            Share(entry["prior"]),
+            entry["people"],
+            entry["support"],
+        ]
+        for rule in rules[:_MOST_ENTRIES]
+        for entry in rule.top_entries(_MOST_ENTRIES)
+    ]
+    heads = ("known", "told", "how surely", "before", "people", "of rows")
+    return Table.of("", heads, rows)
+
+
+def _facts_table(facts: Sequence[Fact]) -> Table:
+    rows = [
+        (
+            listing(fact.known) or "nothing",
+            listing((fact.told,)),
+            Share(fact.posterior),
+            Share(fact.prior),
+            fact.people,
+        )
+        for fact in facts
+    ]
+    heads = ("known", "learned", "how surely", "before", "people")
+    return Table.of("", heads, rows, most=_MOST_FACTS)
+
+
+def inference_content(inferred: Mapping[str, Inference]) -> Content:
+    """Return what an adversary believes of each column, before and after."""
+    support = next((one.support for one in inferred.values()), 0)
+    tables = tuple(one.table() for one in inferred.values())
+    return Content(f"{support} rows match what is known.", tables)
 
 
 def _exposed_by(rules: Sequence[Rule], counts: FrequencySet) -> BoolArray:

@@ -24,6 +24,7 @@ from sfumato.leaks.rules import Entries, exceeding_entries
 from sfumato.losses import Attribute, Cells, LocalResult, NormalizedLoss
 from sfumato.networks import conditional_table
 from sfumato.tables import open_table
+from sfumato.text import percent
 from sfumato.typing import FloatArray, IntArray, Value
 
 
@@ -77,7 +78,7 @@ class Association:
 
     def __str__(self) -> str:
         known = ", ".join(column.name for column in self.known)
-        return f"{known} → {self.told.name}: {len(self)} rules, up to {self.strongest:.0%}"
+        return f"{known} → {self.told.name}: {len(self)} rules, up to {percent(self.strongest)}"
 
 
 def associations_of(
@@ -108,7 +109,7 @@ def associations_of(
         >>> counts = FrequencySet.from_rows(["age", "ill"], rows)
         >>> [found] = associations_of(counts, ["age"], ["ill"])
         >>> print(found, "-", found.rules()[0]["text"])
-        age → ill: 1 rules, up to 80% - age=30s → ill=flu
+        age → ill: 1 rules, up to 80 % - age=30s → ill=flu
     """
     _require_mining(confidence, support, size)
     counts = _count(data, (*quasi_identifiers, *sensitive))
@@ -250,11 +251,11 @@ class HiddenTable:
 
     def __str__(self) -> str:
         head = (
-            f"hiding {self.rules} rules above {self.confidence:g} costs {self.loss:.1%} of the "
-            f"sensitive values; breaking the table costs {BROKEN_LOSS:.0%}"
+            f"hiding {self.rules} rules above {self.confidence:g} costs {percent(self.loss)} of "
+            f"the sensitive values; breaking the table costs {percent(BROKEN_LOSS)}"
         )
         lines = [
-            f"  {c.name}: {c.rules} rules, {self.losses[c.name]:.1%} lost, up to level "
+            f"  {c.name}: {c.rules} rules, {percent(self.losses[c.name])} lost, up to level "
             f"{int(c.levels.max(initial=0))} of {c.ladder.height}"
             for c in self.columns
         ]
@@ -302,8 +303,8 @@ def hide(
         >>> hidden.columns[0].labels["state"], hidden.columns[0].labels["self"]
         ('public', 'self')
         >>> print(hidden)
-        hiding 1 rules above 0.5 costs 19.0% of the sensitive values; breaking the table costs 0%
-          work: 1 rules, 19.0% lost, up to level 1 of 2
+        hiding 1 rules above 0.5 costs 19 % of the sensitive values; breaking the table costs 0 %
+          work: 1 rules, 19 % lost, up to level 1 of 2
     """
     _require_mining(confidence, support, size)
     if scope not in SCOPES:

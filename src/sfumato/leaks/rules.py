@@ -14,7 +14,7 @@ import numpy as np
 from sfumato.counts import Column, FrequencySet, group, sums
 from sfumato.networks import ConditionalTable, Network, conditional_table
 from sfumato.policy import RiskLevels
-from sfumato.text import text_or_none
+from sfumato.text import percent, text_or_none
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
 
 
@@ -156,7 +156,7 @@ class Rule:
     def __str__(self) -> str:
         known = ", ".join(column.name for column in self.known)
         return (
-            f"{known} → {self.told.name}: up to {self.strongest:.0%} ({self.level}), "
+            f"{known} → {self.told.name}: up to {percent(self.strongest)} ({self.level}), "
             f"{self.people} people"
         )
 
@@ -193,7 +193,7 @@ def rules_of(
         >>> counts = FrequencySet.from_rows(["age", "ill"], rows)
         >>> [rule] = rules_of(counts, Network.of(["age", "ill"], [("age", "ill")]), alpha=0.9)
         >>> print(rule)
-        age → ill: up to 100% (very high), 5 people
+        age → ill: up to 100 % (very high), 5 people
     """
     found: list[Rule] = []
 
@@ -329,8 +329,8 @@ class Fact:
             ", ".join(f"{name}={text_or_none(value)}" for name, value in self.known) or "nothing"
         )
         return (
-            f"{known} → {self.told[0]}={text_or_none(self.told[1])}: {self.posterior:.0%} "
-            f"of {self.support} people (before: {self.prior:.0%})"
+            f"{known} → {self.told[0]}={text_or_none(self.told[1])}: {percent(self.posterior)} "
+            f"of {self.support} people (before: {percent(self.prior)})"
         )
 
 
@@ -366,9 +366,9 @@ def minimal_knowledge(
         >>> facts = minimal_knowledge(counts, "ill", ["age", "sex"], alpha=0.9, support=3)
         >>> for fact in facts:
         ...     print(fact)
-        sex=f → ill=flu: 100% of 5 people (before: 73%)
-        age=40s → ill=flu: 100% of 3 people (before: 73%)
-        age=30s, sex=m → ill=gout: 100% of 3 people (before: 27%)
+        sex=f → ill=flu: 100 % of 5 people (before: 73 %)
+        age=40s → ill=flu: 100 % of 3 people (before: 73 %)
+        age=30s, sex=m → ill=gout: 100 % of 3 people (before: 27 %)
     """
     walk = _Walk(counts, told, known, alpha, support)
     facts: list[Fact] = []

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 
 from sfumato.attacks.composition import ComparedReleases, Composition, Difference
+from sfumato.content import Content, Part, Sentence, Share, Showable, join_values
+from sfumato.content import Table as ContentTable
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, OutputError, UnknownColumnError, some
 from sfumato.ledger import pending
@@ -45,7 +47,7 @@ from sfumato.typing import Value
 
 
 @dataclass(frozen=True, eq=False)
-class Publication:
+class Publication(Showable):
     """What became of an increment, or that a ledger was started.
 
     Nothing in it is for publication but the tables: refused and waiting rows are whole rows.
@@ -161,9 +163,43 @@ class Publication:
         }
 
     def __repr__(self) -> str:
-        return f"<Publication {str(self).splitlines()[0]}>"
+        return f"<Publication {self.headline}>"
 
-    def __str__(self) -> str:
+    def content(self) -> Content:
+        """Return the numbers, the rows refused and waiting, and what a comparison shows."""
+        parts: list[Part] = []
+        if self.refused:
+            heads = ("refused", "group", "rows", "with a value known", "largest in the group")
+            rows = [
+                (
+                    join_values(each.row),
+                    join_values(each.labels),
+                    each.rows,
+                    Share(each.with_a_value),
+                    Share(each.worst),
+                )
+                for each in self.refused
+            ]
+            parts.append(ContentTable.of("", heads, rows))
+        if self.held:
+            waiting: Counter[tuple[str, str, str]] = Counter()
+            for held in self.held:
+                waiting[join_values(json.loads(held.ask.labels)), held.ask.kind, held.why] += (
+                    held.rows
+                )
+            lines = [(group, kind, n, why) for (group, kind, why), n in waiting.most_common()]
+            parts.append(ContentTable.of("", ["waiting in group", "to", "rows", "why"], lines))
+        if self.above:
+            above = [(join_values(group), Share(share)) for group, share in self.above]
+            parts.append(ContentTable.of("", ["group above alpha", "tells now"], above))
+        if self.composition is not None and self.composition.differences:
+            parts.append(Sentence(f"Compared with the last release: {self.composition}"))
+        remarks = tuple(f"Warning: {warning}" for warning in self.warnings)
+        return Content(self.headline, tuple(parts), remarks=remarks)
+
+    @property
+    def headline(self) -> str:
+        """How many rows were admitted, refused and held back."""
         if self.sequence == 1:
             return f"ledger started with {self.admitted} rows, alpha {self.alpha:g}"
         would = "would be " if self.dry_run else ""

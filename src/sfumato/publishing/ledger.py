@@ -16,6 +16,15 @@ import numpy as np
 
 from sfumato.attacks.composition import ComparedReleases, Composition
 from sfumato.checks import require_int, require_number
+from sfumato.content import (
+    Cell,
+    Content,
+    Heading,
+    Share,
+    Showable,
+    Table,
+    join_values,
+)
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, some
 from sfumato.evidence.keys import Key, key_for
@@ -92,10 +101,14 @@ class Ledger:
         >>> new = pa.table({"age": ["30s"] * 3, "ill": ["gout", "flu", "flu"]})
         >>> print(ledger.publish(new))
         release 2: 2 rows admitted, 1 refused, 0 held back; 0 wait in the ledger
+        refused  group  rows  with a value known  largest in the group
+        flu      30s       1                57 %                  57 %
+        Compared with the last release: composition exposes nobody in 1 groups that changed
         >>> print(ledger.headroom([{"ill": "hiv"}]))
         1 groups, alpha 0.5
-          30s: flu tells 50.0%, 0 more
-          30s: hiv tells 16.7%, 4 more
+        group  rows  values  which          tells  raised by  more rows
+        30s       6  flu     most frequent   50 %       ...        0
+        30s       6  hiv     asked           17 %       ...        4
         >>> ledger.verify()
         []
     """
@@ -578,7 +591,7 @@ class Room:
 
 
 @dataclass(frozen=True, eq=False)
-class Headroom:
+class Headroom(Showable):
     """The combinations that were looked at, those closest to the limit first.
 
     How many rows are permitted counts rows of that combination alone. Rows of other
@@ -617,22 +630,47 @@ class Headroom:
         from sfumato.drawing import bars_svg
 
         return bars_svg(
-            [f"{_listing(room.group)}: {_listing(room.values)}" for room in self.rooms],
+            [f"{join_values(room.group)}: {join_values(room.values)}" for room in self.rooms],
             [float(room.breach if room.before is None else room.before) for room in self.rooms],
             [float(room.breach) for room in self.rooms],
             title=f"Breach probabilities in the ledger; the limit is {self.alpha:g}",
         )
 
-    def __repr__(self) -> str:
-        return f"<Headroom {str(self).splitlines()[0]}>"
+    @property
+    def headline(self) -> str:
+        """How many groups there are, and the limit."""
+        return f"{self.groups} groups, alpha {self.alpha:g}"
 
-    def __str__(self) -> str:
-        lines = [f"{self.groups} groups, alpha {self.alpha:g}"]
-        for room in self.rooms:
-            more = "any number of" if room.permitted is None else str(room.permitted)
-            what = f"{_listing(room.group)}: {_listing(room.values)}"
-            lines.append(f"  {what} tells {float(room.breach):.1%}, {more} more")
-        return "\n".join(lines)
+    def content(self) -> Content:
+        """Return one line per combination, those closest to the limit first."""
+        rows: list[list[Cell]] = [
+            [
+                join_values(room.group),
+                room.size,
+                join_values(room.values),
+                room.which,
+                Share(room.breach),
+                "" if room.ratio is None else f"{100 * room.ratio:+.0f} %",
+                "any number" if room.permitted is None else room.permitted,
+            ]
+            for room in self.rooms
+        ]
+        heads = (
+            "group",
+            "rows",
+            "values",
+            "which",
+            Heading("tells", bar=15),
+            "raised by",
+            "more rows",
+        )
+        return Content(self.headline, (Table.of("", heads, rows, most=None),) if rows else ())
+
+    def drawings(self) -> tuple[str, ...]:
+        return (self.svg(),) if self.rooms else ()
+
+    def __repr__(self) -> str:
+        return f"<Headroom {self.headline}>"
 
 
 def _closeness(room: Room) -> tuple[bool, int, Fraction]:
@@ -715,12 +753,8 @@ def _before(
     return Tally(tally.size - grown, earlier).breach((0,) * len(row))[1]
 
 
-def _listing(values: Sequence[str | None]) -> str:
-    return ", ".join("(missing)" if value is None else value for value in values)
-
-
 @dataclass(frozen=True, eq=False)
-class Contents:
+class Contents(Showable):
     """What a ledger holds. Whole rows are not among it, not even those that wait."""
 
     alpha: float
@@ -750,3 +784,34 @@ class Contents:
                 for g, size in enumerate(self.tables.sizes)
             ],
         }
+
+    def content(self) -> Content:
+        """Return what it was started with, and its largest groups."""
+        groups = sorted(self.to_dict()["groups"], key=lambda group: -group["rows"])
+        names = [column.name for column in self.tables.quasi_identifiers]
+        rows = [
+            (*("(missing)" if v is None else v for v in group["group"].values()), group["rows"])
+            for group in groups
+        ]
+        policy = "with its policy" if self.with_policy else "without a policy"
+        headline = (
+            f"release {self.release}: {self.tables.total} rows in {len(groups)} groups, "
+            f"{self.waiting} wait; alpha {self.alpha:g}, k {self.k}, started {self.created} "
+            f"{policy}"
+        )
+        return Content(headline, (Table.of("", [*names, "rows"], rows),))
+
+
+def history_content(entries: Sequence[dict[str, Any]]) -> Content:
+    """Return one line per release of a ledger."""
+    counted = ("joined", "left", "refused", "waiting")
+    rows = [
+        [
+            str(entry["sequence"]),
+            entry["time"],
+            *(entry["rows"].get(name, 0) for name in counted),
+            entry["hash"][:12],
+        ]
+        for entry in entries
+    ]
+    return Content("", (Table.of("", ["release", "time", *counted, "hash"], rows, most=None),))

@@ -21,7 +21,7 @@ from sfumato.policy.family import choose
 from sfumato.recode.problem import Decision
 from sfumato.recoding import FullDomainRecoding
 from sfumato.schema import Role
-from sfumato.text import text_of
+from sfumato.text import percent, text_of
 from sfumato.typing import IntArray
 from sfumato.verifier.manifest import Manifest as Claims
 from sfumato.verifier.manifest import read_manifest, stored_manifest
@@ -69,22 +69,10 @@ class ColumnRecord:
         if self.level is not None:
             return f"level {self.level} of {'unknown' if self.height is None else self.height}"
         counts = self.levels or ()
-        parts = [f"level {i} {percentage(n, sum(counts))}" for i, n in enumerate(counts) if n]
+        parts = [f"level {i} {percent(n / sum(counts))}" for i, n in enumerate(counts) if n]
         if self.intervals is not None:
             parts.append(f"{self.intervals} intervals")
         return ", ".join(parts) or "no rows"
-
-
-def percentage(part: int, total: int) -> str:
-    """Write a share in whole percents, never rounded down to none or up to all.
-
-    >>> [percentage(part, 1000) for part in (0, 1, 80, 999, 1000)]
-    ['0 %', '<1 %', '8 %', '>99 %', '100 %']
-    """
-    rounded = round(100 * part / total) if total else 0
-    if rounded == 0 and part:
-        return "<1 %"
-    return ">99 %" if rounded == 100 and part < total else f"{rounded} %"
 
 
 @dataclass(frozen=True)

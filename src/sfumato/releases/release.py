@@ -11,16 +11,16 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from sfumato.content import Cell, Content, Share, Showable, Table
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import OutputError, some
-from sfumato.html import fragment
 from sfumato.policy import FULL_DOMAIN, Policy
-from sfumato.releases.manifest import MANIFEST, LeftOut, Manifest
+from sfumato.releases.manifest import MANIFEST, ColumnRecord, LeftOut, Manifest
 from sfumato.verifier import Verdict
 
 
 @dataclass(frozen=True, eq=False)
-class Release:
+class Release(Showable):
     """A verified release: a folder on disk, a table of a database, or a table in memory.
 
     `manifest` is what stands in `manifest.json`: levels, promises with the values that
@@ -102,29 +102,57 @@ class Release:
             "verdict": self.verdict.to_dict(),
         }
 
-    def _repr_html_(self) -> str:
-        kept = [[str(model), model.figures] for model in self.manifest.models]
-        headline = str(self).splitlines()[0]
-        return fragment(headline, ["promise", "measured"], kept, notes=self.warnings)
+    @property
+    def headline(self) -> str:
+        """What it is, in one line."""
+        manifest, rows = self.manifest, self.manifest.rows
+        return (
+            f"{rows.published} of {rows.published + rows.suppressed} rows in "
+            f"{manifest.classes.count} classes, {rows.suppressed} suppressed, {manifest.loss} "
+            f"{_own_loss(manifest):.6g} ({_proof(manifest)})"
+        )
+
+    def content(self) -> Content:
+        """Return the levels of the quasi-identifiers, the promises, and what to beware of."""
+        recoded = [column for column in self.manifest.columns if column.recoded]
+        parts = (_levels_table(recoded), _promises_table(self.manifest))
+        return Content(self.headline, parts, remarks=_remarks(self.warnings))
 
     def __repr__(self) -> str:
-        return f"<Release {summary(self.manifest).splitlines()[0]}>"
-
-    def __str__(self) -> str:
-        return summary(self.manifest)
+        return f"<Release {self.headline}>"
 
 
-def summary(manifest: Manifest) -> str:
-    """Describe a release in a few lines of text."""
-    rows = manifest.rows
-    levels = [f"  {c.name}: {c.level_text}" for c in manifest.columns if c.recoded]
-    promises = [f"  {model}: measured {model.figures}" for model in manifest.models]
-    headline = (
-        f"{rows.published} of {rows.published + rows.suppressed} rows in "
-        f"{manifest.classes.count} classes, {rows.suppressed} suppressed, {manifest.loss} "
-        f"{_own_loss(manifest):.6g} ({_proof(manifest)})"
-    )
-    return "\n".join([headline, "Levels:", *levels, "Promises:", *promises])
+def _promises_table(manifest: Manifest) -> Table:
+    rows = [(str(model), model.figures) for model in manifest.models]
+    return Table.of("", ["promise", "measured"], rows, most=None)
+
+
+def _remarks(warnings: Sequence[str]) -> tuple[str, ...]:
+    return tuple(f"Warning: {warning}" for warning in warnings)
+
+
+def _levels_table(columns: Sequence[ColumnRecord]) -> Table:
+    """Return the level of each column, or the share of its cells at each where rows differ."""
+    if all(column.level is not None for column in columns):
+        rows = [
+            (c.name, f"{c.level} of {'unknown' if c.height is None else c.height}") for c in columns
+        ]
+        return Table.of("", ["quasi-identifier", "level"], rows, most=None)
+    levels = range(max(len(column.levels or ()) for column in columns))
+    heads = ["quasi-identifier", *(f"level {level}" for level in levels), "mean level", "intervals"]
+    return Table.of("", heads, [_level_row(column, levels) for column in columns], most=None)
+
+
+def _level_row(column: ColumnRecord, levels: range) -> list[Cell]:
+    counts = column.levels or ()
+    total = sum(counts)
+    shares: list[Cell] = [
+        "" if level >= len(counts) else Share(counts[level] / total) if counts[level] else None
+        for level in levels
+    ]
+    mean = sum(level * rows for level, rows in enumerate(counts)) / max(total, 1)
+    height = f"{mean:.2f} of {column.height}" if total else ""
+    return [column.name, *shares, height, "" if column.intervals is None else column.intervals]
 
 
 def _own_loss(manifest: Manifest) -> float:
@@ -236,7 +264,7 @@ def hash_of(path: Path) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Decoupled:
+class Decoupled(Showable):
     """A verified decoupled release: a folder on disk, tables in memory or in a database.
 
     `manifest` is what stands in `manifest.json`, `verdict` what the independent verifier found
@@ -327,22 +355,26 @@ class Decoupled:
             "verdict": self.verdict.to_dict(),
         }
 
-    def _repr_html_(self) -> str:
-        tables = [[str(file), file.rows] for file in self.manifest.files]
-        headline = str(self).splitlines()[0]
-        return fragment(headline, ["table", "rows"], tables, notes=self.warnings)
-
-    def __repr__(self) -> str:
-        return f"<Decoupled {str(self).splitlines()[0]}>"
-
-    def __str__(self) -> str:
-        files = [f"  {file}: {file.rows} rows" for file in self.manifest.files]
-        promises = [f"  {model}: measured {model.figures}" for model in self.manifest.models]
-        headline = (
+    @property
+    def headline(self) -> str:
+        """What it is, in one line."""
+        return (
             f"{self.manifest.rows.published} rows in {self.manifest.classes.count} groups, "
             f"decoupled by {self.method}"
         )
-        return "\n".join([headline, "Tables:", *files, "Promises:", *promises])
+
+    def content(self) -> Content:
+        """Return the tables, the promises, and what to beware of."""
+        files = [
+            (file.name, file.holds or file.column or "quasi-identifiers", file.rows)
+            for file in self.manifest.files
+        ]
+        tables = Table.of("", ["table", "holds", "rows"], files, most=None)
+        parts = (tables, _promises_table(self.manifest))
+        return Content(self.headline, parts, remarks=_remarks(self.warnings))
+
+    def __repr__(self) -> str:
+        return f"<Decoupled {self.headline}>"
 
 
 def _left_out(columns: Sequence[str]) -> list[str]:

@@ -8,64 +8,67 @@ from pathlib import Path
 from typing import Any
 
 from sfumato._version import __version__
+from sfumato.content import (
+    Content,
+    Document,
+    Section,
+    Sentence,
+    Showable,
+    Table,
+    document_to_dict,
+    document_to_markdown,
+    save_text,
+)
 from sfumato.errors import ParameterError
 from sfumato.evidence import Key
 from sfumato.evidence.keys import signing_key
-from sfumato.html import fragment, save_text
 from sfumato.policy import GivenPolicy
-from sfumato.reports.content import Content, Section
-from sfumato.reports.given import Given, given
+from sfumato.reports.dossier import Dossier, open_dossier
 from sfumato.reports.sections import CHAPTERS
 from sfumato.tasks.evidence import enclose, is_inside, require_place
 
-# A finished report, and the forms in which it can be had.
-
 
 @dataclass(frozen=True, eq=False)
-class Report:
-    """What is known about a release, verdict first.
+class Report(Showable):
+    """Everything dossier about a release, verdict first.
 
     Example:
-        >>> report = Report(Content("Report", "yes", "For all.", True, (), (), "1"))
+        >>> report = Report(Document("Report", "yes", "For all.", True, (), (), "1"))
         >>> report
         <Report: yes, 0 sections>
         >>> report.to_markdown().splitlines()[0]
         '# Report'
     """
 
-    content: Content
+    document: Document
     folder: Path | None = None
     """The release it is about; None if that is in memory."""
 
     @property
     def answer(self) -> str:
-        """May the release be published? yes, with care, no."""
-        return self.content.answer
+        """The answer whether the release may be published: yes, with care, no."""
+        return self.document.answer
 
     def to_html(self) -> str:
-        """Give it as one HTML file that fetches nothing."""
-        from sfumato.reports.html import to_html
+        """Return it as one HTML file that fetches nothing."""
+        from sfumato.pages import report_page
 
-        return to_html(self.content)
+        return report_page(self.document)
 
     def to_markdown(self) -> str:
-        """Give it as Markdown; drawings are told in words."""
-        from sfumato.reports.markdown import to_markdown
-
-        return to_markdown(self.content)
+        """Return it as Markdown; drawings are told in words."""
+        return document_to_markdown(self.document)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it as plain values that JSON can hold."""
-        from sfumato.reports.content import to_dict
-
-        return to_dict(self.content)
+        """Return it as plain values that JSON can hold."""
+        return document_to_dict(self.document)
 
     def to_json(self) -> str:
-        """Give it as one JSON document."""
+        """Return it as one JSON document."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
     def write(self, form: str) -> str:
-        """Give it in a form by its name: html, markdown or json."""
+        """Return it in a form by its name: html, markdown or json."""
         writers: Mapping[str, Callable[[], str]] = {
             "html": self.to_html,
             "markdown": self.to_markdown,
@@ -87,24 +90,23 @@ class Report:
         """
         target, text = Path(path), self.write(form_of(Path(path)))
         signer = None if key is None else signing_key(key)
-        require_place(self.folder, target, public=self.content.public, key=signer)
+        require_place(self.folder, target, public=self.document.public, key=signer)
         if self.folder is not None and is_inside(self.folder, target):
             return enclose(self.folder, text, signer)
         if key is not None:
             raise ParameterError("key", key, "left out unless the report goes into its release")
         return save_text(target, text)
 
-    def _repr_html_(self) -> str:
-        rows = [[section.title, section.how_to_read] for section in self.content.sections]
-        return fragment(
-            f"{self.content.title}: may it be published? {self.answer.capitalize()}.",
-            ["section", "how to read it"],
-            rows,
-            notes=["report.save('report.html') writes it."],
-        )
+    def content(self) -> Content:
+        """Return the answer and the titles of the sections."""
+        rows = [[section.title, section.how_to_read] for section in self.document.sections]
+        sections = Table.of("", ["section", "how to read it"], rows)
+        note = Sentence("report.save('report.html') writes it.")
+        headline = f"{self.document.title}: may it be published? {self.answer.capitalize()}."
+        return Content(headline, (sections, note), self.answer)
 
     def __repr__(self) -> str:
-        return f"<Report: {self.answer}, {len(self.content.sections)} sections>"
+        return f"<Report: {self.answer}, {len(self.document.sections)} sections>"
 
     def __str__(self) -> str:
         return self.to_markdown()
@@ -114,7 +116,7 @@ _FORMS = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json"}
 
 
 def form_of(path: Path) -> str:
-    """Find the form that a file's ending stands for.
+    """Return the form that a file's ending stands for.
 
     >>> form_of(Path("report.md"))
     'markdown'
@@ -132,7 +134,7 @@ def report(
     ledger: str | PathLike[str] | None = None,
     public: bool = False,
 ) -> Report:
-    """Put everything that can be found out about a release into one report.
+    """Return one report with everything that can be found out about a release.
 
     The verdict comes first; then who is in the release, how sensitive values are spread, what
     columns tell about each other, what was given up for it, what attacks achieve, and what was
@@ -147,7 +149,7 @@ def report(
         data: The original table: a path (CSV, Parquet, Feather), pandas, Polars, Arrow.
         policy: The policy the release was made with, or its path.
         ledger: The ledger the release is published through.
-        public: Make a report for everybody. None of the three above may be given then.
+        public: Make a report for all readers. None of the three above may be given then.
 
     Example:
         >>> import pyarrow as pa
@@ -158,47 +160,47 @@ def report(
         ... )
         >>> table = pa.table({"age": [31, 31, 47], "ill": ["flu", "gout", "flu"]})
         >>> found = sf.report(sf.anonymize(table, policy), public=True)
-        >>> found.answer, [section.id for section in found.content.sections][:3]
+        >>> found.answer, [section.id for section in found.document.sections][:3]
         ('yes', ['verdict', 'people', 'shift'])
     """
-    known = given(release, data=data, policy=policy, ledger=ledger, public=public)
+    dossier = open_dossier(release, data=data, policy=policy, ledger=ledger, public=public)
     sections: list[Section] = []
     left_out: list[tuple[str, str]] = []
     for chapter in CHAPTERS:
-        found = chapter.of(known)
+        found = chapter.of(dossier)
         if isinstance(found, Section):
             sections.append(found)
         else:
             left_out.append((chapter.title, found.rstrip(".")))
     return Report(
-        Content(
-            title=_title(known),
-            answer=known.assessment.answer,
-            scope=_scope(known),
+        Document(
+            title=_title(dossier),
+            answer=dossier.assessment.answer,
+            scope=_scope(dossier),
             public=public,
             sections=tuple(sections),
             left_out=tuple(left_out),
             version=__version__,
         ),
-        known.folder,
+        dossier.folder,
     )
 
 
-def _title(known: Given) -> str:
-    if known.public or known.folder is None:
+def _title(dossier: Dossier) -> str:
+    if dossier.public or dossier.folder is None:
         return "Report on a release"
-    return f"Report on the release {known.folder.resolve().name}"
+    return f"Report on the release {dossier.folder.resolve().name}"
 
 
-def _scope(known: Given) -> str:
-    if known.public:
+def _scope(dossier: Dossier) -> str:
+    if dossier.public:
         return "For everybody: all that is said here can be computed from the release itself."
     beside = [
         name
         for name, value in (
-            ("original", known.data),
-            ("policy", known.policy),
-            ("ledger", known.ledger),
+            ("original", dossier.data),
+            ("policy", dossier.policy),
+            ("ledger", dossier.ledger),
         )
         if value is not None
     ]

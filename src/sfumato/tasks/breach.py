@@ -83,8 +83,10 @@ def breach(
         >>> table = pa.table({"age": ["30-50"] * 5, "work": work, "marital": wed})
         >>> exposure = breach(table, quasi_identifiers=["age"], sensitive=["work", "marital"])
         >>> print(exposure.person({"age": "30-50"}, {"work": "state"}))
-        age=30-50: 5 people, work=state known
-          marital: single 40%, divorced 20%, married 20%, separated 20%
+        age=30-50: 5 people, known besides: work=state
+        marital    how surely  level     before breaking
+        single           40 %  moderate            100 %
+        divorced         20 %  ...
     """
     report = progress or silent
 

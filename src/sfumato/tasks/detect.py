@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.checks import require_int, require_number
+from sfumato.content import save_text
 from sfumato.decouplings.base import GroupedTables
 from sfumato.drawing import heatmap_svg, network_svg
 from sfumato.errors import OutputError, ParameterError
-from sfumato.html import save_text
 from sfumato.leaks import Findings, RiskLevels
 from sfumato.leaks.exposure import random_table
 from sfumato.leaks.findings import fit_columns, learn_networks
@@ -78,7 +78,7 @@ def detect(  # noqa: PLR0913 - all but one have a default and are named
         >>> table = pa.table({"age": ages, "work": work, "marital": wed})
         >>> findings = detect(table, quasi_identifiers=["age"], sensitive=["work", "marital"])
         >>> print(findings.leaks[0])
-        age → marital: up to 100% (very high), 10 people
+        age → marital: up to 100 % (very high), 10 people
     """
     report = progress or silent
     require_number("alpha", alpha, above=0)

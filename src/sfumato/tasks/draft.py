@@ -82,7 +82,7 @@ def inspect(
         >>> table = pa.table({"age": [31, 31, 47], "ill": ["flu", "gout", "flu"]})
         >>> found = inspect(table, quasi_identifiers=["age"], sensitive=["ill"])
         >>> found
-        <Inspection 3 rows in 2 classes, smallest 1, 33.3 % of rows unique>
+        <Inspection 3 rows in 2 classes, smallest 1, 33 % of rows unique>
         >>> found.risk.average, found.sensitive[0].largest_share
         (0.6666666666666666, 1.0)
     """

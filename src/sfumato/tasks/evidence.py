@@ -111,12 +111,13 @@ def check_evidence(
         >>> _ = (release.folder / "README.md").write_text("You can trust me.")
         >>> print(sf.check_evidence(release, key.public))
         Broken: 1 of 5 checks does not hold.
-          holds      evidence
-          holds      files      promised 5             found 5
-          broken     sha256
-                     changed: 'README.md'
-          holds      claims
-          holds      signature  promised ed25519:...  found ed25519:...
+        check      result  promised       found
+        evidence   holds
+        files      holds   5              5
+        sha256     broken
+        claims     holds
+        signature  holds   ed25519:...    ed25519:...
+          sha256: changed: 'README.md'
         Signed by the key that was given: ed25519:...
     """
     if public_key is not None and not isinstance(public_key, PublicKey):

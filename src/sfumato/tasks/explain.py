@@ -63,11 +63,11 @@ def explain(
         >>> print(found)
         age=41 fits 1 of 2 classes, with 2 of 4 people.
         Known of the person besides: not ill=heart disease.
-        It is certain that ill is cancer; before the release that was 33.3 % likely.
+        It is certain that ill is cancer; before the release that was 33 % likely.
         <BLANKLINE>
         ill            before  after
-        cancer         33.3 %  100 %
-        flu            66.7 %    0 %
+        cancer           33 %  100 %
+        flu              67 %    0 %
         heart disease     0 %    0 %
     """
     policy = policy_of(policy)

@@ -9,17 +9,17 @@ import numpy as np
 from sfumato.adversary.target import matcher_of
 from sfumato.attacks import Membership, Presence
 from sfumato.checks import require_int
+from sfumato.content import Cell, Content, FineShare, Showable, Table
 from sfumato.errors import ParameterError, UnknownNameError
-from sfumato.html import fragment
 from sfumato.policy import GivenPolicy, policy_of
 from sfumato.recode.problem import ladders_of
 from sfumato.releases.opening import counted, published, require_alike
+from sfumato.text import percent
 from sfumato.typing import Progress
-from sfumato.usefulness.measure import tabulated
 
 
 @dataclass(frozen=True, eq=False)
-class Presences:
+class Presences(Showable):
     """Several releases of one table, held against the same real and the same fake rows."""
 
     results: Mapping[str, Presence]
@@ -44,44 +44,34 @@ class Presences:
         found = {name: result.to_dict() for name, result in self.results.items()}
         return {"releases": found, "seed": self.seed}
 
-    def _repr_html_(self) -> str:
-        titles, *lines = self.cells
-        return fragment("Who is in the data?", titles, lines)
+    def content(self) -> Content:
+        """Return one line per release; an interval where made-up people were sampled."""
+        heads = ["release", "people matched", "groups each", "groups per fake", "fakes ruled out"]
+        sampled = any(not each.exact for each in self.results.values())
+        rows = [
+            [*_row(name, each), *([_interval(each)] if sampled else [])]
+            for name, each in self.results.items()
+        ]
+        table = Table.of("", [*heads, *(["between"] if sampled else [])], rows, most=None)
+        return Content("Real and made-up people, held against each release:", (table,))
 
     def __repr__(self) -> str:
         return f"<Presences of {', '.join(self.results)}>"
 
-    @property
-    def cells(self) -> list[list[str]]:
-        """The figures as text: the titles, and a line per release."""
-        titles = ["release", "people matched", "groups each", "groups per fake", "fakes ruled out"]
-        lines = [titles, *(_line(name, each) for name, each in self.results.items())]
-        if any(not each.exact for each in self.results.values()):
-            between = ["between", *(_between(each) for each in self.results.values())]
-            lines = [[*line, cell] for line, cell in zip(lines, between, strict=True)]
-        return lines
 
-    def __str__(self) -> str:
-        """Write a table with a line per release."""
-        return tabulated(self.cells)
-
-
-def _line(name: str, found: Presence) -> list[str]:
+def _row(name: str, found: Presence) -> list[Cell]:
     return [
         name,
         f"{found.matched} of {found.people}",
-        f"{found.groups:.3g}",
-        "-" if found.fake_groups is None else f"{found.fake_groups:.3g}",
-        "-" if found.ruled_out is None else f"{found.ruled_out:.1%}",
+        found.groups,
+        found.fake_groups,
+        None if found.ruled_out is None else FineShare(found.ruled_out),
     ]
 
 
-def _between(found: Presence) -> str:
-    """Write where the share of all fakes lies, of which some were drawn."""
-    if found.interval is None:
-        return "-"
-    low, high = found.interval
-    return f"{100 * low:.1f}-{high:.1%}"
+def _interval(found: Presence) -> str | None:
+    """Return where the share of all fakes lies, of which some were drawn."""
+    return None if found.interval is None else " to ".join(percent(e, 1) for e in found.interval)
 
 
 @overload
@@ -159,9 +149,10 @@ def membership(  # noqa: PLR0913 - all but two have a default and are named
         >>> coarse = pa.table({"age": ["31-39"] * 4, "sex": ["f", "f", "m", "m"]})
         >>> both = {"as it is": table, "coarse": coarse}
         >>> print(sf.tools.membership(table, both, quasi_identifiers=["age", "sex"]))
+        Real and made-up people, held against each release:
         release   people matched  groups each  groups per fake  fakes ruled out
-        as it is          4 of 4            1                0           100.0%
-        coarse            4 of 4            1                1             0.0%
+        as it is          4 of 4            1                0            100 %
+        coarse            4 of 4            1                1              0 %
     """
     attack = Membership(fakes, confidence)
     require_int("seed", seed, at_least=0)

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from sfumato.checks import require_int
+from sfumato.content import Content, Heading, Part, Share, Showable, Table
 from sfumato.errors import InfeasibleError, InputError
-from sfumato.html import fragment
 from sfumato.leaks import Findings
+from sfumato.leaks.findings import rules_table
 from sfumato.partition import Partitioner
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.recode.problem import counted_columns
@@ -98,7 +99,7 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False)
-class Protected:
+class Protected(Showable):
     """A release that went through detection, and the way it went."""
 
     release: Release | Decoupled
@@ -131,17 +132,20 @@ class Protected:
             "warnings": list(self.warnings),
         }
 
-    def _repr_html_(self) -> str:
-        steps = [[line] for line in str(self).splitlines()]
-        return fragment("What was done", ["step"], steps, notes=self.warnings)
-
-    def __str__(self) -> str:
-        lines = [
-            f"{number}. {step.action}: {step.why}. {len(step.findings.leaks)} rules, "
-            f"{step.exposed} of {step.findings.counts.total} people exposed"
-            for number, step in enumerate(self.steps, start=1)
-        ]
-        return "\n".join(lines)
+    def content(self) -> Content:
+        """Return the steps, and the rules that are still found after the last one."""
+        rows = []
+        for step in self.steps:
+            share = Share(step.exposed / max(step.findings.counts.total, 1))
+            rows.append((step.action, step.why, len(step.findings.leaks), step.exposed, share))
+        heads = ("step", "why", "rules", "people exposed", Heading("share", bar=20))
+        parts: list[Part] = [Table.of("", heads, rows, most=None)]
+        if self.findings.leaks:
+            parts.append(rules_table(self.findings.leaks))
+        remarks = tuple(f"Warning: {warning}" for warning in self.warnings)
+        people = f"{self.steps[-1].exposed} of {self.findings.counts.total} people"
+        headline = f"{len(self.steps)} steps; {people} are exposed after the last one"
+        return Content(headline, tuple(parts), remarks=remarks)
 
 
 def protect(  # noqa: PLR0913 - all but two have a default and are named

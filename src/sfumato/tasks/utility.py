@@ -9,10 +9,10 @@ from typing import Any, TypedDict, Unpack, overload
 import numpy as np
 
 from sfumato.checks import require_int
+from sfumato.content import Cell, Content, Heading, Showable, Strength, Table, save_text
 from sfumato.counts import FrequencySet
 from sfumato.drawing.heatmap import Words, heatmap_svg
 from sfumato.errors import InputError, ParameterError, UnknownNameError
-from sfumato.html import fragment, save_text
 from sfumato.policy import GivenPolicy, policy_of
 from sfumato.recode.problem import ladders_of
 from sfumato.releases.opening import counted, published, require_alike, subject_of, without_starred
@@ -91,15 +91,16 @@ def utility(  # noqa: PLR0913 - all but two have a default and are named
         >>> coarse = pa.table({"age": ["31-39"] * 20, "ill": ills})
         >>> print(sf.utility(table, coarse, quasi_identifiers=["age"], sensitive=["ill"]))
         20 of 20 rows published
-        relative error of 1000 counting queries: median 50.0%, mean ...
+        relative error of 1000 counting queries: median 50.0 %, mean ...
         correlations (Cramér's V) of 1 pair of columns: off by 1.000 in the mean, most in age and
         ill (1.000 became 0.000)
         >>> both = {"as it is": table, "coarse": coarse}
         >>> roles = {"quasi_identifiers": ["age"], "sensitive": ["ill"]}
         >>> print(sf.utility(table, both, **roles, queries=100))
-        release   rows  median error  mean error  90% below  correlations off
-        as it is    20          0.0%        0.0%       0.0%             0.000
-        coarse      20         50.0%       ...
+        100 counting queries, asked of the original and of each release:
+        release   rows  median error  mean error  90 % below  correlations off
+        as it is    20           0 %         0 %         0 %                 0
+        coarse      20        50.0 %         ...
     """
     require_int("seed", seed, at_least=0)
     workload = queries if isinstance(queries, Workload) else Workload(queries)
@@ -149,7 +150,7 @@ def _learning(
 
 
 @dataclass(frozen=True, eq=False)
-class CorrelationMap(Correlations):
+class CorrelationMap(Correlations, Showable):
     """How strongly each pair of columns is tied, as a table, a drawing and a list of pairs.
 
     What is tied belongs into one slice, where it stays known; what is not may be parted at little
@@ -206,21 +207,41 @@ class CorrelationMap(Correlations):
             ],
         }
 
-    def _repr_html_(self) -> str:
-        return fragment(str(self).splitlines()[0]) + self.svg()
+    @property
+    def headline(self) -> str:
+        """How many rows and columns were looked at, and how."""
+        return f"{self.rows} rows, {len(self.names)} columns, {self.measure}"
+
+    def content(self) -> Content:
+        """Return the strength of all pairs, and the strongest of them."""
+        numbers = [str(number) for number in range(1, len(self.names) + 1)]
+        rows: list[list[Cell]] = [
+            [
+                f"{number} {name}",
+                *(None if i == j else Strength(v) for j, v in enumerate(strengths)),
+            ]
+            for i, (number, name, strengths) in enumerate(
+                zip(numbers, self.names, self.strength.tolist(), strict=True)
+            )
+        ]
+        pairs = [(f"{one} – {other}", Strength(value)) for one, other, value in self.pairs]
+        strongest = ("strongest pairs", Heading(self.measure, bar=20))
+        return Content(
+            self.headline,
+            (
+                Table.of("", ["column", *numbers], rows, most=None),
+                Table.of("", strongest, pairs, most=_MOST_PAIRS),
+            ),
+        )
+
+    def drawings(self) -> tuple[str, ...]:
+        return (self.svg(),)
 
     def __repr__(self) -> str:
-        return f"<CorrelationMap {str(self).splitlines()[0]}>"
+        return f"<CorrelationMap {self.headline}>"
 
-    def __str__(self) -> str:
-        names = [f"{number} {name}" for number, name in enumerate(self.names, start=1)]
-        widest = max(map(len, names), default=0)
-        heads = "".join(f"{number:>6}" for number in range(1, len(names) + 1))
-        lines = [f"{self.rows} rows, {len(names)} columns, {self.measure}", " " * widest + heads]
-        for i, name in enumerate(names):
-            cells = ["–" if i == j else f"{value:.2f}" for j, value in enumerate(self.strength[i])]
-            lines.append(f"{name:<{widest}}" + "".join(f"{cell:>6}" for cell in cells))
-        return "\n".join(lines)
+
+_MOST_PAIRS = 10
 
 
 def correlations(
@@ -253,10 +274,15 @@ def correlations(
         ...     "ill": ["flu", "gout", "flu", "gout"]})
         >>> print(correlations(table, quasi_identifiers=["sex", "job"], sensitive=["ill"]))
         4 rows, 3 columns, phi-square
-                  1     2     3
-        1 sex     –  1.00  0.00
-        2 job  1.00     –  0.00
-        3 ill  0.00  0.00     –
+        column     1     2     3
+        1 sex      –  1.00  0.00
+        2 job   1.00     –  0.00
+        3 ill   0.00  0.00     –
+        <BLANKLINE>
+        strongest pairs  phi-square
+        sex – job              1.00
+        sex – ill              0.00
+        job – ill              0.00
     """
     if measure not in MEASURES:
         raise UnknownNameError("measure", measure, list(MEASURES))

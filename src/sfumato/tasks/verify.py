@@ -8,9 +8,20 @@ from typing import Any, Literal, NamedTuple
 from sfumato.adversary.target import target_of, with_list, with_members
 from sfumato.attacks import ATTACKS, Attack, Linking, Outcome, Target
 from sfumato.checks import require_int, require_number
+from sfumato.content import (
+    Badge,
+    Cell,
+    Content,
+    Heading,
+    Listing,
+    Part,
+    Sentence,
+    Share,
+    Showable,
+    Table,
+)
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import ParameterError, SfumatoError, UnknownNameError
-from sfumato.html import fragment
 from sfumato.policy import GivenPolicy, Policy, RiskLevels, Tolerance, policy_of
 from sfumato.releases.opening import Published, manifest_of, parts_of, published, risk_levels_of
 from sfumato.releases.recompute import recomputed
@@ -25,7 +36,7 @@ Answer = Literal["yes", "with care", "no"]
 
 
 @dataclass(frozen=True)
-class Assessment:
+class Assessment(Showable):
     """Everything that was found out about a release, and whether it may be published.
 
     The answer is *no* if a promise is broken or could not be checked, or if an attack the release
@@ -131,34 +142,58 @@ class Assessment:
             "attacks": [outcome.to_dict() for outcome in self.attacks],
         }
 
-    def _repr_html_(self) -> str:
-        checks = [[check.status, check.name, check.detail] for check in self.checks]
-        attacks = [
-            ["at risk" if outcome.people > self.allowed else "withstood", str(outcome), ""]
-            for outcome in self.attacks
-            if outcome.judged and outcome.tried
+    @property
+    def headline(self) -> str:
+        """The question and its answer."""
+        return f"May it be published? {self.answer.capitalize()}."
+
+    def content(self) -> Content:
+        """Return the checks, the attacks, their worst cases, and the answer."""
+        parts: list[Part] = [Sentence("Nothing is promised.")]
+        if self.checks:
+            promises = self.verdict.content()
+            parts = [Sentence(promises.headline), *promises.parts]
+        tried = [outcome for outcome in self.attacks if outcome.tried]
+        if tried:
+            parts.append(Table.of("", _HEADINGS, map(self._attack_row, tried), most=None))
+        worst = [f"{each.attack}: {each.worst[0]}" for each in self.succeeded if each.worst]
+        if worst:
+            parts.append(Listing.of(worst, caption="Worst cases"))
+        missing = [f"{each.attack} ({each.note})" for each in self.attacks if not each.tried]
+        if missing:
+            parts.append(Sentence("Not tried: " + ", ".join(missing)))
+        return Content(self.headline, tuple(parts), self.answer)
+
+    def _attack_row(self, outcome: Outcome) -> list[Cell]:
+        return [
+            outcome.attack,
+            outcome.about,
+            self.result_of(outcome),
+            f"{outcome.people} of {outcome.of}",
+            "" if outcome.prior is None else Share(outcome.prior),
+            Share(outcome.posterior or 0.0),
         ]
-        # What is wrong comes first: long lists are cut.
-        rows = sorted(attacks + checks, key=lambda row: row[0] in ("holds", "withstood"))
-        headline = f"May it be published? {self.answer.capitalize()}."
-        return fragment(headline, ["result", "what", "remark"], rows)
+
+    def result_of(self, outcome: Outcome) -> Badge:
+        """Return whether an attack was withstood, puts people at risk, or is only told of."""
+        if not outcome.judged:
+            return Badge("told")
+        return Badge("at risk" if outcome.people > self.allowed else "withstood")
 
     def __repr__(self) -> str:
         return (
             f"<Assessment: {self.answer}, {len(self.checks)} checks, {len(self.attacks)} attacks>"
         )
 
-    def __str__(self) -> str:
-        lines = [f"May it be published? {self.answer.capitalize()}."]
-        lines.append(str(self.verdict) if self.checks else "Nothing is promised.")
-        if self.attacks:
-            lines.append("Attacks:")
-        for outcome in self.attacks:
-            mark = "told" if not outcome.judged else "ok" if not outcome.people else "at risk"
-            lines.append(f"  {mark if outcome.tried else '-':<9}  {outcome}")
-            if outcome.people and outcome.worst:
-                lines.append(f"             worst: {outcome.worst[0]}")
-        return "\n".join(lines)
+
+_HEADINGS = (
+    "attack",
+    Heading("on", "The sensitive column it is after, and the setting it was tried with."),
+    Heading("result", "Told: worth knowing, but no reason to refuse the release."),
+    Heading("people at risk", "Those of whom something is believed that is as good as known."),
+    Heading("before", "In the worst case, the belief without the release."),
+    Heading("after", "In the worst case, the belief with it."),
+)
 
 
 def verify(  # noqa: PLR0913 - all but two have a default and are named
@@ -219,9 +254,9 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         >>> found.holds
         False
         >>> print(found.attack("homogeneity"))
-        homogeneity(ill): 2 of 4 people at risk; strongest belief 100%, 50% before
+        homogeneity(ill): 2 of 4 people at risk; strongest belief 100 %, 50 % before
         >>> print(found.attack("homogeneity").worst[0])
-        age=4* (2): ill = hiv, 50% before, 100% after
+        age=4* (2): ill = hiv, 50 % before, 100 % after
     """
     policy = policy_of(policy)
     if threshold is not None:

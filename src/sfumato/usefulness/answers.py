@@ -8,11 +8,18 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
+from sfumato.content import Content, Showable
 from sfumato.counts import Column, added
 from sfumato.errors import InputError, ParameterError, UnknownNameError
 from sfumato.hierarchy import Ladder
-from sfumato.hierarchy.labels import LabelReader, Reader, Stretch, day_of, reader_of, stretch_of
-from sfumato.html import fragment
+from sfumato.hierarchy.labels import (
+    LabelReader,
+    Reader,
+    Stretch,
+    day_of,
+    reader_of,
+    stretch_of,
+)
 from sfumato.text import STAR, number_of, text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 from sfumato.usefulness.queries import between
@@ -425,7 +432,7 @@ def _people(part: Part, kept: Mapping[str, BoolArray], names: Sequence[str], n: 
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(Showable):
     """An estimated count, and what it can be at all.
 
     Example:
@@ -464,10 +471,13 @@ class Estimate:
             "exact": self.exact,
         }
 
-    def _repr_html_(self) -> str:
-        return fragment(str(self))
+    def content(self) -> Content:
+        """Return the estimate and its bounds in one sentence."""
+        return Content(self.headline)
 
-    def __str__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """The estimate and its bounds."""
         asked = " and ".join(f"{name}={wanted}" for name, wanted in self.where.items())
         if self.exact:
             return f"{self.least} of {self.rows} rows have {asked}"

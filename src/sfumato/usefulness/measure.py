@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from sfumato.checks import require_int, require_text
+from sfumato.content import Cell, Content, FineShare, Sentence, Showable, Table
 from sfumato.counts import Column, FrequencySet, group
 from sfumato.errors import MissingExtraError, ParameterError, UnknownNameError
-from sfumato.html import fragment
 from sfumato.slicing.correlation import cells_in, cramers_v
-from sfumato.text import text_of
+from sfumato.text import percent, text_of
 from sfumato.typing import IntArray
 from sfumato.usefulness.estimators import Estimator
 from sfumato.usefulness.queries import QueryErrors, Workload
@@ -126,8 +126,8 @@ class Accuracy:
 
     Example:
         >>> print(Accuracy("ill", baseline=0.5, before=0.9, after=0.75))
-        decision tree for ill: right in 75.0% of rows; 90.0% if learnt from the original, 50.0% by
-        guessing the most frequent value
+        decision tree for ill: right in 75.0 % of rows; 90.0 % if learnt from the original, 50.0 %
+        by guessing the most frequent value
     """
 
     target: str
@@ -151,9 +151,9 @@ class Accuracy:
 
     def __str__(self) -> str:
         return (
-            f"decision tree for {self.target}: right in {self.after:.1%} of rows; "
-            f"{self.before:.1%} if learnt from the original, {self.baseline:.1%} by guessing the "
-            "most frequent value"
+            f"decision tree for {self.target}: right in {percent(self.after, 1)} of rows; "
+            f"{percent(self.before, 1)} if learnt from the original, "
+            f"{percent(self.baseline, 1)} by guessing the most frequent value"
         )
 
 
@@ -242,7 +242,7 @@ def _tree(share: float) -> Any:  # noqa: ANN401 - a class of a library that may 
 
 
 @dataclass(frozen=True, eq=False)
-class Utility:
+class Utility(Showable):
     """What a release is still good for: how far its answers are from those of the original."""
 
     rows: int
@@ -274,21 +274,18 @@ class Utility:
             "seed": self.seed,
         }
 
-    def _repr_html_(self) -> str:
-        headline, *lines = str(self).splitlines()
-        return fragment(headline, notes=lines)
-
     def __repr__(self) -> str:
         return f"<Utility {self.queries}>"
 
-    def __str__(self) -> str:
+    def content(self) -> Content:
+        """Return the errors of counting queries and of correlations."""
+        found = [self.queries, self.associations, *filter(None, [self.accuracy])]
         published = f"{self.published} of {self.rows} rows published"
-        learnt = [] if self.accuracy is None else [str(self.accuracy)]
-        return "\n".join([published, str(self.queries), str(self.associations), *learnt])
+        return Content(published, tuple(Sentence(str(each)) for each in found))
 
 
 @dataclass(frozen=True, eq=False)
-class Utilities:
+class Utilities(Showable):
     """Several releases of one table, asked the same."""
 
     results: Mapping[str, Utility]
@@ -309,54 +306,31 @@ class Utilities:
         """Give the figures as plain values that JSON can hold."""
         return {name: result.to_dict() for name, result in self.results.items()}
 
-    def _repr_html_(self) -> str:
-        titles = ["release", "rows", "median error", "mean error", "90% below", "correlations off"]
-        rows = [_line(name, result)[: len(titles)] for name, result in self.results.items()]
-        return fragment("Usefulness", titles, rows)
+    def content(self) -> Content:
+        """Return one line per release; of a single one everything."""
+        titles = ["release", "rows", "median error", "mean error", "90 % below", "correlations off"]
+        titles += ["told right"] if any(r.accuracy for r in self.results.values()) else []
+        rows = [_row(name, result) for name, result in self.results.items()]
+        table = Table.of("", titles, rows, most=None)
+        single = [
+            Sentence(f"{name}: {one}") for name, one in self.results.items() if len(self) == 1
+        ]
+        asked = len(next(iter(self.results.values())).queries) if self.results else 0
+        headline = f"{asked} counting queries, asked of the original and of each release:"
+        return Content(headline, (table, *single))
 
     def __repr__(self) -> str:
         return f"<Utilities of {', '.join(self.results)}>"
 
-    @property
-    def cells(self) -> list[list[str]]:
-        """The figures as text: the titles, and a line per release."""
-        titles = ["release", "rows", "median error", "mean error", "90% below", "correlations off"]
-        if any(result.accuracy is not None for result in self.results.values()):
-            titles.append("told right")
-        return [titles, *(_line(name, result) for name, result in self.results.items())]
 
-    def __str__(self) -> str:
-        """Write a table with a line per release."""
-        return tabulated(self.cells)
-
-
-def tabulated(lines: Sequence[Sequence[str]]) -> str:
-    """Write lines of cells below each other, the first cell to the left and the others right.
-
-    >>> print(tabulated([["release", "rows"], ["k=5", "20"]]))
-    release  rows
-    k=5        20
-    """
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(
-            cell.rjust(width) if at else cell.ljust(width)
-            for at, (cell, width) in enumerate(zip(line, widths, strict=True))
-        )
-        for line in lines
-    )
-
-
-def _line(name: str, result: Utility) -> list[str]:
+def _row(name: str, result: Utility) -> list[Cell]:
     errors = result.queries
     return [
         name,
-        str(result.published),
-        f"{errors.median:.1%}",
-        f"{errors.mean:.1%}",
-        f"{errors.quantile(0.9):.1%}",
-        f"{result.associations.mean_difference:.3f}",
-        *([] if result.accuracy is None else [f"{result.accuracy.after:.1%}"]),
+        result.published,
+        *map(FineShare, (errors.median, errors.mean, errors.quantile(0.9))),
+        round(result.associations.mean_difference, 3),
+        *([] if result.accuracy is None else [FineShare(result.accuracy.after)]),
     ]
 
 

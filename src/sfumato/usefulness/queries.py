@@ -11,7 +11,7 @@ from sfumato.checks import require_int, require_number
 from sfumato.counts import Column, FrequencySet
 from sfumato.errors import ParameterError, UnknownNameError, some
 from sfumato.hierarchy.labels import reader_of
-from sfumato.text import text_of, text_or_none
+from sfumato.text import percent, text_of, text_or_none
 from sfumato.typing import BoolArray, FloatArray, Value
 
 
@@ -303,6 +303,7 @@ class QueryErrors:
 
     def __str__(self) -> str:
         return (
-            f"relative error of {len(self)} counting queries: median {self.median:.1%}, "
-            f"mean {self.mean:.1%}, 90% of them at most {self.quantile(0.9):.1%}"
+            f"relative error of {len(self)} counting queries: median "
+            f"{percent(self.median, 1)}, mean {percent(self.mean, 1)}, 90 % of them at most "
+            f"{percent(self.quantile(0.9), 1)}"
         )

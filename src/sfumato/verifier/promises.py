@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, TypeGuard
 
+from sfumato.content import Badge, Content, Listing, Part, Showable, Table
 from sfumato.errors import InputError, ParameterError, UnknownNameError
-from sfumato.html import fragment
 from sfumato.text import is_missing, text_of
 
 MISSING_RULES = ("own-value", "matches-any", "suppress")
@@ -178,6 +178,12 @@ class Check:
     worst: Mapping[str, object] | None = None
     """The quasi-identifiers of the class that is worst off, when a model is broken."""
 
+    @property
+    def remark(self) -> str:
+        """What is wrong in words, and the class that is worst off."""
+        worst = "" if self.worst is None else f"worst: {in_words(self.worst)}"
+        return "; ".join(filter(None, [self.detail, worst]))
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values that JSON can hold."""
         plain = {
@@ -191,7 +197,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Showable):
     """Every check of a release; it holds when each of them does.
 
     Example:
@@ -201,9 +207,10 @@ class Verdict:
         False
         >>> print(verdict)
         Broken: 1 of 2 checks does not hold.
-          holds      rows         promised 4    found 4
-          broken     k-anonymity  promised k=3  found k=2
-                     1 class of 2 is too small; worst: age=2*
+        check        result  promised  found
+        rows         holds   4         4
+        k-anonymity  broken  k=3       k=2
+          k-anonymity: 1 class of 2 is too small; worst: age=2*
     """
 
     checks: tuple[Check, ...]
@@ -225,37 +232,32 @@ class Verdict:
         """Return plain values that JSON can hold."""
         return {"holds": self.holds, "checks": [check.to_dict() for check in self.checks]}
 
-    def _repr_html_(self) -> str:
-        # What is wrong comes first: long lists are cut.
-        checks = sorted(self.checks, key=lambda check: check.status == "holds")
-        rows = [[c.status, c.name, _show("", c.promised), _show("", c.found)] for c in checks]
-        details = [f"{check.name}: {check.detail}" for check in checks if check.detail]
-        headline, *_ = str(self).splitlines()
-        return fragment(headline, ["result", "check", "promised", "found"], rows, notes=details)
-
-    def __str__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """Whether all checks hold, or how many do not."""
         failing = sum(check.status != "holds" for check in self.checks)
         n = len(self.checks)
-        lines = [
-            f"Holds: all {n} checks."
-            if self.holds
-            else f"Broken: {failing} of {n} checks {'does' if failing == 1 else 'do'} not hold."
+        if self.holds:
+            return f"Holds: all {n} checks."
+        return f"Broken: {failing} of {n} checks {'does' if failing == 1 else 'do'} not hold."
+
+    def content(self) -> Content:
+        """Return one line per check, and what there is to remark on some."""
+        rows = [
+            [check.name, Badge(check.status), *map(_words, (check.promised, check.found))]
+            for check in self.checks
         ]
-        names = max((len(check.name) for check in self.checks), default=0)
-        promises = [_show("promised", check.promised) for check in self.checks]
-        width = max(map(len, promises), default=0)
-        for check, promise in zip(self.checks, promises, strict=True):
-            cells = [f"{check.status:<9}", f"{check.name:<{names}}", f"{promise:<{width}}"]
-            lines.append(("  " + "  ".join([*cells, _show("found", check.found)])).rstrip())
-            worst = "" if check.worst is None else f"worst: {in_words(check.worst)}"
-            note = "; ".join(filter(None, [check.detail, worst]))
-            if note:
-                lines.append(" " * 13 + note)
-        return "\n".join(lines)
+        remarks = [f"{check.name}: {check.remark}" for check in self.checks if check.remark]
+        parts: list[Part] = []
+        if rows:
+            parts.append(Table.of("", ["check", "result", "promised", "found"], rows, most=None))
+        if remarks:
+            parts.append(Listing.of(remarks, most=len(remarks)))
+        return Content(self.headline, tuple(parts), "holds" if self.holds else "broken")
 
 
-def _show(label: str, value: object) -> str:
-    return "" if value is None else f"{label} {in_words(value)}".lstrip()
+def _words(value: object) -> str:
+    return "" if value is None else in_words(value)
 
 
 def in_words(value: object) -> str:

@@ -92,8 +92,9 @@ def verify_file(data: object, promises: Promises) -> Verdict:
         >>> table = pa.table({"age": ["2*", "2*", None], "ill": ["flu", "gout", "flu"]})
         >>> print(verify_file(table, Promises(["age"], models=[{"model": "k-anonymity", "k": 2}])))
         Broken: 1 of 1 checks does not hold.
-          broken     k-anonymity  promised k=2  found k=1
-                     fails in 1 of 2 classes (1 of 3 rows); worst: age missing
+        check        result  promised  found
+        k-anonymity  broken  k=2       k=1
+          k-anonymity: fails in 1 of 2 classes (1 of 3 rows); worst: age missing
     """
     source = open_source(data, delimiter=promises.delimiter)
     return Verdict(tuple(recompute(source, promises)))

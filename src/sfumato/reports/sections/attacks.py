@@ -3,20 +3,20 @@
 from collections.abc import Sequence
 
 from sfumato.attacks import Outcome
-from sfumato.html import brief
-from sfumato.reports.content import Badge, Cell, Heading, Listing, Part, Share, Table
-from sfumato.reports.given import Given
+from sfumato.content import Badge, Cell, Heading, Listing, Part, Share, Table
+from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
+from sfumato.text import brief, percent
 
 _MOST_CASES = 15
 
 
-def _parts(given: Given) -> Sequence[Part]:
-    found = given.assessment.attacks
+def _parts(dossier: Dossier) -> Sequence[Part]:
+    found = dossier.assessment.attacks
     tried = [outcome for outcome in found if outcome.tried]
     if not tried:
         raise NotHereError("no attack could be tried: the checks above say what is wrong first")
-    parts: list[Part] = [_table(given, tried)]
+    parts: list[Part] = [_table(dossier, tried)]
     parts.append(Listing.of([f"{name}: {how}" for name, how in _explained(tried)]))
     cases = _cases(tried)
     if cases:
@@ -29,7 +29,7 @@ def _parts(given: Given) -> Sequence[Part]:
     return [*parts, Listing.of(untried)] if untried else parts
 
 
-def _table(given: Given, tried: Sequence[Outcome]) -> Table:
+def _table(dossier: Dossier, tried: Sequence[Outcome]) -> Table:
     threshold = tried[0].threshold
     return Table.of(
         "Attacks",
@@ -42,18 +42,18 @@ def _table(given: Given, tried: Sequence[Outcome]) -> Table:
             Heading("risk", "The publisher's name for the posterior."),
             Heading(
                 "people at risk",
-                f"Of whom something is believed with {threshold:.0%} or more, and the release at "
+                f"Of whom something is believed with {percent(threshold)} or more, and the release at "
                 "least halved the doubt.",
             ),
             Heading("of", "How many people there are."),
             Heading("result", "Told: worth knowing, but no reason to refuse the release."),
         ],
-        [_row(given, outcome) for outcome in tried],
+        [_row(dossier, outcome) for outcome in tried],
         most=60,
     )
 
 
-def _row(given: Given, outcome: Outcome) -> list[Cell]:
+def _row(dossier: Dossier, outcome: Outcome) -> list[Cell]:
     posterior = outcome.posterior or 0.0
     return [
         outcome.attack,
@@ -61,10 +61,10 @@ def _row(given: Given, outcome: Outcome) -> list[Cell]:
         None if outcome.prior is None else Share(outcome.prior),
         Share(posterior),
         None if outcome.gain is None else Share(outcome.gain),
-        Badge(given.levels.of(posterior)),
+        Badge(dossier.levels.of(posterior)),
         outcome.people,
         outcome.of,
-        _result(outcome, given.assessment.allowed),
+        _result(outcome, dossier.assessment.allowed),
     ]
 
 

@@ -4,17 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.counts import Column, FrequencySet
-from sfumato.decouplings import kind_of
-from sfumato.decouplings.base import GroupedTables
-from sfumato.drawing import bars_svg
-from sfumato.errors import InputError
-from sfumato.html import brief
-from sfumato.leaks import Exposure
-from sfumato.leaks.exposure import Comparison, View, compare
-from sfumato.policy import Missing
-from sfumato.recode.problem import ladder_of, without_missing
-from sfumato.reports.content import (
+from sfumato.content import (
     Badge,
     Cell,
     Drawing,
@@ -24,28 +14,37 @@ from sfumato.reports.content import (
     Share,
     Table,
 )
-from sfumato.reports.given import Given
+from sfumato.counts import Column, FrequencySet
+from sfumato.decouplings import kind_of
+from sfumato.decouplings.base import GroupedTables
+from sfumato.drawing import bars_svg
+from sfumato.errors import InputError
+from sfumato.leaks import Exposure
+from sfumato.leaks.exposure import Comparison, View, compare
+from sfumato.policy import Missing
+from sfumato.recode.problem import ladder_of, without_missing
+from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
-from sfumato.text import text_of
+from sfumato.text import brief, text_of
 
 _KNOWS = Heading("who knows", "What the adversary knows of a person besides the release.")
 _GUESSES = Heading("guesses", "The columns that are guessed, all of them at once.")
 
 
-def _parts(given: Given) -> Sequence[Part]:
-    if given.kind is None:
+def _parts(dossier: Dossier) -> Sequence[Part]:
+    if dossier.kind is None:
         raise NotHereError("the release is in one piece: nothing was decoupled")
-    if not kind_of(given.kind).keeps_classes:
+    if not kind_of(dossier.kind).keeps_classes:
         raise NotHereError(
-            f"by {given.kind} groups are buckets; its attacks say what can be guessed from them"
+            f"by {dossier.kind} groups are buckets; its attacks say what can be guessed from them"
         )
-    grouped = given.target.grouped
+    grouped = dossier.target.grouped
     if grouped is None or not grouped.total or not grouped.names:
         raise NotHereError("nobody is in the release, or nothing sensitive")
-    exposure = Exposure(grouped, None, given.levels)
+    exposure = Exposure(grouped, None, dossier.levels)
     parts: list[Part] = [_views(exposure), _worst(exposure)]
-    counts = before_breaking(given, grouped)
-    comparison = _compared(counts, grouped, given)
+    counts = before_breaking(dossier, grouped)
+    comparison = _compared(counts, grouped, dossier)
     if comparison is not None:
         return [_changes(comparison), Drawing.of(_drawn(comparison)), *parts]
     why = (
@@ -56,34 +55,34 @@ def _parts(given: Given) -> Sequence[Part]:
 
 
 def _compared(
-    counts: FrequencySet | None, grouped: GroupedTables, given: Given
+    counts: FrequencySet | None, grouped: GroupedTables, dossier: Dossier
 ) -> Comparison | None:
     if counts is None:
         return None
     try:
-        return compare(counts, grouped, levels=given.levels)
+        return compare(counts, grouped, levels=dossier.levels)
     except InputError:
         # The data is not what was decoupled: rows were suppressed, or it is another table.
         return None
 
 
-def before_breaking(given: Given, grouped: GroupedTables) -> FrequencySet | None:
+def before_breaking(dossier: Dossier, grouped: GroupedTables) -> FrequencySet | None:
     """Recode the original as the release is recoded, as far as the policy says how."""
-    counts = given.original
+    counts = dossier.original
     if counts is None:
         return None
     names = tuple(column.name for column in grouped.quasi_identifiers)
-    if given.policy is not None and given.policy.missing is Missing.SUPPRESS:
+    if dossier.policy is not None and dossier.policy.missing is Missing.SUPPRESS:
         counts, _ = without_missing(counts, names)
-    levels = {} if given.manifest is None else given.manifest.levels
+    levels = {} if dossier.manifest is None else dossier.manifest.levels
     values, codes = [], []
     for column, old in zip(counts.columns, counts.codes, strict=True):
         level = levels.get(column.name)
         labels, code = list(column.values), old
         if level:
-            if given.policy is None or column.name not in given.policy.columns:
+            if dossier.policy is None or column.name not in dossier.policy.columns:
                 return None
-            ladder = ladder_of(given.policy, counts, column.name)
+            ladder = ladder_of(dossier.policy, counts, column.name)
             labels, code = list(ladder.labels[level]), ladder.codes[level][old]
         values.append(labels)
         codes.append(code)

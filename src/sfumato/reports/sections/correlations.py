@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sfumato.content import Beside, Cell, Drawing, Heading, Part, Sentence, Table
 from sfumato.drawing.heatmap import Words, heatmap_svg
-from sfumato.html import brief
-from sfumato.reports.content import Beside, Cell, Drawing, Heading, Part, Sentence, Table
-from sfumato.reports.given import Given
+from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
 from sfumato.slicing import Correlations
 from sfumato.tasks.utility import correlations
+from sfumato.text import brief
 from sfumato.typing import FloatArray
 
 _MEASURE = "cramers-v"
@@ -19,11 +19,11 @@ _MOST_PAIRS = 10
 _WORDS = Words("Table of correlations", "most tied to", "{:.2f}".format)
 
 
-def _parts(given: Given) -> Sequence[Part]:
-    names = (*given.with_role("quasi-identifier"), *given.with_role("sensitive"))
+def _parts(dossier: Dossier) -> Sequence[Part]:
+    names = (*dossier.with_role("quasi-identifier"), *dossier.with_role("sensitive"))
     if len(names) < 2:
         raise NotHereError("it takes two columns")
-    before, after = _both(given, names)
+    before, after = _both(dossier, names)
     shown = _strongest(after if before is None else np.maximum(before, after))
     drawings = [] if before is None else [_drawn(names, before, shown, "In the original")]
     drawings.append(_drawn(names, after, shown, "In the release"))
@@ -34,22 +34,22 @@ def _parts(given: Given) -> Sequence[Part]:
     return parts
 
 
-def _both(given: Given, names: Sequence[str]) -> tuple[FloatArray | None, FloatArray]:
+def _both(dossier: Dossier, names: Sequence[str]) -> tuple[FloatArray | None, FloatArray]:
     """Measure the original, if it was given, and the release."""
-    if given.kind is not None:
-        if given.data is None:
+    if dossier.kind is not None:
+        if dossier.data is None:
             raise NotHereError(
                 "columns that are published apart have no rows in common; what is left of their "
                 "ties can be told beside the original only"
             )
-        return _estimated(given, names)
-    after = correlations(given.release, measure=_MEASURE)
-    if given.data is None:
+        return _estimated(dossier, names)
+    after = correlations(dossier.release, measure=_MEASURE)
+    if dossier.data is None:
         return None, _matrix(after, names)
     before = correlations(
-        given.data,
-        quasi_identifiers=given.with_role("quasi-identifier"),
-        sensitive=given.with_role("sensitive"),
+        dossier.data,
+        quasi_identifiers=dossier.with_role("quasi-identifier"),
+        sensitive=dossier.with_role("sensitive"),
         measure=_MEASURE,
     )
     return _matrix(before, names), _matrix(after, names)
@@ -61,10 +61,10 @@ def _matrix(found: Correlations, names: Sequence[str]) -> FloatArray:
     return strength
 
 
-def _estimated(given: Given, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+def _estimated(dossier: Dossier, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
     """Take what a careful reader puts together again from the parts."""
     before, after = np.eye(len(names)), np.eye(len(names))
-    for pair in given.utility.associations.pairs:
+    for pair in dossier.utility.associations.pairs:
         i, j = names.index(pair.one), names.index(pair.other)
         before[i, j] = before[j, i] = pair.before
         after[i, j] = after[j, i] = pair.after

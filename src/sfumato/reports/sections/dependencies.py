@@ -2,13 +2,7 @@
 
 from collections.abc import Sequence
 
-from sfumato.decouplings import kind_of
-from sfumato.drawing import network_svg
-from sfumato.html import brief
-from sfumato.leaks import Findings
-from sfumato.leaks.rules import Rule
-from sfumato.networks import Network
-from sfumato.reports.content import (
+from sfumato.content import (
     Badge,
     Beside,
     Cell,
@@ -21,9 +15,15 @@ from sfumato.reports.content import (
     Share,
     Table,
 )
-from sfumato.reports.given import Given
+from sfumato.decouplings import kind_of
+from sfumato.drawing import network_svg
+from sfumato.leaks import Findings
+from sfumato.leaks.rules import Rule
+from sfumato.networks import Network
+from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
 from sfumato.tasks.detect import detect, marked_edges
+from sfumato.text import brief
 
 _MOST_COLUMNS = 40
 """Networks of more columns are not drawn: nobody could read them."""
@@ -31,12 +31,12 @@ _MOST_COLUMNS = 40
 _MOST_RULES = 15
 
 
-def _parts(given: Given) -> Sequence[Part]:
-    if not kind_of(given.kind).keeps_classes:
+def _parts(dossier: Dossier) -> Sequence[Part]:
+    if not kind_of(dossier.kind).keeps_classes:
         raise NotHereError(
-            f"a release by {given.kind} has no rows to learn from; its attacks say what it tells"
+            f"a release by {dossier.kind} has no rows to learn from; its attacks say what it tells"
         )
-    findings = detect(given.release, levels=given.levels)
+    findings = detect(dossier.release, levels=dossier.levels)
     parts: list[Part] = [_figures(findings)]
     drawings = []
     for name, network in findings.networks.items():
@@ -53,7 +53,7 @@ def _parts(given: Given) -> Sequence[Part]:
         parts.append(_rules(findings))
     if findings.notes:
         parts.append(Listing.of([f"Note: {brief(note, most=300)}." for note in findings.notes]))
-    if given.kind is not None:
+    if dossier.kind is not None:
         parts.append(
             Sentence(
                 "The release has no rows any more. This is what one of the tables tells that fit "

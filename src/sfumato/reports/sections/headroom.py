@@ -2,25 +2,25 @@
 
 from collections.abc import Sequence
 
+from sfumato.content import Cell, Drawing, Figures, Heading, Part, Share, Table
 from sfumato.drawing.charts import shares_svg
-from sfumato.html import brief
 from sfumato.publishing.ledger import Headroom, Ledger, Room
-from sfumato.reports.content import Cell, Drawing, Figures, Heading, Part, Share, Table
-from sfumato.reports.given import Given
+from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
+from sfumato.text import brief
 
 _MOST = 20
 _MOST_DRAWN = 12
 
 
-def _parts(given: Given) -> Sequence[Part]:
-    if given.ledger is None:
+def _parts(dossier: Dossier) -> Sequence[Part]:
+    if dossier.ledger is None:
         raise NotHereError(
             "a ledger is the publisher's own"
-            if given.public
+            if dossier.public
             else "no ledger was given: --ledger clinic.ledger"
         )
-    found = Ledger(given.ledger).headroom()
+    found = Ledger(dossier.ledger).headroom()
     if not found.rooms:
         raise NotHereError("nobody is in the ledger yet")
     full = sum(room.permitted == 0 for room in found.rooms)

@@ -3,11 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sfumato.policy import FULL_DOMAIN, Policy
-from sfumato.recode.problem import counted_columns, make_checker
-from sfumato.releases.manifest import ColumnRecord
-from sfumato.releases.opening import counted
-from sfumato.reports.content import (
+from sfumato.content import (
     Cell,
     Figures,
     Heading,
@@ -15,9 +11,13 @@ from sfumato.reports.content import (
     Part,
     Sentence,
     Table,
-    thousands,
+    format_integer,
 )
-from sfumato.reports.given import Given
+from sfumato.policy import FULL_DOMAIN, Policy
+from sfumato.recode.problem import counted_columns, make_checker
+from sfumato.releases.manifest import ColumnRecord
+from sfumato.releases.opening import counted
+from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
 from sfumato.search import Checker
 from sfumato.search.checker import Outcome
@@ -25,8 +25,8 @@ from sfumato.tables import open_table
 from sfumato.typing import Node
 
 
-def _parts(given: Given) -> Sequence[Part]:
-    manifest = given.manifest
+def _parts(dossier: Dossier) -> Sequence[Part]:
+    manifest = dossier.manifest
     columns = [] if manifest is None else [each for each in manifest.columns if each.recoded]
     if not columns:
         raise NotHereError("no column was generalised: values are published as they are")
@@ -35,12 +35,12 @@ def _parts(given: Given) -> Sequence[Part]:
         "level", "0 is the value as it was; at the highest level nothing is said any more."
     )
     parts: list[Part] = [Table.of("Levels", ["column", heading], rows, most=60)]
-    parts += _search(given)
-    return [*parts, *_neighbours(given)]
+    parts += _search(dossier)
+    return [*parts, *_neighbours(dossier)]
 
 
-def _search(given: Given) -> list[Part]:
-    found = None if given.manifest is None else given.manifest.search
+def _search(dossier: Dossier) -> list[Part]:
+    found = None if dossier.manifest is None else dossier.manifest.search
     if found is None:
         return []
     proven = "yes" if found.optimal is True else "no"
@@ -60,15 +60,15 @@ def _search(given: Given) -> list[Part]:
     ]
 
 
-def _neighbours(given: Given) -> list[Part]:
-    if given.public:
+def _neighbours(dossier: Dossier) -> list[Part]:
+    if dossier.public:
         return []
-    if given.data is None or given.policy is None:
+    if dossier.data is None or dossier.policy is None:
         return [Sentence("What a level less would cost needs the original and the policy.")]
-    manifest = given.manifest
+    manifest = dossier.manifest
     if manifest is None or manifest.kind is not None or manifest.method_name != FULL_DOMAIN:
         return [Sentence("Levels were not chosen for whole columns here: there is no next one.")]
-    steps = steps_from(given.data, given.policy, manifest.columns)
+    steps = steps_from(dossier.data, dossier.policy, manifest.columns)
     if steps is None:
         return [
             Sentence("The policy's hierarchies have other levels here: nothing can be compared.")
@@ -101,7 +101,7 @@ class Step:
     def sentence(self) -> str:
         """Say it as people do."""
         way = "less" if self.less else "more"
-        rows = "1 row" if abs(self.rows) == 1 else f"{thousands(abs(self.rows))} rows"
+        rows = "1 row" if abs(self.rows) == 1 else f"{format_integer(abs(self.rows))} rows"
         cost = f"cost {rows}" if self.rows > 0 else f"save {rows}" if self.rows else "cost no row"
         much = "" if self.then.valid else ", more than may be suppressed"
         return f"One level {way} on {self.column} would {cost}{much}"

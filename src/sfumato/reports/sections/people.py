@@ -4,9 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.decouplings import kind_of
-from sfumato.drawing.charts import histogram_svg
-from sfumato.reports.content import (
+from sfumato.content import (
     Badge,
     Cell,
     Drawing,
@@ -17,7 +15,9 @@ from sfumato.reports.content import (
     Share,
     Table,
 )
-from sfumato.reports.given import Given
+from sfumato.decouplings import kind_of
+from sfumato.drawing.charts import histogram_svg
+from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
 from sfumato.typing import IntArray
 
@@ -25,22 +25,22 @@ _STARTS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_
 """Where the bins of the histogram begin."""
 
 
-def _parts(given: Given) -> Sequence[Part]:
-    classes = given.target.classes
+def _parts(dossier: Dossier) -> Sequence[Part]:
+    classes = dossier.target.classes
     sizes = classes.sizes
     if not len(sizes):
         raise NotHereError("nobody is in the release")
     rows = classes.rows
     return [
-        _figures(given, sizes, rows),
+        _figures(dossier, sizes, rows),
         Drawing.of(_histogram(sizes, rows)),
-        _by_level(given, sizes, rows),
-        *_remark(given),
+        _by_level(dossier, sizes, rows),
+        *_remark(dossier),
     ]
 
 
-def _figures(given: Given, sizes: IntArray, rows: IntArray) -> Figures:
-    suppressed = None if given.manifest is None else given.manifest.rows.suppressed
+def _figures(dossier: Dossier, sizes: IntArray, rows: IntArray) -> Figures:
+    suppressed = None if dossier.manifest is None else dossier.manifest.rows.suppressed
     smallest_first = np.argsort(sizes, kind="stable")
     half = np.searchsorted(np.cumsum(rows[smallest_first]), rows.sum() / 2)
     alone = int(rows[sizes == 1].sum())
@@ -90,10 +90,10 @@ def bins(sizes: IntArray, rows: IntArray) -> tuple[list[str], list[int]]:
     return labels[first:last], people[first:last].tolist()
 
 
-def _by_level(given: Given, sizes: IntArray, rows: IntArray) -> Table:
-    bounds = given.levels.bounds()
+def _by_level(dossier: Dossier, sizes: IntArray, rows: IntArray) -> Table:
+    bounds = dossier.levels.bounds()
     # As the levels say it, one by one: what is exactly 1/5 is at the level that begins there.
-    names = np.array([given.levels.of(1 / size) for size in np.unique(sizes).tolist()])
+    names = np.array([dossier.levels.of(1 / size) for size in np.unique(sizes).tolist()])
     of_class = names[np.searchsorted(np.unique(sizes), sizes)]
     total = max(int(rows.sum()), 1)
     table: list[list[Cell]] = []
@@ -112,12 +112,12 @@ def _by_level(given: Given, sizes: IntArray, rows: IntArray) -> Table:
     )
 
 
-def _remark(given: Given) -> list[Sentence]:
-    if kind_of(given.kind).keeps_classes:
+def _remark(dossier: Dossier) -> list[Sentence]:
+    if kind_of(dossier.kind).keeps_classes:
         return []
     return [
         Sentence(
-            f"This release is in buckets ({given.kind}): a class here is all people of a bucket "
+            f"This release is in buckets ({dossier.kind}): a class here is all people of a bucket "
             "who look alike."
         )
     ]

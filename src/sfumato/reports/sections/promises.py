@@ -2,30 +2,30 @@
 
 from collections.abc import Sequence
 
+from sfumato.content import Badge, Cell, Figures, Heading, Part, Sentence, Table
 from sfumato.errors import InputError
 from sfumato.evidence import EVIDENCE, read_evidence
 from sfumato.releases.evidence import release_in_database
 from sfumato.releases.manifest import Manifest
-from sfumato.reports.content import Badge, Cell, Figures, Heading, Part, Sentence, Table
-from sfumato.reports.given import Given
+from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
 
 
-def _parts(given: Given) -> Sequence[Part]:
-    manifest = given.manifest
+def _parts(dossier: Dossier) -> Sequence[Part]:
+    manifest = dossier.manifest
     if manifest is None:
         raise NotHereError("the manifest cannot be read")
     return [
-        _models(given, manifest),
+        _models(dossier, manifest),
         _files(manifest),
         _columns(manifest),
         _made_with(manifest),
-        *_evidence(given),
+        *_evidence(dossier),
     ]
 
 
-def _models(given: Given, manifest: Manifest) -> Table:
-    checks = {check.name: check.status for check in given.assessment.checks}
+def _models(dossier: Dossier, manifest: Manifest) -> Table:
+    checks = {check.name: check.status for check in dossier.assessment.checks}
     rows: list[list[Cell]] = []
     for promise in manifest.models:
         status = checks.get(promise.model)
@@ -79,13 +79,13 @@ def _made_with(manifest: Manifest) -> Figures:
     return Figures("Made with", (*named, ("reproducible", fixed, what)))
 
 
-def _evidence(given: Given) -> list[Sentence]:
-    folder = given.folder
-    if folder is None and (table := release_in_database(given.release)) is not None:
+def _evidence(dossier: Dossier) -> list[Sentence]:
+    folder = dossier.folder
+    if folder is None and (table := release_in_database(dossier.release)) is not None:
         return [_in_database(signed=table.evidence() is not None)]
     if folder is None or not (folder / EVIDENCE).is_file():
         return [Sentence("There is no evidence file: the hashes above are all there is.")]
-    if given.public:
+    if dossier.public:
         # It may be signed later, with this very report.
         who = "who signed it, if anybody did: sfumato check-evidence"
         return [Sentence(f"{EVIDENCE} has the hash of every file; {who}.")]

@@ -8,13 +8,12 @@ import numpy as np
 
 from sfumato.attacks import Target
 from sfumato.classes import MISSING, ValueCounts
+from sfumato.content import Beside, Cell, Drawing, Heading, Part, Sentence, Share, Table
 from sfumato.counts import FrequencySet
 from sfumato.drawing.charts import shares_svg
-from sfumato.html import brief
-from sfumato.reports.content import Beside, Cell, Drawing, Heading, Part, Sentence, Share, Table
-from sfumato.reports.given import Given
+from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
-from sfumato.text import number_of, text_of
+from sfumato.text import brief, number_of, text_of
 from sfumato.typing import FloatArray, IntArray, Value
 
 # Few labels for many values: numbers in ranges, everything else as it is.
@@ -81,12 +80,12 @@ _MOST_DRAWN = 6
 """Sensitive columns that are drawn; all are in the table."""
 
 
-def _parts(given: Given) -> Sequence[Part]:
-    target = given.target
+def _parts(dossier: Dossier) -> Sequence[Part]:
+    target = dossier.target
     if not target.sensitive or not target.classes.total:
         raise NotHereError("the release has no sensitive column, or nobody in it")
-    spreads = [_spread(target, name, given.original) for name in target.sensitive]
-    parts: list[Part] = [_table(spreads, with_original=given.original is not None)]
+    spreads = [_spread(target, name, dossier.original) for name in target.sensitive]
+    parts: list[Part] = [_table(spreads, with_original=dossier.original is not None)]
     parts.append(Beside(tuple(Drawing.of(_drawn(spread)) for spread in spreads[:_MOST_DRAWN])))
     if len(spreads) > _MOST_DRAWN:
         parts.append(Sentence(f"And {len(spreads) - _MOST_DRAWN} more columns, not drawn."))

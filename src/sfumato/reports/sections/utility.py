@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sfumato.content import Cell, Drawing, Figures, Heading, Part, Share, Table
 from sfumato.drawing.charts import histogram_svg
 from sfumato.releases.manifest import Manifest
-from sfumato.reports.content import Cell, Drawing, Figures, Heading, Part, Share, Table
-from sfumato.reports.given import Given
+from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, need_original
 from sfumato.usefulness.queries import QueryErrors
 
@@ -15,9 +15,9 @@ _STEPS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
 """Where the bars of the histogram end; each holds what the one before does not."""
 
 
-def _parts(given: Given) -> Sequence[Part]:
-    need_original(given)
-    found = given.utility
+def _parts(dossier: Dossier) -> Sequence[Part]:
+    need_original(dossier)
+    found = dossier.utility
     errors, ties = found.queries, found.associations
     figures = Figures(
         "How far answers are off",
@@ -36,8 +36,8 @@ def _parts(given: Given) -> Sequence[Part]:
         ),
     )
     parts: list[Part] = [figures, Drawing.of(_drawn(errors))]
-    if given.manifest is not None and given.manifest.losses:
-        parts.append(_losses(given.manifest))
+    if dossier.manifest is not None and dossier.manifest.losses:
+        parts.append(_losses(dossier.manifest))
     return parts
 
 

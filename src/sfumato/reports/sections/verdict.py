@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from sfumato.content import Badge, Cell, Heading, Listing, Part, Sentence, Table
 from sfumato.decouplings.base import GroupedTables
 from sfumato.releases.release import Decoupled, Release
-from sfumato.reports.content import Badge, Cell, Heading, Listing, Part, Sentence, Table
-from sfumato.reports.given import Given
+from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter
 from sfumato.verifier import Check
 from sfumato.verifier.promises import in_words
@@ -20,11 +20,11 @@ _MEANINGS = {
 }
 
 
-def _parts(given: Given) -> Sequence[Part]:
-    found = given.assessment
+def _parts(dossier: Dossier) -> Sequence[Part]:
+    found = dossier.assessment
     parts: list[Part] = [
         Sentence(f"{found.answer.capitalize()}. {_MEANINGS[found.answer]}", loud=True),
-        Listing.of([f"{_capital(given.anywhere(why))}." for why in found.why], most=12),
+        Listing.of([f"{_capital(dossier.without_path(why))}." for why in found.why], most=12),
     ]
     parts.append(
         Table.of(
@@ -40,7 +40,7 @@ def _parts(given: Given) -> Sequence[Part]:
             most=40,
         )
     )
-    warnings = _warnings(given)
+    warnings = _warnings(dossier)
     if warnings:
         told = [f"{_capital(text)}." for text in warnings]
         parts += [Sentence("What holds and still deserves a second look:"), Listing.of(told)]
@@ -63,26 +63,26 @@ def _row(check: Check) -> list[Cell]:
     ]
 
 
-def _warnings(given: Given) -> list[str]:
+def _warnings(dossier: Dossier) -> list[str]:
     """Say what holds and still deserves a second look."""
-    if given.manifest is None or not given.assessment.verdict.holds:
+    if dossier.manifest is None or not dossier.assessment.verdict.holds:
         return []
-    verdict = given.assessment.verdict
-    if given.kind is None:
-        found = Release(given.manifest, verdict).warnings
+    verdict = dossier.assessment.verdict
+    if dossier.kind is None:
+        found = Release(dossier.manifest, verdict).warnings
     else:
-        found = Decoupled(given.manifest, verdict, _groups(given)).warnings
+        found = Decoupled(dossier.manifest, verdict, _groups(dossier)).warnings
     return [text.rstrip(".") for text in found]
 
 
-def _groups(given: Given) -> GroupedTables:
+def _groups(dossier: Dossier) -> GroupedTables:
     """Give the groups of people who look alike; of buckets, none: attacks tell of those."""
-    if given.target.grouped is not None:
-        return given.target.grouped
-    if isinstance(given.release, Decoupled):
-        return given.release.grouped
-    counts = given.target.classes.sizes[:0]
-    return GroupedTables((), given.target.labels[:0, :0], counts, ())
+    if dossier.target.grouped is not None:
+        return dossier.target.grouped
+    if isinstance(dossier.release, Decoupled):
+        return dossier.release.grouped
+    counts = dossier.target.classes.sizes[:0]
+    return GroupedTables((), dossier.target.labels[:0, :0], counts, ())
 
 
 VERDICT = Chapter(

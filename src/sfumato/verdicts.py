@@ -1,94 +1,62 @@
-"""An answer as Markdown, for pull requests and pages."""
+"""The answer whether a release may be published, in the forms that people and machines read."""
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from sfumato._version import __version__
 from sfumato.attacks import Outcome
+from sfumato.content import Listing, to_markdown
+from sfumato.errors import UnknownNameError
 from sfumato.tasks.verify import Assessment
-from sfumato.text import percent_of
 from sfumato.verifier import Check
 from sfumato.verifier.promises import in_words
 
-
-def write_markdown(assessment: Assessment, subject: str) -> str:
-    """Write an answer as two tables, with the reasons before them."""
-    lines = [
-        f"# May {_code(subject)} be published? {assessment.answer.capitalize()}",
-        "",
-        *(f"- {_plain(reason)}" for reason in assessment.why),
-        "",
-        *_table(
-            "Promises", ("promise", "", "promised", "found", ""), map(_check, assessment.checks)
-        ),
-        *_table(
-            "Attacks",
-            ("attack", "on", "people at risk", "before", "after", "worst case"),
-            map(_attack, assessment.attacks),
-        ),
-    ]
-    return "\n".join(lines).rstrip() + "\n"
+__all__ = ["FORMATS", "format_assessment"]
 
 
-def _table(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    body = [f"| {' | '.join(row)} |" for row in rows]
-    if not body:
-        return []
-    return [
-        f"## {title}",
-        "",
-        f"| {' | '.join(heads)} |",
-        f"|{'---|' * len(heads)}",
-        *body,
-        "",
-    ]
+def format_assessment(assessment: Assessment, form: str, *, subject: str = "release") -> str:
+    """Return an assessment in one of the forms.
 
+    Args:
+        assessment: What was found.
+        form: One of `FORMATS`.
+        subject: The release, as it is to be called: a path that the reader knows.
 
-def _check(check: Check) -> Sequence[str]:
-    promised, found = (
-        "" if value is None else _plain(in_words(value)) for value in (check.promised, check.found)
-    )
-    return (_plain(check.name), check.status, promised, found, _plain(check.detail))
-
-
-def _attack(outcome: Outcome) -> Sequence[str]:
-    if outcome.posterior is None:
-        return (outcome.attack, "", "not tried", "", "", _plain(outcome.note))
-    told = "" if outcome.judged else " (told, not judged)"
-    worst = _plain(str(outcome.worst[0])) if outcome.worst else ""
-    return (
-        outcome.attack,
-        _plain(outcome.about),
-        f"{outcome.people} of {outcome.of}{told}",
-        "" if outcome.prior is None else percent_of(outcome.prior),
-        percent_of(outcome.posterior),
-        worst,
-    )
-
-
-def _plain(text: str) -> str:
-    r"""Write text that Markdown shows as it is.
-
-    >>> print(_plain("a|b <i>*c*"))
-    a\|b \<i\>\*c\*
+    Example:
+        >>> from sfumato.verifier import Check, Verdict
+        >>> held = Assessment(Verdict((Check("rows", "holds", 4, 4),)))
+        >>> print(format_assessment(held, "markdown", subject="release").splitlines()[0])
+        # May `release` be published? Yes
     """
-    one_line = " ".join(text.split())
-    return re.sub(r"([\\`*_{}\[\]<>#|~!])", r"\\\1", one_line)
+    if form not in _WRITERS:
+        raise UnknownNameError("format", form, FORMATS)
+    return _WRITERS[form](assessment, subject)
 
 
-def _code(text: str) -> str:
-    return f"`{' '.join(text.replace('`', chr(39)).split())}`"
+def _text(assessment: Assessment, subject: str) -> str:
+    return f"{subject}\n{assessment}\n"
 
 
-# An answer as JUnit XML: continuous integration shows every promise and attack as a test.
+def _json(assessment: Assessment, subject: str) -> str:
+    return json.dumps({"subject": subject, **assessment.to_dict()}, indent=2) + "\n"
 
 
-def write_junit(assessment: Assessment, subject: str) -> str:
-    """Write promises and attacks as two suites of tests.
+def _markdown(assessment: Assessment, subject: str) -> str:
+    name = " ".join(subject.replace("`", "'").split())
+    title = f"# May `{name}` be published? {assessment.answer.capitalize()}"
+    why = Listing.of(assessment.why)
+    return "\n\n".join([title, *to_markdown([why, *assessment.content().parts])]) + "\n"
+
+
+# JUnit XML: continuous integration shows every promise and attack as a test.
+
+
+def _junit(assessment: Assessment, subject: str) -> str:
+    """Return promises and attacks as two suites of tests.
 
     A broken promise and an attack that succeeds are failures, what could not be checked is an
     error, an attack that could not be tried is skipped.
@@ -116,8 +84,8 @@ def _junit_check(suite: Element, check: Check) -> None:
     if check.status == "holds":
         return
     kind = "failure" if check.status == "broken" else "error"
-    said = check.detail or f"promised {in_words(check.promised)}, found {in_words(check.found)}"
-    SubElement(case, kind, message=_clean(said), type=check.status)
+    text = check.detail or f"promised {in_words(check.promised)}, found {in_words(check.found)}"
+    SubElement(case, kind, message=_clean(text), type=check.status)
 
 
 def _junit_attack(suite: Element, outcome: Outcome, *, failed: bool) -> None:
@@ -132,7 +100,7 @@ def _junit_attack(suite: Element, outcome: Outcome, *, failed: bool) -> None:
 
 
 def _clean(text: str) -> str:
-    r"""Leave out what XML cannot hold.
+    r"""Return a text without what XML cannot hold.
 
     >>> _clean("a\x00b")
     'a\ufffdb'
@@ -140,17 +108,17 @@ def _clean(text: str) -> str:
     return re.sub(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text)
 
 
-# An answer as SARIF 2.1.0: code hosts show what is wrong beside the release.
+# SARIF 2.1.0: code hosts show what is wrong beside the release.
 
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def write_sarif(assessment: Assessment, subject: str) -> str:
-    """Write what speaks against a release as results, each with the rule it breaks.
+def _sarif(assessment: Assessment, subject: str) -> str:
+    """Return what speaks against a release as results, each with the rule it breaks.
 
     A broken promise, or one that could not be checked, and an attack that succeeds are errors;
-    an attack that brings somebody's belief to the level *high* is a warning.
+    an attack that brings a belief to the level *high* is a warning.
     """
     found = [_sarif_check(check) for check in assessment.checks if check.status != "holds"]
     succeeded = set(map(id, assessment.succeeded))
@@ -183,8 +151,8 @@ def _rules(assessment: Assessment) -> list[dict[str, Any]]:
 
 
 def _sarif_check(check: Check) -> dict[str, Any]:
-    said = check.detail or f"promised {in_words(check.promised)}, found {in_words(check.found)}"
-    text = f"{check.name} is {check.status}: {said}"
+    text = check.detail or f"promised {in_words(check.promised)}, found {in_words(check.found)}"
+    text = f"{check.name} is {check.status}: {text}"
     return {"ruleId": f"promise/{check.name}", "level": "error", "message": {"text": text}}
 
 
@@ -193,17 +161,13 @@ def _sarif_attack(outcome: Outcome, level: str) -> dict[str, Any]:
     return {"ruleId": f"attack/{outcome.attack}", "level": level, "message": {"text": text}}
 
 
-# An answer as JSON: everything that was found.
+_WRITERS: Mapping[str, Callable[[Assessment, str], str]] = {
+    "text": _text,
+    "json": _json,
+    "markdown": _markdown,
+    "junit": _junit,
+    "sarif": _sarif,
+}
 
-
-def write_json(assessment: Assessment, subject: str) -> str:
-    """Write an answer with all its figures."""
-    return json.dumps({"subject": subject, **assessment.to_dict()}, indent=2) + "\n"
-
-
-# An answer as plain text, for terminals and logs.
-
-
-def write_text(assessment: Assessment, subject: str) -> str:
-    """Write an answer as people read it."""
-    return f"{subject}\n{assessment}\n"
+FORMATS = tuple(_WRITERS)
+"""The names of the forms."""

@@ -1,4 +1,4 @@
-"""What a report is made from, and what several of its sections need."""
+"""The material of a report: a release, and everything that several sections need."""
 
 import os
 from collections.abc import Mapping
@@ -24,11 +24,11 @@ from sfumato.verifier import Verdict
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
-    """A release, and what else is known of it. Everything is computed when it is asked for."""
+class Dossier:
+    """A release, and everything else known of it; each fact is computed when it is needed."""
 
     release: Path | Release | Decoupled | Table
-    """A folder; only releases in memory or in a database are anything else."""
+    """A folder, or a release in memory or in a database."""
 
     data: object = None
     """The original table."""
@@ -39,21 +39,21 @@ class Given:
 
     @property
     def folder(self) -> Path | None:
-        """Where the release is."""
+        """The folder of the release; None if it is not in one."""
         return self.release if isinstance(self.release, Path) else None
 
     @cached_property
     def manifest(self) -> Manifest | None:
-        """What the release says of itself; nothing if that cannot be read."""
+        """The manifest of the release; None if it cannot be read."""
         try:
             return manifest_of(self.release)
         except InputError:
-            # What is wrong with it is the verdict's matter.
+            # The verdict reports what is wrong with it.
             return None
 
     @property
     def kind(self) -> str | None:
-        """How the table was decoupled; None if it is in one piece."""
+        """The kind of decoupling; None if the table is in one piece."""
         return None if self.manifest is None else self.manifest.kind
 
     def with_role(self, role: str) -> tuple[str, ...]:
@@ -62,7 +62,7 @@ class Given:
 
     @cached_property
     def levels(self) -> RiskLevels:
-        """What probabilities mean to the publisher."""
+        """The risk levels of the publisher."""
         try:
             return risk_levels_of(self.policy, self.manifest)
         except (InputError, PolicyError):
@@ -70,26 +70,28 @@ class Given:
 
     @cached_property
     def assessment(self) -> Assessment:
-        """May it be published?"""
+        """The answer whether it may be published."""
         found = verify(self.release, self.policy, data=self.data)
         return replace(found, verdict=self._without_paths(found.verdict))
 
     def _without_paths(self, verdict: Verdict) -> Verdict:
-        """Leave out where the folder is: that is nobody's matter but the publisher's."""
+        """Return a verdict without the path of the folder, which only concerns the publisher."""
         if self.folder is None or not self.public:
             return verdict
         return Verdict(
-            tuple(replace(check, detail=self.anywhere(check.detail)) for check in verdict.checks)
+            tuple(
+                replace(check, detail=self.without_path(check.detail)) for check in verdict.checks
+            )
         )
 
-    def anywhere(self, text: str) -> str:
-        """Write a text without the path of the folder."""
+    def without_path(self, text: str) -> str:
+        """Return a text without the path of the folder."""
         if self.folder is None:
             return text
         for place in map(str, (self.folder.resolve(), self.folder.absolute(), self.folder)):
             text = text.replace(f"{place}{os.sep}", "").replace(f"'{place}'", "the release")
             if os.sep in place:
-                # A folder may be called as anything in the text is; a path is not.
+                # The name of a folder may be any word of the text; a path is not.
                 text = text.replace(place, "the release")
         return text
 
@@ -100,7 +102,7 @@ class Given:
 
     @cached_property
     def original(self) -> FrequencySet | None:
-        """The original over the published columns; None if it was not given."""
+        """The original over the published columns; None if it was not dossier."""
         if self.data is None:
             return None
         return counted(
@@ -109,38 +111,38 @@ class Given:
 
     @cached_property
     def utility(self) -> Utility:
-        """How far answers from the release are from those of the original."""
+        """The distance of answers from the release to those from the original."""
         return utility(self.data, self.release, policy=self.policy)
 
 
-def given(
+def open_dossier(
     release: object,
     *,
     data: object = None,
     policy: GivenPolicy | None = None,
     ledger: str | PathLike[str] | None = None,
     public: bool = False,
-) -> Given:
-    """Check what a report is asked for with."""
+) -> Dossier:
+    """Open a release for a report, and check everything given with it."""
     if public:
-        _refuse({"data": data, "policy": policy, "ledger": ledger})
+        _require_nothing_private({"data": data, "policy": policy, "ledger": ledger})
     policy = policy_of(policy)
     found = _release(release)
-    return Given(found, data, policy, None if ledger is None else Path(ledger), public)
+    return Dossier(found, data, policy, None if ledger is None else Path(ledger), public)
 
 
-def _refuse(asked: Mapping[str, object]) -> None:
+def _require_nothing_private(asked: Mapping[str, object]) -> None:
     for name, value in asked.items():
         if value is not None:
             raise ParameterError(
                 name,
-                _shown(value),
+                _describe(value),
                 "left out with public=True (--public)",
                 why="a public report says only what everybody can compute from the release",
             )
 
 
-def _shown(value: object) -> str:
+def _describe(value: object) -> str:
     return str(value) if isinstance(value, str | PathLike) else f"a {type(value).__name__}"
 
 
@@ -160,4 +162,4 @@ def _release(release: object) -> Path | Release | Decoupled | Table:
             f"there is no {MANIFEST} in {shown(release)!r}. Give the folder of a release; of a "
             "plain table, sfumato verify says what it gives away."
         )
-    raise ParameterError("release", _shown(release), "a release, or the folder of one")
+    raise ParameterError("release", _describe(release), "a release, or the folder of one")
