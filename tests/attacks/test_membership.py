@@ -275,7 +275,7 @@ def test_the_result_is_plain_and_readable():
     assert plain["attack"] == "membership"
     assert str(found) == (
         "membership: 2 of 2 people match a group, 1 on average; "
-        "100.0% of 2 fake rows match none and can be ruled out"
+        "100 % of 2 fake rows match none and can be ruled out"
     )
 
 

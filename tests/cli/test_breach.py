@@ -61,7 +61,7 @@ def test_a_person_in_words(run, published):
     assert result.exit_code == 0, result.output
     assert "5 people, known besides: Government=State-gov" in result.stdout
     [line] = [one for one in result.stdout.splitlines() if "Never-Married, Salary=≤50K" in one]
-    assert line.split()[2:4] == ["32.0", "%"]
+    assert line.split()[2:4] == ["32", "%"]
     assert line.split()[-3:] == ["100", "%", "4"]
     assert run("breach", published, *ROLES, *GROUP_1, "--quiet").stdout == ""
 

@@ -111,9 +111,9 @@ def test_breaking_lowers_what_was_certain():
     assert known.level == "moderate"
     single = known.combination({"Marital-Status": "Never-Married"})
     assert (known.before(single), single.probability) == (1, Fraction(2, 5))
-    assert "Marital-Status=Never-Married, Salary=≤50K: 32% (moderate), before breaking 100%" in str(
-        known
-    )
+    rows = [line.split() for line in str(known).splitlines()]
+    guess = ["Marital-Status=Never-Married,", "Salary=≤50K"]
+    assert [*guess, "32", "%", "moderate", "100", "%"] in rows
 
 
 def test_the_published_increment_of_group_1():

@@ -165,7 +165,7 @@ def test_on_the_worked_table_hiding_costs_what_breaking_does_not():
     plain = hidden.to_dict()
     assert plain["loss"] == {"hiding": 1.0, "breaking": 0.0}
     assert plain["columns"][2]["published"] == {"≤50K": "*", ">50K": "*"}
-    assert "hiding 12 rules above 0.5 costs 100.0%" in str(hidden)
+    assert "hiding 12 rules above 0.5 costs 100 %" in str(hidden)
     assert hide(TABLE, COLUMNS[:3], COLUMNS[3:], confidence=0.8).loss == 0
 
 

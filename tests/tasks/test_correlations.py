@@ -71,10 +71,15 @@ def test_it_is_shown_as_text_and_as_plain_values():
     assert isinstance(found, Correlations)
     assert str(found).splitlines() == [
         "4 rows, 3 columns, phi-square",
-        "          1     2     3",
-        "1 sex     –  1.00  0.33",
-        "2 job  1.00     –  0.33",
-        "3 ill  0.33  0.33     –",
+        "column     1     2     3",
+        "1 sex      –  1.00  0.33",
+        "2 job   1.00     –  0.33",
+        "3 ill   0.33  0.33     –",
+        "",
+        "strongest pairs  phi-square",
+        "sex – job              1.00",
+        "sex – ill              0.33",
+        "job – ill              0.33",
     ]
     assert repr(found) == "<CorrelationMap 4 rows, 3 columns, phi-square>"
     plain = json.loads(json.dumps(found.to_dict()))

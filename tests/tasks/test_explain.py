@@ -259,7 +259,7 @@ def test_the_woman_known_not_to_have_heart_disease_has_cancer():
     assert "fits 1 of 3 classes, with 4 of 12 people" in found.where
     without = sf.explain(printed(), LIZA, **ROLES)
     assert without.belief().of("Cancer")[1] == without.belief().of("Heart Disease")[1] == 0.5
-    assert "most likely Cancer or Heart Disease: 50.0 % each" in str(without)
+    assert "most likely Cancer or Heart Disease: 50 % each" in str(without)
 
 
 def test_what_is_rare_among_such_people_is_hardly_believed():

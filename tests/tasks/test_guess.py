@@ -66,7 +66,7 @@ UNIQUE = [f"{a}{b}" for a in "ABCDEFGHIJ" for b in "klmnopqrst"]
     ("values", "role", "reason"),
     [
         (UNIQUE, Role.IDENTIFIER, "different in every row: looks like an identifier"),
-        ([*UNIQUE[:96], *UNIQUE[:4]], Role.IDENTIFIER, "unique for 92.0 % of rows"),
+        ([*UNIQUE[:96], *UNIQUE[:4]], Role.IDENTIFIER, "unique for 92 % of rows"),
         (list(range(1, 101)), Role.IDENTIFIER, "looks like a row number"),
         ([str(5 * i) for i in range(9)], Role.IDENTIFIER, "looks like a row number"),
         ([*range(100, 150), *range(155, 205)], Role.IDENTIFIER, "looks like a row number"),
@@ -78,7 +78,7 @@ UNIQUE = [f"{a}{b}" for a in "ABCDEFGHIJ" for b in "klmnopqrst"]
         ([date(2020, 1, 1) + timedelta(i) for i in range(99)], Role.QUASI_IDENTIFIER, "dates"),
         (["2020-01-01", "2020-03-05T10:30"] * 9, Role.QUASI_IDENTIFIER, "dates"),
         (["x"] * 9, Role.QUASI_IDENTIFIER, "1 distinct value, meaning unknown"),
-        (["x", "y", None, None] * 9, Role.QUASI_IDENTIFIER, "2 distinct values, 50.0 % missing"),
+        (["x", "y", None, None] * 9, Role.QUASI_IDENTIFIER, "2 distinct values, 50 % missing"),
         ([None] * 3, Role.DROPPED, "every cell is missing"),
         ([f"ann{i % 3}@example.org" for i in range(9)], Role.IDENTIFIER, "e-mail addresses"),
         ([f"+49 30 12345{i % 3}" for i in range(9)], Role.IDENTIFIER, "telephone numbers"),
@@ -131,4 +131,4 @@ def test_a_number_of_something_is_no_identifier_unless_it_counts_the_rows():
 
 def test_shares_are_never_rounded_to_all():
     values = [*map(str, range(100_000, 149_999)), "x", "x"]
-    assert "unique for 99.9 % of rows" in guessed("x", values).reason
+    assert "unique for >99 % of rows" in guessed("x", values).reason

@@ -207,16 +207,16 @@ def test_it_can_be_written_as_json_and_read_as_text():
     plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert plain["classes"]["count"] == 2
     assert plain["sensitive"][0]["recursive_c"] == {"2": "inf", "3": "inf"}
-    assert repr(found) == "<Inspection 3 rows in 2 classes, smallest 1, 33.3 % of rows unique>"
+    assert repr(found) == "<Inspection 3 rows in 2 classes, smallest 1, 33 % of rows unique>"
     text = str(found)
-    assert "Re-identification risk: at most 100 %, on average 66.7 %" in text
+    assert "Re-identification risk: at most 100 %, on average 67 %" in text
     assert max(map(len, text.splitlines())) <= 110
 
 
 def test_a_share_of_nearly_all_is_not_written_as_all():
     ages = [*range(9998), 10_000, 10_000]
     text = str(sf.inspect(pa.table({"age": ages}), quasi_identifiers=["age"]))
-    assert "99.9 % of rows unique" in text
+    assert ">99 % of rows unique" in text
     assert "below 3: 10000 (100 %)" in text
 
 

@@ -1,6 +1,7 @@
 """The whole loop: anonymise, detect, refine or decouple, detect."""
 
 import json
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -42,7 +43,7 @@ def test_what_sensitive_columns_tell_about_each_other_is_decoupled(tmp_path):
     assert sf.verify(tmp_path / "out").verdict.holds
     assert (tmp_path / "out" / "manifest.json").is_file()
     json.dumps(done.to_dict(), allow_nan=False)
-    assert "decouple: work, marital told about each other" in str(done)
+    assert re.search("decouple +work, marital told about each other", str(done))
 
 
 def test_without_decoupling_it_warns():

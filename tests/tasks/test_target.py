@@ -181,7 +181,7 @@ def test_nearly_certain_is_not_written_as_certain():
     rows = {"age": ["30"] * 2500 + ["40"] * 2500, "ill": ["hiv"] * 2499 + ["flu"] * 2501}
     found = sf.verify(pa.table(rows), **ROLES).attack("probabilistic-inference")
     assert found.worst[1].posterior == 0.9996
-    assert str(found.worst[1]) == "age=30 (2500): ill = hiv, 50% before, >99% after"
+    assert str(found.worst[1]) == "age=30 (2500): ill = hiv, 50 % before, >99 % after"
 
 
 def test_a_table_that_promises_nothing_breaks_nothing():

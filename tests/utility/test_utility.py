@@ -176,12 +176,13 @@ def test_results_are_plain_and_readable(people, policy):
     )
     assert told == [("compare", 1, 1)]
     assert json.loads(json.dumps(found.to_dict()))["raw"]["queries"]["queries"] == 20
-    title, line = str(found).splitlines()
+    _, title, line, *whole = str(found).splitlines()
     assert title.startswith("release") and line.startswith("raw")  # noqa: PT018
     assert list(found) == ["raw"]
     assert len(found) == 1
-    assert "median 0.0%" in str(found["raw"])
-    assert "median 0.0%" in repr(found["raw"])
+    assert f"raw: {found['raw']}".splitlines() == whole
+    assert "median 0 %" in str(found["raw"])
+    assert "median 0 %" in repr(found["raw"])
     assert "raw" in repr(found)
     with pytest.raises(UnknownNameError, match="Did you mean 'raw'"):
         found["rwa"]

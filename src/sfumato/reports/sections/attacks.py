@@ -42,8 +42,8 @@ def _table(dossier: Dossier, tried: Sequence[Outcome]) -> Table:
             Heading("risk", "The publisher's name for the posterior."),
             Heading(
                 "people at risk",
-                f"Of whom something is believed with {percent(threshold)} or more, and the release at "
-                "least halved the doubt.",
+                f"Of whom something is believed with {percent(threshold)} or more, and the "
+                "release at least halved the doubt.",
             ),
             Heading("of", "How many people there are."),
             Heading("result", "Told: worth knowing, but no reason to refuse the release."),
