@@ -10,7 +10,8 @@ from typer.main import get_command
 from sfumato.cli.app import app
 from sfumato.cli.output import show
 from sfumato.partition import PARTITIONERS
-from sfumato.releases.release import Release, level_text
+from sfumato.releases.manifest import ColumnRecord, Manifest
+from sfumato.releases.release import Release
 from sfumato.tasks import anonymize
 from sfumato.text import percent
 from sfumato.verifier import Verdict
@@ -19,6 +20,7 @@ from sfumato.verifier import Verdict
 def manifest(columns, **changes):
     """A manifest as `anonymize` writes it, of a hundred rows."""
     return {
+        "missing": "value",
         "columns": [*columns, {"name": "ill", "role": "sensitive"}],
         "rows": {"published": 100, "suppressed": 0, "suppression": "remove"},
         "models": [{"model": "k-anonymity", "k": 2, "measured": {"k": 3}}],
@@ -55,7 +57,7 @@ EMPTY = manifest([column("age", height=1, levels=[0, 0])], method={"name": "top-
 
 
 def release(plain):
-    return Release(plain, Verdict(()))
+    return Release(Manifest.from_dict(plain), Verdict(()))
 
 
 @pytest.fixture(autouse=True)
@@ -124,7 +126,7 @@ class TestLocal:
         assert text[:4] == shown(LOCAL, capsys)[:4]
 
     def test_a_sentence_leaves_out_levels_that_no_row_has(self):
-        assert [level_text(column) for column in LOCAL["columns"][:2]] == [
+        assert [column.level_text for column in release(LOCAL).manifest.columns[:2]] == [
             "level 0 62 %, level 1 30 %, level 2 8 %",
             "level 1 1 %, level 2 99 %",
         ]
@@ -135,7 +137,7 @@ class TestLocal:
             "age 14",
             "zip 50 % 50 % – 0.50 of 2",
         ]
-        assert level_text(MIXED["columns"][0]) == "14 intervals"
+        assert release(MIXED).manifest.columns[0].level_text == "14 intervals"
         assert "(mondrian, a heuristic)" in str(release(MIXED))
 
     def test_intervals_alone_need_no_levels(self, capsys):
@@ -150,7 +152,7 @@ class TestLocal:
 
     def test_a_release_without_rows_can_be_shown(self, capsys):
         assert shown(EMPTY, capsys)[2] == "age – –"
-        assert level_text(EMPTY["columns"][0]) == "no rows"
+        assert release(EMPTY).manifest.columns[0].level_text == "no rows"
 
 
 @given(st.lists(st.integers(0, 10**9), min_size=1, max_size=6))
@@ -162,7 +164,9 @@ def test_a_share_is_none_or_all_only_if_it_is(counts):
         assert (text == "100 %") == (0 < part == total)
         if text[0] not in "<>":
             assert abs(float(text.removesuffix(" %")) * total - 100 * part) <= total / 2
-    named = re.findall(r"level (\d+) ", level_text({"levels": counts}))
+    named = re.findall(
+        r"level (\d+) ", ColumnRecord("x", "quasi-identifier", levels=tuple(counts)).level_text
+    )
     assert [int(level) for level in named] == [i for i, rows in enumerate(counts) if rows]
 
 
