@@ -58,6 +58,10 @@ class Ask(NamedTuple):
         return (self.labels, self.new_labels) if self.kind == "correct" else (self.labels,)
 
 
+_ASK = ", ".join(Ask._fields)
+"""The columns of a row that waits."""
+
+
 @dataclass(frozen=True)
 class Waiting:
     """The number of rows of a kind that wait, and the release since which they do."""
@@ -72,7 +76,7 @@ def waiting_in(db: sqlite3.Connection, groups: Iterable[str]) -> dict[Ask, Waiti
     found = {}
     for column in ("labels", "new_labels"):
         for *ask, rows, since in db.execute(
-            "SELECT kind, labels, row, new_labels, new_row, rows, since FROM waiting "  # noqa: S608
+            f"SELECT {_ASK}, rows, since FROM waiting "  # noqa: S608
             f"WHERE {column} IN (SELECT value FROM json_each(?))",
             (keys,),
         ):
@@ -89,20 +93,15 @@ def write_waiting(
         old, new = before.get(ask), after.get(ask)
         if old == new:
             continue
-        key = (ask.kind, ask.labels, ask.row, ask.new_labels, ask.new_row)
         if old is not None:
-            moved -= rows_digest([(*key, old.rows, old.since)])
-            db.execute(
-                "DELETE FROM waiting WHERE kind = ? AND labels = ? AND row = ? AND "
-                "new_labels = ? AND new_row = ?",
-                key,
-            )
+            moved -= rows_digest([(*ask, old.rows, old.since)])
+            db.execute(f"DELETE FROM waiting WHERE ({_ASK}) = (?, ?, ?, ?, ?)", ask)  # noqa: S608
         if new is not None:
-            moved += rows_digest([(*key, new.rows, new.since)])
+            row = (*ask, new.rows, new.since)
+            moved += rows_digest([row])
             db.execute(
-                "INSERT INTO waiting (kind, labels, row, new_labels, new_row, rows, since) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (*key, new.rows, new.since),
+                f"INSERT INTO waiting ({_ASK}, rows, since) VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+                row,
             )
     shift(db, "waiting", moved)
 
