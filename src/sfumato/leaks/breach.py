@@ -86,14 +86,6 @@ class Share:
         return dict(zip(self.values, self.rows, strict=True)).get(value, 0)
 
 
-def group_of(grouped: GroupedTables, at: int) -> Named:
-    """Return the quasi-identifiers of a group."""
-    codes = grouped.labels[:, at].tolist()
-    return tuple(
-        (c.name, c.values[i]) for c, i in zip(grouped.quasi_identifiers, codes, strict=True)
-    )
-
-
 def share_of(table: SensitiveTable, at: int, size: int) -> Share:
     """Read one group's part of a sensitive table."""
     first, last = np.searchsorted(table.group, [at, at + 1]).tolist()
@@ -417,7 +409,7 @@ def breach_of(
             "fewer columns than there are sensitive ones",
             why="nothing is left to guess",
         )
-    named, here = tuple(pair for pair, _ in known), group_of(grouped, at)
+    named, here = tuple(pair for pair, _ in known), grouped.group_at(at)
     matching = None if counts is None else counts.without(~_having(counts, (*here, *named)))
     return Breach(
         here,
@@ -444,14 +436,14 @@ def find_group(grouped: GroupedTables, wanted: Mapping[str, Value]) -> int:
         return int(found[0])
     asked = listing(tuple(wanted.items())) or "nothing"
     if not len(found):
-        near = listing(group_of(grouped, int(np.argmax(agreeing)))) if len(grouped) else "none"
+        near = listing(grouped.group_at(int(np.argmax(agreeing)))) if len(grouped) else "none"
         raise InputError(
             f"no group has {asked}, though each value occurs. The nearest group: {near}."
         )
     rest = [name for name in columns if name not in wanted]
     raise InputError(
         f"{asked} fits {len(found)} groups. Say more, so that one is left: {some(rest)}. "
-        f"The first of them: {listing(group_of(grouped, int(found[0])))}."
+        f"The first of them: {listing(grouped.group_at(int(found[0])))}."
     )
 
 
@@ -468,7 +460,7 @@ def _find_known(
             "person with value",
             show_value(found),
             [show_value(v) for v in share.values],
-            where=f"{name!r} of the group {listing(group_of(grouped, at))}",
+            where=f"{name!r} of the group {listing(grouped.group_at(at))}",
         )
     return (name, found), rows
 
@@ -533,7 +525,7 @@ def holders(grouped: GroupedTables, column: str, value: Value) -> list[Holding]:
     order = np.argsort(-(rows / grouped.sizes[groups]), kind="stable")
     total, found = int(rows.sum()), table.column.values[code]
     return [
-        Holding(group_of(grouped, g), column, found, int(n), int(grouped.sizes[g]), total)
+        Holding(grouped.group_at(g), column, found, int(n), int(grouped.sizes[g]), total)
         for g, n in zip(groups[order].tolist(), rows[order].tolist(), strict=True)
     ]
 

@@ -20,7 +20,6 @@ from sfumato.leaks.breach import (
     Combination,
     Holding,
     breach_of,
-    group_of,
     holders,
     likeliest,
     listing,
@@ -410,7 +409,7 @@ class View:
     def _guesses(self, at: int) -> Iterator[Combination]:
         size = int(self.grouped.sizes[at])
         shares = [share_of(table, at, size) for table in self._tables]
-        return likeliest(group_of(self.grouped, at), size, shares)
+        return likeliest(self.grouped.group_at(at), size, shares)
 
     @cached_property
     def _likely(self) -> Likely:
@@ -531,7 +530,7 @@ class Exposure(Showable):
             if len(most):
                 at = int(np.argmax(most))
                 size = int(self.grouped.sizes[at])
-                guesses = likeliest(group_of(self.grouped, at), size, [share_of(table, at, size)])
+                guesses = likeliest(self.grouped.group_at(at), size, [share_of(table, at, size)])
                 found[table.column.name] = next(guesses)
         return found
 
