@@ -160,7 +160,7 @@ _MOST_SHOWN = 10
 class Breach(Showable):
     """How likely each guess about a person is whose group, and perhaps more, is known.
 
-    Breaking leaves no link between sensitive columns, so what is known of one tells nothing
+    Decoupling leaves no link between sensitive columns, so what is known of one tells nothing
     of another: a guess is as likely as the product of its values' shares in the group. The
     three cases of the method, for a group of |G| people and counts c_i:
 

@@ -152,7 +152,7 @@ def _codes_in(table: FrequencySet, column: Column) -> CodeArray:
     return lookup[codes] if len(lookup) else codes
 
 
-# Before and after breaking: how surely people's own values could be told.
+# Before and after decoupling: how surely people's own values could be told.
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Change:
-    """What breaking changes for an adversary who knows the group, and perhaps one column."""
+    """What decoupling changes for an adversary who knows the group, and perhaps one column."""
 
     known: str | None
     """The sensitive column that is known; None if only the group is."""
@@ -186,7 +186,7 @@ class Change:
     before: Spread
     after: Spread
     raised: int
-    """How many people's own values became likelier: breaking spreads what others have."""
+    """How many people's own values became likelier: decoupling spreads what others have."""
 
     lowered: int
     """How many people's own values became less likely."""
@@ -224,7 +224,7 @@ class Comparison:
         return {"people": self.people, "changes": [change.to_dict() for change in self.changes]}
 
     def table(self, alpha: float | None = None) -> Table:
-        """Return how surely people's own values are told, before breaking and after."""
+        """Return how surely people's own values are told, before decoupling and after."""
         above = () if alpha is None else (f"above {alpha:g}, before", "after")
         heads = ("known", "worst before", "worst after", "mean before", "mean after")
         rows: list[list[Cell]] = [
@@ -571,11 +571,11 @@ class Exposure(Showable):
 
     @property
     def headline(self) -> str:
-        """How many people are in how many groups."""
+        """The number of people and of groups."""
         return f"{self.grouped.total} people in {len(self.grouped)} groups"
 
     def content(self, *, most: int = _MOST_SHOWN) -> Content:
-        """Return what each adversary can guess, the surest guesses, and what breaking changed."""
+        """Return what each adversary can guess, the surest guesses, and what decoupling changed."""
         parts: list[Part] = [self._views_table(), self._guesses(most)]
         if self.comparison is not None:
             parts.append(self.comparison.table(self.alpha))

@@ -360,7 +360,7 @@ class Findings(Showable):
 
     @property
     def headline(self) -> str:
-        """How many rules reveal something, and about how many people."""
+        """The number of rules that reveal something, and of people concerned."""
         return (
             f"{len(self.leaks)} rules reveal a sensitive value with more than "
             f"{self.alpha:g}: {self.exposed} of {self.counts.total} people"

@@ -1,7 +1,7 @@
 """Q-S association hiding: generalise sensitive values until quasi-identifiers tell none.
 
-The method that breaking a table is compared with. It keeps the table whole and pays with
-the sensitive values; breaking publishes every one of them.
+The method that decoupling a table is compared with. It keeps the table whole and pays with
+the sensitive values; decoupling publishes every one of them.
 
 Reference: Y. Weijia and H. Shangteng, "k-Anonymization without Q-S Associations", 2007, pages
 753-764 of the proceedings of WAIM.
@@ -153,7 +153,7 @@ def _association(
 
 
 SCOPES = ("values", "column")
-BROKEN_LOSS = 0.0
+DECOUPLED_LOSS = 0.0
 """The loss of decoupling in the sensitive columns: their values are published as they are."""
 
 
@@ -231,7 +231,7 @@ class HiddenTable:
 
     @property
     def loss(self) -> float:
-        """The mean over the sensitive columns; breaking costs them nothing."""
+        """The mean over the sensitive columns; decoupling costs them nothing."""
         return sum(self.losses.values()) / max(len(self.columns), 1)
 
     @property
@@ -245,14 +245,14 @@ class HiddenTable:
             "confidence": self.confidence,
             "scope": self.scope,
             "rules": self.rules,
-            "loss": {"hiding": self.loss, "breaking": BROKEN_LOSS},
+            "loss": {"hiding": self.loss, "breaking": DECOUPLED_LOSS},
             "columns": [{**c.to_dict(), "loss": self.losses[c.name]} for c in self.columns],
         }
 
     def __str__(self) -> str:
         head = (
             f"hiding {self.rules} rules above {self.confidence:g} costs {percent(self.loss)} of "
-            f"the sensitive values; breaking the table costs {percent(BROKEN_LOSS)}"
+            f"the sensitive values; breaking the table costs {percent(DECOUPLED_LOSS)}"
         )
         lines = [
             f"  {c.name}: {c.rules} rules, {percent(self.losses[c.name])} lost, up to level "

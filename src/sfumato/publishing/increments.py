@@ -199,7 +199,7 @@ class Publication(Showable):
 
     @property
     def headline(self) -> str:
-        """How many rows were admitted, refused and held back."""
+        """The numbers of rows admitted, refused and held back."""
         if self.sequence == 1:
             return f"ledger started with {self.admitted} rows, alpha {self.alpha:g}"
         would = "would be " if self.dry_run else ""

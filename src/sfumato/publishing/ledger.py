@@ -35,7 +35,7 @@ from sfumato.ledger.increment import require_group_models
 from sfumato.ledger.placing import record_ladder
 from sfumato.ledger.records import GroupState, groups_above, start_tables
 from sfumato.ledger.store import WAIT, Settings, key_of, new_ledger, reading
-from sfumato.likelihood import exact_limit, increment_ratio
+from sfumato.likelihood import exact_limit, increment_ratio, likelihood_with_a_value
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.publishing.increments import IncrementJob, Publication, now, stored_policy
 from sfumato.publishing.outputs import FolderOutput, IncrementOutput, TablesOutput
@@ -99,11 +99,8 @@ class Ledger:
         >>> print(ledger.started)
         ledger started with 4 rows, alpha 0.5
         >>> new = pa.table({"age": ["30s"] * 3, "ill": ["gout", "flu", "flu"]})
-        >>> print(ledger.publish(new))
+        >>> print(ledger.publish(new).headline)
         release 2: 2 rows admitted, 1 refused, 0 held back; 0 wait in the ledger
-        refused  group  rows  with a value known  largest in the group
-        flu      30s       1                57 %                  57 %
-        Compared with the last release: composition exposes nobody in 1 groups that changed
         >>> print(ledger.headroom([{"ill": "hiv"}]))
         1 groups, alpha 0.5
         group  rows  values  which          tells  raised by  more rows
@@ -638,7 +635,7 @@ class Headroom(Showable):
 
     @property
     def headline(self) -> str:
-        """How many groups there are, and the limit."""
+        """The number of groups, and the limit."""
         return f"{self.groups} groups, alpha {self.alpha:g}"
 
     def content(self) -> Content:
@@ -746,11 +743,11 @@ def _before(
     grown, counts = change
     if not counts or tally.size == grown:
         return None
-    earlier = tuple(
-        np.array([int(tally.counts[i][code]) - counts.get((i, value), 0)])
+    earlier = (
+        int(tally.counts[i][code]) - counts.get((i, value), 0)
         for i, (value, code) in enumerate(zip(row, codes, strict=True))
     )
-    return Tally(tally.size - grown, earlier).breach((0,) * len(row))[1]
+    return likelihood_with_a_value(earlier, tally.size - grown)
 
 
 @dataclass(frozen=True, eq=False)
