@@ -4,14 +4,14 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations, islice
-from math import comb, prod
+from math import comb
 from typing import Any, Literal
 
 import numpy as np
 
 from sfumato.classes import EquivalenceClasses
 from sfumato.content import Cell, Content, Heading, Part, Sentence, Share, Showable, Table
-from sfumato.counts import FrequencySet, group
+from sfumato.counts import FrequencySet, PackedKeys
 from sfumato.models import (
     AverageRisk,
     DeltaPresence,
@@ -28,7 +28,6 @@ from sfumato.models import (
 from sfumato.releases.opening import classes_with
 from sfumato.schema import Role
 from sfumato.text import number_of, percent
-from sfumato.typing import IntArray
 
 # Which columns single people out: the uniqueness of small sets of columns.
 
@@ -40,7 +39,6 @@ _WORK = 200_000_000
 """Combinations grouped in all, give or take: a few seconds."""
 
 _KEPT = 20
-_WIDEST_KEY = 2**62
 
 Subset = tuple[int, ...]
 
@@ -149,13 +147,7 @@ def _most_below(subset: Subset, alone: dict[Subset, int]) -> int:
 def _rows_alone(counts: FrequencySet, subset: Subset) -> int:
     """Count the rows that nobody shares these columns with."""
     codes = [counts.codes[i] for i in subset]
-    sizes = [len(counts.columns[i].values) for i in subset]
-    width = prod(sizes)
-    if width >= _WIDEST_KEY:
-        groups = group(codes, sizes)
-        key, width = groups.of_item, groups.n
-    else:
-        key = _packed(codes, sizes)
+    key, width = PackedKeys.of(codes, [len(counts.columns[i].values) for i in subset])
     if width <= 4 * len(counts):
         rows = np.bincount(key, weights=counts.rows)
         return int(np.count_nonzero(rows == 1))
@@ -163,13 +155,6 @@ def _rows_alone(counts: FrequencySet, subset: Subset) -> int:
     keys = np.sort(np.concatenate([key, key[counts.rows > 1]]))
     new = np.concatenate([[True], keys[1:] != keys[:-1], [True]])
     return int(np.count_nonzero(new[1:] & new[:-1]))
-
-
-def _packed(codes: Sequence[np.ndarray], sizes: Sequence[int]) -> IntArray:
-    key: IntArray = codes[0].astype(np.int64)
-    for column, size in zip(codes[1:], sizes[1:], strict=True):
-        key = key * size + column
-    return key
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.checks import require_int, require_number
-from sfumato.counts import FrequencySet
+from sfumato.counts import FrequencySet, PackedKeys
 from sfumato.errors import UnknownColumnError
 from sfumato.typing import FloatArray, IntArray
 
@@ -66,7 +66,6 @@ def _stirling(x: FloatArray) -> FloatArray:
 # Counting a frequency set over many small sets of columns.
 
 
-_WIDEST_KEY = 2**62
 _ALWAYS_DENSE = 2**16
 _DENSE_PER_ITEM = 4
 """Up to so many cells per combination of the table, clearing an array beats sorting."""
@@ -197,14 +196,8 @@ class Counter:
         return key
 
     def _extended(self, key: _Key, column: int) -> _Key:
-        codes, width = key.codes, key.width
-        size = self._sizes[column]
-        if width * size >= _WIDEST_KEY:
-            distinct, codes = np.unique(codes, return_inverse=True)
-            width = len(distinct)
-        packed = codes * size
-        packed += self._codes[column]
-        return _Key((*key.columns, column), packed, width * size)
+        packed = PackedKeys(key.codes, key.width).extend(self._codes[column], self._sizes[column])
+        return _Key((*key.columns, column), *packed)
 
 
 def _declared(counts: FrequencySet, declared: Mapping[str, int]) -> tuple[int, ...]:
@@ -395,7 +388,7 @@ class ScoreTest(IndependenceTest):
     missing a dependence would be to miss a leak. Ties are independent.
 
     Example:
-        >>> from sfumato.counts import FrequencySet
+        >>> from sfumato.counts import FrequencySet, PackedKeys
         >>> rows = [("f", 1, "x"), ("m", 2, "x"), ("f", 1, "y"), ("m", 2, "y")] * 5
         >>> judge = ScoreTest().on(Counter(FrequencySet.from_rows("abc", rows)))
         >>> judge.evidence(0, 1, []) > 0, judge.evidence(0, 2, []) > 0
@@ -425,7 +418,7 @@ class G2Test(IndependenceTest):
         significance: The share of independent pairs that may be taken for dependent ones.
 
     Example:
-        >>> from sfumato.counts import FrequencySet
+        >>> from sfumato.counts import FrequencySet, PackedKeys
         >>> rows = [("f", 1, "x"), ("m", 2, "x"), ("f", 1, "y"), ("m", 2, "y")] * 5
         >>> judge = G2Test().on(Counter(FrequencySet.from_rows("abc", rows)))
         >>> judge.evidence(0, 1, []) > 0, judge.evidence(0, 2, []) > 0

@@ -8,14 +8,13 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 
 from sfumato.checks import require_int
+from sfumato.counts import KeyNumbers, PackedKeys, number_keys
 from sfumato.lattice import Lattice
 from sfumato.partition.base import (
-    KeyNumbers,
     Partition,
     Partitioner,
     Problem,
     Progress,
-    number_keys,
     starting_groups,
 )
 from sfumato.typing import CodeArray, FloatArray, IntArray, Node
@@ -183,7 +182,6 @@ def _passes_with(
     return bool(problem.judge.passes(one, partition.item[at], partition.rows[at], 1)[0])
 
 
-_WIDEST_KEY = 2**62
 _FEWER = 0.9
 """The share of rows left at which the nodes are put in order again."""
 
@@ -354,18 +352,14 @@ class _Pool:
 
     def groups(self, node: Node) -> KeyNumbers:
         """Number the groups of equal labels at a node."""
-        key = np.zeros(len(self.items), dtype=np.int64)
-        width = 1
-        for attribute, level in enumerate(node):
-            size = len(self._problem.attributes[attribute].ladder.labels[level])
-            if size == 1:
-                continue
-            if width * size >= _WIDEST_KEY:
-                shorter = number_keys(key, width)
-                key, width = shorter.of_item, shorter.n
-            key = key * size + self._at(attribute, level)
-            width *= size
-        return number_keys(key, width)
+        sizes = [
+            len(attribute.ladder.labels[level])
+            for attribute, level in zip(self._problem.attributes, node, strict=True)
+        ]
+        at = [attribute for attribute, size in enumerate(sizes) if size > 1]
+        labels = [self._at(attribute, node[attribute]) for attribute in at]
+        packed = PackedKeys.of(labels, [sizes[i] for i in at], n=len(self.items))
+        return number_keys(*packed)
 
     def _at(self, attribute: int, level: int) -> IntArray:
         if (attribute, level) not in self._labels:

@@ -8,7 +8,7 @@ from typing import ClassVar, Self, TypeAlias
 
 import numpy as np
 
-from sfumato.counts import FrequencySet, sums
+from sfumato.counts import FrequencySet, number_keys, sums
 from sfumato.errors import ParameterError
 from sfumato.partition.base import (
     Frontier,
@@ -16,7 +16,6 @@ from sfumato.partition.base import (
     Partitioner,
     Problem,
     Progress,
-    number_keys,
     starting_groups,
 )
 from sfumato.partition.labelling import is_ordered

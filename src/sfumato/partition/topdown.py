@@ -5,7 +5,7 @@ from typing import ClassVar, Literal, NamedTuple, Self, TypeAlias, get_args
 
 import numpy as np
 
-from sfumato.counts import sums
+from sfumato.counts import number_keys, sums
 from sfumato.errors import ParameterError
 from sfumato.partition.base import (
     Frontier,
@@ -13,7 +13,6 @@ from sfumato.partition.base import (
     Partitioner,
     Problem,
     Progress,
-    number_keys,
     starting_groups,
 )
 from sfumato.typing import BoolArray, FloatArray, IntArray

@@ -12,20 +12,25 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sfumato.classes import EquivalenceClasses, SensitiveColumn, ValueCounts
-from sfumato.counts import FrequencySet, group, sums
+from sfumato.counts import (
+    WIDEST_KEY,
+    FrequencySet,
+    added,
+    changes,
+    group,
+    group_keys,
+    number_keys,
+    sums,
+)
 from sfumato.hierarchy.base import Ladder
-from sfumato.typing import BoolArray, FloatArray, IntArray, Node
+from sfumato.typing import FloatArray, IntArray, Node
 
 _WIDEST_GROUP = 4096
 """A group of attributes is closed before it has more codes than this: tables stay in cache."""
 
-_DENSE = 2
-"""Count into a dense array while it is at most this many times as long as the items, else sort."""
-
 _WORTH_A_HUB = 4096
 """Fewer tuples than this are grouped faster than a better starting point is made."""
 
-_WIDEST_KEY = 2**62
 _CACHED_BYTES = 200 * 2**20
 """Roll-up starting points are kept up to this much memory, which bounds nothing else."""
 
@@ -186,8 +191,8 @@ class Grouping:
         if len(start.entries) == 1 and start.population is None:
             [(name, old)] = start.entries.items()
             n_values = len(self.sensitive[name].values) + 1
-            chosen, rows, of_item, added = _gather_entries(key, width, old, n_values)
-            entries, population = {name: added}, None
+            chosen, rows, of_item, new = _gather_entries(key, width, old, n_values)
+            entries, population = {name: new}, None
         else:
             _, chosen, rows, of_item = _gather(key, width, start.rows)
             population = None
@@ -247,13 +252,12 @@ class Grouping:
 
         Every tuple is met once per group of attributes, not once per attribute.
         """
-        added: dict[int, FloatArray] = {}
+        found: dict[int, FloatArray] = {}
         for part in self._groups:
-            of_code = _added(part.code, weights, len(part.members[0]))
+            of_code = added(part.code, weights, len(part.members[0]))
             for attribute, member in zip(part.attributes, part.members, strict=True):
-                values = len(self.ladders[attribute].values)
-                added[attribute] = _added(member, of_code, values)
-        return [added[attribute] for attribute in range(len(self.ladders))]
+                found[attribute] = added(member, of_code, len(self.ladders[attribute].values))
+        return [found[attribute] for attribute in range(len(self.ladders))]
 
     def keys(self, node: Node, start: Partition) -> tuple[IntArray, int]:
         """Give each class of `start` its key at a node above, and how many keys there can be."""
@@ -263,9 +267,9 @@ class Grouping:
             table, size = self._table(part, node)
             if size == 1:
                 continue
-            if width * size >= _WIDEST_KEY:
-                distinct, key = np.unique(key, return_inverse=True)
-                width = len(distinct)
+            if width * size >= WIDEST_KEY:
+                shorter = number_keys(key, width)
+                key, width = shorter.of_item, shorter.n
             key += (table * width)[code]
             width *= size
         return key, width
@@ -331,12 +335,6 @@ def _entropies(ladder: Ladder, codes: IntArray, rows: IntArray) -> FloatArray:
     return entropies
 
 
-def _added(codes: IntArray, weights: FloatArray, n: int) -> FloatArray:
-    """Add up the weights of each code."""
-    added: FloatArray = np.bincount(codes, weights=weights, minlength=n).astype(np.float64)
-    return added
-
-
 def _plus_one(counts: FrequencySet, name: str) -> IntArray:
     column = counts.column(name)
     value = counts.codes_of(name).astype(np.int64) + 1
@@ -355,30 +353,8 @@ def _gather(
     >>> [a.tolist() for a in _gather(np.array([7, 3, 7]), 9000, np.array([1, 5, 2]))]
     [[3, 7], [1, 0], [5, 3], [1, 0, 1]]
     """
-    n = len(key)
-    if width <= max(_DENSE * n, 1024):
-        representative = np.full(width, -1, dtype=np.int64)
-        representative[key] = np.arange(n)
-        distinct = np.flatnonzero(representative >= 0)
-        added = np.bincount(key, weights=rows, minlength=width)[distinct].astype(np.int64)
-        number = np.empty(width, dtype=np.int64)
-        number[distinct] = np.arange(len(distinct))
-        return distinct, representative[distinct], added, number[key]
-    bits = n.bit_length()
-    if width < _WIDEST_KEY >> bits:
-        # Sorting numbers is several times faster than sorting positions by them.
-        ordered = (key << bits) | np.arange(n)
-        ordered.sort()
-        item = ordered & ((1 << bits) - 1)
-        ordered >>= bits
-    else:
-        item = np.argsort(key, kind="stable")
-        ordered = key[item]
-    new = _changes(ordered)
-    of_item = np.empty(n, dtype=np.int64)
-    of_item[item] = np.cumsum(new) - 1
-    distinct = ordered[new]
-    return distinct, item[new], sums(of_item, rows, len(distinct)), of_item
+    groups = group_keys(key, width)
+    return key[groups.first], groups.first, sums(groups.of_item, rows, groups.n), groups.of_item
 
 
 def _gather_entries(
@@ -391,23 +367,12 @@ def _gather_entries(
     both = key[old.item] * n_values + old.value
     distinct, chosen, rows, of_entry = _gather(both, width * n_values, old.rows)
     of_key = distinct // n_values
-    new = _changes(of_key)
+    new = changes(of_key)
     number = np.cumsum(new) - 1
     firsts = old.item[chosen[new]]
-    of_item = number[of_entry[_changes(old.item)]]
+    of_item = number[of_entry[changes(old.item)]]
     entries = Entries(number, distinct - of_key * n_values, rows)
     return firsts, sums(number, rows, len(firsts)), of_item, entries
-
-
-def _changes(values: IntArray) -> BoolArray:
-    """Tell where a value differs from the one before it; the first does.
-
-    >>> _changes(np.array([4, 4, 7])).tolist()
-    [True, False, True]
-    """
-    new = np.ones(len(values), dtype=bool)
-    np.not_equal(values[1:], values[:-1], out=new[1:])
-    return new
 
 
 def _add_up(
@@ -415,5 +380,5 @@ def _add_up(
 ) -> Entries:
     """Add up the rows that share item and value, in order of item, then value."""
     key = item * n_values + value
-    _, chosen, added, _ = _gather(key, n_items * n_values, rows)
-    return Entries(item[chosen], value[chosen], added)
+    _, chosen, total, _ = _gather(key, n_items * n_values, rows)
+    return Entries(item[chosen], value[chosen], total)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from sfumato.counts import WIDEST_KEY
 from sfumato.errors import some
 from sfumato.recoding import DROP, SUPPRESSED, FullDomainRecoding, LocalColumn, LocalRecoding
 from sfumato.tables.arrow.counting import Codebook
@@ -183,7 +184,6 @@ class Recoder(ABC):
         return
 
 
-_WIDEST_KEY = 2**62
 _TABLE = 2**22
 """With at most this many possible keys a table of them is faster than searching."""
 
@@ -214,7 +214,7 @@ class Tuples:
         key: IntArray = np.zeros(n, dtype=np.int64)
         width, columns = 1, list[int]()
         for column, size in enumerate(sizes):
-            if width * size >= _WIDEST_KEY:
+            if width * size >= WIDEST_KEY:
                 # Go on with the number of the key among those of the known tuples.
                 distinct, key = np.unique(key, return_inverse=True)
                 self._stages.append((columns, distinct))

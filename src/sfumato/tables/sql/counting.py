@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import types as t
 
-from sfumato.counts import Column, FrequencySet, group, sums
+from sfumato.counts import WIDEST_KEY, Column, FrequencySet, group, sums
 from sfumato.errors import InputError
 from sfumato.recoding import FullDomainRecoding
 from sfumato.tables.arrow.counting import MISSING, SAMPLE, Codebook, Survey, order_values
@@ -55,7 +55,6 @@ def _canonical(column: "Expression", *, nan: bool) -> "Expression":
 
 
 TIMES = "sfumato_times"
-_WIDEST = 2**62
 
 
 class FetchedCounts:
@@ -133,7 +132,7 @@ class FetchedCounts:
         A database returns each combination once, so unlike elsewhere none need be added up.
         """
         sizes = [len(column.values) for column in columns]
-        if not sizes or prod(sizes) >= _WIDEST:
+        if not sizes or prod(sizes) >= WIDEST_KEY:
             return None
         key: IntArray = np.zeros(len(self.rows), dtype=np.int64)
         for at, (column, rank) in enumerate(zip(self._indexed, ranks, strict=True)):
@@ -454,9 +453,9 @@ class Numbers:
         self.groups: list[list[int]] = []
         """Which columns are added up to the first number, to the second and so on."""
 
-        width = _WIDEST
+        width = WIDEST_KEY
         for column, size in enumerate(sizes):
-            if width * max(size, 1) >= _WIDEST:
+            if width * max(size, 1) >= WIDEST_KEY:
                 width = 1
                 self.groups.append([])
             self.groups[-1].append(column)
