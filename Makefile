@@ -1,39 +1,53 @@
-# Everything here creates its own virtual environment in .venv with plain python3 and pip.
+# Everything here creates its own virtual environment in .venv with plain python3 and pip, and
+# puts into it what the command needs: the package alone, what tests need, or everything.
 PYTHON ?= python3
-# With EXTRAS=dev,spark the tests run on Spark too: half a gigabyte, and it needs Java.
-EXTRAS ?= dev
 VENV   := .venv
 BIN    := $(VENV)/bin
-STAMP  := $(VENV)/.installed
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
+ALONE  := $(VENV)/.alone
+TEST   := $(VENV)/.test
+DEV    := $(VENV)/.dev
+RUN    := $(BIN)/python -m pytest -q -n 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check lint types imports bare bench docs papers clean
+.PHONY: help install demo test test-all check lint types imports bare bench docs papers clean
 
 help:  ## List the commands
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-install: $(STAMP)  ## Create .venv and install Sfumato with its development tools
-
-$(STAMP): pyproject.toml
+$(ALONE): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(EXTRAS)]"
+	$(PIP) .
 	@touch $@
 
-demo: $(STAMP)  ## Anonymise, detect, decouple, verify and publish the bundled sample
+$(TEST): $(ALONE)
+	$(PIP) ".[test]"
+	@touch $@
+
+$(DEV): $(TEST)
+	$(PIP) ".[dev]"
+	@touch $@
+
+demo: $(ALONE)  ## Anonymise, detect, decouple, verify and publish the bundled sample
 	$(BIN)/sfumato demo
 
-test: $(STAMP)  ## Run the tests and the examples in the docs, with branch coverage
-	$(BIN)/python -m pytest -q -n 2 --cov --cov-report=
+test: $(TEST)  ## Run the tests that need nothing but Python, and the examples in the docs
+	$(RUN)
+
+test-all: $(DEV)  ## Run all tests, on real servers, Spark, Weka and a browser, with coverage
+	$(RUN) --lane full --dist loadgroup --cov --cov-report=
 	$(BIN)/coverage report --fail-under=97
 
-lint: $(STAMP)  ## Check formatting and style
+install: $(DEV)  ## Create .venv and install Sfumato with all development tools
+
+lint: $(DEV)  ## Check formatting and style
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 
-types: $(STAMP)  ## Check static types
+types: $(DEV)  ## Check static types
 	$(BIN)/mypy
 
-imports: $(STAMP)  ## Check that imports point downwards
+imports: $(DEV)  ## Check that imports point downwards
 	$(BIN)/lint-imports
 
 bare:  ## Run the demo where only the package itself is installed
@@ -43,15 +57,15 @@ bare:  ## Run the demo where only the package itself is installed
 	$(VENV)-bare/bin/sfumato demo --output $(VENV)-bare/demo-release
 	rm -rf $(VENV)-bare
 
-check: lint types imports test bare  ## Everything CI runs
+check: lint types imports test-all bare  ## Everything a change must pass
 
-bench: $(STAMP)  ## Run the benchmarks and rewrite their table
+bench: $(DEV)  ## Run the benchmarks and rewrite their table
 	$(BIN)/python -m benchmarks
 
-docs: $(STAMP)  ## Rewrite the reference pages from the code
+docs: $(DEV)  ## Rewrite the reference pages from the code
 	$(BIN)/python -m docs.generate
 
-papers: $(STAMP)  ## Run the experiments of the literature again and rewrite their page
+papers: $(DEV)  ## Run the experiments of the literature again and rewrite their page
 	$(BIN)/python -m docs.papers
 
 clean:  ## Remove the environment and caches

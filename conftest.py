@@ -1,37 +1,41 @@
-"""Shared names for doctests, and how hard hypothesis tries (HYPOTHESIS_PROFILE=long)."""
+"""Two lanes, names for doctests, and how hard hypothesis tries.
+
+The fast lane, `make test`, needs nothing but Python. The full lane, `make test-all` or
+`pytest --lane full`, adds what takes long or needs programs and data that are not part of the
+project, and whatever of these is missing there is a failure. A test is in the full lane because of
+a fixture it asks for, so nobody can forget to say so.
+"""
 
 import os
-from importlib.util import find_spec
+import re
+from collections import Counter
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile(
-    "default",
-    deadline=None,
-    max_examples=60,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
-settings.register_profile("long", parent=settings.get_profile("default"), max_examples=1500)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
-
-
-_IBIS = "src/sfumato/tables/sql/"
-_NEEDS = {
-    "duckdb": "duckdb",
-    "postgres": "psycopg",
-    "spark": "pyspark",
-    "spark_fragments": "pyspark",
+FULL = {
+    "spark": "Spark",
+    "pyspark": "Spark",
+    "postgres": "PostgreSQL",
+    "weka": "Weka",
+    "browser": "a browser",
+    "adult": "the Adult table",
+    "papers": "experiments of papers",
+    "bench": "benchmarks",
+    "peak_memory": "memory",
+    "statistics": "statistics",
+    "seeds": "more seeds",
 }
+"""Fixtures and what they stand for: whoever asks for one is in the full lane, and so marked."""
 
-# The examples of databases that are not installed cannot run.
-collect_ignore_glob = (
-    [f"{_IBIS}{name}.py" for name, library in _NEEDS.items() if find_spec(library) is None]
-    if find_spec("ibis") is not None
-    else [f"{_IBIS}[a-z]*.py"]
-)
+ONE_PER_RUN = ("spark", "postgres")
+"""What takes long to start: all tests that need it share one, so they run in one process."""
 
+_NOT_HERE = re.compile(r"^(?:from|import) (?:pyspark|py4j)\b", re.MULTILINE)
+"""What a module says that cannot be imported in the fast lane."""
+
+_ADDED = pytest.StashKey[Counter]()
 
 _UNTRACED = (
     "tests/attacks/test_class_contract.py",
@@ -48,12 +52,101 @@ _UNTRACED = (
 Other tests must reach these lines, too, or coverage is too low.
 """
 
+settings.register_profile(
+    "default",
+    deadline=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.register_profile(
+    "fast", parent=settings.get_profile("default"), max_examples=20, derandomize=True
+)
+settings.register_profile("long", parent=settings.get_profile("default"), max_examples=1500)
 
-def pytest_collection_modifyitems(items):
-    """Watch no line for the thousandth time."""
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--lane",
+        choices=["fast", "full"],
+        default="fast",
+        help="fast: needs nothing but Python; full: everything, and nothing may be missing",
+    )
+
+
+def is_full(config) -> bool:
+    return config.getoption("--lane") == "full"
+
+
+def pytest_configure(config):
+    for name, what in FULL.items():
+        config.addinivalue_line("markers", f"{name}: in the full lane only, because of {what}")
+    config.stash[_ADDED] = Counter()
+    profile = "default" if is_full(config) else "fast"
+    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", profile))
+    if not is_full(config):
+        # So a test that forgets to ask for the fixture `adult` fails wherever it runs.
+        os.environ["SFUMATO_DATA"] = "(only in the full lane, for those who ask for `adult`)"
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Leave modules out whose libraries only the full lane has."""
+    if is_full(config) or collection_path.suffix != ".py":
+        return None
+    return bool(_NOT_HERE.search(collection_path.read_text(encoding="utf-8"))) or None
+
+
+def pytest_itemcollected(item):
+    """Mark a test by its fixtures, early enough for those who distribute tests to see it."""
+    for name in FULL:
+        if name in getattr(item, "fixturenames", ()):
+            item.add_marker(name)
+    for name in ONE_PER_RUN:
+        if item.get_closest_marker(name):
+            item.add_marker(pytest.mark.xdist_group(name))
+            break
+    # Watch no line for the thousandth time.
+    if item.nodeid.startswith(_UNTRACED):
+        item.add_marker(pytest.mark.no_cover)
+
+
+def pytest_collection_modifyitems(config, items):
+    """Keep the tests of the lane, and count the others by the first reason there is."""
+    if is_full(config):
+        return
+    kept, left = [], []
     for item in items:
-        if item.nodeid.startswith(_UNTRACED):
-            item.add_marker(pytest.mark.no_cover)
+        reasons = [what for name, what in FULL.items() if item.get_closest_marker(name)]
+        (left if reasons else kept).append(item)
+        config.stash[_ADDED].update(reasons[:1])
+    items[:] = kept
+    config.hook.pytest_deselected(items=left)
+
+
+def pytest_fixture_setup(fixturedef, request):
+    """Find out those who ask for a fixture as they run, where nobody can see it before."""
+    if not is_full(request.config) and fixturedef.argname in FULL:
+        pytest.fail(f"ask for `{fixturedef.argname}` as an argument: only the full lane has it")
+
+
+def pytest_sessionfinish(session):
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["added"] = dict(session.config.stash[_ADDED])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    # Each worker collected everything.
+    node.config.stash[_ADDED] |= Counter(getattr(node, "workeroutput", {}).get("added", {}))
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    added = config.stash[_ADDED]
+    if added:
+        told = ", ".join(f"{what} {number}" for what, number in added.most_common())
+        terminalreporter.write_line(
+            f"make test-all adds {added.total()} tests and coverage: {told}"
+        )
 
 
 @pytest.fixture(autouse=True)

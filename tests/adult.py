@@ -20,18 +20,14 @@ LEVELS = {
 
 
 def adult_folder() -> Path:
-    """Give the folder with `adult.csv` and its hierarchies, or skip the test that asks.
+    """Give the folder with `adult.csv` and its hierarchies, or fail the test that asks.
 
     The folder is named by the environment variable `SFUMATO_DATA`, else it is looked
-    for beside the project. Where `SFUMATO_REQUIRE_DATA` is set its absence is a failure,
-    so that a build cannot be green because nothing was tested.
+    for beside the project. Whoever calls this asks for the fixture `adult`, too.
     """
     root = Path(__file__).resolve().parents[1]
     named = os.environ.get("SFUMATO_DATA")
     folder = Path(named) if named else root.parent / "shared" / "data" / "adult"
     if (folder / "adult.csv").is_file():
         return folder
-    message = f"no Adult data in {folder}: set SFUMATO_DATA to the folder with adult.csv"
-    if os.environ.get("SFUMATO_REQUIRE_DATA"):
-        pytest.fail(message)
-    pytest.skip(message)
+    pytest.fail(f"no Adult data in {folder}: set SFUMATO_DATA to the folder with adult.csv")

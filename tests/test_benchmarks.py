@@ -55,8 +55,8 @@ def test_jittering_moves_ages_a_little_and_redraws_one_cell_in_ten():
     assert set(after) == set(before)
 
 
+@pytest.mark.usefixtures("adult")
 def test_jittered_adult_does_not_depend_on_how_much_of_it_is_asked_for():
-    adult_folder()
     longer = workloads.jittered(40_000)
     assert longer.num_rows == 40_000
     assert longer.slice(0, 100).equals(workloads.jittered(100))
@@ -81,8 +81,8 @@ def share_of_domain(name: str) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("name", local.METHODS)
+@pytest.mark.usefixtures("adult")
 def test_granularity_is_that_of_the_cells_somebody_reads(name):
-    adult_folder()
     policy = workloads.adult_policy(k=5, limit=0, loss=NormalizedLoss("arithmetic-mean"))
     table = workloads.adult().slice(0, 300)
     settled = local.decide(
@@ -98,8 +98,8 @@ def test_granularity_is_that_of_the_cells_somebody_reads(name):
 
 
 @pytest.mark.parametrize("name", local.METHODS)
+@pytest.mark.usefixtures("adult")
 def test_health_conditions_are_protected_by_every_method(name):
-    adult_folder()
     policy = workloads.health_policy(loss=DistortionRatio())
     table = workloads.with_conditions(workloads.adult().slice(0, 300))
     rows = sf.anonymize(table, policy, method=local.METHODS[name]).table.to_pylist()
@@ -126,11 +126,8 @@ def test_timings_are_of_every_repeat_and_the_least_is_not_above_the_median():
     "name",
     ["models", "search-adult", "check-table", "local", "scale", "engines", "engines-million"],
 )
+@pytest.mark.usefixtures("adult", "bench")
 def test_a_quick_run_gives_figures_and_keeps_nothing(name, capsys):
-    if name != "models":
-        adult_folder()
-    if name.startswith("engines"):
-        pytest.importorskip("duckdb")
     kept = results.RESULTS.read_text(), results.README.read_text()
     (figures,) = main(["--quick", name]).values()
     said = capsys.readouterr().out

@@ -4,6 +4,7 @@ from collections import Counter
 from fractions import Fraction
 
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,7 +12,6 @@ import sfumato as sf
 from benchmarks.__main__ import main
 from benchmarks.literal_slicing import LiteralSlicing
 from sfumato.decouplings import Slicing
-from tests.adult import adult_folder
 from tests.slicing.literal import beliefs
 
 NAMES = ("age", "zip", "sex", "ill")
@@ -77,8 +77,8 @@ def test_its_buckets_are_those_that_are_published(crowds, loose, l):
     assert ours == Counter(tuple(sorted(rows[i][:2] for i in bucket)) for bucket in found)
 
 
+@pytest.mark.usefixtures("adult", "bench")
 def test_a_quick_run_gives_the_growth_of_both(capsys):
-    adult_folder()
     (figures,) = main(["--quick", "slicing"]).values()
     capsys.readouterr()
     named = {figure.what: figure.value for figure in figures}

@@ -2,15 +2,16 @@
 
 import json
 
+import pytest
+
 import sfumato as sf
 from benchmarks import verdict
 from benchmarks.__main__ import main
 from benchmarks.workloads import Files
-from tests.adult import adult_folder
 
 
+@pytest.mark.usefixtures("adult")
 def test_every_form_is_published_and_keeps_what_it_promises(tmp_path):
-    adult_folder()
     file = Files(tmp_path).jittered(400, "csv")
     kinds = {}
     for kind, folder in verdict.publish(file, tmp_path / "releases"):
@@ -26,8 +27,8 @@ def test_every_form_is_published_and_keeps_what_it_promises(tmp_path):
     }
 
 
+@pytest.mark.usefixtures("adult", "bench")
 def test_a_quick_run_compares_every_form_with_counting_it(capsys):
-    adult_folder()
     (figures,) = main(["--quick", "verdict"]).values()
     capsys.readouterr()
     named = {figure.what for figure in figures}

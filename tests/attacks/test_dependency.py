@@ -9,7 +9,6 @@ from sfumato.attacks import Dependency, Target
 from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, UnknownNameError
-from tests.adult import adult_folder
 
 NAMES, SENSITIVE = ["age", "work", "marital"], ("work", "marital")
 ROWS = st.dictionaries(
@@ -116,8 +115,8 @@ def test_mistakes_are_answered():
         Dependency("marital", support=0)
 
 
-def test_adult_is_told_by_what_everybody_knows():
-    lines = (adult_folder() / "adult.csv").read_text().splitlines()
+def test_adult_is_told_by_what_everybody_knows(adult):
+    lines = (adult / "adult.csv").read_text().splitlines()
     names, *rows = (line.split(";") for line in lines)
     counts = FrequencySet.from_rows(names, rows)
     known = ("sex", "age", "race", "marital-status", "education", "native-country")

@@ -1,17 +1,20 @@
 """`weka-ics` against Weka itself: the same parents, unless an exact tie was decided by rounding."""
 
 import csv
+import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from sfumato.counts import FrequencySet
 from sfumato.networks import WekaIcs, independence
-from tests.adult import adult_folder
 from tests.bayes.test_structure import random_table
-from tests.bayes.weka import need_weka, parents_by_weka
+from tests.engines.databases import LEAVES_SOCKETS_OPEN
 
 _NEAR = 1e-6
+ANSWERS = json.loads((Path(__file__).parent / "weka.json").read_text())
+"""The parents that Weka gives each column of random tables, by the seeds of the tables."""
 
 
 @pytest.fixture
@@ -29,21 +32,29 @@ def ties(monkeypatch):
     return found
 
 
-def both(codes: np.ndarray, sizes: list[int]) -> tuple[dict[int, set[int]], dict[int, set[int]]]:
+def ours(codes: np.ndarray, sizes: list[int]) -> dict[int, set[int]]:
     names = [f"c{i}" for i in range(len(sizes))]
     ones = np.ones(codes.shape[1], dtype=np.int64)
     counts = FrequencySet.from_codes(names, [list(range(s)) for s in sizes], codes, ones)
     network = WekaIcs().learn(counts).network
-    ours = {i: {int(p[1:]) for p in network.parents[f"c{i}"]} for i in range(len(sizes))}
-    return ours, parents_by_weka(codes, sizes)
+    return {i: {int(p[1:]) for p in network.parents[f"c{i}"]} for i in range(len(sizes))}
 
 
-@pytest.mark.parametrize("seed", range(100))
+def random_codes(seed: str) -> tuple[np.ndarray, list[int]]:
+    codes, sizes = random_table(int(seed), most_rows=600)
+    return codes, sizes.tolist()
+
+
+@pytest.mark.parametrize("seed", ANSWERS)
 def test_random_tables_give_the_parents_weka_gives(seed, ties):
-    need_weka()
-    codes, sizes = random_table(1000 + seed, most_rows=600)
-    ours, wekas = both(codes, sizes.tolist())
-    assert ours == wekas or ties
+    assert ours(*random_codes(seed)) == dict(enumerate(map(set, ANSWERS[seed]))) or ties
+
+
+@LEAVES_SOCKETS_OPEN
+def test_what_is_stored_is_what_weka_gives(weka):
+    found = {seed: weka.parents(*random_codes(seed)) for seed in ANSWERS}
+    assert found == {seed: dict(enumerate(map(set, each))) for seed, each in ANSWERS.items()}
+    assert list(ANSWERS) == [str(seed) for seed in range(1000, 1100)]
 
 
 def test_hardly_any_random_table_has_a_tie(ties):
@@ -57,9 +68,9 @@ def test_hardly_any_random_table_has_a_tie(ties):
     assert with_ties < 15
 
 
-def adult_codes() -> tuple[dict[str, np.ndarray], dict[str, int]]:
+def adult_codes(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, int]]:
     """Read Adult as codes, ages in tens: below 20, 20 to 29, …, 60 to 69, 70 and above."""
-    with (adult_folder() / "adult.csv").open() as file:
+    with (folder / "adult.csv").open() as file:
         rows = list(csv.DictReader(file, delimiter=";"))
     codes, sizes = {}, {}
     for name in rows[0]:
@@ -83,10 +94,11 @@ def adult_codes() -> tuple[dict[str, np.ndarray], dict[str, int]]:
         "salary-class occupation workclass native-country education marital-status race age sex",
     ],
 )
-def test_adult_gives_the_parents_weka_gives(columns, ties):
-    need_weka()
-    codes, sizes = adult_codes()
+@LEAVES_SOCKETS_OPEN
+def test_adult_gives_the_parents_weka_gives(columns, ties, adult, weka):
+    codes, sizes = adult_codes(adult)
     names = columns.split()
-    ours, wekas = both(np.stack([codes[n] for n in names]), [sizes[n] for n in names])
+    table = np.stack([codes[n] for n in names]), [sizes[n] for n in names]
+    found = ours(*table)
     assert not ties
-    assert ours == wekas
+    assert found == weka.parents(*table)

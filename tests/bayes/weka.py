@@ -1,9 +1,6 @@
 """Weka's ICS search, as Debian packages it: an outside judge that shares no code with us."""
 
-import os
-import re
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 
@@ -15,42 +12,45 @@ _SEARCH = "weka.classifiers.bayes.net.search.ci.ICSSearchAlgorithm"
 _ESTIMATOR = "weka.classifiers.bayes.net.estimate.SimpleEstimator"
 
 
-def need_weka() -> None:
-    """Skip the test that asks if Weka is not installed.
+class Weka:
+    """One Java with Weka in it, for any number of tables. It comes with the extra `spark`."""
 
-    Where `SFUMATO_REQUIRE_WEKA` is set its absence is a failure, so that a build cannot be
-    green because nothing was compared.
-    """
-    if JAR.is_file() and shutil.which("java"):
-        return
-    message = f"no Weka: install Debian's package weka, which brings {JAR} and java"
-    if os.environ.get("SFUMATO_REQUIRE_WEKA"):
-        pytest.fail(message)
-    pytest.skip(message)
+    def __enter__(self):
+        if not (JAR.is_file() and shutil.which("java")):
+            pytest.fail(f"no Weka: install Debian's package weka, which brings {JAR}, and java")
+        from py4j.java_gateway import JavaGateway
 
-
-def parents_by_weka(codes, sizes, *, most_given: int = 2) -> dict[int, set[int]]:
-    """Give the parents of each column: `codes[c, i]` is the value of column c in row i.
-
-    Weka wants one column to be the class; the search treats it like any other, and the
-    last is as good as any. What it prints of the network is all that is used.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        table = Path(folder) / "table.arff"
-        table.write_text(_arff(codes, sizes))
-        arguments = ["-no-cv", "-v", "-D", "-Q", _SEARCH, "--", "-cardinality", str(most_given)]
-        arguments += ["-S", "BAYES", "-E", _ESTIMATOR, "--", "-A", "0.5"]
         # Compiling thoroughly would take longer than the search.
-        java = ["java", "-XX:TieredStopAtLevel=1", "-cp", str(JAR)]
-        done = subprocess.run(
-            [*java, "weka.classifiers.bayes.BayesNet", "-t", str(table), *arguments],
-            capture_output=True,
-            text=True,
-            check=True,
+        self.gateway = JavaGateway.launch_gateway(
+            classpath=str(JAR), die_on_exit=True, javaopts=["-XX:TieredStopAtLevel=1"]
         )
-    lines = re.findall(r"^c(\d+)\(\d+\):(.*)$", done.stdout, flags=re.MULTILINE)
-    assert len(lines) == len(sizes), done.stdout + done.stderr
-    return {int(child): {int(p) for p in re.findall(r"c(\d+)", rest)} for child, rest in lines}
+        return self
+
+    def __exit__(self, *_):
+        self.gateway.shutdown()
+        self.gateway.java_process.stdin.close()
+        self.gateway.java_process.wait()
+
+    def parents(self, codes, sizes, *, most_given: int = 2) -> dict[int, set[int]]:
+        """Give the parents of each column: `codes[c, i]` is the value of column c in row i.
+
+        Weka wants one column to be the class; the search treats it like any other, and the
+        last is as good as any.
+        """
+        weka = self.gateway.jvm.weka
+        with tempfile.TemporaryDirectory() as folder:
+            table = Path(folder) / "table.arff"
+            table.write_text(_arff(codes, sizes))
+            rows = weka.core.converters.ConverterUtils.DataSource.read(str(table))
+        rows.setClassIndex(len(sizes) - 1)
+        network = weka.classifiers.bayes.BayesNet()
+        arguments = f"-D -Q {_SEARCH} -- -cardinality {most_given} -S BAYES"
+        network.setOptions(weka.core.Utils.splitOptions(f"{arguments} -E {_ESTIMATOR} -- -A 0.5"))
+        network.buildClassifier(rows)
+        return {
+            child: {network.getParent(child, i) for i in range(network.getNrOfParents(child))}
+            for child in range(len(sizes))
+        }
 
 
 def _arff(codes, sizes) -> str:

@@ -17,7 +17,7 @@ from sfumato.decouplings import Slicing
 from sfumato.errors import InfeasibleError, InputError, ParameterError, UnknownColumnError
 from sfumato.slicing import Columns, Laid, beliefs, bucketed, exposed
 from sfumato.tables import open_table
-from tests.adult import LEVELS, adult_folder
+from tests.adult import LEVELS
 from tests.decouple.tables import table
 from tests.slicing import literal
 
@@ -338,8 +338,8 @@ def test_tables_in_memory_are_not_believed_more_than_files():
         Slicing(l=3, form="recursive", c=2, measure="mutual-information"),
     ],
 )
-def test_the_census_is_sliced_and_nobody_in_it_is_exposed(method):
-    counts = open_table(adult_folder() / "adult.csv").count(list(LEVELS))
+def test_the_census_is_sliced_and_nobody_in_it_is_exposed(method, adult):
+    counts = open_table(adult / "adult.csv").count(list(LEVELS))
     names = [name for name in LEVELS if name != "occupation"]
     parts = method.run(counts, names, ["occupation"], rng=np.random.default_rng(1))
     columns = Columns(tuple(part.columns for part in parts.tables), "occupation")

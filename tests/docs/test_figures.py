@@ -101,6 +101,7 @@ def adult_release(models: list, **settings: object) -> sf.Release:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: "-".join(row[:3]))
+@pytest.mark.usefixtures("adult")
 def test_the_readme_compares_with_another_tool_truthfully(row):
     k, kind, l, theirs, ours, _, checks = row
     models = [sf.models.KAnonymity(int(k))]
@@ -128,6 +129,7 @@ LOCAL = re.findall(
 
 
 @pytest.mark.parametrize("row", LOCAL, ids=lambda row: "".join(row[:2]))
+@pytest.mark.usefixtures("adult")
 def test_the_decision_on_local_recoding_has_the_losses_there_are(row):
     method, details, *claimed = row
     given = dict(re.findall(r"`(\w+): (\w+)`", details))

@@ -16,11 +16,10 @@ from tests.docs.running import run_page
 from tests.engines.databases import LEAVES_SOCKETS_OPEN
 
 RUN = [page for page in pages() if not name_of(page).startswith("docs/reference/")]
-SERVERS = {
-    "docs/how-to/work-in-postgresql.md": "postgres",
-    "docs/how-to/work-on-spark.md": "spark",
-}
-"""What must be running for a page."""
+ON_POSTGRES = "docs/how-to/work-in-postgresql.md"
+ON_SPARK = "docs/how-to/work-on-spark.md"
+ALONE = [page for page in RUN if name_of(page) not in (ON_POSTGRES, ON_SPARK)]
+"""Pages for which no server must be running."""
 
 FRAGMENTS = [
     block
@@ -38,14 +37,22 @@ def _a_reader(tmp_path, monkeypatch):
     monkeypatch.delenv("FORCE_COLOR", raising=False)
 
 
+@pytest.mark.parametrize("page", ALONE, ids=name_of)
+def test_the_blocks_of_a_page_run_and_show_what_it_says(page):
+    run_page(page)
+
+
+def test_the_blocks_of_the_page_on_postgresql_run(postgres, monkeypatch):
+    run_with(postgres, ON_POSTGRES, monkeypatch)
+
+
 @LEAVES_SOCKETS_OPEN
-@pytest.mark.parametrize("page", RUN, ids=name_of)
-def test_the_blocks_of_a_page_run_and_show_what_it_says(page, request, monkeypatch):
-    server = SERVERS.get(name_of(page))
-    if server is None:
-        run_page(page)
-        return
-    database = request.getfixturevalue(server)
+def test_the_blocks_of_the_page_on_spark_run(spark, monkeypatch):
+    run_with(spark, ON_SPARK, monkeypatch)
+
+
+def run_with(database, name, monkeypatch):
+    [page] = [page for page in RUN if name_of(page) == name]
     with database.for_readers(monkeypatch):
         run_page(page)
     database.clear()

@@ -24,7 +24,7 @@ from docs.papers.setting import LOCAL, MODELS
 from docs.papers.similarity import LIMITS, alike, similarity
 from docs.papers.svg import ticks
 from docs.papers.timing import WIDTHS, timing
-from tests.adult import LEVELS, adult_folder
+from tests.adult import LEVELS
 
 RERUN = "run `make papers` and look at what changed"
 RESULT = load()
@@ -195,23 +195,23 @@ def test_local_methods_are_hardly_ever_better_with_more_asked(method):
 
 
 @pytest.mark.parametrize("limit", LIMITS[:2])
+@pytest.mark.usefixtures("adult")
 def test_the_attacks_come_out_again(limit):
-    adult_folder()
     seed = RESULT["seeds"][0]
     kept = where(RESULT["similarity"], seed=seed, reading="files", limit=limit)
     assert similarity(seed, "files", limit) == kept, RERUN
 
 
+@pytest.mark.usefixtures("adult")
 def test_the_distortions_come_out_again():
-    adult_folder()
     seed = RESULT["seeds"][0]
     setting = standard()[-1]
     kept = where(RESULT["distortion"], seed=seed, **setting.to_dict())
     assert distortion(seed, setting) == kept, RERUN
 
 
+@pytest.mark.usefixtures("adult")
 def test_the_counts_come_out_again():
-    adult_folder()
     kept = where(RESULT["timing"], columns=3)
     assert [{**one, "seconds": 0} for one in timing(3, repeats=0)] == [
         {**one, "seconds": 0} for one in kept
@@ -221,8 +221,8 @@ def test_the_counts_come_out_again():
 # The parts.
 
 
+@pytest.mark.usefixtures("adult")
 def test_everybody_has_an_illness_and_each_is_about_as_frequent():
-    adult_folder()
     table = people(3)
     assert table.num_rows == RESULT["parameters"]["rows"] == 30162
     drawn = table["Health_condition"].value_counts().to_pylist()

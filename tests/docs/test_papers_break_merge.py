@@ -30,8 +30,7 @@ from docs.papers.break_merge.printed import (
 )
 from docs.papers.results import HERE, load, text_of, where
 from sfumato import samples
-from tests.adult import adult_folder
-from tests.bayes.weka import need_weka, parents_by_weka
+from tests.engines.databases import LEAVES_SOCKETS_OPEN
 
 RERUN = "run `python -m docs.papers break-merge` and look at what changed"
 RESULT = load(RESULTS)
@@ -176,11 +175,11 @@ def test_every_learned_row_of_probabilities_adds_up_to_one():
             assert total + others * row["each_other_value"] == pytest.approx(1)
 
 
-def test_weka_itself_finds_the_printed_parents_of_government_and_not_those_of_gender():
-    need_weka()
+@LEAVES_SOCKETS_OPEN
+def test_weka_itself_finds_the_printed_parents_of_government_and_not_those_of_gender(weka):
     values = [sorted({row[i] for row in ROWS}) for i in range(len(COLUMNS))]
     codes = np.array([[values[i].index(row[i]) for row in ROWS] for i in range(len(COLUMNS))])
-    parents = parents_by_weka(codes, [len(each) for each in values])
+    parents = weka.parents(codes, [len(each) for each in values])
     government, gender = COLUMNS.index("government"), COLUMNS.index("gender")
     assert parents[government] == set(range(len(COLUMNS))) - {government}
     assert parents[gender] == {COLUMNS.index("zipcode")}
@@ -264,16 +263,16 @@ def test_looking_at_every_combination_never_admits_more_than_looking_at_the_row(
 # The large tables.
 
 
+@pytest.mark.usefixtures("adult")
 def test_the_large_results_come_out_again():
-    adult_folder()
     again = json.loads(json.dumps(running.on_adult(repeats=0)))
     for part, records in again.items():
         kept = [{k: v for k, v in one.items() if k != "seconds"} for one in RESULT[part]]
         assert records == kept, RERUN
 
 
+@pytest.mark.usefixtures("adult")
 def test_groups_are_whole_and_of_equal_size():
-    adult_folder()
     for name, sensitive in SENSITIVE.items():
         table = people(MOST, name)
         assert table.column_names == [*QUASI_IDENTIFIERS, *sensitive]
@@ -282,8 +281,8 @@ def test_groups_are_whole_and_of_equal_size():
         assert people(3 * EACH, name).equals(table.slice(0, 3 * EACH))
 
 
+@pytest.mark.usefixtures("adult")
 def test_people_are_those_of_adult_with_that_age_and_sex():
-    adult_folder()
     seen = {tuple(row.values()) for row in large.people(MOST).to_pylist()}
     known = {
         (row["sex"], int(row["age"]), row["workclass"], row["marital-status"])

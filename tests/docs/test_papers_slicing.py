@@ -20,7 +20,6 @@ from docs.papers.slicing.claims import CLAIMS, Claim
 from docs.papers.slicing.demands import DEMANDS, OCCUPATION, SALARY, Demand
 from docs.papers.slicing.figures import plots
 from docs.papers.slicing.page import page
-from tests.adult import adult_folder
 
 RERUN = "run `python -m docs.papers slicing` and look at what changed"
 RESULT = load(RESULTS)
@@ -135,8 +134,8 @@ def test_overlap_publishes_more_correlation_everywhere():
             assert sign * numbers[most] > sign * numbers[releases.SLICED]
 
 
+@pytest.mark.usefixtures("adult")
 def test_pairs_are_those_that_share_a_slice():
-    adult_folder()
     for one in POSSIBLE:
         if "columns" in one:
             together = {frozenset(p) for column in one["columns"] for p in combinations(column, 2)}
@@ -161,8 +160,8 @@ def test_a_duel_is_with_the_best_of_the_others():
 # What is impossible is so by counting.
 
 
+@pytest.mark.usefixtures("adult")
 def test_impossible_is_what_the_whole_table_does_not_keep():
-    adult_folder()
     for rows in releases.ROWS:
         for demand in DEMANDS:
             seen = Counter(releases.people(rows)[demand.sensitive].to_pylist())
@@ -181,16 +180,16 @@ def test_impossible_is_what_the_whole_table_does_not_keep():
 @pytest.mark.parametrize(
     "demand", [Demand(OCCUPATION, "probabilistic", 7), Demand(SALARY, "recursive", 2, 9)]
 )
+@pytest.mark.usefixtures("adult")
 def test_some_results_come_out_again(demand):
-    adult_folder()
     rows = min(releases.ROWS)
     again = json.loads(json.dumps(list(running.cells_of(demand, rows))))
     assert again == where(CELLS, rows=rows, **demand.record), RERUN
     assert json.loads(json.dumps(running.parameters())) == RESULT["parameters"]
 
 
+@pytest.mark.usefixtures("adult")
 def test_the_rows_are_rows_of_adult_each_once():
-    adult_folder()
     every = Counter(map(tuple, zip(*adult().to_pydict().values(), strict=True)))
     drawn = Counter(map(tuple, zip(*releases.people(15_000).to_pydict().values(), strict=True)))
     assert drawn.total() == 15_000

@@ -1,32 +1,12 @@
-"""One database of each kind for the whole run, started by the first test that needs it."""
+"""Each database in turn: DuckDB is in every lane, servers and clusters in the full one."""
 
 import pytest
 
-from tests.engines import databases
+POSTGRES = pytest.param("postgres", marks=pytest.mark.postgres)
+SPARK = pytest.param("spark", marks=pytest.mark.spark)
 
 
-@pytest.fixture(scope="session")
-def duck():
-    database = databases.DuckDB()
-    yield database
-    database.connection.close()
-
-
-@pytest.fixture(scope="session")
-def postgres():
-    database = databases.Postgres()
-    yield database
-    database.stop()
-
-
-@pytest.fixture(scope="session")
-def spark():
-    database = databases.Spark()
-    yield database
-    database.stop()
-
-
-@pytest.fixture(params=["duck", "postgres", "spark"])
+@pytest.fixture(params=["duck", POSTGRES, SPARK])
 def database(request):
     """Each database, empty."""
     found = request.getfixturevalue(request.param)
@@ -34,7 +14,7 @@ def database(request):
     found.clear()
 
 
-@pytest.fixture(params=["duck", "postgres"])
+@pytest.fixture(params=["duck", POSTGRES])
 def quick_database(request):
     """Each database that answers within milliseconds, empty."""
     found = request.getfixturevalue(request.param)

@@ -19,13 +19,10 @@ from pyarrow import types as t
 
 from tests.engines.tables import CELLS, ODD_NAMES
 
-REQUIRED = os.environ.get("SFUMATO_REQUIRE_ENGINES") == "1"
-"""Whether a database that is not installed is a failure instead of a reason to skip."""
-
 LEAVES_SOCKETS_OPEN = pytest.mark.filterwarnings(
     "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
 )
-"""For tests with Spark: PySpark lets the garbage collector close its sockets."""
+"""For tests with Java: Py4J lets the garbage collector close its sockets."""
 
 EVIL = "x'; DROP TABLE t; --"
 NAMES = [
@@ -43,11 +40,8 @@ NAMES = [
 
 
 def missing(what: str, install: str):
-    """Skip, or fail where every database must be there."""
-    text = f"{what} is not installed. Install it with: {install}"
-    if REQUIRED:
-        pytest.fail(text)
-    pytest.skip(text)
+    """Fail: what a lane uses must be there."""
+    pytest.fail(f"{what} is not installed. Install it with: {install}")
 
 
 def imported(library: str, extra: str):
@@ -55,6 +49,13 @@ def imported(library: str, extra: str):
         return __import__(library)
     except ImportError:
         return missing(library, f'pip install "sfumato[{extra}]"')
+
+
+def need_spark():
+    imported("ibis", "spark")
+    imported("pyspark", "spark")
+    if shutil.which("java") is None:
+        missing("Java", "apt-get install default-jre-headless")
 
 
 class DuckDB:
@@ -220,10 +221,7 @@ class Spark:
     ]  # fmt: skip
 
     def __init__(self):
-        imported("ibis", "spark")
-        imported("pyspark", "spark")
-        if shutil.which("java") is None:
-            missing("Java", "apt-get install openjdk-17-jre-headless")
+        need_spark()
         from pyspark.sql import SparkSession
 
         self.folder = tempfile.mkdtemp(prefix="sfumato-spark-")

@@ -77,9 +77,8 @@ def examples(database, most):
     database.clear()
 
 
-@pytest.mark.parametrize("kind", ["duck", "postgres"])
-def test_a_release_is_that_of_a_file_with_the_same_budget(kind, request):
-    examples(request.getfixturevalue(kind), 12)
+def test_a_release_is_that_of_a_file_with_the_same_budget(quick_database):
+    examples(quick_database, 12)
 
 
 @LEAVES_SOCKETS_OPEN

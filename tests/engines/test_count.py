@@ -19,7 +19,6 @@ from sfumato.errors import InputError, ParameterError, UnknownColumnError
 from sfumato.tables import open_table
 from sfumato.tables.arrow import counting as combinations
 from sfumato.tables.arrow.counting import Combinations
-from tests.adult import adult_folder
 from tests.engines.tables import (
     KINDS,
     ODD_NAMES,
@@ -284,8 +283,8 @@ def test_plain_csv_needs_no_quotes(tmp_path):
     assert tuples(open_table(path).count(["zip", "é"])) == {("00123", "a b"): 1, (None, "x,y"): 1}
 
 
-def test_adult_has_as_many_distinct_people_as_others_counted():
-    table = open_table(adult_folder() / "adult.csv")
+def test_adult_has_as_many_distinct_people_as_others_counted(adult):
+    table = open_table(adult / "adult.csv")
     counts = table.count([name for name in table.columns if name != "salary-class"])
     # Counted with other tools: 30 162 rows, 18 109 distinct combinations of the eight columns.
     assert (counts.total, len(counts)) == (30162, 18109)

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -103,10 +102,8 @@ def test_a_disk_that_fills_leaves_neither_table_nor_folder(session, tmp_path, mo
     assert session.tables() == {"released", "released_manifest"}
 
 
+@pytest.mark.usefixtures("pyspark")
 def test_processes_that_are_killed_change_nothing_or_leave_nothing(tmp_path):
-    databases.imported("pyspark", "spark")
-    if shutil.which("java") is None:
-        databases.missing("Java", "apt-get install openjdk-17-jre-headless")
     (tmp_path / "warehouse").mkdir()
     log = tmp_path / "log"
     command = [sys.executable, "-m", "tests.engines.cluster", str(tmp_path)]

@@ -3,7 +3,6 @@
 from collections import Counter
 
 import pyarrow as pa
-import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -23,10 +22,8 @@ def trying(test):
     """Try a property on the databases that answer within milliseconds."""
     PROPERTIES.append(test)
 
-    @pytest.mark.parametrize("kind", ["duck", "postgres"])
-    def run(kind, request):
-        database = request.getfixturevalue(kind)
-        examples(test, database, 40)
+    def run(quick_database):
+        examples(test, quick_database, 40)
 
     run.__name__ = test.__name__
     return run

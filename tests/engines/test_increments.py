@@ -286,15 +286,14 @@ def many(n):
     return pa.concat_tables([FIRST] * (n // 60))
 
 
-@pytest.mark.parametrize("kind", ["duck", "postgres"])
-def test_rows_do_not_pass_through_python(request, kind, tmp_path, release, monkeypatch):
-    database = request.getfixturevalue(kind)
+def test_rows_do_not_pass_through_python(quick_database, tmp_path, release, monkeypatch):
+    database = quick_database
     try:
         pair = Pair(database, tmp_path).start(release, 0.6)
         new = database.stored(many(6000), "new")
         boundary = (
             duckdb_boundary(open_table(new), monkeypatch)
-            if kind == "duck"
+            if database.name == "duckdb"
             else postgres_boundary(monkeypatch)
         )
         done = sf.Ledger(pair.stored).publish(new, output="table:april")

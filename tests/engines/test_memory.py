@@ -89,6 +89,7 @@ def peak_of(path: Path, recoding: str) -> float:
     return float(done.stdout)
 
 
+@pytest.mark.usefixtures("peak_memory")
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")
 @pytest.mark.parametrize("recoding", ["full", "local"])
 def test_four_times_the_rows_take_no_more_memory(recoding, tmp_path):

@@ -132,8 +132,8 @@ def test_workers_recode_fragments_and_no_row_comes_here(spark, monkeypatch):
     assert nothing_left(spark)
 
 
+@pytest.mark.usefixtures("pyspark")
 def test_a_worker_without_the_library_is_told_of():
-    pytest.importorskip("pyspark")
     from sfumato.tables.sql.spark_fragments import _why
 
     trace = "An exception was thrown\nTraceback:\n  File x\nModuleNotFoundError: No module named "

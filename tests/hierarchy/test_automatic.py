@@ -14,7 +14,6 @@ from sfumato.errors import ParameterError
 from sfumato.hierarchy import Automatic, Intervals, Taxonomy
 from sfumato.hierarchy.by_counts import frequency_tree, nested_cuts, roundest
 from sfumato.text import text_of
-from tests.adult import adult_folder
 from tests.hierarchy.literal import assert_nested, groups_of, labels_of
 from tests.hierarchy.test_intervals import is_in
 
@@ -266,8 +265,8 @@ def test_days_of_a_lifetime_can_be_limited_to_a_few_levels():
     assert Automatic(levels=3).describe("born", days).params() == {"levels": ["year", "decade"]}
 
 
-def test_adult_ages_get_round_bounds():
-    head, *rows = (adult_folder() / "adult.csv").read_text().splitlines()
+def test_adult_ages_get_round_bounds(adult):
+    head, *rows = (adult / "adult.csv").read_text().splitlines()
     at = head.split(";").index("age")
     ages = sorted(int(row.split(";")[at]) for row in rows)
     counts = {age: ages.count(age) for age in set(ages)}

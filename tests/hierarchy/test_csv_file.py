@@ -4,7 +4,7 @@ import pytest
 
 from sfumato.errors import HierarchyError, ParameterError
 from sfumato.hierarchy import CsvHierarchy
-from tests.adult import LEVELS, adult_folder
+from tests.adult import LEVELS
 from tests.hierarchy.literal import assert_nested, labels_of
 
 
@@ -110,20 +110,20 @@ def test_refuses_settings_that_make_no_sense(settings):
 
 
 @pytest.mark.parametrize("column", LEVELS)
-def test_reads_the_adult_hierarchies(column):
+def test_reads_the_adult_hierarchies(column, adult):
     file = f"adult_hierarchy_{column}.csv"
-    builder = CsvHierarchy(file).relative_to(adult_folder())
+    builder = CsvHierarchy(file).relative_to(adult)
     hierarchy = builder.build(column, [])
     assert hierarchy.height + 1 == LEVELS[column]
     assert_nested(hierarchy)
-    lines = (adult_folder() / file).read_text().splitlines()
+    lines = (adult / file).read_text().splitlines()
     assert list(labels_of(hierarchy).values()) == [line.split(";") for line in lines]
 
 
-def test_the_adult_hierarchies_cover_the_adult_table():
-    head, *rows = (adult_folder() / "adult.csv").read_text().splitlines()
+def test_the_adult_hierarchies_cover_the_adult_table(adult):
+    head, *rows = (adult / "adult.csv").read_text().splitlines()
     cells = zip(*(row.split(";") for row in rows), strict=True)
     for column, values in zip(head.split(";"), cells, strict=True):
-        builder = CsvHierarchy(f"adult_hierarchy_{column}.csv").relative_to(adult_folder())
+        builder = CsvHierarchy(f"adult_hierarchy_{column}.csv").relative_to(adult)
         distinct = sorted(set(values))
         assert builder.build(column, distinct).bind(column, distinct).height + 1 == LEVELS[column]

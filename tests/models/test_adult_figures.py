@@ -70,6 +70,8 @@ NODES = [
 ]
 # fmt: on
 
+pytestmark = pytest.mark.usefixtures("adult")
+
 
 @cache
 def adult():

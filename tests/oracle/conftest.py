@@ -1,5 +1,8 @@
-"""Databases that the figures are found in again."""
+"""All figures here are of one table."""
 
-from tests.engines.conftest import duck, postgres, spark
+import pytest
 
-__all__ = ["duck", "postgres", "spark"]
+
+@pytest.fixture(autouse=True)
+def _everything_is_about_it(adult):
+    pass

@@ -52,6 +52,7 @@ def peak_of(*arguments: object) -> float:
     return float(re.findall(r"[\d.]+", done.stdout)[-1])
 
 
+@pytest.mark.usefixtures("peak_memory")
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")
 def test_combinations_that_would_not_fit_are_kept_within_the_budget(tmp_path):
     path = tmp_path / "people.parquet"

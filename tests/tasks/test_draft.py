@@ -17,7 +17,6 @@ from sfumato.hierarchy import Automatic, Intervals, Masking, Suppress, Taxonomy
 from sfumato.models import DistinctLDiversity, KAnonymity
 from sfumato.policy import ColumnRule, Policy
 from sfumato.schema import Role
-from tests.adult import adult_folder
 
 ODD = [
     "größe", "名前", "👩‍⚕️", "net income", "a: b", "a # b", "#", "*", "*age", "&x", "!tag", "- x",
@@ -122,8 +121,8 @@ def test_invented_patients_get_the_roles_a_person_would_give_them():
     assert sf.anonymize(table, Policy.from_yaml(faster)).verdict.holds
 
 
-def test_adult_gets_a_policy_that_works():
-    file = adult_folder() / "adult.csv"
+def test_adult_gets_a_policy_that_works(adult):
+    file = adult / "adult.csv"
     drafted = sf.draft(file)
     assert drafted.policy.sensitive == ("salary-class",)
     assert len(drafted.policy.quasi_identifiers) == 8

@@ -32,10 +32,10 @@ from sfumato.tables import open_table
 from sfumato.verifier import verify_file
 from sfumato.verifier.release import promises_in
 
-pytest.importorskip("ibis")
-pytest.importorskip("pyspark")
 from sfumato.tables.sql.counting import StoredSurvey
 from sfumato.tables.sql.table import Solved
+
+pytestmark = pytest.mark.usefixtures("pyspark")
 
 
 @pytest.fixture(autouse=True)

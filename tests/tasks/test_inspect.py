@@ -15,7 +15,7 @@ from sfumato import samples
 from sfumato.errors import InputError, ParameterError, PolicyError, UnknownColumnError
 from sfumato.models import KAnonymity
 from sfumato.schema import Role
-from tests.adult import LEVELS, adult_folder
+from tests.adult import LEVELS
 
 ROWS = st.lists(
     st.tuples(
@@ -144,8 +144,8 @@ def test_the_ordered_distance_of_a_worked_example():
     assert found.sensitive[0].t_equal == pytest.approx(2 / 3)
 
 
-def test_raw_adult_is_as_risky_as_another_tool_says():
-    found = sf.inspect(adult_folder() / "adult.csv", quasi_identifiers=list(LEVELS))
+def test_raw_adult_is_as_risky_as_another_tool_says(adult):
+    found = sf.inspect(adult / "adult.csv", quasi_identifiers=list(LEVELS))
     assert found.risk.average == pytest.approx(0.6465751607983555, rel=1e-12)
     assert found.risk.unique == pytest.approx(0.5142895033485844, rel=1e-12)
     assert found.risk.maximum == 1.0

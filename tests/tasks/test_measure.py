@@ -20,7 +20,6 @@ from sfumato.models import (
     TCloseness,
 )
 from sfumato.releases.opening import measure
-from tests.adult import adult_folder
 
 ROWS = st.lists(
     st.tuples(
@@ -93,10 +92,8 @@ def test_a_misspelt_column_is_answered_with_the_right_one():
         measure(table([("f", 1, "flu")]), ["sexx"], models=[KAnonymity(2)])
 
 
-def test_raw_adult_is_as_risky_as_another_tool_says():
-    adult = pa.csv.read_csv(
-        adult_folder() / "adult.csv", parse_options=pa.csv.ParseOptions(delimiter=";")
-    )
+def test_raw_adult_is_as_risky_as_another_tool_says(adult):
+    adult = pa.csv.read_csv(adult / "adult.csv", parse_options=pa.csv.ParseOptions(delimiter=";"))
     average, unique = AverageRisk(0.5), SampleUniqueness(0.5)
     measured = measure(adult, adult.column_names, models=[average, unique])
     assert measured[average]["risk"] == pytest.approx(0.6465751607983555, rel=1e-12)

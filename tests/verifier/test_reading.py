@@ -15,7 +15,6 @@ from sfumato.errors import InputError, ParameterError, SfumatoError, UnknownName
 from sfumato.verifier import Promises, verify_file
 from sfumato.verifier.counting import count
 from sfumato.verifier.reading import find_delimiter, open_source
-from tests.adult import adult_folder
 from tests.verifier.releases import write_data
 
 TABLE = pa.table(
@@ -218,8 +217,8 @@ def test_a_file_with_a_changed_byte_is_read_or_refused(tmp_path, form):
             continue
 
 
-def test_the_risks_of_the_raw_census_extract_are_those_found_elsewhere():
-    path = adult_folder() / "adult.csv"
+def test_the_risks_of_the_raw_census_extract_are_those_found_elsewhere(adult):
+    path = adult / "adult.csv"
     names = open_source(path).names
     models = [{"model": "average-risk", "risk": 1}, {"model": "sample-uniqueness", "share": 1}]
     rows, risk, share = figures(path, Promises(names, models=models, published=30_162))

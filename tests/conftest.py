@@ -1,0 +1,71 @@
+"""What only the full lane has, each a fixture: whoever asks for one of these is marked by it.
+
+Databases are started by the first test that needs them, one of each kind for the whole run.
+"""
+
+import pytest
+
+from tests.adult import adult_folder
+from tests.engines import databases
+
+
+@pytest.fixture(scope="session")
+def duck():
+    database = databases.DuckDB()
+    yield database
+    database.connection.close()
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    database = databases.Postgres()
+    yield database
+    database.stop()
+
+
+@pytest.fixture(scope="session")
+def spark():
+    database = databases.Spark()
+    yield database
+    database.stop()
+
+
+@pytest.fixture(scope="session")
+def pyspark():
+    """Spark's library, and a Java to run it, for those who need no session or one of their own."""
+    databases.need_spark()
+
+
+@pytest.fixture(scope="session")
+def weka():
+    """One Weka for all tables."""
+    from tests.bayes.weka import Weka
+
+    with Weka() as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def adult():
+    """The folder of the Adult census extract, which is not part of the project."""
+    return adult_folder()
+
+
+@pytest.fixture(scope="session")
+def papers():
+    """Experiments of the literature, run again."""
+
+
+@pytest.fixture(scope="session")
+def bench():
+    """Benchmarks, run on small tables."""
+
+
+@pytest.fixture(scope="session")
+def peak_memory():
+    """Millions of rows in processes whose memory is measured."""
+
+
+@pytest.fixture(scope="session")
+def statistics():
+    """Thousands of draws, to see how often each comes."""
