@@ -9,6 +9,9 @@ TEST   := $(VENV)/.test
 DEV    := $(VENV)/.dev
 RUN    := $(BIN)/python -m pytest -q -n 2
 
+# A hundred tests start Python anew: what it compiled is worth keeping.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-all check lint types imports bare bench docs papers clean
 

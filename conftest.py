@@ -6,6 +6,7 @@ project, and whatever of these is missing there is a failure. A test is in the f
 a fixture it asks for, so nobody can forget to say so.
 """
 
+import gc
 import os
 import re
 from collections import Counter
@@ -25,7 +26,7 @@ FULL = {
     "bench": "benchmarks",
     "peak_memory": "memory",
     "statistics": "statistics",
-    "seeds": "more seeds",
+    "thorough": "more of the same",
 }
 """Fixtures and what they stand for: whoever asks for one is in the full lane, and so marked."""
 
@@ -97,6 +98,8 @@ def pytest_ignore_collect(collection_path, config):
 
 def pytest_itemcollected(item):
     """Mark a test by its fixtures, early enough for those who distribute tests to see it."""
+    if not is_full(item.config):
+        _try_fewer_examples(getattr(item, "function", None))
     for name in FULL:
         if name in getattr(item, "fixturenames", ()):
             item.add_marker(name)
@@ -122,6 +125,22 @@ def pytest_collection_modifyitems(config, items):
     config.hook.pytest_deselected(items=left)
 
 
+def _try_fewer_examples(function):
+    """Try a third of the examples that a test asks for itself, as the profile does for others."""
+    where = "_hypothesis_internal_use_settings"
+    given = getattr(function, where, None)
+    # Tests with many parameters have one function.
+    if given is not None and not hasattr(function, "all_examples"):
+        function.all_examples = given.max_examples
+        setattr(function, where, settings(given, max_examples=max(1, given.max_examples // 3)))
+
+
+def pytest_collection_finish():
+    """Spare the collector thousands of tests, each time somebody calls it."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_fixture_setup(fixturedef, request):
     """Find out those who ask for a fixture as they run, where nobody can see it before."""
     if not is_full(request.config) and fixturedef.argname in FULL:
@@ -129,6 +148,7 @@ def pytest_fixture_setup(fixturedef, request):
 
 
 def pytest_sessionfinish(session):
+    gc.unfreeze()
     output = getattr(session.config, "workeroutput", None)
     if output is not None:
         output["added"] = dict(session.config.stash[_ADDED])

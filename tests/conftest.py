@@ -52,6 +52,22 @@ def adult():
 
 
 @pytest.fixture(scope="session")
+def thorough():
+    """More of what a cheaper test does already."""
+
+
+@pytest.fixture(scope="session")
+def some(request):
+    """How many to try: a few in the fast lane, all of them in the full one."""
+    full = request.config.getoption("--lane") == "full"
+
+    def choose(few, *, of):
+        return of if full else few
+
+    return choose
+
+
+@pytest.fixture(scope="session")
 def papers():
     """Experiments of the literature, run again."""
 

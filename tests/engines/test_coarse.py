@@ -77,8 +77,8 @@ def examples(database, most):
     database.clear()
 
 
-def test_a_release_is_that_of_a_file_with_the_same_budget(quick_database):
-    examples(quick_database, 12)
+def test_a_release_is_that_of_a_file_with_the_same_budget(quick_database, some):
+    examples(quick_database, some(4, of=12))
 
 
 @LEAVES_SOCKETS_OPEN

@@ -77,7 +77,12 @@ def left(database):
 @pytest.mark.usefixtures("quickly")
 @pytest.mark.parametrize(
     ("way", "force"),
-    [("connection", True), ("relation", True), ("relation", False), ("transaction", True)],
+    [
+        ("connection", True),
+        ("relation", False),
+        pytest.param("relation", True, marks=pytest.mark.thorough),
+        pytest.param("transaction", True, marks=pytest.mark.thorough),
+    ],
 )
 def test_whichever_statement_fails_all_is_there_or_nothing(duck, way, force, monkeypatch):
     database = opened(duck, way)

@@ -22,8 +22,8 @@ def trying(test):
     """Try a property on the databases that answer within milliseconds."""
     PROPERTIES.append(test)
 
-    def run(quick_database):
-        examples(test, quick_database, 40)
+    def run(quick_database, some):
+        examples(test, quick_database, some(13, of=40))
 
     run.__name__ = test.__name__
     return run

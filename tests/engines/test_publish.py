@@ -452,7 +452,9 @@ def test_requests_that_make_no_sense_are_refused(tmp_path):
         table.publish_table(other, ["q"], suppression="star", rng=rng())
 
 
-@pytest.mark.parametrize("folder", [None, "in parts", "on disk"])
+@pytest.mark.parametrize(
+    "folder", [None, "in parts", pytest.param("on disk", marks=pytest.mark.statistics)]
+)
 def test_every_order_is_equally_likely(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(shuffle, "_BUCKETS", 3)
     if folder == "in parts":

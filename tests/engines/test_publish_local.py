@@ -460,7 +460,12 @@ def dealt(batches, starts, rows, generator):
 
 
 @pytest.mark.parametrize(
-    "batches", [[[0, 0, 0, 0]], [[0, 0], [0, 0]], [[0], [0, 1], [], [1, 0, 0]]]
+    "batches",
+    [
+        [[0, 0, 0, 0]],
+        pytest.param([[0, 0], [0, 0]], marks=pytest.mark.statistics),
+        pytest.param([[0], [0, 1], [], [1, 0, 0]], marks=pytest.mark.statistics),
+    ],
 )
 def test_every_way_to_deal_the_rows_is_equally_likely(batches):
     generator = np.random.default_rng(8)
@@ -484,6 +489,7 @@ def test_large_numbers_are_dealt_as_the_hypergeometric_distribution_says():
     assert np.allclose(np.cov(np.array(draws).T), covariance, atol=6)
 
 
+@pytest.mark.usefixtures("statistics")
 def test_where_a_row_stands_in_the_file_has_nothing_to_do_with_what_it_becomes(monkeypatch):
     monkeypatch.setattr(arrow_table, "BATCH_ROWS", 4)
     source = pa.table({"q": ["a", "a", "b"] * 4, ID: range(12)})

@@ -102,6 +102,7 @@ def compare(seed: int, tables: int) -> dict[str, list[float]]:
     return worse
 
 
+@pytest.mark.usefixtures("statistics")
 def test_top_down_distorts_more_than_the_best_single_levels_only_now_and_then():
     """It is greedy, so it may.
 

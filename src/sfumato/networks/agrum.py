@@ -63,6 +63,7 @@ class AgrumLearner(Learner):
             self._prepare(learner)
             _constrain(learner, names, constraints)
             arrows = set(learner.learnDAG().arcs())
+        arrows -= _between_constants(counts, arrows, constraints)
         told = {(names[a], names[b]) for a, b in compelled(len(names), arrows)}
         edges = {(names[a], names[b]) for a, b in arrows}
         free = {(a, b) for a, b in edges - told if _reversible((a, b), constraints)}
@@ -146,6 +147,22 @@ def _constrain(learner: "BNLearner", names: tuple[str, ...], constraints: Constr
                 learner.addForbiddenArc(f"c{a}", f"c{b}")
             if (parent, child) in constraints.required:
                 learner.addMandatoryArc(f"c{a}", f"c{b}")
+
+
+def _between_constants(
+    counts: FrequencySet, arrows: set[tuple[int, int]], constraints: Constraints
+) -> set[tuple[int, int]]:
+    """Find arrows nobody asked for to or from a column that is the same in every row.
+
+    Such a column tells nothing; some versions of MIIC join it all the same.
+    """
+    constant = (counts.codes == counts.codes[:, :1]).all(axis=1)
+    return {
+        (a, b)
+        for a, b in arrows
+        if (constant[a] or constant[b])
+        and (counts.names[a], counts.names[b]) not in constraints.required
+    }
 
 
 def _reversible(edge: Edge, constraints: Constraints) -> bool:
