@@ -9,9 +9,15 @@ import pytest
 from tests.docs.pages import ROOT
 
 SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
+SLOW = {"budget_on_a_wide_table.py"}
+"""What searches for long, to show what that is good for."""
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "script",
+    [pytest.param(s, marks=pytest.mark.thorough) if s.name in SLOW else s for s in SCRIPTS],
+    ids=lambda path: path.name,
+)
 def test_an_example_runs_anywhere_and_leaves_nothing_behind(script, tmp_path):
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONWARNINGS": "error"}
     done = subprocess.run(
