@@ -163,7 +163,8 @@ def pytest_testnodedown(node):
 def pytest_terminal_summary(terminalreporter, config):
     added = config.stash[_ADDED]
     if added:
-        told = ", ".join(f"{what} {number}" for what, number in added.most_common())
+        most_first = sorted(added.items(), key=lambda each: (-each[1], each[0]))
+        told = ", ".join(f"{what} {number}" for what, number in most_first)
         terminalreporter.write_line(
             f"make test-all adds {added.total()} tests and coverage: {told}"
         )

@@ -1,0 +1,55 @@
+"""Nobody can forget to say that a test belongs to the full lane."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.docs.pages import ROOT
+
+ASKING = """
+import pytest
+
+@pytest.fixture
+def spark():
+    pass
+
+@pytest.fixture(params=["duck", pytest.param("postgres", marks=pytest.mark.postgres)])
+def database(request):
+    pass
+
+def test_one(spark): pass
+def test_two(database): pass
+def test_three(request): request.getfixturevalue("spark")
+def test_four(): raise AssertionError(__import__("os").environ["SFUMATO_DATA"])
+"""
+
+
+@pytest.mark.parametrize("more", [[], ["-n", "1"]], ids=["here", "in workers"])
+def test_a_fixture_decides_and_the_rest_is_told(tmp_path, more):
+    (tmp_path / "test_asking.py").write_text(ASKING, encoding="utf-8")
+    command = ["-m", "pytest", "-c", "pyproject.toml", "-p", "no:cacheprovider", *more]
+    done = subprocess.run(
+        [sys.executable, *command, "--rootdir", ROOT, "-p", "conftest", tmp_path],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "make test-all adds 2 tests and coverage: PostgreSQL 1, Spark 1" in done.stdout
+    assert "ask for `spark` as an argument: only the full lane has it" in done.stdout
+    assert "AssertionError: (only in the full lane" in done.stdout
+    assert "2 failed, 1 passed" in done.stdout
+
+
+@pytest.fixture
+def bench():
+    """Nothing; it is called as the real one."""
+
+
+def test_whoever_asks_while_running_is_found_out(request, monkeypatch):
+    monkeypatch.setattr(request.config.option, "lane", "fast")
+    with pytest.raises(pytest.fail.Exception, match="ask for `bench` as an argument"):
+        request.getfixturevalue("bench")
