@@ -98,11 +98,12 @@ def pytest_ignore_collect(collection_path, config):
 
 def pytest_itemcollected(item):
     """Mark a test by its fixtures, early enough for those who distribute tests to see it."""
-    if not is_full(item.config):
-        _try_fewer_examples(getattr(item, "function", None))
     for name in FULL:
         if name in getattr(item, "fixturenames", ()):
             item.add_marker(name)
+    if not is_full(item.config):
+        _try_fewer_examples(getattr(item, "function", None))
+        return
     for name in ONE_PER_RUN:
         if item.get_closest_marker(name):
             item.add_marker(pytest.mark.xdist_group(name))
