@@ -8,6 +8,7 @@ ALONE  := $(VENV)/.alone
 TEST   := $(VENV)/.test
 DEV    := $(VENV)/.dev
 RUN    := $(BIN)/python -m pytest -q -n 2
+ALL    := $(RUN) --lane full --cov --cov-report=
 
 # A hundred tests start Python anew: what it compiled is worth keeping.
 unexport PYTHONDONTWRITEBYTECODE
@@ -37,8 +38,16 @@ demo: $(ALONE)  ## Anonymise, detect, decouple, verify and publish the bundled s
 test: $(TEST)  ## Run the tests that need nothing but Python, and the examples in the docs
 	$(RUN)
 
+# One process has the tests with servers, so that there is one Spark and one PostgreSQL; meanwhile
+# others have the rest. Servers make it wait, so there is room for both.
 test-all: $(DEV)  ## Run all tests, on real servers, Spark, Weka and a browser, with coverage
-	$(RUN) --lane full --dist loadgroup --cov --cov-report=
+	@COVERAGE_FILE=.coverage-servers $(ALL) -n 0 -m "spark or postgres" >$(VENV)/servers.log 2>&1 & \
+	servers=$$!; \
+	COVERAGE_FILE=.coverage-rest $(ALL) -m "not (spark or postgres)"; rest=$$?; \
+	wait $$servers; servers=$$?; \
+	cat $(VENV)/servers.log; \
+	exit $$((servers + rest))
+	$(BIN)/coverage combine --quiet .coverage-servers .coverage-rest
 	$(BIN)/coverage report --fail-under=97
 
 install: $(DEV)  ## Create .venv and install Sfumato with all development tools

@@ -30,9 +30,6 @@ FULL = {
 }
 """Fixtures and what they stand for: whoever asks for one is in the full lane, and so marked."""
 
-ONE_PER_RUN = ("spark", "postgres")
-"""What takes long to start: all tests that need it share one, so they run in one process."""
-
 _NOT_HERE = re.compile(r"^(?:from|import) (?:pyspark|py4j)\b", re.MULTILINE)
 """What a module says that cannot be imported in the fast lane."""
 
@@ -97,19 +94,15 @@ def pytest_ignore_collect(collection_path, config):
 
 
 def pytest_itemcollected(item):
-    """Mark a test by its fixtures, early enough for those who distribute tests to see it."""
+    """Mark a test by its fixtures."""
     for name in FULL:
         if name in getattr(item, "fixturenames", ()):
             item.add_marker(name)
     if not is_full(item.config):
         _try_fewer_examples(getattr(item, "function", None))
         return
-    for name in ONE_PER_RUN:
-        if item.get_closest_marker(name):
-            item.add_marker(pytest.mark.xdist_group(name))
-            break
     # Watch no line for the thousandth time.
-    if item.nodeid.startswith(_UNTRACED):
+    if item.nodeid.startswith(_UNTRACED) and item.config.pluginmanager.hasplugin("pytest_cov"):
         item.add_marker(pytest.mark.no_cover)
 
 
