@@ -29,11 +29,10 @@ from sfumato.recode.local import decide_locally
 from sfumato.recode.problem import counted_columns, make_problem, prepare
 from sfumato.releases.manifest import build_manifest
 from sfumato.tables import open_table
-from sfumato.verifier import verify_file
-from sfumato.verifier.release import promises_in
-
 from sfumato.tables.sql.counting import StoredSurvey
 from sfumato.tables.sql.table import Solved
+from sfumato.verifier import verify_file
+from sfumato.verifier.release import promises_in
 
 pytestmark = pytest.mark.usefixtures("pyspark")
 
