@@ -33,19 +33,19 @@ class Lattice:
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
-        """How many levels each attribute has to choose from."""
+        """The number of levels each attribute has to choose from."""
         return tuple(high - low + 1 for low, high in zip(self.lowest, self.highest, strict=True))
 
     @cached_property
     def size(self) -> int:
-        """How many nodes there are (may exceed what fits in memory)."""
+        """The number of nodes (may exceed what fits in memory)."""
         return math.prod(self.shape)
 
     def __len__(self) -> int:
         return self.size
 
     def __iter__(self) -> Iterator[Node]:
-        """Go through all nodes in lexicographic order."""
+        """Yield all nodes in lexicographic order."""
         return product(
             *(range(low, high + 1) for low, high in zip(self.lowest, self.highest, strict=True))
         )
@@ -61,20 +61,20 @@ class Lattice:
         )
 
     def above(self, node: Node) -> Iterator[Node]:
-        """Give the nodes one step more general."""
+        """Yield the nodes one step more general."""
         for i, level in enumerate(node):
             if level < self.highest[i]:
                 yield (*node[:i], level + 1, *node[i + 1 :])
 
     def below(self, node: Node) -> Iterator[Node]:
-        """Give the nodes one step less general."""
+        """Yield the nodes one step less general."""
         for i, level in enumerate(node):
             if level > self.lowest[i]:
                 yield (*node[:i], level - 1, *node[i + 1 :])
 
 
 def is_below(lower: Node, upper: Node) -> bool:
-    """Tell whether every level of one node is at most the other's.
+    """Return whether every level of one node is at most the other's.
 
     >>> is_below((0, 1), (0, 2)), is_below((1, 0), (0, 2))
     (True, False)

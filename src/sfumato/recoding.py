@@ -1,4 +1,4 @@
-"""What becomes of each value: the only thing an engine needs to write a release."""
+"""Recodings: the label of each value, which is all an engine needs to write a release."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -119,7 +119,7 @@ class LocalRecoding:
     """What each distinct combination becomes; rows that are alike may part ways.
 
     A combination is handed out in portions: of these 12 rows 7 go to one class and 5 to
-    another. Which rows they are is not said here: whoever publishes draws them.
+    another. Which rows they are is drawn when they are published.
 
     Example:
         >>> zips = LocalColumn("zip", ("73455", "73456"), ("73456", "7345*"), raw=False)
@@ -164,7 +164,7 @@ class LocalRecoding:
 
     @property
     def total(self) -> int:
-        """How many rows it speaks of, suppressed ones included."""
+        """The number of rows, suppressed ones included."""
         return int(self.rows.sum())
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sfumato.counts import FrequencySet
 from sfumato.errors import ParameterError, UnknownColumnError
 from sfumato.networks import LEARNERS, Constraints, InductiveCausation, Network, WekaIcs
-from sfumato.networks.ic import Pattern, close, compelled, unshielded
+from sfumato.networks.ic import Pattern, close, compelled_arrows, unshielded_triples
 from sfumato.networks.network import Learner
 from tests.bayes import literal_structure as literal
 from tests.bayes.worked import COLUMNS, QUASI, SENSITIVE, TABLE
@@ -291,12 +291,12 @@ def test_the_rules_find_every_arrow_that_follows_and_no_other(seed):
     pairs = list(combinations(order, 2))
     arrows = {pairs[i] for i in rng.choice(10, int(rng.integers(3, 10)), replace=False)}
     same = equivalents(5, arrows)
-    assert compelled(5, arrows) == set.intersection(*same)
+    assert compelled_arrows(5, arrows) == set.intersection(*same)
     known = {arrow for arrow in sorted(arrows) if rng.random() < 0.3}
     graph = Pattern(5, arrows)
     for a, b in known:
         graph.orient(a, b)
-    for a, c, b in unshielded(graph):
+    for a, c, b in unshielded_triples(graph):
         if {(a, c), (b, c)} <= arrows:
             graph.orient(a, c)
             graph.orient(b, c)

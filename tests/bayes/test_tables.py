@@ -79,7 +79,7 @@ def test_fixing_a_parent_is_a_slice(rows, prior, data):
     f = FrequencySet.from_rows(NAMES, rows)
     table = conditional_table(f, "d", ["a", "b", "c"], prior=prior)
     code = data.draw(st.integers(0, len(f.column("b").values) - 1))
-    sliced = table.given({"b": code})
+    sliced = table.restrict({"b": code})
     assert sliced.names == ("a", "c")
     assert sliced.dense().tolist() == table.dense()[:, code].tolist()
 

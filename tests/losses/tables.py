@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sfumato.counts import FrequencySet
 from sfumato.hierarchy import Taxonomy
-from sfumato.losses import Attribute, Judged
+from sfumato.losses import Attribute, CheckedNode
 
 TREES = {
     "letter": {"ab": ["a", "b"], "c": ["c"]},
@@ -64,7 +64,7 @@ def label_tuple(attributes, node, row):
     )
 
 
-def judged_of(rows, attributes, node, published, kept) -> Judged:
+def judged_of(rows, attributes, node, published, kept) -> CheckedNode:
     sizes = Counter(published)
 
     def histogram(i):
@@ -74,7 +74,7 @@ def judged_of(rows, attributes, node, published, kept) -> Judged:
         )
         return np.array([gone[value] for value in values], dtype=float)
 
-    return Judged(
+    return CheckedNode(
         node,
         np.array([sizes[labels] for labels in kept]),
         np.array(list(kept.values())),

@@ -14,7 +14,7 @@ from sfumato.decouplings.base import Kind, LinkedTables
 from sfumato.errors import InputError, ParameterError
 from sfumato.hierarchy import Hierarchy, Ladder
 from sfumato.hierarchy.labels import Labels
-from sfumato.models.categories import checked
+from sfumato.models.categories import read_categories
 from sfumato.policy import Missing, Policy
 from sfumato.recode.problem import ladders_of
 from sfumato.releases.manifest import Manifest, Promise
@@ -102,7 +102,7 @@ def _table(
 
 def _texts(categories: object) -> tuple[tuple[str, ...], ...]:
     """Write values as a manifest does: by that they are compared, and a stranger's may be any."""
-    return tuple(tuple(map(text_of, each)) for each in checked(categories))
+    return tuple(tuple(map(text_of, each)) for each in read_categories(categories))
 
 
 def _promising(target: Target, models: Sequence[Promise]) -> Target:

@@ -14,7 +14,7 @@ from sfumato.checks import require_int, require_number, require_text
 from sfumato.classes import EquivalenceClasses, SensitiveColumn, ValueCounts
 from sfumato.errors import ParameterError, PolicyError, some
 from sfumato.hierarchy.intervals import number_point, plus
-from sfumato.models.categories import category_codes, checked
+from sfumato.models.categories import category_codes, read_categories
 from sfumato.text import number_of, text_of
 from sfumato.typing import FloatArray, IntArray, Value
 
@@ -227,7 +227,7 @@ class Similarity(ClassAttack):
                 "similarity", given, "told by exactly one of categories, within and level"
             )
         if self.categories is not None:
-            object.__setattr__(self, "categories", checked(self.categories))
+            object.__setattr__(self, "categories", read_categories(self.categories))
         elif self.within is not None:
             require_number("within", self.within, at_least=0)
             object.__setattr__(self, "within", _built_in(self.within))

@@ -1,4 +1,4 @@
-"""How the losses of single attributes become one number.
+"""Aggregates: the losses of single attributes as one number.
 
 Every aggregate rises with each of its parts, so the aggregate of lower bounds is a
 lower bound.

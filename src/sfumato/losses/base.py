@@ -1,4 +1,4 @@
-"""What a loss is: how much a recoding costs, and what that says about the nodes around it.
+"""The contract of losses: what a recoding costs, and what that says about the nodes around it.
 
 A loss is a frozen dataclass of settings. `over` fits it to one table and gives a
 `LossFunction`, which a search asks for three things: the loss of a node that was
@@ -18,8 +18,6 @@ import numpy as np
 from sfumato.hierarchy.base import Ladder
 from sfumato.losses.aggregates import AGGREGATES, Aggregate
 from sfumato.typing import BoolArray, FloatArray, IntArray, Node
-
-# Cells: what a cell loss needs to know of a published value, whatever recoding made it.
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,24 +42,24 @@ class Cells:
     """The raw value, as its code in the attribute's ladder."""
 
     level: FloatArray
-    """How far up the hierarchy the label stands: 0 is raw, the ladder's height the top.
+    """The height of the label in the hierarchy: 0 is raw, the ladder's height the top.
 
     For an attribute that is recoded to intervals, whose ladder has height 1, the share of
     its domain that the interval covers.
     """
 
     leaves: FloatArray
-    """How many raw values of the domain the label stands for."""
+    """The number of raw values of the domain that the label stands for."""
 
     together: FloatArray
-    """How many rows of the original table have a raw value that the label covers."""
+    """The rows of the original table that have a raw value which the label covers."""
 
     rows: FloatArray
-    """How many rows there are in the group."""
+    """The rows of the group."""
 
     @classmethod
     def at(cls, attribute: "Attribute", level: int) -> Self:
-        """Give the cells of a whole column at one level: one group per raw value."""
+        """Return the cells of a whole column at one level: one group per raw value."""
         codes = attribute.ladder.codes[level]
         rows = attribute.frequency.astype(np.float64)
         return cls(
@@ -73,12 +71,9 @@ class Cells:
         )
 
 
-# A locally recoded table as losses see it.
-
-
 @dataclass(frozen=True, eq=False)
 class LocalResult:
-    """What came of local recoding: the published cells, their classes, and what was left out."""
+    """A locally recoded table: the published cells, their classes, and what was suppressed."""
 
     cells: Sequence[Cells]
     """For each attribute the cells of the published rows; their rows add up to all of those."""
@@ -87,10 +82,10 @@ class LocalResult:
     """The sizes of the published classes."""
 
     removed: Sequence[FloatArray]
-    """For each attribute, how many suppressed rows have each raw value."""
+    """For each attribute, the suppressed rows of each raw value."""
 
     suppressed: int
-    """How many rows are left out."""
+    """The number of suppressed rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,10 +100,10 @@ class Attribute:
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class CheckedNode:
     """A node after it was checked: its classes, and which of them stay.
 
-    `removed` gives, for one attribute, how many suppressed rows have each raw value.
+    `histogram` counts, for one attribute, the suppressed rows of each raw value.
     """
 
     node: Node
@@ -119,10 +114,10 @@ class Judged:
 
     @cached_property
     def suppressed(self) -> int:
-        """How many rows are left out."""
+        """The number of suppressed rows."""
         return self.total - int(self.sizes[self.keep].sum())
 
-    def removed(self, attribute: int) -> FloatArray | None:
+    def removed_rows(self, attribute: int) -> FloatArray | None:
         """Count the suppressed rows by raw value, or None if there are none."""
         return self.histogram(attribute) if self.suppressed else None
 
@@ -131,38 +126,38 @@ class LossFunction(ABC):
     """A loss fitted to one table."""
 
     @abstractmethod
-    def of(self, judged: Judged) -> float:
-        """Give the loss of a node that was checked."""
+    def of(self, judged: CheckedNode) -> float:
+        """Return the loss of a node that was checked."""
 
     @abstractmethod
     def of_local(self, result: LocalResult) -> float:
-        """Give the loss of a table that was recoded locally."""
+        """Return the loss of a table that was recoded locally."""
 
     @abstractmethod
     def floor(self, node: Node) -> float:
-        """Give a value the node's loss cannot be below, without looking at classes."""
+        """Return a value the node's loss cannot be below, without looking at classes."""
 
     @abstractmethod
     def floors(self, lowest: Node, highest: Node) -> FloatArray:
-        """Give `floor` for every node of a box, as an array with one axis per attribute."""
+        """Return `floor` for every node of a box, as an array with one axis per attribute."""
 
-    def floors_below(self, judged: Judged, lowest: Node) -> FloatArray | None:
-        """Give floors for the box from `lowest` to the node, if its suppressed rows stay so there.
+    def floors_below(self, judged: CheckedNode, lowest: Node) -> FloatArray | None:
+        """Return floors for the box from `lowest` to the node, where its suppressed rows stay so.
 
         None when they teach nothing new.
         """
         return None
 
-    def floor_above(self, judged: Judged) -> float | None:
-        """Give a floor for everything above the node, or None."""
+    def floor_above(self, judged: CheckedNode) -> float | None:
+        """Return a floor for everything above the node, or None."""
         return None
 
-    def per_attribute(self, judged: Judged) -> FloatArray | None:
-        """Give each attribute's own loss where there is such a thing."""
+    def per_attribute(self, judged: CheckedNode) -> FloatArray | None:
+        """Return each attribute's own loss where there is such a thing."""
         return None
 
     def per_attribute_local(self, result: LocalResult) -> FloatArray | None:
-        """Give each attribute's own loss in a locally recoded table where there is such a thing."""
+        """Return each attribute's own loss in a locally recoded table, if there is such a thing."""
         return None
 
 
@@ -176,13 +171,13 @@ class Loss(ABC):
         """Fit to a table's quasi-identifiers and number of rows."""
 
     def params(self) -> dict[str, Any]:
-        """Give its settings as plain values, as a policy writes them."""
+        """Return its settings as plain values, as a policy writes them."""
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
     @classmethod
     @abstractmethod
     def example(cls) -> Self:
-        """Give a small valid instance."""
+        """Return a small valid instance."""
 
 
 class CellLoss(Loss):
@@ -198,26 +193,26 @@ class CellLoss(Loss):
 
     @abstractmethod
     def of_cells(self, attribute: Attribute, cells: Cells) -> FloatArray:
-        """Give the cost of one cell of each group; lifting a cell must not make it cheaper."""
+        """Return the cost of one cell of each group; lifting a cell must not make it cheaper."""
 
     def costs(self, attribute: Attribute) -> FloatArray:
-        """Give the cost of a cell: one row per level, one column per raw value."""
+        """Return the cost of a cell: one row per level, one column per raw value."""
         levels = range(attribute.ladder.height + 1)
         return np.stack([self.of_cells(attribute, Cells.at(attribute, level)) for level in levels])
 
     def scale(self, attribute: Attribute, rows: int) -> float:
-        """Give what the sum over an attribute's cells is divided by; its rows by default."""
+        """Return what the sum over an attribute's cells is divided by; its rows by default."""
         return float(rows)
 
     def weight(self, attribute: Attribute) -> float:
-        """Give how much the attribute counts in the aggregate."""
+        """Return the weight of the attribute in the aggregate."""
         return attribute.weight
 
     @abstractmethod
     def suppression_cost(
         self, attribute: Attribute, costs: FloatArray, removed: FloatArray
     ) -> FloatArray:
-        """Give what suppressing these rows adds to the sum, at every level.
+        """Return what suppressing these rows adds to the sum, at every level.
 
         Must not fall when more rows are suppressed: searches use it as a floor.
         """
@@ -241,10 +236,10 @@ class CellLossFunction(LossFunction):
             for costs, a in zip(self._costs, attributes, strict=True)
         ]
 
-    def of(self, judged: Judged) -> float:
+    def of(self, judged: CheckedNode) -> float:
         return self._aggregate.of(self.per_attribute(judged), self._weights)
 
-    def per_attribute(self, judged: Judged) -> FloatArray:
+    def per_attribute(self, judged: CheckedNode) -> FloatArray:
         parts = [self._levels(i, judged)[level] for i, level in enumerate(judged.node)]
         return np.array(parts, dtype=np.float64)
 
@@ -253,7 +248,7 @@ class CellLossFunction(LossFunction):
 
     def per_attribute_local(self, result: LocalResult) -> FloatArray:
         parts = [
-            (self._published(i, cells) + self._lifted_out(i, result)) / self._scales[i]
+            (self._cost_of(i, cells) + self._lifted_out(i, result)) / self._scales[i]
             for i, cells in enumerate(result.cells)
         ]
         return np.array(parts, dtype=np.float64)
@@ -269,7 +264,7 @@ class CellLossFunction(LossFunction):
         ]
         return self._aggregate.grid(parts, self._weights)
 
-    def floors_below(self, judged: Judged, lowest: Node) -> FloatArray | None:
+    def floors_below(self, judged: CheckedNode, lowest: Node) -> FloatArray | None:
         if not judged.suppressed:
             return None
         parts = [
@@ -278,7 +273,7 @@ class CellLossFunction(LossFunction):
         ]
         return self._aggregate.grid(parts, self._weights)
 
-    def _published(self, i: int, cells: Cells) -> float:
+    def _cost_of(self, i: int, cells: Cells) -> float:
         return float(self._loss.of_cells(self._attributes[i], cells) @ cells.rows)
 
     def _lifted_out(self, i: int, result: LocalResult) -> float:
@@ -289,8 +284,8 @@ class CellLossFunction(LossFunction):
         added = self._loss.suppression_cost(self._attributes[i], costs, removed)
         return float(costs[-1] @ removed + added[-1])
 
-    def _levels(self, i: int, judged: Judged) -> FloatArray:
-        removed = judged.removed(i)
+    def _levels(self, i: int, judged: CheckedNode) -> FloatArray:
+        removed = judged.removed_rows(i)
         sums = self._sums[i]
         if removed is not None:
             sums = sums + self._loss.suppression_cost(self._attributes[i], self._costs[i], removed)
@@ -303,11 +298,11 @@ class ClassLoss(Loss):
 
     @abstractmethod
     def of_sizes(self, kept: IntArray, suppressed: int, everything: IntArray) -> float:
-        """Give the loss of kept classes, suppressed rows, and all classes before suppression."""
+        """Return the loss of kept classes, suppressed rows, and all classes before suppression."""
 
     @abstractmethod
     def floor_of(self, everything: IntArray) -> float:
-        """Give a floor for every coarser grouping, whatever it suppresses."""
+        """Return a floor for every coarser grouping, whatever it suppresses."""
 
     def over(self, attributes: Sequence[Attribute], rows: int) -> "ClassLossFunction":
         return ClassLossFunction(self)
@@ -319,7 +314,7 @@ class ClassLossFunction(LossFunction):
     def __init__(self, loss: ClassLoss) -> None:
         self._loss = loss
 
-    def of(self, judged: Judged) -> float:
+    def of(self, judged: CheckedNode) -> float:
         return self._loss.of_sizes(judged.sizes[judged.keep], judged.suppressed, judged.sizes)
 
     def of_local(self, result: LocalResult) -> float:
@@ -335,5 +330,5 @@ class ClassLossFunction(LossFunction):
         shape = [high - low + 1 for low, high in zip(lowest, highest, strict=True)]
         return np.zeros(shape)
 
-    def floor_above(self, judged: Judged) -> float:
+    def floor_above(self, judged: CheckedNode) -> float:
         return self._loss.floor_of(judged.sizes)

@@ -24,7 +24,7 @@ class AlphaKAnonymity(PrivacyModel):
     value of someone in a known class `alpha` at most.
     Does not promise: anything about values left out of `protected`, or about values
     that are alike. `k` counts all rows; shares are of the rows with a known value, and
-    a class without any fails: a missing value hides nobody.
+    a class without any fails: a missing value hides no one.
 
     Reference: "(α, k)-anonymity: an enhanced k-anonymity model for privacy preserving
     data publishing", 2006, doi:10.1145/1150402.1150499
@@ -81,7 +81,7 @@ class AlphaKAnonymity(PrivacyModel):
         if not self.protected:
             return ratio(known.largest, known.totals)
         texts = tuple(text_of(value) for value in self.protected)
-        guarded = counts.column.derived(("protected", texts), lambda c: _guarded(c, texts))
+        guarded = counts.column.derived(("protected", texts), lambda c: _mark_protected(c, texts))
         of_guarded = np.where(guarded[known.value], known.rows, 0)
         largest = np.zeros(len(classes), dtype=np.int64)
         np.maximum.at(largest, known.class_id, of_guarded)
@@ -107,7 +107,7 @@ class AlphaKAnonymity(PrivacyModel):
         return cls("disease", alpha=0.5, k=2)
 
 
-def _guarded(column: SensitiveColumn, protected: tuple[str, ...]) -> BoolArray:
+def _mark_protected(column: SensitiveColumn, protected: tuple[str, ...]) -> BoolArray:
     """Mark the values that are protected; a name that matches none is refused."""
     texts = [text_of(value) for value in column.values]
     unknown = [text for text in protected if text not in texts]

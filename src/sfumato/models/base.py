@@ -1,4 +1,4 @@
-"""What a privacy model is."""
+"""The contract of privacy models, and what is written of promises in manifests."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ class PrivacyModel(ABC):
     """
 
     name: ClassVar[str]
-    """What policies call it."""
+    """Its name in policies."""
 
     merging: ClassVar[Merging]
     compares_with_table: ClassVar[bool] = False
@@ -60,13 +60,13 @@ class PrivacyModel(ABC):
 
     @abstractmethod
     def passes(self, classes: EquivalenceClasses) -> BoolArray:
-        """Give one verdict per class."""
+        """Return one verdict per class."""
 
     @abstractmethod
     def measure(self, classes: EquivalenceClasses) -> dict[str, float]:
-        """Give the strictest parameters that all these classes keep together.
+        """Return the strictest parameters that all these classes keep together.
 
-        For an empty table the parameters themselves: nobody is there to be exposed.
+        For an empty table the parameters themselves: no person is there to be exposed.
         Infinity means that no value would do. A value the model itself would refuse
         (k = 1, say) means that nothing can be promised.
         """
@@ -125,13 +125,13 @@ class PrivacyModel(ABC):
         return (column,) if column is not None else ()
 
     def params(self) -> dict[str, Any]:
-        """Give its parameters as plain values, as a policy writes them."""
+        """Return its parameters as plain values, as a policy writes them."""
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
     @classmethod
     @abstractmethod
     def example(cls) -> Self:
-        """Give a small valid instance whose sensitive column is `disease`."""
+        """Return a small valid instance whose sensitive column is `disease`."""
 
     def __str__(self) -> str:
         shown = ", ".join(
@@ -161,7 +161,7 @@ class TableModel(PrivacyModel):
 
     @abstractmethod
     def risks(self, sizes: IntArray) -> FloatArray:
-        """Give the risk of a row in a class of each size. It never rises with the size."""
+        """Return the risk of a row in a class of each size. It never rises with the size."""
 
     def passes(self, classes: EquivalenceClasses) -> BoolArray:
         order = np.argsort(classes.sizes, kind="stable")
@@ -181,7 +181,7 @@ class TableModel(PrivacyModel):
         return float(self._means(classes, np.argsort(classes.sizes, kind="stable"))[0])
 
     def _means(self, classes: EquivalenceClasses, order: IntArray) -> FloatArray:
-        """Give at position i the mean risk when the first i classes of the order are left out."""
+        """Return at position i the mean risk when the first i classes of the order are left out."""
         rows = classes.rows[order]
         risk = rows * self.risks(classes.sizes[order])
         means: FloatArray = np.cumsum(risk[::-1])[::-1] / np.cumsum(rows[::-1])[::-1]

@@ -34,7 +34,7 @@ class BetaLikeness(PrivacyModel):
 
 
 def gains(classes: EquivalenceClasses, column: str) -> tuple[FloatArray, FloatArray]:
-    """Give, for each value in each class, its relative gain (p-q)/q and its table share q.
+    """Return, for each value in each class, its relative gain (p-q)/q and its table share q.
 
     p is the value's share in the class, q in the table. A value that a class does not
     show has gained nothing and has no entry. A missing value is a value like others.
@@ -51,6 +51,6 @@ def gains(classes: EquivalenceClasses, column: str) -> tuple[FloatArray, FloatAr
 
 
 def worst_by_class(classes: EquivalenceClasses, column: str, entries: FloatArray) -> FloatArray:
-    """Give the largest entry of each class."""
+    """Return the largest entry of each class."""
     worst: FloatArray = np.maximum.reduceat(entries, classes.counts_of(column).starts)
     return worst

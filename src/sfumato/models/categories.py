@@ -47,21 +47,21 @@ class CategoryModel(PrivacyModel):
         require_int("k", self.k, at_least=2, why="with k=1 every class is large enough")
         if self.weight not in WEIGHTS:
             raise ParameterError("weight", self.weight, f"one of {', '.join(WEIGHTS)}")
-        object.__setattr__(self, "categories", checked(self.categories))
+        object.__setattr__(self, "categories", read_categories(self.categories))
 
     @abstractmethod
     def variety(self, known: KnownCounts, category: IntArray) -> IntArray:
         """Count, per class, what `p` asks for; `category` gives each entry's category."""
 
     def passes(self, classes: EquivalenceClasses) -> BoolArray:
-        variety, weight = self._judged(classes)
+        variety, weight = self._variety_and_weight(classes)
         verdicts: BoolArray = (
             (classes.sizes >= self.k) & (variety >= self.p) & at_least(weight, self.alpha)
         )
         return verdicts
 
     def measure(self, classes: EquivalenceClasses) -> dict[str, float]:
-        variety, weight = self._judged(classes)
+        variety, weight = self._variety_and_weight(classes)
         if not len(classes):
             return {"p": self.p, "alpha": self.alpha, "k": self.k}
         return {
@@ -78,7 +78,7 @@ class CategoryModel(PrivacyModel):
     def fewest_values(self) -> int:
         return self.p
 
-    def _judged(self, classes: EquivalenceClasses) -> tuple[IntArray, FloatArray]:
+    def _variety_and_weight(self, classes: EquivalenceClasses) -> tuple[IntArray, FloatArray]:
         counts = classes.counts_of(self.column)
         known = counts.known
         texts = tuple(tuple(map(text_of, category)) for category in self.categories)
@@ -90,10 +90,10 @@ class CategoryModel(PrivacyModel):
         return self.variety(known, category), total / (len(texts) - 1)
 
 
-def checked(categories: object) -> tuple[tuple[Value, ...], ...]:
-    """Make tuples of categories, refusing what cannot be a partition of values.
+def read_categories(categories: object) -> tuple[tuple[Value, ...], ...]:
+    """Return categories as tuples; what cannot be a partition of values is an error.
 
-    >>> checked([["hiv"], ["flu", "cold"]])
+    >>> read_categories([["hiv"], ["flu", "cold"]])
     (('hiv',), ('flu', 'cold'))
     """
     expected = "at least two lists of values, most secret first"
@@ -118,7 +118,7 @@ def checked(categories: object) -> tuple[tuple[Value, ...], ...]:
 
 
 def category_codes(column: SensitiveColumn, categories: tuple[tuple[str, ...], ...]) -> IntArray:
-    """Give the category of each of the column's values, 0 for the most secret; all must have one.
+    """Return the category of each of the column's values, 0 for the most secret; all must have one.
 
     >>> category_codes(SensitiveColumn("disease", ("cold", "hiv")), (("hiv",), ("cold", "flu")))
     array([1, 0])

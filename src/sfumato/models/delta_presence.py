@@ -16,7 +16,7 @@ from sfumato.typing import BoolArray
 class DeltaPresence(PrivacyModel):
     """In every class between `minimum` and `maximum` of the population's people are in the table.
 
-    Promises: whoever knows that a person of the population has the quasi-identifiers of
+    Promises: an adversary who knows that a person of the population has the quasi-identifiers of
     a class believes with a probability in this range that the person is in the table.
     With a `minimum` above 0, every class of the population must be in the table: of people
     whose class it does not show at all it would be plain that they are not in it. Where

@@ -19,8 +19,8 @@ from sfumato.hierarchy.base import Ladder
 from sfumato.typing import FloatArray, IntArray
 
 
-def equal(counts: ValueCounts, sizes: IntArray) -> FloatArray:
-    """Any two values are at distance 1: half the sum of the differences.
+def equal_distance(counts: ValueCounts, sizes: IntArray) -> FloatArray:
+    """Measure where any two values are at distance 1: half the sum of the differences.
 
     What a class has too much of must move, and only values it shows can be too much.
     """
@@ -29,8 +29,8 @@ def equal(counts: ValueCounts, sizes: IntArray) -> FloatArray:
     return _surplus(counts.class_id, counts.rows, table[counts.value], sizes)
 
 
-def ordered(counts: ValueCounts, sizes: IntArray) -> FloatArray:
-    """Values stand in a row at equal steps, the ends at distance 1.
+def ordered_distance(counts: ValueCounts, sizes: IntArray) -> FloatArray:
+    """Measure where values stand in a row at equal steps, the ends at distance 1.
 
     The work is the sum of the differences of the cumulated shares, over the steps. A
     class's cumulated share is constant between the values it shows, and the table's
@@ -67,8 +67,8 @@ def ordered(counts: ValueCounts, sizes: IntArray) -> FloatArray:
     return distance
 
 
-def hierarchical(counts: ValueCounts, sizes: IntArray) -> FloatArray:
-    """Two values are as far apart as the level where they first meet, over the height.
+def hierarchical_distance(counts: ValueCounts, sizes: IntArray) -> FloatArray:
+    """Measure where two values are as far apart as the level where they meet, over the height.
 
     Li et al. add up, for each inner node, level/height × min(excess out, excess in).
     That minimum is half of what the children's excesses sum to without sign, less the
@@ -103,7 +103,7 @@ def _surplus(
 
 
 def _tree_order(column: SensitiveColumn) -> tuple[IntArray, IntArray]:
-    """Give each value's label at every level below the top, and its place in the tree.
+    """Return each value's label at every level below the top, and its place in the tree.
 
     Both have the missing value last, as a branch of its own.
     """
@@ -123,7 +123,7 @@ def _labels(ladder: Ladder, column: SensitiveColumn) -> IntArray:
 
 
 def require_ladder(column: SensitiveColumn) -> Ladder:
-    """Give the column's hierarchy, or refuse if it has none."""
+    """Return the column's hierarchy, or raise an error if it has none."""
     if column.ladder is None:
         raise PolicyError(
             f"t-closeness with the hierarchical distance needs a hierarchy of {column.name!r} "

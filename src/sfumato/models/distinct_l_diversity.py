@@ -16,10 +16,10 @@ from sfumato.typing import BoolArray
 class DistinctLDiversity(PrivacyModel):
     """Every class shows at least `l` different values of a sensitive column.
 
-    Promises: whoever learns a person's class still faces `l` or more values.
+    Promises: an adversary who learns a person's class still faces `l` or more values.
     Does not promise: that they are equally likely. A class may be 99 % one value; see
     `EntropyLDiversity` and `TCloseness`. Missing values do not count, because
-    "unknown" hides nobody among `l` diagnoses.
+    "unknown" hides no one among `l` diagnoses.
 
     Reference: "l-Diversity: Privacy Beyond k-Anonymity", 2007,
     doi:10.1145/1217299.1217302

@@ -18,11 +18,11 @@ class EnhancedPAlphaSensitiveKAnonymity(CategoryModel):
     Categories run from most secret (weight 0) to not secret (weight 1); a class weighs
     the sum over its rows.
 
-    Promises: what k-anonymity promises, and that whoever learns a person's class still
+    Promises: what k-anonymity promises, and that an adversary who learns a class still
     faces `p` or more categories: with `p` = 2 or more it does not betray that someone's
     value is "one of the most secret".
     Does not promise: that the categories are equally likely. `k` counts all rows; a
-    missing value is of no category and weighs nothing, because "unknown" hides nobody.
+    missing value is of no category and weighs nothing, because "unknown" hides no one.
 
     Args:
         column: The sensitive column.

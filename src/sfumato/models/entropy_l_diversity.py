@@ -21,7 +21,7 @@ class EntropyLDiversity(FinerLDiversity):
     Does not promise: a bound for the single most likely value (that is
     `ProbabilisticLDiversity`), or a distribution like the whole table's (`TCloseness`).
     The entropy is that of the rows with a known value, and a class without any fails:
-    a missing value hides nobody.
+    a missing value hides no one.
 
     Reference: "l-Diversity: Privacy Beyond k-Anonymity", 2007,
     doi:10.1145/1217299.1217302

@@ -1,4 +1,4 @@
-"""k-anonymity: nobody stands in a class of fewer than k."""
+"""k-anonymity: every class has at least k rows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from sfumato.typing import BoolArray
 class KAnonymity(PrivacyModel):
     """Every class has at least `k` rows.
 
-    Promises: whoever knows a person's quasi-identifiers finds at least `k` rows that
-    could be theirs, so picks the right one with probability 1/k at most.
+    Promises: an adversary who knows a person's quasi-identifiers finds at least `k` rows
+    that could be theirs, so picks the right one with probability 1/k at most.
     Does not promise: that these rows differ in what is sensitive. If all `k` have the
     same diagnosis, it is known; see `DistinctLDiversity` and `TCloseness`.
 

@@ -14,7 +14,7 @@ from sfumato.typing import BoolArray
 class KMap(PrivacyModel):
     """At least `k` people of the population have the quasi-identifiers of each class.
 
-    Promises: whoever links a row to the population finds `k` or more people it could be.
+    Promises: an adversary who links a row to the population finds `k` or more people it could be.
     Does not promise: anything against someone who knows that a person is in the table
     (`KAnonymity` does), or about sensitive values. The population given must be the
     one the attacker has.

@@ -1,4 +1,4 @@
-"""Maximum risk: nobody is picked out with more than a given probability."""
+"""Maximum risk: each person is picked out with at most a given probability."""
 
 import math
 from collections.abc import Mapping
@@ -18,8 +18,8 @@ class MaximumRisk(PrivacyModel):
 
     k-anonymity in the language of risk: `risk` = 0.2 is k = 5.
 
-    Promises: whoever knows that a person is in the table, and their quasi-identifiers,
-    picks the right row with probability `risk` at most.
+    Promises: an adversary who knows that a person is in the table, and their
+    quasi-identifiers, picks the right row with probability `risk` at most.
     Does not promise: that the rows of a class differ in what is sensitive; see
     `DistinctLDiversity` and `TCloseness`.
 

@@ -20,7 +20,7 @@ class PAlphaSensitiveKAnonymity(CategoryModel):
     Does not promise: that the values are of different categories. {HIV, cancer, HIV,
     flu} weighs 1 and is three quarters "most secret"; see
     `EnhancedPAlphaSensitiveKAnonymity`. `k` counts all rows; a missing value counts
-    neither towards `p` nor weighs anything, because "unknown" hides nobody.
+    neither towards `p` nor weighs anything, because "unknown" hides no one.
 
     Reference: "Extended k-anonymity models against sensitive attribute disclosure", 2011,
     doi:10.1016/j.comcom.2010.03.020

@@ -14,11 +14,11 @@ from sfumato.typing import BoolArray
 class PSensitiveKAnonymity(PrivacyModel):
     """Every class has at least `k` rows and `p` different values of a sensitive column.
 
-    Promises: what k-anonymity promises, and that whoever learns a person's class still
+    Promises: what k-anonymity promises, and that an adversary who learns a class still
     faces `p` or more values.
     Does not promise: that the values differ in how sensitive they are. {HIV, cancer} is
     two values and one secret; see `EnhancedPAlphaSensitiveKAnonymity`. `k` counts all
-    rows; missing values do not count towards `p`, because "unknown" hides nobody.
+    rows; missing values do not count towards `p`, because "unknown" hides no one.
 
     Reference: "Privacy Protection: p-Sensitive k-Anonymity Property", 2006,
     doi:10.1109/ICDEW.2006.116

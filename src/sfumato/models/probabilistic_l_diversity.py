@@ -15,12 +15,12 @@ from sfumato.typing import BoolArray, FloatArray
 class ProbabilisticLDiversity(FinerLDiversity):
     """In every class the most frequent sensitive value has at most one row in `l`.
 
-    Promises: whoever learns a person's class guesses the sensitive value with
+    Promises: an adversary who learns a person's class guesses the sensitive value with
     probability 1/l at most, if the class is all they know.
     Does not promise: anything against someone who can rule values out, or protection of
     values that are alike ("lung cancer", "skin cancer"); see
     `EnhancedPAlphaSensitiveKAnonymity`. Shares are of the rows with a known value, and
-    a class without any fails: a missing value hides nobody.
+    a class without any fails: a missing value hides no one.
 
     Reference: "(α, k)-anonymity: an enhanced k-anonymity model for privacy preserving
     data publishing", 2006, doi:10.1145/1150402.1150499 (α = 1/l)

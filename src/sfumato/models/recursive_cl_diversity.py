@@ -23,7 +23,7 @@ class RecursiveCLDiversity(PrivacyModel):
     outweighs the rest more than `c` to one.
     Does not promise: anything against someone who can rule out more values, or a
     distribution like the whole table's (`TCloseness`). Only rows with a known value
-    count: a missing value hides nobody.
+    count: a missing value hides no one.
 
     What `measure` gives is the bound that c must exceed: the inequality is strict.
 

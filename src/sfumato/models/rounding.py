@@ -20,7 +20,7 @@ Bound = float | NDArray[np.floating[Any]]
 
 
 def at_most(values: Numbers, bound: Bound) -> BoolArray:
-    """Tell which values are the bound or less.
+    """Return which values are the bound or less.
 
     >>> at_most(np.array([0.1 + 0.2, 0.31]), 0.3)
     array([ True, False])
@@ -30,13 +30,13 @@ def at_most(values: Numbers, bound: Bound) -> BoolArray:
 
 
 def at_least(values: Numbers, bound: Bound) -> BoolArray:
-    """Tell which values are the bound or more."""
+    """Return which values are the bound or more."""
     verdicts: BoolArray = values >= bound - _slack(bound)
     return verdicts
 
 
 def below(values: Numbers, bound: Bound) -> BoolArray:
-    """Tell which values are truly less than the bound.
+    """Return which values are truly less than the bound.
 
     >>> below(np.array([0.3, 0.29]), 0.1 + 0.2)
     array([False,  True])

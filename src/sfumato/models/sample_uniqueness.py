@@ -16,7 +16,7 @@ from sfumato.typing import FloatArray, IntArray
 class SampleUniqueness(TableModel):
     """At most a `share` of the rows are alone in their class.
 
-    Promises: whoever knows someone's quasi-identifiers finds exactly one row for this
+    Promises: an adversary who knows quasi-identifiers finds exactly one row for this
     share of the people at most.
     Does not promise: anything to those who are alone, or more than a companion to the
     rest: a class of two counts as safe here. Add `KAnonymity`.

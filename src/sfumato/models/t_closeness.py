@@ -13,11 +13,11 @@ from sfumato.models.rounding import at_most
 from sfumato.typing import BoolArray, FloatArray, IntArray
 
 DISTANCES: dict[str, Callable[[ValueCounts, IntArray], FloatArray]] = {
-    "equal": distances.equal,
-    "ordered": distances.ordered,
-    "hierarchical": distances.hierarchical,
+    "equal": distances.equal_distance,
+    "ordered": distances.ordered_distance,
+    "hierarchical": distances.hierarchical_distance,
 }
-"""What a policy calls each distance between values."""
+"""The distances between values, by their names in policies."""
 
 
 @dataclass(frozen=True)

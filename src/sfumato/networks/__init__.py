@@ -5,7 +5,7 @@ from sfumato.networks.export import to_bif, to_dot, to_graphml
 from sfumato.networks.ic import InductiveCausation
 from sfumato.networks.independence import family_score
 from sfumato.networks.inference import empirical, infer, probabilities_of, probability_of
-from sfumato.networks.network import Constraints, Learned, Learner, Network
+from sfumato.networks.network import Constraints, LearnedNetwork, Learner, Network
 from sfumato.networks.tables import ConditionalTable, Distribution, conditional_table, tables_of
 from sfumato.networks.weka_ics import WekaIcs
 from sfumato.registry import Registry
@@ -20,7 +20,7 @@ __all__ = [
     "Constraints",
     "Distribution",
     "InductiveCausation",
-    "Learned",
+    "LearnedNetwork",
     "Learner",
     "Network",
     "WekaIcs",

@@ -1,7 +1,7 @@
 """Structure learners of pyAgrum, on the same weighted counts as ours: a second opinion.
 
 pyAgrum reads tables from files. It is given one of our own: codes instead of values and
-numbers instead of names, only the distinct combinations, in a folder nobody else may
+numbers instead of names, only the distinct combinations, in a folder no one else may
 read, which is removed whatever happens.
 """
 
@@ -19,12 +19,12 @@ import numpy as np
 from sfumato.checks import require_number
 from sfumato.counts import FrequencySet
 from sfumato.errors import MissingExtraError
-from sfumato.networks.ic import compelled
+from sfumato.networks.ic import compelled_arrows
 from sfumato.networks.network import (
     UNCONSTRAINED,
     Constraints,
     Edge,
-    Learned,
+    LearnedNetwork,
     Learner,
     Network,
     Progress,
@@ -41,7 +41,7 @@ class AgrumLearner(Learner):
 
     @abstractmethod
     def _prepare(self, learner: "BNLearner") -> None:
-        """Say how it is to learn."""
+        """Choose the method and its settings."""
 
     @classmethod
     def example(cls) -> Self:
@@ -52,22 +52,22 @@ class AgrumLearner(Learner):
         counts: FrequencySet,
         constraints: Constraints = UNCONSTRAINED,
         progress: Progress | None = None,
-    ) -> Learned:
+    ) -> LearnedNetwork:
         constraints.check(counts.names)
         gum = load_pyagrum()
         names = counts.names
         if len(names) < 2 or not len(counts):
-            return Learned(Network.of(names, constraints.required))
+            return LearnedNetwork(Network.of(names, constraints.required))
         with tempfile.TemporaryDirectory(prefix="sfumato-") as folder:
             learner = _given_counts(gum, counts, Path(folder) / "combinations.csv")
             self._prepare(learner)
             _constrain(learner, names, constraints)
             arrows = set(learner.learnDAG().arcs())
         arrows -= _between_constants(counts, arrows, constraints)
-        told = {(names[a], names[b]) for a, b in compelled(len(names), arrows)}
+        told = {(names[a], names[b]) for a, b in compelled_arrows(len(names), arrows)}
         edges = {(names[a], names[b]) for a, b in arrows}
         free = {(a, b) for a, b in edges - told if _reversible((a, b), constraints)}
-        return Learned(Network.of(names, edges, free))
+        return LearnedNetwork(Network.of(names, edges, free))
 
 
 @dataclass(frozen=True)

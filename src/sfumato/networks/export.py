@@ -245,20 +245,20 @@ def _words(column: Column) -> list[str]:
 
 def _probabilities(table: ConditionalTable, words: Mapping[str, Sequence[str]]) -> str:
     child = to_bif_name(table.child.name)
-    shares = _padded(table, words).tolist()
+    shares = _pad(table, words).tolist()
     if not table.parents:
-        return f"probability ( {child} ) {{\n  table {_listed(shares[0])};\n}}\n"
+        return f"probability ( {child} ) {{\n  table {_list_numbers(shares[0])};\n}}\n"
     given = ", ".join(map(to_bif_name, table.names))
     # The last parent varies fastest, as the axes of the table do.
     combinations = product(*(words[parent] for parent in table.names))
     lines = (
-        f"  ({', '.join(values)}) {_listed(row)};\n"
+        f"  ({', '.join(values)}) {_list_numbers(row)};\n"
         for values, row in zip(combinations, shares, strict=True)
     )
     return f"probability ( {child} | {given} ) {{\n{''.join(lines)}}}\n"
 
 
-def _padded(table: ConditionalTable, words: Mapping[str, Sequence[str]]) -> FloatArray:
+def _pad(table: ConditionalTable, words: Mapping[str, Sequence[str]]) -> FloatArray:
     """Write every combination out; with `NEVER` as a parent's value nothing is known."""
     *parents, child = (
         (0, len(words[column.name]) - size)
@@ -271,7 +271,7 @@ def _padded(table: ConditionalTable, words: Mapping[str, Sequence[str]]) -> Floa
     return shares.reshape(-1, shares.shape[-1])
 
 
-def _listed(numbers: Sequence[float]) -> str:
+def _list_numbers(numbers: Sequence[float]) -> str:
     return ", ".join(map(repr, numbers))
 
 

@@ -9,10 +9,14 @@ from sfumato.checks import require_int
 from sfumato.counts import FrequencySet
 from sfumato.errors import ParameterError
 from sfumato.networks.independence import Counter, G2Test, IndependenceTest, Judge, ScoreTest
-from sfumato.networks.network import UNCONSTRAINED, Constraints, Learned, Learner, Network, Progress
-
-# Which columns have an edge at all: those that nothing makes independent.
-
+from sfumato.networks.network import (
+    UNCONSTRAINED,
+    Constraints,
+    LearnedNetwork,
+    Learner,
+    Network,
+    Progress,
+)
 
 Pair: TypeAlias = tuple[int, int]
 """Two columns by position, the smaller first."""
@@ -20,7 +24,7 @@ Pair: TypeAlias = tuple[int, int]
 Given: TypeAlias = tuple[int, ...]
 
 _ALIKE = 6
-"""Evidence that differs only beyond so many digits is the same: the rest is rounding."""
+"""Evidence that differs only beyond this many digits is the same: the rest is rounding."""
 
 
 @dataclass
@@ -43,7 +47,7 @@ class Skeleton:
         return [(a, b) for a, near in enumerate(self.neighbours) for b in sorted(near) if a < b]
 
     def remove(self, pair: Pair) -> None:
-        """Take an edge out."""
+        """Remove an edge."""
         a, b = pair
         self.neighbours[a].discard(b)
         self.neighbours[b].discard(a)
@@ -142,7 +146,7 @@ def _separates(neighbours: Sequence[set[int]], pair: Pair, way: _Way) -> bool:
     beside = neighbours[a].issuperset(way.given) or neighbours[b].issuperset(way.given)
     # What is beside one end lies between both if there is a way on to the other.
     return beside and all(
-        _connected(neighbours, c, a, without=b) and _connected(neighbours, c, b, without=a)
+        _is_connected(neighbours, c, a, without=b) and _is_connected(neighbours, c, b, without=a)
         for c in way.given
     )
 
@@ -158,7 +162,7 @@ def _clear_doubts(judge: Judge, found: Skeleton) -> None:
             found.separators[a, b] = found.doubtful[a, b]
 
 
-def _connected(neighbours: Sequence[set[int]], start: int, end: int, *, without: int) -> bool:
+def _is_connected(neighbours: Sequence[set[int]], start: int, end: int, *, without: int) -> bool:
     seen = {start, without}
     waiting = [start]
     while waiting:
@@ -168,9 +172,6 @@ def _connected(neighbours: Sequence[set[int]], start: int, end: int, *, without:
         seen |= new
         waiting += new
     return False
-
-
-# Giving the edges of a skeleton directions, never in a circle.
 
 
 class Pattern:
@@ -202,15 +203,15 @@ class Pattern:
         return {(a, b) for a in self.nodes for b in self.children[a]}
 
     def adjacent(self, a: int, b: int) -> bool:
-        """Tell whether there is an edge, with a direction or without."""
+        """Return whether there is an edge, with a direction or without."""
         return b in self.neighbours[a]
 
     def arrow(self, a: int, b: int) -> bool:
-        """Tell whether a → b."""
+        """Return whether a → b."""
         return b in self.children[a]
 
     def open(self, a: int, b: int) -> bool:
-        """Tell whether a – b, without a direction."""
+        """Return whether a – b, without a direction."""
         return self.adjacent(a, b) and not self.arrow(a, b) and not self.arrow(b, a)
 
     def open_edges(self) -> Iterator[tuple[int, int]]:
@@ -223,7 +224,7 @@ class Pattern:
         )
 
     def reaches(self, a: int, b: int) -> bool:
-        """Tell whether arrows lead from a to b."""
+        """Return whether arrows lead from a to b."""
         seen: set[int] = set()
         waiting = [a]
         while waiting:
@@ -243,7 +244,7 @@ class Pattern:
         return True
 
     def drop(self, a: int, b: int) -> None:
-        """Take an edge out."""
+        """Remove an edge."""
         self.neighbours[a].discard(b)
         self.neighbours[b].discard(a)
 
@@ -261,7 +262,7 @@ def close(graph: Pattern) -> None:
 
 
 def _follows(graph: Pattern, a: int, b: int) -> bool:
-    """Tell whether a – b must be a → b."""
+    """Return whether a – b must be a → b."""
     near_a, near_b = graph.neighbours[a], graph.neighbours[b]
     into_b = [c for c in near_b if graph.arrow(c, b)]
     # R1: else c → a – b would be a new collider.
@@ -298,7 +299,7 @@ def choose_rest(graph: Pattern) -> set[tuple[int, int]]:
     return {(a, b) if graph.arrow(a, b) else (b, a) for a, b in left}
 
 
-def unshielded(graph: Pattern) -> Iterator[tuple[int, int, int]]:
+def unshielded_triples(graph: Pattern) -> Iterator[tuple[int, int, int]]:
     """List a – c – b with a and b not adjacent, as (a, c, b) with a < b."""
     for c in graph.nodes:
         for a, b in combinations(sorted(graph.neighbours[c]), 2):
@@ -306,15 +307,15 @@ def unshielded(graph: Pattern) -> Iterator[tuple[int, int, int]]:
                 yield a, c, b
 
 
-def compelled(nodes: int, arrows: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
-    """Give the arrows of a network that all equivalent networks share.
+def compelled_arrows(nodes: int, arrows: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
+    """Return the arrows of a network that all equivalent networks share.
 
-    >>> sorted(compelled(4, [(0, 1), (1, 2), (3, 2)]))
+    >>> sorted(compelled_arrows(4, [(0, 1), (1, 2), (3, 2)]))
     [(1, 2), (3, 2)]
     """
     directed = set(arrows)
     graph = Pattern(nodes, directed)
-    for a, c, b in unshielded(graph):
+    for a, c, b in unshielded_triples(graph):
         if {(a, c), (b, c)} <= directed:
             graph.orient(a, c)
             graph.orient(b, c)
@@ -382,12 +383,12 @@ class InductiveCausation(Learner):
         counts: FrequencySet,
         constraints: Constraints = UNCONSTRAINED,
         progress: Progress | None = None,
-    ) -> Learned:
+    ) -> LearnedNetwork:
         constraints.check(counts.names)
         ordered = _by_name(counts)
         names = ordered.names
         judge = self._test().on(Counter(ordered))
-        known = _Known.of(names, constraints)
+        known = _KnownEdges.of(names, constraints)
         skeleton = find_skeleton(
             judge,
             len(names),
@@ -401,7 +402,7 @@ class InductiveCausation(Learner):
         _make_colliders(graph, judge, skeleton)
         close(graph)
         chosen = choose_rest(graph)
-        return Learned(
+        return LearnedNetwork(
             Network.of(
                 counts.names,
                 {(names[a], names[b]) for a, b in graph.arrows},
@@ -417,14 +418,14 @@ class InductiveCausation(Learner):
 
 
 def _by_name(counts: FrequencySet) -> FrequencySet:
-    """Put the columns in alphabetical order, so that their order in the table has no effect."""
+    """Sort the columns by name, so that their order in the table has no effect."""
     order = sorted(range(len(counts.columns)), key=lambda c: counts.names[c])
     columns = tuple(counts.columns[c] for c in order)
     return FrequencySet(columns, counts.codes[order], counts.rows)
 
 
 @dataclass(frozen=True)
-class _Known:
+class _KnownEdges:
     """Constraints on positions: edges that stay, that must not be, that have but one direction."""
 
     kept: frozenset[Pair]
@@ -451,7 +452,7 @@ class _Known:
         )
 
 
-def _apply(graph: Pattern, known: _Known, skeleton: Skeleton) -> list[Pair]:
+def _apply(graph: Pattern, known: _KnownEdges, skeleton: Skeleton) -> list[Pair]:
     """Orient what the constraints say, strong edges first; drop what they leave no direction."""
     for a, b in known.required:
         graph.orient(a, b)
@@ -477,7 +478,7 @@ def _make_colliders(graph: Pattern, judge: Judge, skeleton: Skeleton) -> None:
     The clearest come first; one that contradicts an arrow already there is left out.
     """
     found = []
-    for a, c, b in unshielded(graph):
+    for a, c, b in unshielded_triples(graph):
         given = skeleton.separators.get((a, b))
         if given is None or c in given:
             continue

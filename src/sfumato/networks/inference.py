@@ -15,9 +15,6 @@ from sfumato.networks.network import Network
 from sfumato.networks.tables import MOST_CELLS, ConditionalTable, Distribution, code_of, codes_of
 from sfumato.typing import FloatArray, IntArray, Value
 
-# A conditional table as arrays to multiply: whole, or split along what occurs.
-
-
 Scope: TypeAlias = tuple[int, ...]
 """The variables of an array, by number, one per axis."""
 
@@ -54,7 +51,7 @@ class Piece:
     """The code of the child's value, if it is known."""
 
     @property
-    def _told(self) -> Scope:
+    def _unknown_child(self) -> Scope:
         return () if self.known is not None else (self.child,)
 
     @property
@@ -78,10 +75,13 @@ class Piece:
         return Cover(self.table, tuple(order))
 
     def scopes(self, *, split: bool) -> list[Scope]:
-        """Tell the scopes of the factors without making them."""
+        """Return the scopes of the factors without making them."""
         if not (split and self.splits):
-            return [(*self._depends, *self._told)]
-        return [*((parent, self.case) for parent in self.parents), (self.case, *self._told)]
+            return [(*self._depends, *self._unknown_child)]
+        return [
+            *((parent, self.case) for parent in self.parents),
+            (self.case, *self._unknown_child),
+        ]
 
     def factors(self, *, split: bool) -> list[Factor]:
         """Make the factors, or take them from the last time."""
@@ -95,7 +95,7 @@ class Piece:
         else:
             values = np.full(table.shape[-1], table.uniform)
         values = values if self.known is None else values[..., self.known]
-        return [Factor((*self._depends, *self._told), values)]
+        return [Factor((*self._depends, *self._unknown_child), values)]
 
     @cached_property
     def _split(self) -> list[Factor]:
@@ -105,7 +105,7 @@ class Piece:
         by_case[table.combination, table.value] = table.probability
         by_case = by_case if self.known is None else by_case[:, self.known]
         masks = [Factor((v, self.case), cover.mask(p)) for p, v in enumerate(self.parents)]
-        return [*masks, Factor((self.case, *self._told), by_case)]
+        return [*masks, Factor((self.case, *self._unknown_child), by_case)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +122,7 @@ class Cover:
 
     @cached_property
     def cases(self) -> int:
-        """How many cases there are."""
+        """The number of cases."""
         return len(self.table) + sum(len(boxes) for _, boxes in self._levels)
 
     @cached_property
@@ -160,9 +160,6 @@ class Cover:
 def _one_hot(codes: np.ndarray, size: int) -> FloatArray:
     hot: FloatArray = (np.arange(size)[:, None] == codes).astype(np.float64)
     return hot
-
-
-# Summing a product of arrays over some of their variables, one variable at a time.
 
 
 @dataclass(frozen=True)
@@ -244,17 +241,17 @@ def _product(factors: Sequence[Factor], without: int | None = None) -> Factor:
 
 def _times(one: Factor, other: Factor, *, without: int | None) -> Factor:
     union = dict.fromkeys((*one.scope, *other.scope))
-    # einsum has only 52 letters for axes, so they are dealt out anew for each product.
+    # einsum has only 52 letters for axes, so they are dealt out again for each product.
     letter = dict(zip(union, ascii_letters, strict=False))
     scope = tuple(variable for variable in union if variable != without)
     first, second, result = (
         "".join(letter[v] for v in axes) for axes in (one.scope, other.scope, scope)
     )
     values = np.einsum(f"{first},{second}->{result}", one.values, other.values)
-    return _scaled(Factor(scope, np.asarray(values)))
+    return _rescale(Factor(scope, np.asarray(values)))
 
 
-def _scaled(factor: Factor) -> Factor:
+def _rescale(factor: Factor) -> Factor:
     largest = factor.values.max()
     return Factor(factor.scope, factor.values / largest) if largest > 0 else factor
 
@@ -273,7 +270,7 @@ def infer(
     columns: Sequence[str] | None = None,
     most_cells: int = MOST_CELLS,
 ) -> dict[str, dict[Value, float]]:
-    """Say how likely each value of the other columns is for somebody of whom this is known.
+    """Return how likely each value of the other columns is for a person of whom this is known.
 
     Exact, by variable elimination. Combinations that no row has are uniform (see
     `ConditionalTable`), so the network also answers where the rows are silent: set
@@ -308,7 +305,7 @@ def infer(
 
 
 def probability_of(network: Network, tables: Tables, row: Mapping[str, Value]) -> float:
-    """Give the probability of a whole row: the product of its entries in every table.
+    """Return the probability of a whole row: the product of its entries in every table.
 
     Args:
         network: Which columns depend on which; without a cycle.
@@ -331,7 +328,7 @@ def probability_of(network: Network, tables: Tables, row: Mapping[str, Value]) -
 
 
 def probabilities_of(network: Network, tables: Tables, counts: FrequencySet) -> FloatArray:
-    """Give the probability of every combination of a frequency set, as `probability_of` does.
+    """Return the probability of every combination of a frequency set, as `probability_of` does.
 
     >>> from sfumato.networks import Network, tables_of
     >>> f = FrequencySet.from_rows(["a", "b"], [("x", 0), ("x", 1), ("y", 1), ("y", 1)])
@@ -348,7 +345,7 @@ def probabilities_of(network: Network, tables: Tables, counts: FrequencySet) -> 
 
 
 def empirical(counts: FrequencySet, evidence: Mapping[str, Value], column: str) -> Distribution:
-    """Give the plain shares of a column's values among the rows that have the evidence.
+    """Return the plain shares of a column's values among the rows that have the evidence.
 
     No network, no prior. Where no row has the evidence the answer is empty.
 
@@ -400,7 +397,7 @@ class _Model:
         fixed = {name: 0 for name in columns if self._size(name) == 1} | dict(self.known)
         pieces = {}
         for name, i in number.items():
-            table = self.tables[name].given(fixed)
+            table = self.tables[name].restrict(fixed)
             parents = tuple(number[parent] for parent in table.names)
             pieces[name] = Piece(table, parents, i, len(columns) + i, fixed.get(name))
         return pieces
@@ -414,15 +411,17 @@ class _Model:
         return bool(self._sum(self._relevant(self.known)).values > 0)
 
     def posterior(self, name: str) -> dict[Value, float]:
-        """Give the distribution of one column that is not known."""
+        """Return the distribution of one column that is not known."""
         values = self.tables[name].child.values
         if len(values) == 1:
             return {values[0]: 1.0}
-        shares = self._sum(_connected(self._relevant([*self.known, name]), name), name).values
+        shares = self._sum(
+            _connected_pieces(self._relevant([*self.known, name]), name), name
+        ).values
         return dict(zip(values, (shares / shares.sum()).tolist(), strict=True))
 
     def _relevant(self, names: Iterable[str]) -> list[Piece]:
-        """Leave out the barren columns: those from which no arrows lead to any of these."""
+        """Return the pieces of these columns and of those from which arrows lead to them."""
         found: set[str] = set()
         waiting = list(names)
         while waiting:
@@ -466,7 +465,7 @@ class _Model:
         )
 
 
-def _connected(pieces: Sequence[Piece], name: str) -> list[Piece]:
+def _connected_pieces(pieces: Sequence[Piece], name: str) -> list[Piece]:
     """Keep the pieces that share unknown columns with one, directly or through others."""
     scopes = {piece: set().union(*piece.scopes(split=False)) for piece in pieces}
     start = next(piece for piece in pieces if piece.table.child.name == name)
@@ -490,7 +489,7 @@ def _products(network: Network, tables: Tables, codes: Mapping[str, np.ndarray])
 
 
 def _impossible(model: _Model, evidence: Mapping[str, Value]) -> InputError:
-    """Name the smallest part of the evidence that has probability 0."""
+    """Build the error that names the smallest part of the evidence with probability 0."""
     left = dict(model.known)
     for name in model.known:
         fewer = {other: code for other, code in left.items() if other != name}
@@ -511,7 +510,7 @@ def _require_column(network: Network, name: str) -> None:
 
 
 def _require_fit(network: Network, tables: Tables) -> None:
-    """Refuse a cycle, and tables that are not this network's."""
+    """Raise an error for a cycle, or for tables that are not this network's."""
     if not network.acyclic:
         raise InputError(
             f"the network has a cycle, {' → '.join(_cycle(network))}, and tables around a cycle "

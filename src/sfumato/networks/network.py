@@ -1,4 +1,4 @@
-"""A Bayesian network's graph: which columns depend on which."""
+"""The graph of a Bayesian network, constraints on it, and the contract of its learners."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -49,7 +49,7 @@ class Network:
         return tuple((p, child) for child in self.columns for p in self.parents[child])
 
     def children(self, column: str) -> tuple[str, ...]:
-        """Name the columns that depend directly on one."""
+        """List the columns that depend directly on one."""
         return tuple(child for child in self.columns if column in self.parents[child])
 
     @cached_property
@@ -93,9 +93,6 @@ class Network:
     def acyclic(self) -> bool:
         """Whether no column depends on itself along the arrows."""
         return self.order is not None
-
-
-# What a publisher knows about a network before it is learned.
 
 
 Edge: TypeAlias = tuple[str, str]
@@ -162,13 +159,13 @@ class Constraints:
         return frozenset(self.forbidden)
 
     def allows(self, parent: str, child: str) -> bool:
-        """Tell whether a network may have this edge."""
+        """Return whether a network may have this edge."""
         tier: dict[str, int] = self.__dict__["_tier"]
         backwards = parent in tier and child in tier and tier[parent] > tier[child]
         return not backwards and (parent, child) not in self._forbidden
 
     def check(self, columns: Sequence[str]) -> None:
-        """Refuse constraints on columns that there are not."""
+        """Raise an error for constraints on columns that do not exist."""
         named = [column for edge in (*self.required, *self.forbidden) for column in edge]
         for column in sorted(named) + sorted(self.__dict__["_tier"]):
             if column not in columns:
@@ -182,9 +179,6 @@ def _edge(name: str, given: Iterable[str]) -> Edge:
     return edge
 
 
-# What a structure learner is: it finds a network for a table, from its counts alone.
-
-
 Progress: TypeAlias = Callable[[int, int | None], None]
 """Called with the pairs of columns looked at so far and, if known, the pairs there are to be."""
 
@@ -192,15 +186,15 @@ UNCONSTRAINED = Constraints()
 
 
 @dataclass(frozen=True)
-class Learned:
-    """A network, and how it was found."""
+class LearnedNetwork:
+    """A network that was learned from data, with what was found on the way."""
 
     network: Network
     separators: Mapping[Edge, tuple[str, ...]] = field(default_factory=dict)
     """For pairs of columns without an edge, in order: what makes them independent."""
 
     tests: int = 0
-    """How many times independence was tested."""
+    """The number of independence tests."""
 
     dropped: frozenset[frozenset[str]] = frozenset()
     """Dependent columns without an edge, because the constraints leave it no direction."""
@@ -234,14 +228,14 @@ class Learner(ABC):
         counts: FrequencySet,
         constraints: Constraints = UNCONSTRAINED,
         progress: Progress | None = None,
-    ) -> Learned:
+    ) -> LearnedNetwork:
         """Find a network over all columns of a frequency set."""
 
     def params(self) -> dict[str, Any]:
-        """Give its settings as plain values, as a policy writes them."""
+        """Return its settings as plain values, as a policy writes them."""
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
     @classmethod
     @abstractmethod
     def example(cls) -> Self:
-        """Give a small valid instance."""
+        """Return a small valid instance."""

@@ -15,8 +15,6 @@ from sfumato.networks.network import Network
 from sfumato.text import is_missing, text_of
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
 
-# Finding the values that somebody names in a column's dictionary.
-
 
 def codes_of(column: Column, values: Iterable[Value]) -> IntArray:
     """Find values in a column's dictionary, or refuse with the nearest one.
@@ -155,17 +153,17 @@ class ConditionalTable:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """How many values each parent has, and then the child."""
+        """The number of values of each parent, and then of the child."""
         return tuple(len(column.values) for column in (*self.parents, self.child))
 
     @property
     def cells(self) -> int:
-        """How many cells the table would have with every combination written out."""
+        """The number of cells the table would have with every combination written out."""
         return prod(self.shape)
 
     @property
     def unseen(self) -> int:
-        """How many combinations of parent values no row has."""
+        """The number of combinations of parent values that no row has."""
         return prod(self.shape[:-1]) - len(self)
 
     @cached_property
@@ -195,11 +193,11 @@ class ConditionalTable:
         return 1 / len(self.child.values)
 
     def entries(self) -> Entries:
-        """Give the cells that occur, in order of combination and value."""
+        """Return the cells that occur, in order of combination and value."""
         return Entries(self.combination, self.value, self.count, self.probability)
 
     def row(self, given: Mapping[str, Value]) -> Distribution:
-        """Look up the child's distribution for one combination of parent values.
+        """Return the child's distribution for one combination of parent values.
 
         Args:
             given: The value of each parent, by name.
@@ -248,7 +246,7 @@ class ConditionalTable:
         return found
 
     def probability_at(self, parents: np.ndarray, child: np.ndarray) -> FloatArray:
-        """Look up many cells at once.
+        """Return the probabilities of many cells at once.
 
         Args:
             parents: `parents[p, i]`, the code of parent p in the i-th cell looked for.
@@ -264,7 +262,7 @@ class ConditionalTable:
         other = np.where(at >= 0, self.rest[at], self.uniform)
         return np.where(occurs, self.probability[entry], other)
 
-    def given(self, known: Mapping[str, int]) -> "ConditionalTable":
+    def restrict(self, known: Mapping[str, int]) -> "ConditionalTable":
         """Fix the values of some parents, by code; the others stay parents."""
         free = [p for p, parent in enumerate(self.parents) if parent.name not in known]
         keep: BoolArray = np.ones(len(self), dtype=np.bool_)
@@ -307,7 +305,7 @@ class ConditionalTable:
         return flat.reshape(self.shape)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values that JSON can hold; missing is null."""
+        """Return everything as plain values that JSON can hold; missing is null."""
         rows = [
             {
                 "given": [_plain(p.values[c]) for p, c in zip(self.parents, codes, strict=True)],

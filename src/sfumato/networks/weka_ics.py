@@ -11,7 +11,14 @@ from sfumato.checks import require_int
 from sfumato.counts import FrequencySet
 from sfumato.errors import ParameterError
 from sfumato.networks.independence import Counter, Judge, OneSidedScoreTest
-from sfumato.networks.network import UNCONSTRAINED, Constraints, Learned, Learner, Network, Progress
+from sfumato.networks.network import (
+    UNCONSTRAINED,
+    Constraints,
+    LearnedNetwork,
+    Learner,
+    Network,
+    Progress,
+)
 from sfumato.typing import BoolArray
 
 
@@ -20,7 +27,7 @@ class WekaIcs(Learner):
     """Learn what Weka's ICS search learns, with its dependence on column order and its cycles.
 
     For reproducing results only: the test is one-sided, edges are removed one by one, so the
-    order of the columns matters, and the arrows may form cycles, which `Learned.cycles`
+    order of the columns matters, and the arrows may form cycles, which `LearnedNetwork.cycles`
     lists. Exact ties, which that program decides by rounding, are independent here.
 
     Args:
@@ -52,7 +59,7 @@ class WekaIcs(Learner):
         counts: FrequencySet,
         constraints: Constraints = UNCONSTRAINED,
         progress: Progress | None = None,
-    ) -> Learned:
+    ) -> LearnedNetwork:
         if constraints != UNCONSTRAINED:
             why = "it reproduces a program that has none; learner 'ic' keeps them"
             raise ParameterError("constraints", constraints, "absent with 'weka-ics'", why=why)
@@ -62,8 +69,10 @@ class WekaIcs(Learner):
         search.make_colliders()
         chosen = search.orient()
         names = counts.names
-        return Learned(
-            Network.of(names, _named(names, search.arrow), _named(names, chosen & search.arrow)),
+        return LearnedNetwork(
+            Network.of(
+                names, _name_edges(names, search.arrow), _name_edges(names, chosen & search.arrow)
+            ),
             {
                 (names[a], names[b]): tuple(names[c] for c in given)
                 for (a, b), given in search.separators.items()
@@ -111,7 +120,7 @@ class _Search:
         return bool(self.edge[a, b]) and not self.arrow[a, b] and not self.arrow[b, a]
 
     def orient(self) -> BoolArray:
-        """Apply the rules until every edge has a direction; tell which were open at first."""
+        """Apply the rules until every edge has a direction; return which were open at first."""
         rules: list[Callable[[], bool]] = [self._r1, self._r2, self._r3, self._r4]
         left: BoolArray | None = None
         while True:
@@ -174,5 +183,5 @@ class _Search:
         return changed
 
 
-def _named(names: tuple[str, ...], arrow: BoolArray) -> set[tuple[str, str]]:
+def _name_edges(names: tuple[str, ...], arrow: BoolArray) -> set[tuple[str, str]]:
     return {(a, b) for (i, a), (j, b) in product(enumerate(names), repeat=2) if arrow[i, j]}

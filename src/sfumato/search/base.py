@@ -1,4 +1,4 @@
-"""What a search is: it walks a lattice, asks a checker, and yields what it finds."""
+"""The contract of searches: they walk a lattice, ask a checker, and yield what they find."""
 
 import time
 from abc import ABC, abstractmethod
@@ -40,9 +40,9 @@ NOTHING_YET = Found(None, float("inf"), 0, 0)
 
 @dataclass
 class Budget:
-    """How much a search may spend; it returns its best when either runs out.
+    """The checks and seconds a search may spend; it returns its best when either runs out.
 
-    >>> Budget(checks=2).spent(2)
+    >>> Budget(checks=2).is_spent(2)
     True
     """
 
@@ -50,8 +50,8 @@ class Budget:
     seconds: float | None = None
     _start: float = field(default_factory=time.monotonic)
 
-    def spent(self, checks: int) -> bool:
-        """Tell whether the budget is used up after this many checks."""
+    def is_spent(self, checks: int) -> bool:
+        """Return whether the budget is used up after this many checks."""
         if self.checks is not None and checks >= self.checks:
             return True
         return self.seconds is not None and time.monotonic() - self._start >= self.seconds

@@ -15,7 +15,6 @@ from sfumato.typing import BoolArray, FloatArray, Node
 
 # Arithmetic on whole lattices: one number per node, in flat lexicographic order.
 
-
 _SMALL_PRODUCT = 200_000
 """Products of matrices with fewer multiplications than this are not worth a second thread to
 the linear algebra library, and waking one costs more than it gains on a busy machine."""
@@ -47,7 +46,8 @@ class BoxCounter:
     """Counts, for every node, how many marked nodes lie below it (or above it).
 
     Sums over boxes are products with small triangular matrices, one per block of
-    attributes.
+    attributes, in place of one cumulated sum per attribute: few large steps, which the linear
+    algebra library does in float32.
 
     Example:
         >>> counter = BoxCounter((2, 2))
@@ -98,9 +98,7 @@ def _divisor(n: int, most: int) -> int:
     return next(d for d in range(min(n, max(most, 1)), 0, -1) if n % d == 0)
 
 
-# Guessing how many rows a node would suppress, to choose whom to check next.
-#
-# A guess never decides anything: it only orders the work.
+# Guesses of how many rows a node would suppress. They only order the work and decide nothing.
 
 
 class Predictor:
@@ -122,7 +120,8 @@ class Predictor:
         self._lowest = lowest
         self._offsets = np.cumsum([2, *(len(levels) for levels in bits)])
         n = int(self._offsets[-1])
-        # The inverse of the regression's matrix, kept up to date by rank-one corrections.
+        # The inverse of the regression's matrix, kept up to date by rank-one corrections
+        # (Sherman and Morrison), in place of solving the whole system after every check.
         self._inverse = np.eye(n)
         self._inverse[0, 0] = self._inverse[1, 1] = 1e3
         self._b = np.zeros(n)
@@ -151,7 +150,7 @@ class Predictor:
         return features
 
     def learn(self, node: Node, suppressed: int) -> None:
-        """Take in what a check showed."""
+        """Correct the guess by what a check showed."""
         features = self._features(node)
         target = float(np.log1p(suppressed))
         self._errors.append(target - float(features @ self.weights))
@@ -167,14 +166,14 @@ class Predictor:
 
     @property
     def spread(self) -> float:
-        """How far off recent guesses were."""
+        """The typical error of recent guesses."""
         recent = self._errors[-20:]
         if len(recent) < 4:
             return 1.0
         return max(0.25, float(np.sqrt(np.mean(np.square(recent)))))
 
     def parts(self) -> list[FloatArray]:
-        """Give each attribute's share in the guess by level, with the constant in the first."""
+        """Return each attribute's share in the guess by level, with the constant in the first."""
         weights = self.weights
         parts = [
             weights[1] * bits + weights[start : start + len(bits)]
@@ -201,11 +200,8 @@ def chance(over: FloatArray, spread: float) -> np.ndarray:
     return (1.0 / (1.0 + np.exp(np.clip(over * (-1.7 / spread), -30, 30)))).astype(np.float32)
 
 
-# Descent: for lattices too large to hold, go down from the top where it promises most.
-
-
 _DEFAULT_CHECKS = 2000
-"""Checks made when nobody set a budget: a lattice this large has no natural end."""
+"""Checks made when no budget is set: a lattice this large has no natural end."""
 
 
 @dataclass(frozen=True)
@@ -236,7 +232,7 @@ class Descent(Search):
                 best = Found(node, outcome.loss, outcome.suppressed, checker.checks)
                 yield best
             state.learn(outcome, best.loss)
-            if budget.spent(checker.checks):
+            if budget.is_spent(checker.checks):
                 break
             node = state.choose(best.loss)
         proven = node is None
@@ -258,7 +254,7 @@ class _Frontier:
         """Nodes that cannot be better themselves, though something below them may."""
 
     def learn(self, outcome: Outcome, best: float) -> None:
-        """Take in a check, and put the nodes below a valid (or not hopeless) one in line."""
+        """Learn from a check, and line up the nodes below one that is not hopeless."""
         self._guess.learn(outcome.node, outcome.suppressed)
         if outcome.hopeless:
             self._hopeless = np.vstack([self._hopeless, np.array(outcome.node)])
@@ -272,7 +268,7 @@ class _Frontier:
                 heapq.heappush(self._heap, (-self._promise(node, best), node))
 
     def choose(self, best: float) -> Node | None:
-        """Take the most promising candidate; stale promises are renewed before they count."""
+        """Choose the most promising candidate; stale promises are renewed before they count."""
         while self._heap or self._waiting:
             if not self._heap:
                 _, node = heapq.heappop(self._waiting)
@@ -303,9 +299,6 @@ class _Frontier:
         if self._checker.loss.floor(node) >= best:
             return 0.0
         return float(chance * max(best - loss, 1e-6 * abs(best)))
-
-
-# All valid nodes and the minimal ones among them, with few checks.
 
 
 class Boundary:
@@ -357,11 +350,11 @@ class Boundary:
         return tuple(int(i) + low for i, low in zip(place, self._lowest, strict=True))
 
     def valid(self) -> tuple[Node, ...]:
-        """Give the valid nodes in lexicographic order."""
+        """Return the valid nodes in lexicographic order."""
         return self._nodes(self._valid)
 
     def minimal(self) -> tuple[Node, ...]:
-        """Give the valid nodes that have no valid node below them."""
+        """Return the valid nodes that have no valid node below them."""
         counts = self._counter.below(self._valid)
         return self._nodes(self._valid & (counts == 1))
 
@@ -429,7 +422,7 @@ class BestFirst(Search):
                 best = Found(node, outcome.loss, outcome.suppressed, checker.checks)
                 yield best
             state.learn(outcome)
-            if budget.spent(checker.checks):
+            if budget.is_spent(checker.checks):
                 break
         proven = state.choose(best.loss) is None
         best = replace(best, checks=checker.checks, proven=proven, finished=True)
@@ -438,7 +431,7 @@ class BestFirst(Search):
             for outcome in state.outcomes:
                 border.learn(outcome)
             for _ in border.run():
-                if budget.spent(checker.checks):
+                if budget.is_spent(checker.checks):
                     break
             else:
                 best = replace(best, minimal=border.minimal(), passing=border.valid())
@@ -447,7 +440,7 @@ class BestFirst(Search):
 
 
 class _State:
-    """What is known of every node, as flat arrays in lexicographic order."""
+    """The knowledge of every node, as flat arrays in lexicographic order."""
 
     def __init__(self, checker: Checker) -> None:
         lattice = checker.lattice
@@ -499,7 +492,7 @@ class _State:
         return self._node(first)
 
     def _highest(self, score: np.ndarray) -> list[int]:
-        """Give the node of the highest score, and in a large lattice a few more to check next."""
+        """Return the node of the highest score, and in a large lattice a few more to check next."""
         batch = len(score) // _NODES_PER_CHOICE
         if batch < 2:
             return [int(score.argmax())]
@@ -507,7 +500,7 @@ class _State:
         return [int(flat) for flat in highest[np.argsort(score[highest])[::-1]]]
 
     def _refresh(self, best: float, open_: BoolArray) -> None:
-        """Guess anew how likely each node is hopeless or valid, and what each would settle."""
+        """Guess again how likely each node is hopeless or valid, and what each would settle."""
         limit = self._checker.limit
         guess = self._certain.grid()
         self._hopeless = chance(guess - np.log1p(limit), self._certain.spread)
@@ -562,9 +555,6 @@ class _State:
     def _node(self, flat: int) -> Node:
         place = np.unravel_index(flat, self._shape)
         return tuple(int(i) + low for i, low in zip(place, self._lowest, strict=True))
-
-
-# Among nodes that lose the same, the least general one.
 
 
 def step_down(checker: Checker, found: Found) -> Found:

@@ -12,15 +12,15 @@ import numpy as np
 
 from sfumato.classes import EquivalenceClasses, overlapping
 from sfumato.lattice import Lattice
-from sfumato.losses.base import Attribute, Judged, LossFunction
+from sfumato.losses.base import Attribute, CheckedNode, LossFunction
 from sfumato.models.base import PrivacyModel, TableModel
-from sfumato.search.grouping import Grouping, Partition
+from sfumato.search.grouping import Grouping, NodeClasses
 from sfumato.typing import BoolArray, FloatArray, IntArray, Node
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What checking one node showed."""
+    """The result of checking one node."""
 
     node: Node
     valid: bool
@@ -38,10 +38,10 @@ class Outcome:
     loss: float
     """The node's loss; infinite if it was not worth computing."""
 
-    judged: Judged | None = None
+    judged: CheckedNode | None = None
     """The classes and verdicts, for nodes that are not hopeless."""
 
-    sure: Judged | None = None
+    sure: CheckedNode | None = None
     """The same with only the certain rows left out: what floors below may build on."""
 
 
@@ -81,7 +81,7 @@ class Checker:
         self.matches_any = matches_any and _some_missing(grouping)
         self.checks = 0
         self.on_check: Callable[[int], None] | None = None
-        """Told the number of checks after each: a long search shows that it is alive."""
+        """Called with the number of checks after each: a long search shows that it is alive."""
 
         # Where classes overlap, leaving some out shrinks others, and a mean over the table
         # need not fall with it: then a table model is only itself, not what it declares.
@@ -113,11 +113,11 @@ class Checker:
 
     @property
     def total(self) -> int:
-        """How many rows the table has."""
+        """The rows of the table."""
         return self.grouping.total
 
     def valid_above(self, outcome: Outcome) -> bool:
-        """Tell whether a valid node makes every node above it valid."""
+        """Return whether a valid node makes every node above it valid."""
         if not outcome.valid:
             return False
         return self.all_absorbing or (self._all_closed and outcome.suppressed == 0)
@@ -138,14 +138,14 @@ class Checker:
         classes = self.grouping.classes(part)
         everything = np.ones(len(classes), dtype=bool)
         keep = self._settle(part, classes, everything, self._absorbing, ())
-        sure = self._judged(node, part, classes, keep)
+        sure = self._checked_node(node, part, classes, keep)
         if sure.suppressed > self.limit and not always:
             rows = sure.suppressed
             return Outcome(node, False, rows, rows, True, np.inf, sure=sure)  # noqa: FBT003
         judged = sure
         if not self.all_absorbing:
             keep = self._settle(part, classes, keep, self._per_class, self._per_table)
-            judged = self._judged(node, part, classes, keep)
+            judged = self._checked_node(node, part, classes, keep)
         valid = judged.suppressed <= self.limit
         absent = self._needs_every_class and classes.unseen > 0
         if absent and not (self._absence_excused and judged.suppressed):
@@ -162,13 +162,13 @@ class Checker:
 
     def _settle(
         self,
-        part: Partition,
+        part: NodeClasses,
         classes: EquivalenceClasses,
         keep: BoolArray,
         per_class: Sequence[PrivacyModel],
         per_table: Sequence[PrivacyModel],
     ) -> BoolArray:
-        """Leave out what breaks a promise until what is left keeps them all.
+        """Remove what breaks a promise until what is left keeps them all.
 
         Judging again is needed only where leaving out some classes changes the verdict
         on others: models of the whole table, or a missing value that matches any.
@@ -187,9 +187,9 @@ class Checker:
                 return keep
 
     def _left(
-        self, part: Partition, classes: EquivalenceClasses, keep: BoolArray
+        self, part: NodeClasses, classes: EquivalenceClasses, keep: BoolArray
     ) -> EquivalenceClasses:
-        """Show the models what is left."""
+        """Return the classes that are left, as the models see them."""
         left = classes
         if not keep.all():
             left = classes.kept(keep, own_reference=self.own_reference)
@@ -199,12 +199,12 @@ class Checker:
         return overlapping(codes, missing, left, own_reference=self.own_reference)
 
     def left(self, outcome: Outcome) -> EquivalenceClasses:
-        """Show what a valid node would publish, as the models judge it."""
+        """Return what a valid node would publish, as the models judge it."""
         part = self.grouping.partition(outcome.node)
         return self._left(part, self.grouping.classes(part), _keep_of(outcome))
 
-    def _labels(self, part: Partition, chosen: BoolArray) -> tuple[IntArray, BoolArray]:
-        """Give the published labels of some classes, and which of them are missing values."""
+    def _labels(self, part: NodeClasses, chosen: BoolArray) -> tuple[IntArray, BoolArray]:
+        """Return the published labels of some classes, and which of them are missing values."""
         first = part.first if part.population is None else part.first[part.rows > 0]
         first = first[chosen]
         shape = (len(self.grouping.ladders), len(first))
@@ -215,20 +215,20 @@ class Checker:
             missing[i] = is_missing[codes[i]]
         return codes, missing
 
-    def _judged(
-        self, node: Node, part: Partition, classes: EquivalenceClasses, keep: BoolArray
-    ) -> Judged:
+    def _checked_node(
+        self, node: Node, part: NodeClasses, classes: EquivalenceClasses, keep: BoolArray
+    ) -> CheckedNode:
         @cache
-        def removed() -> list[FloatArray]:
+        def histograms() -> list[FloatArray]:
             return self.grouping.histograms(self._rows_in(part, ~keep))
 
         def histogram(attribute: int) -> FloatArray:
-            return removed()[attribute]
+            return histograms()[attribute]
 
-        return Judged(node, classes.sizes, keep, self.total, histogram)
+        return CheckedNode(node, classes.sizes, keep, self.total, histogram)
 
-    def _rows_in(self, part: Partition, chosen: BoolArray) -> FloatArray:
-        """Give each of the table's tuples its rows if it is in the chosen classes, else none."""
+    def _rows_in(self, part: NodeClasses, chosen: BoolArray) -> FloatArray:
+        """Return each of the table's tuples its rows if it is in the chosen classes, else none."""
         if part.population is not None:
             seen = part.rows > 0
             everywhere = np.zeros(len(seen), dtype=bool)
@@ -238,7 +238,7 @@ class Checker:
         return rows
 
     def bits(self) -> list[FloatArray]:
-        """Give the entropy of each column at each level it may have; predictions start there."""
+        """Return the entropy of each column at each level it may have; predictions start there."""
         lattice = self.lattice
         return [
             entropies[low : high + 1]
@@ -248,7 +248,7 @@ class Checker:
         ]
 
     def suppressed_classes(self, outcome: Outcome) -> IntArray:
-        """Give the label codes of the classes that are left out: one row each."""
+        """Return the label codes of the classes that are left out: one row each."""
         codes, _ = self._labels(self.grouping.partition(outcome.node), ~_keep_of(outcome))
         return codes.T
 

@@ -27,7 +27,7 @@ class Exhaustive(Search):
         passing: list[Node] = []
         complete = True
         for node in checker.lattice:
-            if budget.spent(checker.checks):
+            if budget.is_spent(checker.checks):
                 complete = False
                 break
             outcome = checker.check(node)

@@ -1,4 +1,4 @@
-"""Grouping a table's distinct tuples by any node of the lattice, fast.
+"""Groups of a table's distinct tuples at any node of the lattice.
 
 The attributes are merged into a few groups. Each distinct tuple holds one code per
 group, and for every combination of levels a small table says what that code becomes.
@@ -32,7 +32,7 @@ _WORTH_A_HUB = 4096
 """Fewer tuples than this are grouped faster than a better starting point is made."""
 
 _CACHED_BYTES = 200 * 2**20
-"""Roll-up starting points are kept up to this much memory, which bounds nothing else."""
+"""Memory for cached starting points of roll-ups; it limits nothing else."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class Entries:
 
 
 @dataclass(frozen=True, eq=False)
-class Partition:
+class NodeClasses:
     """The classes of one node: one representative tuple and the number of rows of each."""
 
     node: Node
@@ -60,15 +60,15 @@ class Partition:
     rows: IntArray
     population: IntArray | None
     entries: Mapping[str, Entries]
-    finer: "Partition | None" = None
+    finer: "NodeClasses | None" = None
     """The partition it was made of."""
 
     of_finer: IntArray | None = None
     """The class that each class of that one became part of."""
 
     def spread(self, per_class: np.ndarray) -> np.ndarray:
-        """Tell each distinct tuple of the table what is known of its class."""
-        part: Partition = self
+        """Return for each distinct tuple of the table what is given per class."""
+        part: NodeClasses = self
         while part.finer is not None:
             per_class = per_class[part.of_finer]
             part = part.finer
@@ -76,7 +76,7 @@ class Partition:
 
     @property
     def nbytes(self) -> int:
-        """How much memory it takes."""
+        """The memory it takes."""
         arrays = [self.first, self.rows, *self.codes]
         arrays += [] if self.of_finer is None else [self.of_finer]
         for entries in self.entries.values():
@@ -151,7 +151,7 @@ class Grouping:
             plus = np.bincount(value, weights=counts.rows, minlength=len(column.values) + 1)
             self.references[name] = np.roll(plus.astype(np.int64), -1)
         self._groups = _merge_attributes(self.codes, sizes)
-        self.base = Partition(
+        self.base = NodeClasses(
             tuple(0 for _ in names),
             np.arange(groups.n),
             tuple(part.code for part in self._groups),
@@ -163,12 +163,12 @@ class Grouping:
             _entropies(l, c, self.rows) for l, c in zip(ladders, self.codes, strict=True)
         ]
         self._hubs: set[Node] = set()
-        self._cache: list[Partition] = []
+        self._cache: list[NodeClasses] = []
         self._cached_nodes = np.empty((0, len(names)), dtype=np.int64)
         self._cached_sizes = np.empty(0, dtype=np.int64)
         self._cached_bytes = 0
 
-    def partition(self, node: Node) -> Partition:
+    def partition(self, node: Node) -> NodeClasses:
         """Group by a node, starting from the smallest cached node below it."""
         start = self._nearest(node)
         if start.node == node and start is not self.base:
@@ -185,10 +185,11 @@ class Grouping:
             self._remember(part)
         return part
 
-    def _roll_up(self, start: Partition, node: Node) -> Partition:
+    def _roll_up(self, start: NodeClasses, node: Node) -> NodeClasses:
         """Group the classes of a node below into those of a node above."""
         key, width = self.keys(node, start)
         if len(start.entries) == 1 and start.population is None:
+            # One sensitive column, the usual case: one gather for classes and entries, not two.
             [(name, old)] = start.entries.items()
             n_values = len(self.sensitive[name].values) + 1
             chosen, rows, of_item, new = _gather_entries(key, width, old, n_values)
@@ -209,7 +210,7 @@ class Grouping:
                 for name, old in start.entries.items()
             }
         codes = tuple(code[chosen] for code in start.codes)
-        return Partition(
+        return NodeClasses(
             node, start.first[chosen], codes, rows, population, entries, start, of_item
         )
 
@@ -229,8 +230,8 @@ class Grouping:
         self._hubs.add(hub)
         return hub
 
-    def classes(self, part: Partition) -> EquivalenceClasses:
-        """Show a partition to the models. Classes that only the population has are left out."""
+    def classes(self, part: NodeClasses) -> EquivalenceClasses:
+        """Return the classes as models see them, without those that only the population has."""
         sizes, population, keep, unseen = part.rows, part.population, None, 0
         if population is not None:
             keep = sizes > 0
@@ -259,8 +260,8 @@ class Grouping:
                 found[attribute] = added(member, of_code, len(self.ladders[attribute].values))
         return [found[attribute] for attribute in range(len(self.ladders))]
 
-    def keys(self, node: Node, start: Partition) -> tuple[IntArray, int]:
-        """Give each class of `start` its key at a node above, and how many keys there can be."""
+    def keys(self, node: Node, start: NodeClasses) -> tuple[IntArray, int]:
+        """Return the key of each class of `start` at a node above, and a bound on keys."""
         key = np.zeros(len(start.rows), dtype=np.int64)
         width = 1
         for part, code in zip(self._groups, start.codes, strict=True):
@@ -270,6 +271,7 @@ class Grouping:
             if width * size >= WIDEST_KEY:
                 shorter = number_keys(key, width)
                 key, width = shorter.of_item, shorter.n
+            # Multiplying the small table in place of the long key: one gather and one addition.
             key += (table * width)[code]
             width *= size
         return key, width
@@ -287,7 +289,7 @@ class Grouping:
             known = part.tables[levels] = (groups.of_item.astype(np.int64), groups.n)
         return known
 
-    def _nearest(self, node: Node) -> Partition:
+    def _nearest(self, node: Node) -> NodeClasses:
         if not self._cache:
             return self.base
         below = (self._cached_nodes <= np.array(node)).all(axis=1)
@@ -297,7 +299,7 @@ class Grouping:
             int(np.where(below, self._cached_sizes, np.iinfo(np.int64).max).argmin())
         ]
 
-    def _remember(self, part: Partition) -> None:
+    def _remember(self, part: NodeClasses) -> None:
         size = part.nbytes
         if self._cached_bytes + size > _CACHED_BYTES:
             return
@@ -325,7 +327,7 @@ def _merge_attributes(codes: np.ndarray, sizes: Sequence[int]) -> list[_Group]:
 
 
 def _entropies(ladder: Ladder, codes: IntArray, rows: IntArray) -> FloatArray:
-    """Tell how many bits a column says about a row, at each level."""
+    """Return the entropy of a column in bits, at each level."""
     frequency = np.bincount(codes, weights=rows, minlength=len(ladder.values))
     entropies = np.empty(ladder.height + 1)
     for level in range(ladder.height + 1):

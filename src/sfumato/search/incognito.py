@@ -45,7 +45,7 @@ class Incognito(Search):
         for floor, node in sorted((checker.loss.floor(node), node) for node in passing):
             if floor >= best.loss:
                 break
-            if budget.spent(checker.checks):
+            if budget.is_spent(checker.checks):
                 complete = False
                 break
             if node not in run.losses:
@@ -76,7 +76,7 @@ class _Run:
         """Loss and suppressed rows of nodes of the full set that were checked."""
 
     def all_subsets(self) -> list[Node] | None:
-        """Give the valid nodes of the full set in lexicographic order, or None if time ran out."""
+        """Return the valid nodes of the full set in lexicographic order; None if time ran out."""
         n = len(self._tops)
         survivors: dict[tuple[int, ...], set[Node]] = {(): {()}}
         valid: set[Node] = set()
@@ -112,7 +112,7 @@ class _Run:
     def _breadth_first(
         self, subset: tuple[int, ...], candidates: list[Node]
     ) -> tuple[set[Node], set[Node]] | None:
-        """Judge a subset's candidates bottom-up; give those not hopeless, and those valid."""
+        """Judge a subset's candidates bottom-up; return those not hopeless, and those valid."""
         checker = self._checker
         known_valid: set[Node] = set()
         alive: set[Node] = set()
@@ -123,7 +123,7 @@ class _Run:
                 alive.add(node)
                 valid.add(node)
                 continue
-            if self._budget.spent(checker.checks):
+            if self._budget.is_spent(checker.checks):
                 return None
             outcome = checker.check(self._full(subset, node))
             if not outcome.hopeless:
@@ -143,7 +143,7 @@ class _Run:
                 known_valid.add((*node[:i], node[i] + 1, *node[i + 1 :]))
 
     def _full(self, subset: tuple[int, ...], node: Node) -> Node:
-        """Leave the other attributes out by lifting them to their single top value."""
+        """Return a node of all attributes: the others are at their single top value."""
         levels = list(self._tops)
         for attribute, level in zip(subset, node, strict=True):
             levels[attribute] = level
