@@ -31,6 +31,6 @@ def main() -> None:
 
 
 def _terminate(number: int, _frame: FrameType | None) -> None:
-    """Leave as from an interrupt, so that nothing half-written stays behind."""
+    """Exit as from an interrupt, so that nothing half-written stays behind."""
     signal.signal(number, signal.SIG_IGN)
     raise SystemExit(128 + number)

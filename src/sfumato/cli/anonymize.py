@@ -1,4 +1,4 @@
-"""`sfumato anonymize`: from a table and a policy to a verified release."""
+"""Commands that make releases: anonymize, protect, decouple, and merge again."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,9 +19,9 @@ from sfumato.cli.options import (
     ReplaceOption,
     SensitiveOption,
     SupportOption,
-    listed,
     settings,
     signing_key,
+    split_names,
 )
 from sfumato.cli.output import clean, finish, progress_bar, say
 from sfumato.errors import ParameterError
@@ -105,14 +105,12 @@ def anonymize(
             seed=seed,
             progress=progress,
         )
-    finish(release, json=json, quiet=quiet)
-    if not (json or quiet):
-        _say_where(release)
+    finish(release, json=json, quiet=quiet, note=_where(release))
 
 
-def _say_where(release: "Release | Decoupled", subject: str = "The release is") -> None:
+def _where(release: "Release | Decoupled", subject: str = "The release is") -> str:
     place = release.folder if release.place is None else release.place
-    say(f"\n{subject} in {clean(place)}; all {len(release.verdict.checks)} checks hold.")
+    return f"\n{subject} in {place}; all {len(release.verdict.checks)} checks hold."
 
 
 # `sfumato protect`: anonymise, detect, mend, and detect again.
@@ -178,9 +176,7 @@ def protect(  # noqa: PLR0917 - options of a command line
             force=force,
             progress=progress,
         )
-    finish(done, json=json, quiet=quiet)
-    if not (json or quiet):
-        _say_where(done.release)
+    finish(done, json=json, quiet=quiet, note=_where(done.release))
 
 
 # `sfumato decouple`: from a release to several tables with weak links.
@@ -250,10 +246,10 @@ def decouple(  # noqa: PLR0917 - options of a command line
     with progress_bar(quiet=quiet or json) as progress:
         release = task(
             what,
-            _chosen(method, option or ()),
+            _choose_method(method, option or ()),
             output=output,
-            quasi_identifiers=None if qi is None else listed(qi),
-            sensitive=None if sensitive is None else listed(sensitive),
+            quasi_identifiers=None if qi is None else split_names(qi),
+            sensitive=None if sensitive is None else split_names(sensitive),
             policy=policy,
             format=form,
             force=force,
@@ -261,13 +257,11 @@ def decouple(  # noqa: PLR0917 - options of a command line
             seed=seed,
             progress=progress,
         )
-    finish(release, json=json, quiet=quiet)
-    if not (json or quiet):
-        _say_where(release, "The tables are")
+    finish(release, json=json, quiet=quiet, note=_where(release, "The tables are"))
 
 
-def _chosen(method: str | None, options: Sequence[str]) -> dict[str, object] | None:
-    """Give the method with its settings; None leaves both to the policy."""
+def _choose_method(method: str | None, options: Sequence[str]) -> dict[str, object] | None:
+    """Return the method with its settings; None leaves both to the policy."""
     if method is not None:
         return {"method": method, **settings(options)}
     if options:
@@ -321,7 +315,7 @@ def merge(
     with progress_bar(quiet=quiet) as progress:
         task(
             release,
-            columns=None if columns is None else listed(columns),
+            columns=None if columns is None else split_names(columns),
             output=output,
             format=form,
             most=most,

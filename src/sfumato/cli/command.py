@@ -30,8 +30,8 @@ PIPE_CLOSED = 141
 P = ParamSpec("P")
 
 
-def guarded(command: Callable[P, None]) -> Callable[P, None]:
-    """Turn whatever a command raises into a message and an exit code; never a traceback."""
+def guard(command: Callable[P, None]) -> Callable[P, None]:
+    """Return a command whose errors become a message and an exit code; never a traceback."""
 
     @wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -45,7 +45,7 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
         except SfumatoError as error:
             _end(str(error), WRONG)
         except BrokenPipeError:
-            # Whoever was reading has seen enough; there is nobody left to tell.
+            # The reader closed the pipe: nothing that is written now would be read.
             _abandon_stdout()
             raise typer.Exit(PIPE_CLOSED) from None
         except KeyboardInterrupt:
@@ -67,7 +67,7 @@ def _end(text: str, code: int) -> NoReturn:
 
 
 def _without_passwords(text: str) -> str:
-    """Leave out who connects to a database, should an address stand in a message.
+    """Return a message without the user and password of a database address.
 
     >>> _without_passwords("no table 'postgres://ann:s3cret@db/clinic?table=x'")
     "no table 'postgres://db/clinic?table=x'"
@@ -76,7 +76,7 @@ def _without_passwords(text: str) -> str:
 
 
 def _confess(error: Exception) -> NoReturn:
-    """Report a bug. Its text may hold somebody's data, so only its type is shown."""
+    """Report a bug. Its text may hold data about people, so only its type is shown."""
     if os.environ.get("SFUMATO_DEBUG") == "1":
         say("".join(traceback.format_exception(error)))
     say(
@@ -88,7 +88,7 @@ def _confess(error: Exception) -> NoReturn:
 
 
 def _abandon_stdout() -> None:
-    """Let Python's last flush go nowhere, instead of failing once more."""
+    """Send Python's last flush to nowhere, instead of failing once more."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -102,12 +102,12 @@ class Command:
 
     @property
     def name(self) -> str:
-        """What users type."""
+        """The name that users type."""
         return self.run.__name__.replace("_", "-")
 
 
 def command(*, examples: str, python: str) -> Callable[[Callable[..., None]], Command]:
-    """Make a function a command.
+    """Return a decorator that makes a function a command.
 
     Args:
         examples: Command lines, one per line.
@@ -121,6 +121,6 @@ def command(*, examples: str, python: str) -> Callable[[Callable[..., None]], Co
             "\b\n" + "\n".join([f"{title}:", *(f"  {line}" for line in text.splitlines())])
             for title, text in parts.items()
         ]
-        return Command(guarded(function), "\n\n".join(paragraphs))
+        return Command(guard(function), "\n\n".join(paragraphs))
 
     return make

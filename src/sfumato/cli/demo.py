@@ -98,11 +98,11 @@ class Chain:
 
     @property
     def private(self) -> tuple[Path, ...]:
-        """What somebody might want to keep, and nobody should publish."""
+        """The files a user may want to keep, and must not publish."""
         return self._people, self._later, self._policy, self._ledger
 
     def run(self) -> bool:
-        """Go all the way, and say whether the promises hold."""
+        """Run all steps, and return whether the promises hold."""
         self._invent()
         release = self._anonymize()
         self._detect(release)

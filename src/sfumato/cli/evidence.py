@@ -1,4 +1,4 @@
-"""`sfumato sign`: sign a release that was written before."""
+"""Commands about evidence: keys, signing, and checking what was signed."""
 
 from pathlib import Path
 from typing import Annotated
@@ -66,7 +66,7 @@ def keygen(
 ) -> None:
     """Make a pair of keys to sign releases with.
 
-    Whoever has the private key can sign in your name: keep it to yourself. Give the public key to
+    Anyone with the private key can sign in your name: keep it to yourself. Give the public key to
     your readers by a way they trust. Existing keys are never replaced.
     """
     from sfumato.evidence import keygen as task

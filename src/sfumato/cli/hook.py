@@ -12,7 +12,7 @@ from sfumato.cli.output import clean, say
 
 
 def releases_of(files: Iterable[str]) -> list[Path]:
-    """Give the release folders that files belong to, each once.
+    """Return the release folders that files belong to, each once.
 
     >>> releases_of(["README.md"])
     []

@@ -110,10 +110,10 @@ QuietOption: TypeAlias = Annotated[
 # Lists of column names on the command line.
 
 
-def listed(texts: Iterable[str]) -> list[str]:
+def split_names(texts: Iterable[str]) -> list[str]:
     """Split at commas; a name that holds one stands in double quotes.
 
-    >>> listed(["age, sex", '"pay, net"'])
+    >>> split_names(["age, sex", '"pay, net"'])
     ['age', 'sex', 'pay, net']
     """
     return [
@@ -173,22 +173,22 @@ def conditions(given: Iterable[str]) -> dict[str, object]:
             raise ParameterError(
                 "where", each, "one condition on each column", why="write several values as a,b"
             )
-        found[name] = _wanted(text)
+        found[name] = _parse_condition(text)
     return found
 
 
-def _wanted(text: str) -> object:
+def _parse_condition(text: str) -> object:
     low, dots, high = text.partition("..")
     if dots and '"' not in text:
         return low.strip() or None, high.strip() or None
-    return listed([text]) or [None]
+    return split_names([text]) or [None]
 
 
 # Writing a text file: whole or not at all, and never over something without being told.
 
 
 def refuse_existing(path: Path, *, force: bool) -> None:
-    """Refuse to write where something is, before any work is done."""
+    """Raise if something is there already, before any work is done."""
     if path.is_dir():
         raise OutputError(f"{str(path)!r} is a folder. Give the name of a file.")
     if os.path.lexists(path) and not force:
@@ -218,7 +218,7 @@ def write_text(path: Path, text: str, *, force: bool) -> None:
                 Path(temporary).unlink()
 
 
-# Keys for commands: a passphrase comes from the environment or from whoever sits there.
+# Keys for commands: the passphrase comes from the environment, or is asked for.
 
 
 VARIABLE = "SFUMATO_PASSPHRASE"
@@ -250,12 +250,12 @@ def passphrase(*, new: bool = False) -> str:
 # Several releases on the command line, each under a name.
 
 
-def named(releases: Sequence[str]) -> dict[str, object]:
+def name_releases(releases: Sequence[str]) -> dict[str, object]:
     """Call each release by its folder or file, and by its whole path where that is not enough.
 
-    >>> named(["out/k5/", "decoupled"])
+    >>> name_releases(["out/k5/", "decoupled"])
     {'k5': 'out/k5/', 'decoupled': 'decoupled'}
-    >>> list(named(["a/release", "b/release"]))
+    >>> list(name_releases(["a/release", "b/release"]))
     ['a/release', 'b/release']
     """
     from sfumato.releases.stored import is_stored, shown

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
@@ -57,12 +58,19 @@ class Result(Protocol):
         """Return everything as plain values."""
 
 
-def finish(result: Result, *, json: bool = False, quiet: bool = False) -> None:
-    """Write the result of a command as JSON or for people, or not at all."""
+def finish(result: Result, *, json: bool = False, quiet: bool = False, note: str = "") -> None:
+    """Write the result of a command as JSON or for people, or not at all.
+
+    Args:
+        result: What a task returned.
+        json: Write JSON.
+        quiet: Write nothing for people.
+        note: A message after what people read, and before its remarks.
+    """
     if json:
         write_json(result.to_dict())
     elif not quiet:
-        show(result.content())
+        show(result.content(), note=note)
 
 
 def clean(value: object, *, keep: str = "") -> str:
@@ -85,7 +93,7 @@ def write_json(value: object) -> None:
     typer.echo(json.dumps(value, indent=2, ensure_ascii=not unicode, allow_nan=False))
 
 
-def show(*contents: Content, err: bool = False) -> None:
+def show(*contents: Content, note: str = "", err: bool = False) -> None:
     """Print contents with an empty line between their parts, and remarks to stderr.
 
     The headline of an answer comes last: that is where people look.
@@ -93,18 +101,23 @@ def show(*contents: Content, err: bool = False) -> None:
     target = console(err=err)
     shown: list[RenderableType] = []
     for content in contents:
-        parts = [each for part in content.parts for each in _renderables(part, target)]
-        if content.headline:
-            headline = _text(content.headline, _STYLES.get(content.verdict, ""))
-            parts = [*parts, headline] if content.verdict else [headline, *parts]
-        shown += parts
+        headline = Sentence(content.headline)
+        parts = content.parts if content.verdict else (headline, *content.parts)
+        # Sentences that follow each other are one paragraph.
+        for _, group in groupby(parts, lambda part: isinstance(part, Sentence)):
+            first, *rest = group
+            texts = [part.text for part in (first, *rest) if isinstance(part, Sentence)]
+            merged = [Sentence("\n".join(filter(None, texts)))] if texts else [first, *rest]
+            shown += [each for part in merged for each in _renderables(part, target)]
+        if content.verdict:
+            shown.append(_text(content.headline, _STYLES[content.verdict]))
     for position, each in enumerate(shown):
         if position:
             target.print()
         target.print(each)
-    for content in contents:
-        for remark in content.remarks:
-            say(clean(remark))
+    for message in (note, *(remark for content in contents for remark in content.remarks)):
+        if message:
+            say(clean(message, keep="\n"))
 
 
 def show_title(text: str, *, first: bool) -> None:
@@ -135,7 +148,8 @@ def _text(text: str, style: str = "") -> "Text":
 
 def _renderables(part: Part, target: "Console") -> "Iterator[RenderableType]":
     if isinstance(part, Sentence):
-        yield _text(part.text)
+        if part.text:
+            yield _text(part.text)
     elif isinstance(part, Listing):
         head = [f"{part.caption}:"] if part.caption else []
         more = [f"… and {part.more} more"] if part.more else []

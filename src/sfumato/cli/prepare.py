@@ -1,4 +1,4 @@
-"""`sfumato init`: draft a policy for a table."""
+"""Commands before a release: draft a policy, inspect a table, compare policies."""
 
 from pathlib import Path
 from shlex import quote
@@ -12,8 +12,8 @@ from sfumato.cli.options import (
     ForceOption,
     JsonOption,
     QuietOption,
-    listed,
     refuse_existing,
+    split_names,
     write_text,
 )
 from sfumato.cli.output import clean, finish, progress_bar, say, show, write_json
@@ -108,8 +108,8 @@ def inspect(
     with progress_bar(quiet=json) as progress:
         inspection = task(
             data,
-            quasi_identifiers=None if qi is None else listed(qi),
-            sensitive=listed(sensitive or []),
+            quasi_identifiers=None if qi is None else split_names(qi),
+            sensitive=split_names(sensitive or []),
             policy=policy,
             progress=progress,
         )
@@ -184,7 +184,7 @@ def compare(  # noqa: PLR0917 - options of a command line
     """Weigh risk against loss for several policies, and choose one.
 
     The table is counted once and nothing is published. Policies that no other one beats in both
-    respects are marked; one that no release keeps is listed with the reason.
+    respects are marked; one that no release keeps is split_names with the reason.
     """
     for target in (html, csv, output):
         if target is not None:
@@ -242,7 +242,7 @@ def varied_by(texts: list[str]) -> dict[str, list[object]] | None:
             raise ParameterError("vary", text, "NAME=VALUES", why="for example k=2,5,10")
         if name in found:
             raise ParameterError("vary", text, "each setting once", why=f"{name}=2,5,10")
-        found[name] = [Plain(value) for value in listed([values])]
+        found[name] = [Plain(value) for value in split_names([values])]
     return found or None
 
 
@@ -282,7 +282,7 @@ def schema(
     ] = None,
     force: ForceOption = False,
 ) -> None:
-    """Give the JSON Schema of policies.
+    """Write the JSON Schema of policies.
 
     It has every model, hierarchy, loss, method, search and decoupling with its settings. Editors
     that know it complete and check policies while they are written.

@@ -1,4 +1,4 @@
-"""`sfumato publish`: start a ledger, and publish new rows on it."""
+"""Commands on a ledger: publish increments, show headroom, look into it."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -12,8 +12,8 @@ from sfumato.cli.options import (
     JsonOption,
     KeyOption,
     QuietOption,
-    listed,
     signing_key,
+    split_names,
     write_text,
 )
 from sfumato.cli.output import clean, finish, say, show, write_json
@@ -188,7 +188,7 @@ def headroom(
     """
     from sfumato.publishing.ledger import Ledger
 
-    asked = [_parse_values(listed([text])) for text in values or ()]
+    asked = [_parse_values(split_names([text])) for text in values or ()]
     found = Ledger.open(ledger).headroom(asked, group=_parse_values(group or []), most=most)
     if draw is not None:
         write_text(draw, found.svg(), force=force)

@@ -1,4 +1,4 @@
-"""`sfumato report`: everything that can be said about a release."""
+"""Commands that describe releases: a report on one, and the difference of two."""
 
 from pathlib import Path
 from typing import Annotated
@@ -13,9 +13,9 @@ from sfumato.cli.options import (
     QuietOption,
     RolesOption,
     SensitiveOption,
-    listed,
     refuse_existing,
     signing_key,
+    split_names,
     write_text,
 )
 from sfumato.cli.output import clean, finish, say
@@ -139,7 +139,7 @@ def diff(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Say what changed in risk and usefulness between two releases, and why.
+    """Show what changed in risk and usefulness between two releases, and why.
 
     Both are verified and attacked by the same rules; what was done differently is read from their
     manifests. The exit code is 0 whatever is found: `sfumato verify` judges a release.
@@ -150,8 +150,8 @@ def diff(
         old,
         new,
         policy=policy,
-        quasi_identifiers=None if qi is None else listed(qi),
-        sensitive=None if sensitive is None else listed(sensitive),
+        quasi_identifiers=None if qi is None else split_names(qi),
+        sensitive=None if sensitive is None else split_names(sensitive),
         data=data,
     )
     finish(found, json=json)

@@ -1,4 +1,4 @@
-"""`sfumato detect`: what a published table still tells."""
+"""Commands about risk: what a release still tells, and whether it may be published."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,9 +19,9 @@ from sfumato.cli.options import (
     SeedOption,
     SensitiveOption,
     SupportOption,
-    listed,
-    named,
+    name_releases,
     refuse_existing,
+    split_names,
     write_text,
 )
 from sfumato.cli.output import clean, finish, progress_bar, say, show, write_json
@@ -77,8 +77,8 @@ def detect(  # noqa: PLR0917 - options of a command line
     with progress_bar(quiet=quiet or json) as progress:
         findings = task(
             what,
-            quasi_identifiers=None if qi is None else listed(qi),
-            sensitive=None if sensitive is None else listed(sensitive),
+            quasi_identifiers=None if qi is None else split_names(qi),
+            sensitive=None if sensitive is None else split_names(sensitive),
             policy=policy,
             alpha=alpha,
             learner=learner,
@@ -147,7 +147,7 @@ def breach(  # noqa: PLR0917 - options of a command line
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Say how surely people's values can be guessed once a table is decoupled.
+    """Show how surely people's values can be guessed once a table is decoupled.
 
     A decoupled release is taken as it is; another release or table is decoupled in memory, and
     what it told before stands beside. With --group the answer is about one person. The exit
@@ -159,8 +159,8 @@ def breach(  # noqa: PLR0917 - options of a command line
     with progress_bar(quiet=quiet or json) as progress:
         exposure = task(
             what,
-            quasi_identifiers=None if qi is None else listed(qi),
-            sensitive=None if sensitive is None else listed(sensitive),
+            quasi_identifiers=None if qi is None else split_names(qi),
+            sensitive=None if sensitive is None else split_names(sensitive),
             policy=policy,
             original=original,
             alpha=alpha,
@@ -215,7 +215,7 @@ def membership(  # noqa: PLR0917 - options of a command line
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Hold real and made-up people against the groups of releases, side by side.
+    """Compare real and made-up people with the groups of releases, side by side.
 
     Shown are how many groups a real and a made-up person match, and the share of made-up people
     who match none: of those others can tell that they are not in the data. The nearer to 100 %,
@@ -226,10 +226,10 @@ def membership(  # noqa: PLR0917 - options of a command line
     with progress_bar(quiet=quiet or json) as progress:
         found = task(
             original,
-            named(releases),
+            name_releases(releases),
             policy=policy,
-            quasi_identifiers=None if qi is None else listed(qi),
-            sensitive=None if sensitive is None else listed(sensitive),
+            quasi_identifiers=None if qi is None else split_names(qi),
+            sensitive=None if sensitive is None else split_names(sensitive),
             fakes=fakes,
             confidence=confidence,
             seed=seed,
@@ -288,11 +288,11 @@ def explain(  # noqa: PLR0917 - options of a command line
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Say what somebody who knows a person learns of the person's sensitive values.
+    """Show what an adversary who knows a person learns of the person's sensitive values.
 
     Every class, group or bucket that fits what is known is taken, and what is believed of each
-    value stands beside what is believed of everybody. Where several columns have a
-    value, write column=value. The exit code is 0, also if nobody fits.
+    value stands beside what is believed of all people. Where several columns have a
+    value, write column=value. The exit code is 0, also if no person fits.
     """
     if svg is not None:
         refuse_existing(svg, force=force)
@@ -309,8 +309,8 @@ def explain(  # noqa: PLR0917 - options of a command line
         knows=knows,
         column=column,
         policy=policy,
-        quasi_identifiers=None if qi is None else listed(qi),
-        sensitive=None if sensitive is None else listed(sensitive),
+        quasi_identifiers=None if qi is None else split_names(qi),
+        sensitive=None if sensitive is None else split_names(sensitive),
         data=data,
     )
     if svg is not None and found.beliefs:
@@ -424,11 +424,11 @@ def verify(  # noqa: PLR0917 - options of a command line
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Say whether it may be published: recompute every promise, run every attack.
+    """Check whether it may be published: recompute every promise, run every attack.
 
-    The promises are recomputed from the published rows alone. Somebody is at risk if an
+    The promises are recomputed from the published rows alone. A person is at risk if an
     adversary's belief reaches the threshold and the release at least halved the adversary's doubt.
-    The exit code is 0 if all promises hold and nobody is at risk, and 1 if not.
+    The exit code is 0 if all promises hold and no person is at risk, and 1 if not.
     """
     from sfumato.errors import ParameterError
     from sfumato.releases.stored import shown
@@ -442,9 +442,9 @@ def verify(  # noqa: PLR0917 - options of a command line
         what,
         policy,
         population=population,
-        quasi_identifiers=None if qi is None else listed(qi),
-        sensitive=None if sensitive is None else listed(sensitive),
-        attacks=not only_promises if attacks is None else listed(attacks),
+        quasi_identifiers=None if qi is None else split_names(qi),
+        sensitive=None if sensitive is None else split_names(sensitive),
+        attacks=not only_promises if attacks is None else split_names(attacks),
         threshold=threshold,
         people=people,
         data=data,

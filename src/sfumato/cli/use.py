@@ -1,4 +1,4 @@
-"""`sfumato utility`: how much can still be learnt from what is published."""
+"""Commands about usefulness: errors of answers, estimates, and correlations."""
 
 from pathlib import Path
 from typing import Annotated
@@ -18,9 +18,9 @@ from sfumato.cli.options import (
     SeedOption,
     SensitiveOption,
     conditions,
-    listed,
-    named,
+    name_releases,
     refuse_existing,
+    split_names,
     write_text,
 )
 from sfumato.cli.output import clean, finish, progress_bar, say
@@ -50,7 +50,7 @@ def utility(  # noqa: PLR0917 - options of a command line
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Say how well releases still answer questions, beside the table they were made of.
+    """Measure how well releases still answer questions, beside the table they were made of.
 
     Random counting queries are put to the original and to each release, and the correlations
     between columns are compared. All releases are asked the same. The policy's hierarchies
@@ -61,10 +61,10 @@ def utility(  # noqa: PLR0917 - options of a command line
     with progress_bar(quiet=quiet or json) as progress:
         found = task(
             original,
-            named(releases),
+            name_releases(releases),
             policy=policy,
-            quasi_identifiers=None if qi is None else listed(qi),
-            sensitive=None if sensitive is None else listed(sensitive),
+            quasi_identifiers=None if qi is None else split_names(qi),
+            sensitive=None if sensitive is None else split_names(sensitive),
             queries=queries,
             classify=classify,
             seed=seed,
@@ -152,8 +152,8 @@ def correlations(
         refuse_existing(svg, force=force)
     found = task(
         what,
-        quasi_identifiers=None if qi is None else listed(qi),
-        sensitive=None if sensitive is None else listed(sensitive),
+        quasi_identifiers=None if qi is None else split_names(qi),
+        sensitive=None if sensitive is None else split_names(sensitive),
         policy=policy,
         measure=measure,
     )

@@ -57,7 +57,7 @@ class Dossier:
         return None if self.manifest is None else self.manifest.kind
 
     def with_role(self, role: str) -> tuple[str, ...]:
-        """Name the published columns of a role."""
+        """Return the names of the published columns of a role."""
         return () if self.manifest is None else self.manifest.with_role(role)
 
     @cached_property

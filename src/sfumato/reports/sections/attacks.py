@@ -1,4 +1,4 @@
-"""What adversaries achieve: before the release, after it, and about whom."""
+"""The section on attacks: beliefs before the release and after it, and about whom."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
     if not tried:
         raise NotHereError("no attack could be tried: the checks above say what is wrong first")
     parts: list[Part] = [_table(dossier, tried)]
-    parts.append(Listing.of([f"{name}: {how}" for name, how in _explained(tried)]))
+    parts.append(Listing.of([f"{name}: {how}" for name, how in _explanations(tried)]))
     cases = _cases(tried)
     if cases:
         parts.append(_worst(cases))
@@ -74,13 +74,13 @@ def _result(outcome: Outcome, allowed: int) -> Badge:
     return Badge("at risk") if outcome.people > allowed else Badge("withstood")
 
 
-def _explained(tried: Sequence[Outcome]) -> list[tuple[str, str]]:
-    """Say once what each attack does."""
+def _explanations(tried: Sequence[Outcome]) -> list[tuple[str, str]]:
+    """Return what each attack does, once for each."""
     return list({o.attack: o.how for o in tried if o.how}.items())
 
 
 def _cases(tried: Sequence[Outcome]) -> list[list[Cell]]:
-    """Give the worst cases of all attacks, those that learnt most first."""
+    """Return the worst cases of all attacks, those that learnt most first."""
     cases = [(outcome, case) for outcome in tried for case in outcome.worst]
     cases.sort(key=lambda pair: (-pair[1].posterior, -pair[1].gain))
     return [

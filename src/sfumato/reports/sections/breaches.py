@@ -1,4 +1,4 @@
-"""What can be guessed once the parts of a decoupled release are joined again."""
+"""The section on breaches: guesses by joining the parts of a decoupled release again."""
 
 from collections.abc import Sequence
 
@@ -44,9 +44,9 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
     exposure = Exposure(grouped, None, dossier.levels)
     parts: list[Part] = [_views(exposure), _worst(exposure)]
     counts = before_breaking(dossier, grouped)
-    comparison = _compared(counts, grouped, dossier)
+    comparison = _compare(counts, grouped, dossier)
     if comparison is not None:
-        return [_changes(comparison), Drawing.of(_drawn(comparison)), *parts]
+        return [_changes(comparison), Drawing.of(_draw(comparison)), *parts]
     why = (
         "How likely everybody's own values were before decoupling is not in the release; "
         "the original and its policy would tell."
@@ -54,7 +54,7 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
     return [*parts, Sentence(why)]
 
 
-def _compared(
+def _compare(
     counts: FrequencySet | None, grouped: GroupedTables, dossier: Dossier
 ) -> Comparison | None:
     if counts is None:
@@ -91,7 +91,7 @@ def before_breaking(dossier: Dossier, grouped: GroupedTables) -> FrequencySet | 
 
 
 def _of_groups(counts: FrequencySet, grouped: GroupedTables) -> FrequencySet:
-    """Leave out the people whose group was not published."""
+    """Return the people whose group was published."""
     theirs = grouped.quasi_identifiers
     published = {_texts(theirs, label) for label in grouped.labels.T.tolist()}
     mine = [counts.column(column.name) for column in theirs]
@@ -190,7 +190,7 @@ def _changes(comparison: Comparison) -> Table:
     )
 
 
-def _drawn(comparison: Comparison) -> str:
+def _draw(comparison: Comparison) -> str:
     return bars_svg(
         [brief(_knows(change.known), most=80) for change in comparison.changes],
         [change.before.mean for change in comparison.changes],

@@ -1,4 +1,4 @@
-"""How strongly columns are tied: in the release, and in the original beside it."""
+"""The section on correlations, in the release and in the original beside it."""
 
 from collections.abc import Sequence
 
@@ -25,8 +25,8 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
         raise NotHereError("it takes two columns")
     before, after = _both(dossier, names)
     shown = _strongest(after if before is None else np.maximum(before, after))
-    drawings = [] if before is None else [_drawn(names, before, shown, "In the original")]
-    drawings.append(_drawn(names, after, shown, "In the release"))
+    drawings = [] if before is None else [_draw(names, before, shown, "In the original")]
+    drawings.append(_draw(names, after, shown, "In the release"))
     parts: list[Part] = [Beside(tuple(drawings)), _pairs(names, before, after)]
     if len(names) > len(shown):
         more = len(names) - len(shown)
@@ -42,7 +42,7 @@ def _both(dossier: Dossier, names: Sequence[str]) -> tuple[FloatArray | None, Fl
                 "columns that are published apart have no rows in common; what is left of their "
                 "ties can be told beside the original only"
             )
-        return _estimated(dossier, names)
+        return _estimate(dossier, names)
     after = correlations(dossier.release, measure=_MEASURE)
     if dossier.data is None:
         return None, _matrix(after, names)
@@ -61,8 +61,8 @@ def _matrix(found: Correlations, names: Sequence[str]) -> FloatArray:
     return strength
 
 
-def _estimated(dossier: Dossier, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
-    """Take what a careful reader puts together again from the parts."""
+def _estimate(dossier: Dossier, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+    """Return what a careful reader reconstructs from the parts."""
     before, after = np.eye(len(names)), np.eye(len(names))
     for pair in dossier.utility.associations.pairs:
         i, j = names.index(pair.one), names.index(pair.other)
@@ -78,7 +78,7 @@ def _strongest(strength: FloatArray) -> list[int]:
     return sorted(order.tolist())
 
 
-def _drawn(names: Sequence[str], strength: FloatArray, shown: list[int], title: str) -> Drawing:
+def _draw(names: Sequence[str], strength: FloatArray, shown: list[int], title: str) -> Drawing:
     # What a column has to do with itself says nothing, and would be the darkest of all.
     values = np.where(np.eye(len(names), dtype=bool), np.nan, np.clip(strength, 0, 1))
     short = [brief(names[i], most=40) for i in shown]

@@ -1,4 +1,4 @@
-"""What columns tell about each other: Bayesian networks, and the rules that exceed alpha."""
+"""The section on dependencies: Bayesian networks, and the rules that exceed alpha."""
 
 from collections.abc import Sequence
 
@@ -46,7 +46,7 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
             text = f"The network of {_whose(name)} has {len(network.columns)} columns: not drawn."
             parts.append(Sentence(text))
         else:
-            drawings.append(Drawing.of(_drawn(findings, name, network)))
+            drawings.append(Drawing.of(_draw(findings, name, network)))
     if drawings:
         parts.append(Beside(tuple(drawings)))
     if findings.leaks:
@@ -88,8 +88,8 @@ def _figures(findings: Findings) -> Figures:
     )
 
 
-def _drawn(findings: Findings, name: str, network: Network) -> str:
-    short = _shortened(network)
+def _draw(findings: Findings, name: str, network: Network) -> str:
+    short = _short_names(network)
     marked = marked_edges(findings, network)
     kinds = dict.fromkeys(findings.quasi_identifiers, "quasi-identifier")
     kinds |= dict.fromkeys(findings.sensitive, "sensitive")
@@ -105,8 +105,8 @@ def _drawn(findings: Findings, name: str, network: Network) -> str:
     )
 
 
-def _shortened(network: Network) -> dict[str, str]:
-    """Give columns short names that still differ."""
+def _short_names(network: Network) -> dict[str, str]:
+    """Return short names of columns that still differ."""
     found: dict[str, str] = {}
     for number, column in enumerate(network.columns):
         short = brief(column, most=60)
@@ -133,8 +133,8 @@ def _rules(findings: Findings) -> Table:
 def _row(rule: Rule) -> list[Cell]:
     strongest = max(rule.top_entries(), key=lambda entry: entry["posterior"])
     return [
-        _listed(strongest["known"]),
-        _listed(strongest["told"]),
+        _join_named(strongest["known"]),
+        _join_named(strongest["told"]),
         Share(strongest["prior"]),
         Share(strongest["posterior"]),
         Badge(rule.level),
@@ -142,7 +142,7 @@ def _row(rule: Rule) -> list[Cell]:
     ]
 
 
-def _listed(named: "dict[str, str | None]") -> str:
+def _join_named(named: "dict[str, str | None]") -> str:
     return ", ".join(f"{name}={brief(value, most=40)}" for name, value in named.items())
 
 

@@ -1,4 +1,4 @@
-"""How many more people the groups of a ledger take."""
+"""The section on headroom: how many more people the groups of a ledger take."""
 
 from collections.abc import Sequence
 
@@ -32,10 +32,10 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
             ("full", full, "Combinations that no further row may have now."),
         ),
     )
-    return [figures, _table(found), Drawing.of(_drawn(found))]
+    return [figures, _table(found), Drawing.of(_draw(found))]
 
 
-def _named(values: Sequence[str | None]) -> str:
+def _join_values(values: Sequence[str | None]) -> str:
     return ", ".join(brief(value, most=40) for value in values)
 
 
@@ -58,9 +58,9 @@ def _table(found: Headroom) -> Table:
 
 def _row(room: Room) -> list[Cell]:
     return [
-        _named(room.group),
+        _join_values(room.group),
         room.size,
-        _named(room.values),
+        _join_values(room.values),
         room.which,
         None if room.before is None else Share(room.before),
         Share(room.breach),
@@ -68,7 +68,7 @@ def _row(room: Room) -> list[Cell]:
     ]
 
 
-def _drawn(found: Headroom) -> str:
+def _draw(found: Headroom) -> str:
     rooms = found.rooms[:_MOST_DRAWN]
     series = {"now": [float(room.breach) for room in rooms]}
     if any(room.before is not None for room in rooms):
@@ -76,7 +76,7 @@ def _drawn(found: Headroom) -> str:
         before = [room.breach if room.before is None else room.before for room in rooms]
         series = {"before the last release": [float(share) for share in before], **series}
     return shares_svg(
-        [f"{_named(room.group)}: {_named(room.values)}" for room in rooms],
+        [f"{_join_values(room.group)}: {_join_values(room.values)}" for room in rooms],
         series,
         title=f"How likely the closest combinations are; the limit is {found.alpha:g}",
     )

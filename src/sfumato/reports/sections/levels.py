@@ -94,12 +94,12 @@ class Step:
 
     @property
     def rows(self) -> int:
-        """How many rows more would have to be suppressed."""
+        """The number of rows that would have to be suppressed besides."""
         return self.then.suppressed - self.now.suppressed
 
     @property
     def sentence(self) -> str:
-        """Say it as people do."""
+        """The step in words."""
         way = "less" if self.less else "more"
         rows = "1 row" if abs(self.rows) == 1 else f"{format_integer(abs(self.rows))} rows"
         cost = f"cost {rows}" if self.rows > 0 else f"save {rows}" if self.rows else "cost no row"

@@ -1,4 +1,4 @@
-"""Who is in it: how many people look alike, and how surely one of them is found."""
+"""The section on people: how many look alike, and how surely one of them is found."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What was promised, in which files, by what."""
+"""The section on promises: what was promised, in which files, and made by what."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""How sensitive values are spread: in the original, in the release, in the worst class."""
+"""The section on shifts: how sensitive values are spread, overall and in the worst class."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -86,7 +86,7 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
         raise NotHereError("the release has no sensitive column, or nobody in it")
     spreads = [_spread(target, name, dossier.original) for name in target.sensitive]
     parts: list[Part] = [_table(spreads, with_original=dossier.original is not None)]
-    parts.append(Beside(tuple(Drawing.of(_drawn(spread)) for spread in spreads[:_MOST_DRAWN])))
+    parts.append(Beside(tuple(Drawing.of(_draw(spread)) for spread in spreads[:_MOST_DRAWN])))
     if len(spreads) > _MOST_DRAWN:
         parts.append(Sentence(f"And {len(spreads) - _MOST_DRAWN} more columns, not drawn."))
     return parts
@@ -124,7 +124,7 @@ def _spread(target: Target, name: str, original: FrequencySet | None) -> Spread:
         before,
         release,
         worst,
-        _said(target.who(at)),
+        _join_named(target.who(at)),
         int(target.classes.rows[at]),
     )
 
@@ -162,7 +162,7 @@ def _shares(rows: FloatArray | IntArray) -> FloatArray:
     return share
 
 
-def _said(who: "dict[str, Value]") -> str:
+def _join_named(who: "dict[str, Value]") -> str:
     return ", ".join(f"{name}={brief(value, most=40)}" for name, value in who.items())
 
 
@@ -197,7 +197,7 @@ def _table(spreads: Sequence[Spread], *, with_original: bool) -> Table:
     )
 
 
-def _drawn(spread: Spread) -> str:
+def _draw(spread: Spread) -> str:
     series = {} if spread.original is None else {"original": spread.original.tolist()}
     series |= {"release": spread.release.tolist(), "worst class": spread.worst.tolist()}
     shown = [i for i in range(len(spread.values)) if any(s[i] > 0 for s in series.values())]

@@ -1,4 +1,4 @@
-"""What the release is still good for."""
+"""The section on usefulness: how far answers are off."""
 
 from collections.abc import Sequence
 
@@ -35,13 +35,13 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
             ),
         ),
     )
-    parts: list[Part] = [figures, Drawing.of(_drawn(errors))]
+    parts: list[Part] = [figures, Drawing.of(_draw(errors))]
     if dossier.manifest is not None and dossier.manifest.losses:
         parts.append(_losses(dossier.manifest))
     return parts
 
 
-def _drawn(errors: QueryErrors) -> str:
+def _draw(errors: QueryErrors) -> str:
     at = np.searchsorted(np.array(_STEPS), errors.relative, side="left")
     queries = np.bincount(at, minlength=len(_STEPS) + 1).tolist()
     ends = [f"{100 * step:g} %" for step in _STEPS]

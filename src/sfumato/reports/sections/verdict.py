@@ -64,7 +64,7 @@ def _row(check: Check) -> list[Cell]:
 
 
 def _warnings(dossier: Dossier) -> list[str]:
-    """Say what holds and still deserves a second look."""
+    """Return what holds and still deserves a second look."""
     if dossier.manifest is None or not dossier.assessment.verdict.holds:
         return []
     verdict = dossier.assessment.verdict
@@ -76,7 +76,7 @@ def _warnings(dossier: Dossier) -> list[str]:
 
 
 def _groups(dossier: Dossier) -> GroupedTables:
-    """Give the groups of people who look alike; of buckets, none: attacks tell of those."""
+    """Return the groups of people who look alike; of buckets, none: attacks tell of those."""
     if dossier.target.grouped is not None:
         return dossier.target.grouped
     if isinstance(dossier.release, Decoupled):
