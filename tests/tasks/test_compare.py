@@ -1,6 +1,11 @@
 """A comparison tells what would be published, without publishing it."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections import Counter, defaultdict
 
 import pyarrow as pa
@@ -429,35 +434,77 @@ class TestSeveralAtATime:
         steps = [step for step in told if step[0] == "comparing policies"]
         assert steps == [("comparing policies", i, 6) for i in range(7)]
 
-    def test_policies_are_tried_here_if_no_worker_can_be_started(self, monkeypatch):
+    @pytest.mark.parametrize("part", ["_keep", "_try_kept"])
+    def test_policies_are_tried_here_if_workers_die(self, monkeypatch, part):
         alone = sf.compare(PEOPLE, policy(), vary=self.VARY, parallel=1)
-        monkeypatch.setattr(workers, "_COMMAND", "raise SystemExit(1)")
-        assert sf.compare(PEOPLE, policy(), vary=self.VARY, parallel=2) == alone
-        monkeypatch.setattr(workers.sys, "executable", "/nowhere/python")
+        monkeypatch.setattr(workers, part, lambda *_: os._exit(1))
         assert sf.compare(PEOPLE, policy(), vary=self.VARY, parallel=2) == alone
 
     def test_workers_are_started_when_they_pay(self, monkeypatch):
         monkeypatch.setattr(workers, "_PAYS", 0.0)
-        monkeypatch.setattr(workers.os, "cpu_count", lambda: 2)
-        started, together = [], workers._together
+        monkeypatch.setattr("loky.cpu_count", lambda: 2)
+        started, together = [], workers._try_together
 
-        def noted(*args):
-            started.append(args[2])
-            together(*args)
+        def noted(jobs, *args):
+            started.append(len(jobs))
+            return together(jobs, *args)
 
-        monkeypatch.setattr(workers, "_together", noted)
+        monkeypatch.setattr(workers, "_try_together", noted)
         found = sf.compare(PEOPLE, policy(), vary=self.VARY)
-        assert started == [1]
+        assert started == [5]
         assert found == sf.compare(PEOPLE, policy(), vary=self.VARY, parallel=1)
 
-    def test_a_fault_in_a_policy_reaches_the_caller(self, monkeypatch):
+    def test_a_fault_in_a_worker_reaches_the_caller(self, monkeypatch):
         def fails(*_):
             raise ZeroDivisionError
 
-        monkeypatch.setattr(workers, "_COMMAND", "raise SystemExit(1)")
-        monkeypatch.setattr(workers, "try_policy", fails)
+        monkeypatch.setattr(workers, "_try_kept", fails)
         with pytest.raises(ZeroDivisionError):
             sf.compare(PEOPLE, policy(), vary=self.VARY, parallel=2)
+
+    # A model of the script's own, no guard around its main part.
+    SCRIPT = """
+import sys
+from dataclasses import dataclass
+import pyarrow as pa
+import sfumato as sf
+
+@dataclass(frozen=True)
+class Mine(sf.models.KAnonymity):
+    name = "mine"
+
+table = pa.table({"age": list(range(40)) * 2, "ill": ["flu", "gout"] * 40})
+ages = {"role": "quasi-identifier", "hierarchy": sf.hierarchy.Intervals([5, 10, 20])}
+policy = sf.Policy(columns={"age": ages, "ill": "sensitive"}, models=[Mine(2)])
+print("begun", flush=True)
+found = sf.compare(table, policy, vary={"k": list(range(2, int(sys.argv[1])))}, parallel=2)
+print([point.possible for point in found.points])
+"""
+
+    def test_a_script_needs_no_guard_and_may_have_models_of_its_own(self):
+        done = subprocess.run(
+            [sys.executable, "-c", self.SCRIPT, "6"], capture_output=True, text=True, check=True
+        )
+        assert done.stdout == "begun\n[True, True, True, True]\n"
+        assert done.stderr == ""
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX")
+    def test_an_interrupt_ends_it_with_all_its_workers(self, tmp_path):
+        file = tmp_path / "script.py"
+        file.write_text(self.SCRIPT, encoding="utf-8")
+        script = subprocess.Popen(
+            [sys.executable, file, "5000"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        )  # fmt: skip
+        script.stdout.readline()
+        time.sleep(4)
+        script.send_signal(signal.SIGINT)
+        _, errors = script.communicate(timeout=30)
+        assert script.returncode != 0
+        assert "KeyboardInterrupt" in errors
+        time.sleep(0.5)
+        with pytest.raises(ProcessLookupError):
+            os.killpg(script.pid, 0)
 
 
 def test_the_threshold_is_the_strictest_of_the_policies_unless_given():

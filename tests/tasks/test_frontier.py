@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.comparison.frontier import Comparison, undominated
-from sfumato.comparison.trial import RISKS, Measured, Point
+from sfumato.comparison.trial import RISKS, Figures, Point
 from sfumato.errors import OutputError, ParameterError, UnknownNameError
 from tests.drawing.reading import NASTY, check_drawing, children, tooltip
 
@@ -27,7 +27,7 @@ PLACES = st.lists(st.tuples(*[st.sampled_from([0.0, 0.1, 0.25, 0.3, 1.0])] * 2),
 def comparison(places, names=None, failed=()):
     names = names or [f"p{i}" for i in range(len(places))]
     points = [
-        Point(name, POLICY, Measured({"normalized-loss": x}, 9, 0, 3, 2, dict.fromkeys(RISKS, y)))
+        Point(name, POLICY, Figures({"normalized-loss": x}, 9, 0, 3, 2, dict.fromkeys(RISKS, y)))
         for name, (x, y) in zip(names, places, strict=True)
     ]
     points += [Point(name, POLICY, None, "cannot be <b>had</b>") for name in failed]
@@ -60,7 +60,7 @@ def test_another_risk_makes_another_front():
     points = [("a", 0.1, {"at-risk": 0.0, "mean": 0.5}), ("b", 0.2, {"at-risk": 0.0, "mean": 0.1})]
     found = Comparison(
         tuple(
-            Point(n, POLICY, Measured({"normalized-loss": x}, 9, 0, 3, 2, risks))
+            Point(n, POLICY, Figures({"normalized-loss": x}, 9, 0, 3, 2, risks))
             for n, x, risks in points
         ),
         9,

@@ -4,7 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sfumato.checks import require_int, require_number
 from sfumato.comparison.frontier import Comparison, checked_risk
-from sfumato.comparison.trial import AT_RISK, BELIEF, GAIN, PROSECUTOR, QUERY_ERROR, Table, try_all
+from sfumato.comparison.trial import (
+    AT_RISK,
+    BELIEF,
+    GAIN,
+    PROSECUTOR,
+    QUERY_ERROR,
+    CountedTable,
+    try_all,
+)
 from sfumato.comparison.variations import varied
 from sfumato.counts import FrequencySet
 from sfumato.decouplings import DECOUPLINGS
@@ -102,7 +110,7 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
         raise InputError("the table has no rows: there is nobody to protect and nothing to compare")
     if threshold is None:
         threshold = min(p.verdict.from_belief(p.risk_levels) for p in named.values())
-    tried = Table(
+    tried = CountedTable(
         counts,
         tuple(table.columns),
         _populations(named, report),

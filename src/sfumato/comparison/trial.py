@@ -1,16 +1,11 @@
 """Trying a policy on counts: what would be published, and what would be learned from it."""
 
-import os
-import pickle
-import queue
-import subprocess
-import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, field, replace
-from threading import Thread
+from pickle import PickleError
 from time import perf_counter
-from typing import IO, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -33,9 +28,6 @@ from sfumato.tasks.utility import utility
 from sfumato.text import percent
 from sfumato.verifier import Verdict
 
-# One policy among those that are compared: its figures, or why there are none.
-
-
 AT_RISK, BELIEF, GAIN, PROSECUTOR, MEAN = "at-risk", "belief", "gain", "prosecutor", "mean"
 
 RISKS: Mapping[str, str] = {
@@ -53,7 +45,7 @@ QUERY_ERROR = "query-error"
 
 
 def loss_words(loss: str) -> str:
-    """Say what a loss is called in tables and drawings.
+    """Return what a loss is called in tables and drawings.
 
     >>> loss_words("normalized-loss"), loss_words("query-error"), loss_words("discernibility")
     ('normalised loss', 'mean error of counting queries', 'discernibility')
@@ -66,7 +58,7 @@ def loss_words(loss: str) -> str:
 
 
 @dataclass(frozen=True)
-class Measured:
+class Figures:
     """What would be published with a policy, in figures."""
 
     losses: Mapping[str, float]
@@ -91,7 +83,7 @@ class Measured:
     """What each attack achieved, without the people it found."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the figures as plain values that JSON can hold."""
+        """Return the figures as plain values that JSON can hold."""
         return {
             "losses": dict(self.losses),
             "published": self.published,
@@ -112,7 +104,7 @@ class Point:
     policy: Policy = field(repr=False)
     """The policy itself, ready for `sf.anonymize`."""
 
-    measured: Measured | None
+    measured: Figures | None
     reason: str | None = None
     """Why no release keeps the policy, if none does."""
 
@@ -125,8 +117,8 @@ class Point:
         return self.measured is not None
 
     @property
-    def figures(self) -> Measured:
-        """What came out; refused with the reason if nothing did."""
+    def figures(self) -> Figures:
+        """The figures of what came out; an error with the reason if nothing did."""
         if self.measured is None:
             raise InfeasibleError(f"{self.name}: {self.reason}")
         return self.measured
@@ -143,7 +135,7 @@ class Point:
 
     @property
     def suppressed(self) -> int:
-        """How many rows are not published."""
+        """The number of rows that are not published."""
         return self.figures.suppressed
 
     @property
@@ -151,8 +143,8 @@ class Point:
         """Every risk by name; see `RISKS`."""
         return self.figures.risks
 
-    def told(self, loss: str = NormalizedLoss.name) -> str:
-        """Say the most important about it in one line."""
+    def summary(self, loss: str = NormalizedLoss.name) -> str:
+        """Return the most important about it in one line."""
         risks = [
             f"{words} {percent(self.risks[name])}"
             for name, words in RISKS.items()
@@ -162,7 +154,7 @@ class Point:
         return f"{self.name}: " + ", ".join([*lost, f"{self.suppressed} rows suppressed", *risks])
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it as plain values that JSON can hold; figures are null if nothing came out."""
+        """Return it as plain values that JSON can hold; figures are null if nothing came out."""
         blank = {**dict.fromkeys(_NOTHING.to_dict()), "losses": {}, "risks": dict.fromkeys(RISKS)}
         apart = self.policy.decouple
         return {
@@ -179,11 +171,11 @@ class Point:
         }
 
 
-_NOTHING = Measured({}, 0, 0, 0, 0, {})
+_NOTHING = Figures({}, 0, 0, 0, 0, {})
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class CountedTable:
     """What all policies are tried on: one table, counted once."""
 
     counts: FrequencySet
@@ -196,24 +188,21 @@ class Table:
     """By the path that policies have for them."""
 
     threshold: float
-    """From which belief on somebody is at risk."""
+    """From which belief on a person is at risk."""
 
     seed: int
     asks: bool = False
     """Whether to measure with questions what a release is still good for."""
 
 
-class Tried(NamedTuple):
-    """What would be published: its figures, and the release as far as attacks and readers see it.
+class Trial(NamedTuple):
+    """What would be published: its figures, and the release, whose rows are counts."""
 
-    Its rows are counts, which are as good as rows to whoever counts them.
-    """
-
-    figures: Measured
+    figures: Figures
     release: Release | Decoupled
 
 
-def try_policy(name: str, policy: Policy, table: Table) -> Point:
+def try_policy(name: str, policy: Policy, table: CountedTable) -> Point:
     """Decide as `sf.anonymize` would, and attack what would be published as `sf.verify` would.
 
     Nothing is written. That a policy is impossible is a result like others.
@@ -223,26 +212,26 @@ def try_policy(name: str, policy: Policy, table: Table) -> Point:
         decoupling = policy.make_decoupling(DECOUPLINGS)
         if decoupling is None or decoupling.keeps_classes:
             # Groups of the same people with the same values, before it is decoupled and after.
-            tried = _generalised(policy, table)
+            tried = _try_generalised(policy, table)
         else:
-            tried = _in_buckets(policy, decoupling, table)
+            tried = _try_in_buckets(policy, decoupling, table)
         seconds = perf_counter() - start
-        return Point(name, policy, _measured(policy, tried, table), seconds=seconds)
+        return Point(name, policy, _measure(policy, tried, table), seconds=seconds)
     except SfumatoError as error:
         return Point(name, policy, None, str(error), perf_counter() - start)
 
 
-def _generalised(policy: Policy, table: Table) -> Tried:
+def _try_generalised(policy: Policy, table: CountedTable) -> Trial:
     decision = _decide(policy, table)
     sizes, left = decision.sizes, decision.left
-    figures = Measured(
+    figures = Figures(
         losses=decision.losses,
         published=int(sizes.sum()),
         suppressed=decision.suppressed,
         classes=len(sizes),
         smallest=int(sizes.min()) if len(sizes) else 0,
         risks={
-            # Of people who look alike everybody may be the one: 1/n, in the mean over people.
+            # Any of n people who look alike may be the one: 1/n, in the mean over people.
             PROSECUTOR: float((1 / left.sizes).max(initial=0)),
             MEAN: float((left.rows / left.sizes).sum() / max(left.total, 1)),
         },
@@ -255,10 +244,10 @@ def _generalised(policy: Policy, table: Table) -> Tried:
     manifest = build_manifest(policy, roles, decision, reproducible=True)
     # Suppressed rows are not among these counts, not even as stars.
     manifest = replace(manifest, rows=replace(manifest.rows, suppression="remove"))
-    return Tried(figures, Release(manifest, Verdict(()), table=published))
+    return Trial(figures, Release(manifest, Verdict(()), table=published))
 
 
-def _decide(policy: Policy, table: Table) -> Decision:
+def _decide(policy: Policy, table: CountedTable) -> Decision:
     partitioner = policy.make_method(PARTITIONERS)
     counts = table.counts.project(counted_columns(policy))
     if partitioner is not None:
@@ -269,7 +258,7 @@ def _decide(policy: Policy, table: Table) -> Decision:
     return decide_full_domain(policy, counts, population, lambda checks: None)  # noqa: ARG005
 
 
-def _in_buckets(policy: Policy, decoupling: Decoupling, table: Table) -> Tried:
+def _try_in_buckets(policy: Policy, decoupling: Decoupling, table: CountedTable) -> Trial:
     """Decouple as `sf.decouple` would, without generalising anything."""
     names = (*policy.quasi_identifiers, *policy.sensitive)
     decoupled = decouple(
@@ -281,7 +270,7 @@ def _in_buckets(policy: Policy, decoupling: Decoupling, table: Table) -> Tried:
     )
     sizes = decoupled.grouped.sizes
     # People of a bucket look different: who finds a row has not found a value.
-    figures = Measured(
+    figures = Figures(
         losses={},
         published=decoupled.grouped.total,
         suppressed=decoupled.suppressed,
@@ -289,11 +278,11 @@ def _in_buckets(policy: Policy, decoupling: Decoupling, table: Table) -> Tried:
         smallest=int(sizes.min()),
         risks={},
     )
-    return Tried(figures, decoupled)
+    return Trial(figures, decoupled)
 
 
-def _measured(policy: Policy, tried: Tried, table: Table) -> Measured:
-    """Ask and attack what would be published."""
+def _measure(policy: Policy, tried: Trial, table: CountedTable) -> Figures:
+    """Measure with questions and attacks what would be published."""
     figures = tried.figures
     if table.asks:
         error = _query_error(policy, tried, table)
@@ -301,13 +290,13 @@ def _measured(policy: Policy, tried: Tried, table: Table) -> Measured:
     if not policy.sensitive:
         return figures
     if not figures.published:
-        # Nobody is in it, so nobody can be betrayed.
+        # Where there are no people, none can be at risk.
         return replace(figures, risks={AT_RISK: 0.0, BELIEF: 0.0, GAIN: 0.0, **figures.risks})
-    return _attacked(figures, target_of(tried.release, policy), table.threshold)
+    return _attack(figures, target_of(tried.release, policy), table.threshold)
 
 
-def _query_error(policy: Policy, tried: Tried, table: Table) -> float:
-    """Give the mean relative error of the same counting queries for every policy."""
+def _query_error(policy: Policy, tried: Trial, table: CountedTable) -> float:
+    """Return the mean relative error of the same counting queries for every policy."""
     if not tried.figures.published:
         return 1.0
     names = (*policy.quasi_identifiers, *policy.sensitive)
@@ -315,7 +304,7 @@ def _query_error(policy: Policy, tried: Tried, table: Table) -> float:
     return utility(counts, tried.release, policy=policy, seed=table.seed).queries.mean
 
 
-def _attacked(figures: Measured, target: Target, threshold: float) -> Measured:
+def _attack(figures: Figures, target: Target, threshold: float) -> Figures:
     """Add what attacks on classes learn; others cost more than the decision itself."""
     kinds = [kind for kind in ATTACKS.values() if issubclass(kind, ClassAttack)]
     attacks = [attack for kind in kinds for attack in kind.against(target, threshold)]
@@ -357,16 +346,8 @@ def _strongest(attacks: list[ClassAttack], target: Target) -> _Strongest:
 
 
 def _without_people(outcome: Outcome) -> Outcome:
-    """Leave out whom the attack found: a comparison is shown to more people than a release."""
+    """Return the outcome without the people found: more readers see a comparison than a release."""
     return replace(outcome, worst=())
-
-
-# Trying policies on several processors, with the same result as one after the other.
-#
-# Threads gain less than processes: most of a decision is many short steps, during which Python
-# lets only one thread go on. So workers are processes. They are started as programs, not as
-# copies of this one: a caller's script need not guard its main part, and no thread is copied
-# half-way.
 
 
 Job: TypeAlias = tuple[str, Policy]
@@ -374,13 +355,11 @@ Job: TypeAlias = tuple[str, Policy]
 _PAYS = 3.0
 """Seconds of work left from which on starting workers pays: each needs about one to start."""
 
-_COMMAND = "from sfumato.comparison.trial import serve; serve()"
-
 
 def try_all(
-    jobs: Sequence[Job], table: Table, *, parallel: int | None, done: Callable[[int], None]
+    jobs: Sequence[Job], table: CountedTable, *, parallel: int | None, done: Callable[[int], None]
 ) -> tuple[Point, ...]:
-    """Try policies, and give what came out in their order.
+    """Try policies, on several processors if that pays, and return their points in order.
 
     Args:
         jobs: Names and policies.
@@ -389,145 +368,63 @@ def try_all(
             policy shows that the others will take long enough.
         done: Told how many are done.
     """
-    found: list[Point | None] = [None] * len(jobs)
-    at = 0
-    while at < len(jobs):
-        workers = min(_wanted(parallel, found[:at], len(jobs) - at), len(jobs) - at)
+    found: dict[int, Point] = {}
+    for at, job in enumerate(jobs):
+        workers = min(_worker_count(parallel, found.values(), len(jobs) - at), len(jobs) - at)
         if workers > 1:
-            _together(jobs, found, at, table, workers, done)
+            for number, (where, point) in enumerate(_try_together(jobs[at:], table, workers), at):
+                found[at + where] = point
+                done(number + 1)
             break
-        found[at] = try_policy(*jobs[at], table)
-        at += 1
-        done(at)
-    return tuple(point for point in found if point is not None)
+        found[at] = try_policy(*job, table)
+        done(at + 1)
+    return tuple(found[at] for at in range(len(jobs)))
 
 
-def _wanted(parallel: int | None, tried: Sequence[Point | None], left: int) -> int:
-    """Say how many workers the rest is worth."""
+def _worker_count(parallel: int | None, tried: Collection[Point], left: int) -> int:
+    """Return how many workers the rest is worth."""
     if parallel is not None:
         return parallel
-    seconds = [point.seconds for point in tried if point is not None]
-    if not seconds or max(seconds) * left < _PAYS:
+    if not tried or max(point.seconds for point in tried) * left < _PAYS:
         return 1
-    return os.cpu_count() or 1
+    from loky import cpu_count
+
+    return int(cpu_count())
 
 
-def _together(
-    jobs: Sequence[Job],
-    found: list[Point | None],
-    start: int,
-    table: Table,
-    workers: int,
-    done: Callable[[int], None],
-) -> None:
-    """Let every worker take the next policy whenever it is free."""
-    waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
-    for at in range(start, len(jobs)):
-        waiting.put(at)
-    results: queue.SimpleQueue[tuple[int, Point | BaseException]] = queue.SimpleQueue()
-    started = [_Worker(table) for _ in range(workers)]
+def _try_together(
+    jobs: Sequence[Job], table: CountedTable, workers: int
+) -> Iterator[tuple[int, Point]]:
+    """Try policies in other processes, and yield the position and the point of each.
+
+    Threads gain less: most of a decision is many short steps, during which Python lets only one
+    thread go on. The processes are started afresh, so that a script need not guard its main part.
+    """
+    from loky import ProcessPoolExecutor, as_completed
+
+    # The table is sent once to each process, not with every policy.
+    pool = ProcessPoolExecutor(workers, initializer=_keep, initargs=(table,))
     try:
-        for worker in started:
-            Thread(target=_work, args=(worker, jobs, waiting, results), daemon=True).start()
-        for number in range(start + 1, len(jobs) + 1):
-            at, result = results.get()
-            if isinstance(result, BaseException):
-                raise result
-            found[at] = result
-            done(number)
-    finally:
-        _emptied(waiting)
-        for worker in started:
-            worker.stop()
-
-
-def _emptied(waiting: "queue.SimpleQueue[int]") -> None:
-    """Leave nothing to do for whoever has not heard yet that it is over."""
-    with suppress(queue.Empty):
-        while True:
-            waiting.get_nowait()
-
-
-def _work(
-    worker: "_Worker",
-    jobs: Sequence[Job],
-    waiting: "queue.SimpleQueue[int]",
-    results: "queue.SimpleQueue[tuple[int, Point | BaseException]]",
-) -> None:
-    while True:
-        try:
-            at = waiting.get_nowait()
-        except queue.Empty:
-            return
-        try:
-            results.put((at, worker.try_policy(*jobs[at])))
-        except BaseException as error:  # noqa: BLE001 - raised again by whoever waits for it
-            results.put((at, error))
-
-
-class _Worker:
-    """Another process that tries policies; if it cannot, they are tried here."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
-        self._process: subprocess.Popen[bytes] | None = None
-        self._stopped = False
-
-    def try_policy(self, name: str, policy: Policy) -> Point:
-        try:
-            if self._process is None:
-                self._start()
-            point = self._ask((name, policy))
-        except (OSError, EOFError, pickle.PickleError, AttributeError, TypeError):
-            if self._stopped:
-                raise
-            # It may lack what was defined in the caller's script, or memory, or Python itself.
-            return try_policy(name, policy, self._table)
-        return replace(point, policy=policy)
-
-    def _start(self) -> None:
-        path = os.pathsep.join(filter(None, sys.path))
-        self._process = subprocess.Popen(  # noqa: S603 - our own code, and nothing from outside
-            [sys.executable, "-c", _COMMAND],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": path},
-        )
-        self._send(self._table)
-
-    def _ask(self, job: Job) -> Point:
-        self._send(job)
-        if self._process is None or self._process.stdout is None:
-            raise EOFError
-        point: Point = pickle.load(self._process.stdout)  # noqa: S301 - from our own process
-        return point
-
-    def _send(self, value: object) -> None:
-        if self._process is None or self._process.stdin is None:
-            raise EOFError
-        pickle.dump(value, self._process.stdin, protocol=pickle.HIGHEST_PROTOCOL)
-        self._process.stdin.flush()
-
-    def stop(self) -> None:
-        """End the process, whatever it is doing."""
-        self._stopped = True
-        if self._process is not None:
-            self._process.kill()
-            self._process.communicate()
-
-
-def serve() -> None:
-    """Answer one policy after the other until nobody asks any more; runs in a worker."""
-    asked: IO[bytes] = sys.stdin.buffer
-    # Only answers may go where answers are read.
-    with os.fdopen(os.dup(1), "wb") as answers:
-        os.dup2(2, 1)
-        table: Table = pickle.load(asked)  # noqa: S301 - from the process that started this one
-        while True:
+        tried = {pool.submit(_try_kept, *job): at for at, job in enumerate(jobs)}
+        for future in as_completed(tried):
+            name, policy = jobs[tried[future]]
             try:
-                name, policy = pickle.load(asked)  # noqa: S301 - likewise
-            except EOFError:
-                return
-            pickle.dump(try_policy(name, policy, table), answers)
-            answers.flush()
+                point = replace(future.result(), policy=policy)
+            except (BrokenExecutor, PickleError, OSError):
+                # A process may lack memory, or what was defined in the caller's script.
+                point = try_policy(name, policy, table)
+            yield tried[future], point
+    finally:
+        pool.shutdown(kill_workers=True)
+
+
+_kept: dict[str, CountedTable] = {}
+"""In a worker: what policies are tried on."""
+
+
+def _keep(table: CountedTable) -> None:
+    _kept["table"] = table
+
+
+def _try_kept(name: str, policy: Policy) -> Point:
+    return try_policy(name, policy, _kept["table"])
