@@ -9,7 +9,7 @@ from sfumato.errors import ParameterError
 
 
 def require_int(name: str, value: object, *, at_least: int, why: str = "") -> None:
-    """Refuse anything but a whole number of at least `at_least`.
+    """Check that a value is a whole number of at least `at_least`.
 
     >>> require_int("k", 0, at_least=1)
     Traceback (most recent call last):
@@ -30,7 +30,7 @@ def require_number(
     below: float | None = None,
     why: str = "",
 ) -> None:
-    """Refuse anything but a finite number within the bounds.
+    """Check that a value is a finite number within the bounds.
 
     >>> require_number("t", 2, at_least=0, at_most=1)
     Traceback (most recent call last):
@@ -59,7 +59,7 @@ def require_number(
 
 
 def names_in(name: str, value: object) -> tuple[str, ...]:
-    """Give column names as a tuple, each once, refusing what is no list of names.
+    """Return column names as a tuple, each once.
 
     >>> names_in("sensitive", ["ill", "pay", "ill"])
     ('ill', 'pay')
@@ -75,7 +75,7 @@ def names_in(name: str, value: object) -> tuple[str, ...]:
 
 
 def require_text(name: str, value: object, *, why: str = "") -> None:
-    """Refuse anything but a non-empty string.
+    """Check that a value is a non-empty string.
 
     >>> require_text("column", "")
     Traceback (most recent call last):

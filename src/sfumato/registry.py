@@ -7,16 +7,9 @@ entry point in the group of the family, for example `sfumato.models`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 from sfumato.errors import UnknownNameError
-
-
-class Named(Protocol):
-    """Anything with a name of its own."""
-
-    name: str
-
 
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""What each column is to an attacker."""
+"""The roles of columns."""
 
 from enum import StrEnum
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.attacks import ATTACKS, ClassAttack
 from sfumato.comparison import trial as workers
-from sfumato.comparison.variations import varied
+from sfumato.comparison.variations import name_policies
 from sfumato.counts import FrequencySet
 from sfumato.errors import (
     InfeasibleError,
@@ -268,7 +268,7 @@ class TestPoliciesToCompare:
         models = [{"model": "distinct-l-diversity", "column": "ill", "l": 2}]
         asked = policy(models, decouple={"method": "anatomy", "l": 2})
         vary = {"l": [2, 3], "decouple": ["none", "anatomy", {"method": "slicing", "slices": 2}]}
-        found = varied(asked, vary)
+        found = name_policies(asked, vary)
         assert list(found)[:3] == ["l=2, not decoupled", "l=2, anatomy", "l=2, slicing(slices=2)"]
         assert found["l=3, not decoupled"].decouple is None
         assert found["l=3, anatomy"].decouple.options == {"l": 3}

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.comparison.frontier import Comparison, undominated
+from sfumato.comparison.frontier import Comparison, find_front
 from sfumato.comparison.trial import RISKS, Figures, Point
 from sfumato.errors import OutputError, ParameterError, UnknownNameError
 from tests.drawing.reading import NASTY, check_drawing, children, tooltip
@@ -42,7 +42,7 @@ def beaten(place, others):
 @given(PLACES)
 def test_the_front_is_what_nothing_beats(places):
     expected = [i for i, place in enumerate(places) if not beaten(place, places)]
-    assert undominated(places) == expected
+    assert find_front(places) == expected
     found = comparison(places)
     assert {point.name for point in found.front} == {f"p{i}" for i in expected}
     assert [found.place(point) for point in found.front] == sorted(places[i] for i in expected)
@@ -51,7 +51,7 @@ def test_the_front_is_what_nothing_beats(places):
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=9))
 def test_a_front_beats_all_that_is_not_on_it(places):
     rounded = [(round(x, 12), round(y, 12)) for x, y in places]
-    best = undominated(places)
+    best = find_front(places)
     assert best == [i for i, place in enumerate(rounded) if not beaten(place, rounded)]
     assert best
 

@@ -191,9 +191,9 @@ def compare(  # noqa: PLR0917 - options of a command line
             refuse_existing(target, force=force)
     _require_both(choose, output)
     from sfumato.comparison.compare import compare as task
-    from sfumato.comparison.variations import varied
+    from sfumato.comparison.variations import name_policies
 
-    named = varied(policies, varied_by(vary or []))
+    named = name_policies(policies, varied_by(vary or []))
     chosen = None if choose is None else _found(choose, list(named))
     with progress_bar(quiet=quiet or json) as progress:
         found = task(

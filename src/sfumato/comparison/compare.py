@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from sfumato.checks import require_int, require_number
-from sfumato.comparison.frontier import Comparison, checked_risk
+from sfumato.comparison.frontier import Comparison, require_risk
 from sfumato.comparison.trial import (
     AT_RISK,
     BELIEF,
@@ -13,7 +13,7 @@ from sfumato.comparison.trial import (
     CountedTable,
     try_all,
 )
-from sfumato.comparison.variations import varied
+from sfumato.comparison.variations import name_policies
 from sfumato.counts import FrequencySet
 from sfumato.decouplings import DECOUPLINGS
 from sfumato.errors import InputError, ParameterError, PolicyError, UnknownNameError
@@ -65,7 +65,7 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
         loss: What it is weighed against: a name from `sf.losses.LOSSES`, or `query-error`, the
             mean relative error of counting queries (see `sf.utility`). None takes
             normalized-loss; and query-error where a policy decouples without generalising.
-        threshold: From which belief on somebody is at risk; None takes the lowest of the policies.
+        threshold: From which belief on a person is at risk; None takes the lowest of the policies.
         parallel: How many policies are tried at a time; None takes as many as there are
             processors if that pays. The result is the same.
         seed: Fixes which of rows that were alike to a decision go to which class.
@@ -95,7 +95,7 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
         require_int("parallel", parallel, at_least=1)
     if threshold is not None:
         require_number("threshold", threshold, above=0, at_most=1)
-    named = varied(policies, vary)
+    named = name_policies(policies, vary)
     table = open_table(data)
     for name, policy in named.items():
         _check(name, policy, table.columns)
@@ -133,7 +133,7 @@ def _risk(risk: str | None, named: Mapping[str, Policy]) -> str:
     sensitive = any(policy.sensitive for policy in named.values())
     if risk is None:
         return AT_RISK if sensitive else PROSECUTOR
-    if checked_risk(risk) in (AT_RISK, BELIEF, GAIN) and not sensitive:
+    if require_risk(risk) in (AT_RISK, BELIEF, GAIN) and not sensitive:
         raise ParameterError(
             "risk",
             risk,
@@ -154,13 +154,13 @@ def _loss(loss: str | None, named: Mapping[str, Policy]) -> str:
 
 
 def _in_buckets(policy: Policy) -> bool:
-    """Tell whether a policy decouples without generalising."""
+    """Return whether a policy decouples without generalising."""
     decoupling = policy.make_decoupling(DECOUPLINGS)
     return decoupling is not None and not decoupling.keeps_classes
 
 
 def _check(name: str, policy: Policy, columns: Sequence[str]) -> None:
-    """Refuse a policy that is not one of this table, before anything is tried."""
+    """Check that a policy is one of this table, before anything is tried."""
     try:
         policy.check_against(columns)
         policy.make_method(PARTITIONERS)
@@ -184,7 +184,7 @@ def _populations(named: Mapping[str, Policy], report: Progress) -> dict[str, Fre
 
 
 def _warnings(named: Mapping[str, Policy], loss: str) -> tuple[str, ...]:
-    """Say what makes figures of different policies incomparable."""
+    """List what makes figures of different policies incomparable."""
     every = list(named.values())
     roles = {(frozenset(p.quasi_identifiers), frozenset(p.sensitive)) for p in every}
     measures = {_measure(policy) for policy in every if not _in_buckets(policy)}

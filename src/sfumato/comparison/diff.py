@@ -1,15 +1,138 @@
 """Diff: what changed in risk and utility between two releases, and why."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from sfumato.attacks import Outcome
-from sfumato.comparison.changes import Change, Changes, Direction
+from sfumato.content import Content, Part, Sentence, Showable, Table
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.releases.manifest import Manifest
 from sfumato.releases.opening import manifest_of
 from sfumato.tasks.utility import utility
 from sfumato.tasks.verify import Assessment, verify
+from sfumato.text import text_of
 from sfumato.usefulness import Utility
+
+Direction = Literal["safer", "riskier", "more useful", "less useful", "other"]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One figure or setting of two releases.
+
+    Example:
+        >>> print(Change("people at risk by linking", 3, 0, "safer"))
+        people at risk by linking: 3 became 0 (safer)
+    """
+
+    name: str
+    old: object
+    new: object
+    direction: Direction = "other"
+
+    @property
+    def meaning(self) -> str:
+        """Whether that is good or bad, where it is one of them."""
+        return "" if self.direction == "other" else self.direction
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values that JSON can hold."""
+        return {
+            "name": self.name,
+            "old": _plain(self.old),
+            "new": _plain(self.new),
+            "direction": self.direction,
+        }
+
+    def __str__(self) -> str:
+        meaning = f" ({self.meaning})" if self.meaning else ""
+        if self.old is None:
+            return f"{self.name}: {show_figure(self.new)} is new{meaning}"
+        if self.new is None:
+            return f"{self.name}: {show_figure(self.old)} is gone{meaning}"
+        return f"{self.name}: {show_figure(self.old)} became {show_figure(self.new)}{meaning}"
+
+
+@dataclass(frozen=True, eq=False)
+class Changes(Showable):
+    """What changed between two releases, and which settings it comes from."""
+
+    old: Assessment
+    new: Assessment
+    causes: tuple[Change, ...]
+    """What was done differently: the people, the promises, the levels, the method."""
+
+    risk: tuple[Change, ...]
+    """What adversaries learn."""
+
+    utility: tuple[Change, ...]
+    """What others can still learn."""
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing changed that is looked at."""
+        return not (self.causes or self.risk or self.utility)
+
+    @property
+    def riskier(self) -> tuple[Change, ...]:
+        """The changes for the worse."""
+        return tuple(change for change in self.risk if change.direction == "riskier")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values that JSON can hold."""
+        parts = ("causes", "risk", "utility")
+        return {
+            "old": self.old.answer,
+            "new": self.new.answer,
+            **{part: [change.to_dict() for change in getattr(self, part)] for part in parts},
+        }
+
+    def content(self) -> Content:
+        """Return what changed in risk and usefulness, and what was done differently."""
+        parts = (
+            _changes_part("Risk", self.risk, "no attack learns more or less"),
+            _changes_part("Usefulness", self.utility, "nothing measured changed"),
+            _changes_part("What was done differently", self.causes, "nothing that shows"),
+        )
+        headline = f"May it be published? Before: {self.old.answer}. Now: {self.new.answer}."
+        return Content(headline, parts, self.new.answer)
+
+    def __repr__(self) -> str:
+        return f"<Changes: {self.old.answer} before, {self.new.answer} now>"
+
+
+def _changes_part(title: str, changes: Sequence[Change], nothing: str) -> Part:
+    if not changes:
+        return Sentence(f"{title}: {nothing}.")
+    rows = [
+        [each.name, show_figure(each.old), show_figure(each.new), each.meaning] for each in changes
+    ]
+    return Table.of("", [title, "before", "now", "so it is"], rows, most=None)
+
+
+def show_figure(value: object) -> str:
+    """Write a figure for people.
+
+    >>> [show_figure(value) for value in (0.123456, 0.99996, None, ["a", 1])]
+    ['0.1235', '0.9999', 'none', 'a, 1']
+    """
+    if value is None:
+        return "none"
+    if isinstance(value, float):
+        # What is nearly certain is not certain.
+        return f"{min(value, 0.9999) if value < 1 else value:.4g}"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(show_figure, value)) or "none"
+    return text_of(value)
+
+
+def _plain(value: object) -> object:
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return text_of(value)
 
 
 def diff(
@@ -35,7 +158,7 @@ def diff(
         new: The release after.
         policy: The policy both are held to; roles and risk levels of plain tables.
         quasi_identifiers: The columns others may know, where nothing else says so.
-        sensitive: The columns nobody should learn, likewise.
+        sensitive: The sensitive columns, likewise.
         data: The table both were made of. With it, answers to counting queries are compared.
 
     Example:
@@ -63,7 +186,7 @@ def diff(
 
 
 def _risks(old: Assessment, new: Assessment) -> Iterator[Change]:
-    yield from _changed(
+    yield from _settings_changed(
         {f"promise {check.name}": check.status for check in old.checks},
         {f"promise {check.name}": check.status for check in new.checks},
     )
@@ -85,7 +208,7 @@ _FIGURES: Mapping[str, Callable[[Outcome], float | None]] = {
 
 
 def _both_near(old: object, new: object) -> bool:
-    """Tell whether two shares differ by rounding only."""
+    """Return whether two shares differ by rounding only."""
     return isinstance(old, float) and isinstance(new, float) and abs(old - new) < 1e-9
 
 
@@ -131,9 +254,9 @@ def _answers(
 def _causes(old: Manifest | None, new: Manifest | None) -> Iterator[Change]:
     if old is None or new is None:
         return
-    yield from _changed(_settings(old), _settings(new))
-    yield from _changed(_promises(old), _promises(new))
-    yield from _changed(_levels(old), _levels(new))
+    yield from _settings_changed(_settings(old), _settings(new))
+    yield from _settings_changed(_promises(old), _promises(new))
+    yield from _settings_changed(_levels(old), _levels(new))
 
 
 def _settings(manifest: Manifest) -> dict[str, object]:
@@ -148,7 +271,7 @@ def _settings(manifest: Manifest) -> dict[str, object]:
 
 
 def _promises(manifest: Manifest) -> dict[str, object]:
-    """Name promises without their parameters, so that a stronger one is a change."""
+    """Return promises without their parameters, so that a stronger one is a change."""
     found: dict[str, object] = {}
     for promise in manifest.models:
         column = promise.column
@@ -161,7 +284,7 @@ def _levels(manifest: Manifest) -> dict[str, object]:
     return {column.name: column.level_text for column in manifest.columns if column.recoded}
 
 
-def _changed(old: Mapping[str, object], new: Mapping[str, object]) -> Iterator[Change]:
+def _settings_changed(old: Mapping[str, object], new: Mapping[str, object]) -> Iterator[Change]:
     for name in dict.fromkeys([*old, *new]):
         if old.get(name) != new.get(name):
             yield Change(name, old.get(name), new.get(name))

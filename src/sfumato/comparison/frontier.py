@@ -1,4 +1,4 @@
-"""What several policies cost and leave at risk, and which of them no other one beats."""
+"""Several policies side by side: what each costs and leaves at risk, and the front of the best."""
 
 import csv
 import io
@@ -31,12 +31,12 @@ class Comparison(Showable):
 
     Example:
         >>> from sfumato.policy import Policy
-        >>> from sfumato.comparison.trial import Measured
+        >>> from sfumato.comparison.trial import Figures
         >>> columns = {"age": "quasi-identifier"}
         >>> policy = Policy(columns=columns, models=[{"model": "k-anonymity", "k": 2}])
         >>> figures = [("fine", 0.1, 0.5), ("coarse", 0.4, 0.1), ("worse", 0.5, 0.2)]
         >>> found = Comparison(tuple(
-        ...     Point(name, policy, Measured(
+        ...     Point(name, policy, Figures(
         ...         {"normalized-loss": loss}, 9, 0, 3, 2, {"prosecutor": risk}))
         ...     for name, loss, risk in figures), rows=9, risk="prosecutor")
         >>> [point.name for point in found.front], found["coarse"].loss
@@ -54,7 +54,7 @@ class Comparison(Showable):
     """The loss that the front is about."""
 
     threshold: float = 0.75
-    """From which belief on somebody is at risk."""
+    """From which belief on a person is at risk."""
 
     seed: int = 0
     warnings: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ class Comparison(Showable):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the policies are called, in their order."""
+        """The names of the policies, in their order."""
         return tuple(point.name for point in self.points)
 
     @property
@@ -87,23 +87,23 @@ class Comparison(Showable):
         )
 
     def place(self, point: Point) -> tuple[float, float]:
-        """Give the loss and the risk of a policy."""
+        """Return the loss and the risk of a policy."""
         return point.losses[self.loss], point.risks[self.risk]
 
     @property
     def front(self) -> tuple[Point, ...]:
         """The policies that no other one beats, the smallest loss first."""
         placed = self.placed
-        best = undominated([self.place(point) for point in placed])
+        best = find_front([self.place(point) for point in placed])
         return tuple(sorted((placed[i] for i in best), key=self.place))
 
     def by(self, risk: str | None = None, *, loss: str | None = None) -> "Comparison":
-        """Look at the same policies with another risk or another loss in mind.
+        """Return the same policies compared by another risk or another loss.
 
         Args:
             risk: at-risk (the share of people at risk), belief (the strongest about a sensitive
                 value), gain (by how much the release strengthened one at most), prosecutor (the
-                highest chance to find somebody's row), mean (the mean of those chances).
+                highest chance to find a person's row), mean (the mean of those chances).
             loss: One of the losses that were measured.
 
         >>> Comparison((), 0).by("mean").risk
@@ -112,11 +112,11 @@ class Comparison(Showable):
         measured = dict.fromkeys(name for p in self.points if p.possible for name in p.losses)
         if loss is not None and loss not in measured:
             raise UnknownNameError("loss", loss, measured, where="the comparison")
-        risk = self.risk if risk is None else checked_risk(risk)
+        risk = self.risk if risk is None else require_risk(risk)
         return replace(self, risk=risk, loss=self.loss if loss is None else loss)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values that JSON can hold."""
+        """Return everything as plain values that JSON can hold."""
         front = [point.name for point in self.front]
         return {
             "rows": self.rows,
@@ -150,7 +150,7 @@ class Comparison(Showable):
 
     @property
     def headline(self) -> str:
-        """What was compared, in a sentence or two."""
+        """A sentence or two about what was compared."""
         n = len(self.points)
         return (
             f"{n} polic{'y' if n == 1 else 'ies'} on {self.rows} rows. "
@@ -170,9 +170,9 @@ class Comparison(Showable):
 
     def svg(self) -> str:
         """Draw risk against loss, with the front."""
-        return self.drawn(linked=False)
+        return self.draw(linked=False)
 
-    def drawn(self, *, linked: bool) -> str:
+    def draw(self, *, linked: bool) -> str:
         """Draw it, if so with links to the places of a page where more is said."""
         front = {point.name for point in self.front}
         numbers = {name: str(i) for i, name in enumerate(self.names, 1)}
@@ -180,7 +180,7 @@ class Comparison(Showable):
             Spot(
                 *self.place(point),
                 numbers[point.name],
-                point.told(self.loss),
+                point.summary(self.loss),
                 on_front=point.name in front,
                 link=f"policy-{numbers[point.name]}" if linked else None,
             )
@@ -198,12 +198,12 @@ class Comparison(Showable):
         policies = [
             (
                 f"{number}. {point.name}" + (": on the front" if point.name in front else ""),
-                point.told(self.loss) if point.possible else f"Not possible: {point.reason}",
+                point.summary(self.loss) if point.possible else f"Not possible: {point.reason}",
                 point.policy.to_yaml(),
             )
             for number, point in enumerate(self.points, 1)
         ]
-        return comparison_page(self.content(), self.drawn(linked=True), self.threshold, policies)
+        return comparison_page(self.content(), self.draw(linked=True), self.threshold, policies)
 
     def csv(self) -> str:
         """Write the figures as CSV, a line per policy."""
@@ -247,12 +247,12 @@ _IN_CSV = (
 """What stands in a line before the losses, and after them."""
 
 
-def undominated(places: Sequence[tuple[float, float]]) -> list[int]:
+def find_front(places: Sequence[tuple[float, float]]) -> list[int]:
     """Find the places that no other one is below in one respect and not above in the other.
 
     Those at the same place stand or fall together.
 
-    >>> undominated([(0.1, 0.5), (0.4, 0.1), (0.5, 0.2), (0.1, 0.5)])
+    >>> find_front([(0.1, 0.5), (0.4, 0.1), (0.5, 0.2), (0.1, 0.5)])
     [0, 1, 3]
     """
     rounded = [(round(x, _SAME), round(y, _SAME)) for x, y in places]
@@ -265,8 +265,8 @@ def undominated(places: Sequence[tuple[float, float]]) -> list[int]:
     return [i for i, place in enumerate(rounded) if place in best]
 
 
-def checked_risk(risk: str) -> str:
-    """Refuse a risk that there is not, with the nearest name."""
+def require_risk(risk: str) -> str:
+    """Return the risk if there is such a one; else the error says the nearest."""
     if risk not in RISKS:
         raise UnknownNameError("risk", str(risk), RISKS)
     return risk

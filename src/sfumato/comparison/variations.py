@@ -32,33 +32,33 @@ NONE = "none"
 METHOD, SUPPRESSION, DECOUPLE = "method", "suppression", "decouple"
 
 
-def varied(
+def name_policies(
     policies: GivenPolicy | Mapping[str, GivenPolicy] | Sequence[GivenPolicy],
     vary: Mapping[str, Iterable[object]] | None = None,
 ) -> dict[str, Policy]:
-    """Name every policy there is to compare.
+    """Return every policy there is to compare, by name.
 
     Example:
         >>> columns = {"age": "quasi-identifier"}
         >>> policy = Policy(columns=columns, models=[{"model": "k-anonymity", "k": 2}])
-        >>> found = varied(policy, {"k": [2, 5], "method": ["full-domain", "mondrian"]})
+        >>> found = name_policies(policy, {"k": [2, 5], "method": ["full-domain", "mondrian"]})
         >>> list(found)
         ['k=2, full-domain', 'k=2, mondrian', 'k=5, full-domain', 'k=5, mondrian']
         >>> found["k=5, mondrian"].models, found["k=5, mondrian"].method.name
         ((KAnonymity(k=5),), 'mondrian')
     """
-    bases = _named(policies)
+    bases = _read_policies(policies)
     # One policy that is varied needs no name.
     alone = len(bases) == 1 and (_is_policy(policies) or not isinstance(policies, Mapping))
     found: dict[str, Policy] = {}
     for base, policy in bases:
-        for settings, changed in _combinations(base, policy, _checked(vary)):
+        for settings, changed in _combinations(base, policy, _read_values(vary)):
             parts = settings if alone and settings else [base, *settings]
             _add(found, ", ".join(parts), changed)
     return found
 
 
-def _named(
+def _read_policies(
     policies: GivenPolicy | Mapping[str, GivenPolicy] | Sequence[GivenPolicy],
 ) -> list[tuple[str, Policy]]:
     """Read the policies, and call those without a name after their files."""
@@ -103,7 +103,7 @@ def _name_of(policy: GivenPolicy, number: int | None) -> str:
     return "policy" if number is None else f"policy {number}"
 
 
-def _checked(vary: Mapping[str, Iterable[object]] | None) -> dict[str, list[object]]:
+def _read_values(vary: Mapping[str, Iterable[object]] | None) -> dict[str, list[object]]:
     if vary is None:
         return {}
     example = "{'k': [2, 5, 10], 'method': ['full-domain', 'mondrian']}"
@@ -122,7 +122,7 @@ def _checked(vary: Mapping[str, Iterable[object]] | None) -> dict[str, list[obje
 def _combinations(
     base: str, policy: Policy, vary: Mapping[str, list[object]]
 ) -> list[tuple[list[str], Policy]]:
-    """Give every combination of settings: how each is called, and the policy with them."""
+    """Return every combination of settings: what each is called, and the policy with them."""
     apart = [] if policy.decouple is None else [DECOUPLE]
     known = [*_parameters(policy), METHOD, SUPPRESSION, *apart]
     for key in vary:
@@ -132,14 +132,14 @@ def _combinations(
     for values in product(*vary.values()):
         names, changed = [], policy
         for key, value in zip(vary, values, strict=True):
-            name, changed = _changed(changed, key, value)
+            name, changed = _with_setting(changed, key, value)
             names.append(name)
         found.append((names, changed))
     return found
 
 
 def _parameters(policy: Policy) -> list[str]:
-    """Name the parameters of the models that have one value each."""
+    """List the parameters of the models that have one value each."""
     names = [
         name
         for model in policy.models
@@ -150,14 +150,14 @@ def _parameters(policy: Policy) -> list[str]:
 
 
 def _settings(policy: Policy) -> list[str]:
-    """Name the settings of the decoupling that have one value each."""
+    """List the settings of the decoupling that have one value each."""
     if policy.decouple is None or policy.decouple.name not in DECOUPLINGS:
         return []
     return [name for name in parameters(DECOUPLINGS[policy.decouple.name]) if name != "columns"]
 
 
-def _changed(policy: Policy, key: str, value: object) -> tuple[str, Policy]:
-    """Change one setting of a policy, and say how the result is called."""
+def _with_setting(policy: Policy, key: str, value: object) -> tuple[str, Policy]:
+    """Return a name for the setting, and the policy with it."""
     try:
         if key == METHOD:
             return _with_method(policy, value)
@@ -185,7 +185,7 @@ def _with_value(policy: Policy, key: str, value: object) -> tuple[str, Policy]:
 
 
 def _with_decoupling(policy: Policy, value: object) -> tuple[str, Policy]:
-    """Take another way to decouple, with those settings of the old one that it has too."""
+    """Return the policy with another decoupling and those settings of the old one it has too."""
     if resolve(value) in (None, NONE):
         return "not decoupled", policy.replace(decouple=None)
     given = DecouplingRule.read(value)
@@ -225,7 +225,7 @@ def _with_method(policy: Policy, value: object) -> tuple[str, Policy]:
 
 
 def seen_from(policy: Policy, folder: Path) -> Policy:
-    """Give the same policy with the names of its files as they are seen from another folder.
+    """Return the same policy with the names of its files as they are seen from another folder.
 
     A policy file names others from where it stands itself.
 

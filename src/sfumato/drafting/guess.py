@@ -148,7 +148,7 @@ def words(name: str) -> tuple[str, ...]:
 
 
 def meaning_of(name: str) -> Meaning | None:
-    """Say what a column's name stands for, or None if it says nothing known.
+    """Return what a column's name stands for, or None if it says nothing known.
 
     >>> meaning_of("age_at_diagnosis").what, meaning_of("city_name").what
     ('an age', 'a place')
@@ -170,7 +170,7 @@ def meaning_of(name: str) -> Meaning | None:
 
 
 def counts_up(name: str) -> bool:
-    """Tell whether a name is that of a running number or key, if its values are one.
+    """Return whether a name is that of a running number or key, if its values are one.
 
     >>> counts_up("Record No."), counts_up("diagnosis id"), counts_up("age")
     (True, True, False)
@@ -194,7 +194,7 @@ _PATTERNS = {
     "unique identifiers (UUID)": re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"),
     "internet addresses": re.compile(r"\w{3,6}://\S+|\d{1,3}(\.\d{1,3}){3}"),
 }
-"""Values that name somebody whatever the column is called."""
+"""Values that name a person whatever the column is called."""
 
 _OTHERS_MAY_KNOW = "others may know it"
 
@@ -211,7 +211,7 @@ class Guess(NamedTuple):
 def guess(domain: Domain) -> Guess:
     """Guess the role of a column, on the safe side where nothing is known.
 
-    A column nobody has words for is generalised (quasi-identifier) rather than
+    A column without known words is generalised (quasi-identifier) rather than
     published as it is: others may know it, and ranges of a measurement betray less than
     the measurement itself, which is nearly unique.
     """
@@ -297,7 +297,7 @@ class _Look:
         self.nearly_unique_for_sure = self.nearly_unique and self._known >= _ENOUGH
 
     def facts(self) -> str:
-        """Say in a few words how the values are spread."""
+        """Return in a few words how the values are spread."""
         if self._alone == self._known > 1:
             facts = "different in every row"
         elif self.nearly_unique:
@@ -310,7 +310,7 @@ class _Look:
         return facts
 
     def pattern(self) -> str | None:
-        """Name what most of the texts are, if it is something that names people."""
+        """Return what most of the texts are, if it is something that names people."""
         for what, form in _PATTERNS.items():
             hits = sum(form.fullmatch(text) is not None for text in self._texts)
             if hits >= 0.8 * len(self._texts):
@@ -318,14 +318,14 @@ class _Look:
         return None
 
     def is_free_text(self) -> bool:
-        """Tell sentences from categories: they are long, and few occur twice."""
+        """Return whether the texts are sentences, which are long, and few of which occur twice."""
         if self.kind != "text" or self._distinct < 0.5 * self._known:
             return False
         length = fmean(len(text) for text in self._texts)
         return length >= 100 or (length >= 30 and fmean(t.count(" ") for t in self._texts) >= 5)
 
     def is_running_number(self) -> bool:
-        """Tell whether the values count the rows: each once, at steady steps."""
+        """Return whether the values count the rows: each once, at steady steps."""
         if self._alone < self._known or self._known < 5:
             return False
         numbers = _whole(self._sample)
@@ -338,7 +338,7 @@ class _Look:
         return self._known >= _ENOUGH and numbers[-1] - numbers[0] < 1.2 * self._distinct
 
     def is_long_number(self) -> bool:
-        """Tell whether the values are whole numbers of many and equally many digits."""
+        """Return whether the values are whole numbers of many and equally many digits."""
         lengths = set(map(len, self._texts))
         return _whole(self._sample) is not None and len(lengths) == 1 and max(lengths) >= 5
 
@@ -352,7 +352,7 @@ def _kind(values: Sequence[Value]) -> str:
 
 
 def _whole(values: Sequence[Value]) -> list[int] | None:
-    """Give the values in order if all are whole numbers."""
+    """Return the values in order if all are whole numbers."""
     numbers = [number_of(value) for value in values]
     if any(number is None or not number.is_integer() for number in numbers):
         return None

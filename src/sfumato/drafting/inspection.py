@@ -124,7 +124,7 @@ def telling_subsets(
 
 
 def _candidates(before: Sequence[Subset], n: int, size: int, fair: int) -> Iterator[Subset]:
-    """Give all sets of a size if they are few enough, else those around the most telling ones."""
+    """Yield all sets of a size if they are few enough, else those around the most telling ones."""
     if comb(n, size) <= fair:
         yield from combinations(range(n), size)
         return
@@ -145,13 +145,13 @@ def _most_below(subset: Subset, alone: dict[Subset, int]) -> int:
 
 
 def _rows_alone(counts: FrequencySet, subset: Subset) -> int:
-    """Count the rows that nobody shares these columns with."""
+    """Count the rows that no other row shares these columns with."""
     codes = [counts.codes[i] for i in subset]
     key, width = PackedKeys.of(codes, [len(counts.columns[i].values) for i in subset])
     if width <= 4 * len(counts):
         rows = np.bincount(key, weights=counts.rows)
         return int(np.count_nonzero(rows == 1))
-    # A combination of several rows is nobody's own: seen twice, it cannot count as single.
+    # A combination of several rows singles out none of them: seen twice, it cannot count as single.
     keys = np.sort(np.concatenate([key, key[counts.rows > 1]]))
     new = np.concatenate([[True], keys[1:] != keys[:-1], [True]])
     return int(np.count_nonzero(new[1:] & new[:-1]))
@@ -198,7 +198,7 @@ class ClassSizes:
 
 @dataclass(frozen=True)
 class Risk:
-    """How likely somebody who knows the quasi-identifiers picks the right row."""
+    """How likely a reader who knows the quasi-identifiers picks the right row."""
 
     maximum: float
     average: float
@@ -234,7 +234,7 @@ class ColumnRisk:
     """The share of rows without a value."""
 
     unique: float
-    """The share of rows that nobody shares this column's value with."""
+    """The share of rows that no other shares this column's value with."""
 
 
 @dataclass(frozen=True)
@@ -294,7 +294,7 @@ class Inspection(Showable):
     """How many people of the population each class could be; None without one."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values that JSON can hold; infinity is the text "inf"."""
+        """Return everything as plain values that JSON can hold; infinity is the text "inf"."""
         plain: dict[str, Any] = _plain(asdict(self))
         return plain
 
@@ -422,7 +422,7 @@ def inspect_counts(
     Args:
         counts: The table, over quasi-identifiers and sensitive columns.
         quasi_identifiers: The columns others may know.
-        sensitive: The columns nobody should learn.
+        sensitive: The columns to protect.
         people: The population it was drawn from, if it is known.
         roles_from: Who said which columns are what.
         subsets: How many columns a set may have that is looked at; 0 skips that.

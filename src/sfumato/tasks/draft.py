@@ -70,9 +70,9 @@ def inspect(
         data: A path (CSV, Parquet, Feather) or a pandas, Polars or Arrow table.
         quasi_identifiers: The columns others may know; None takes the policy's, or
             guesses them as `draft` does.
-        sensitive: The columns nobody should learn.
+        sensitive: The columns to protect.
         policy: A policy, its path, or its settings as a mapping, instead of the two above.
-        population: A table of everybody the data was drawn from; None takes the policy's.
+        population: A table of the people the data was drawn from; None takes the policy's.
         subsets: Sets of at most this many columns are looked at for those that single people
             out; 0 skips that.
         progress: Told how far each stage is.

@@ -195,7 +195,7 @@ class CorrelationMap(Correlations, Showable):
         return save_text(target, self.svg())
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values that JSON can hold."""
+        """Return everything as plain values that JSON can hold."""
         return {
             "measure": self.measure,
             "rows": self.rows,
@@ -256,14 +256,13 @@ def correlations(
 
     Every measure is between 0, where one column tells nothing about the other, and 1. Numbers of
     many values are put into bins first, and a missing value is one like any other. Columns that
-    hold another value in nearly every row look tied to everything, for whoever knows such a value
-    knows the row.
+    hold another value in nearly every row look tied to everything: their value tells the row.
 
     Args:
         data: A release, its folder, or a table: a path (CSV, Parquet, Feather), pandas,
             Polars, Arrow. Decoupled releases are refused: they have no rows any more.
         quasi_identifiers: The columns others may know; a release knows its own.
-        sensitive: The columns nobody should learn about a person.
+        sensitive: The columns to protect.
         policy: Where roles come from, if the data is a plain table.
         measure: phi-square (the mean-square contingency, by which slicing chooses its columns),
             cramers-v (its root) or mutual-information (of the most it could be).
