@@ -303,7 +303,7 @@ class Inspection(Showable):
 
     @property
     def headline(self) -> str:
-        """How many rows look alike, in one line."""
+        """One line about how many rows look alike."""
         return (
             f"{self.rows} rows in {self.classes.count} classes, smallest {self.classes.smallest}, "
             f"{percent(self.risk.unique)} of rows unique"

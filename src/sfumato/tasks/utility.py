@@ -209,7 +209,7 @@ class CorrelationMap(Correlations, Showable):
 
     @property
     def headline(self) -> str:
-        """How many rows and columns were looked at, and how."""
+        """One line about the rows and columns that were looked at, and the measure."""
         return f"{self.rows} rows, {len(self.names)} columns, {self.measure}"
 
     def content(self) -> Content:
