@@ -30,7 +30,7 @@ from sfumato.recode.problem import counted_columns, make_problem, prepare
 from sfumato.releases.manifest import build_manifest
 from sfumato.tables import open_table
 from sfumato.tables.sql.counting import StoredSurvey
-from sfumato.tables.sql.table import Solved
+from sfumato.tables.sql.table import SolvedTables
 from sfumato.verifier import verify_file
 from sfumato.verifier.release import promises_in
 
@@ -118,7 +118,7 @@ class Here:
         published = made.filter([note is None for note in made["note"].to_pylist()])
         self.pieces = [part.filter(pa.compute.is_null(part.columns[-1])) for part in parts]
         every = made.filter([not note for note in made["note"].to_pylist()])
-        yield Solved(open_table(published), every, "note", notes)
+        yield SolvedTables(open_table(published), every, "note", notes)
 
 
 def _numbers(table, column):
