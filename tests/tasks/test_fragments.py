@@ -137,12 +137,10 @@ def in_fragments(table, policy, method, most):
     found = fitted.found
     stored = StoredSurvey(found.columns, found.frequencies, found.sample, found.rows)
     here = Here(table)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fragments, "open_stored", lambda table: table)
-        with fragments.decided_in_fragments(
-            policy, fitted._replace(found=stored), limit, here, table.column_names, None
-        ) as solved:
-            return policy, solved, here
+    with fragments.decided_in_fragments(
+        policy, fitted._replace(found=stored), limit, here, table.column_names, None
+    ) as solved:
+        return policy, solved, here
 
 
 def verified(policy, solved, table):
