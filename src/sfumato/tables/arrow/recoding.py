@@ -1,14 +1,14 @@
 """Recoding batch by batch: raw values to codes, codes to labels."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from sfumato.counts import WIDEST_KEY
-from sfumato.errors import some
+from sfumato.errors import InputError, some
 from sfumato.recoding import DROP, SUPPRESSED, FullDomainRecoding, LocalColumn, LocalRecoding
 from sfumato.tables.arrow.counting import Codebook
 from sfumato.tables.arrow.sources import Source, changed_error
@@ -24,6 +24,39 @@ from sfumato.text import STAR, text_of
 from sfumato.typing import BoolArray, CodeArray, IntArray, Value
 
 _UNKNOWN = -1
+
+
+def unknown_values(where: str, column: str, values: Iterable[Value]) -> InputError:
+    """Return the error for values of a column that a recoding does not know."""
+    return changed_error(
+        where, f"column {column!r} holds {some(values)}, which the recoding does not know"
+    )
+
+
+class CombinationErrors(NamedTuple):
+    """The errors for combinations of values that do not fit a local recoding."""
+
+    where: str
+    names: Sequence[str]
+    values: Sequence[Sequence[Value]]
+    """Per column, the values that codes stand for."""
+
+    def unknown(self, codes: Sequence[int]) -> InputError:
+        """Return the error for a combination that the recoding does not know."""
+        return changed_error(
+            self.where, f"a row has {self._describe(codes)}, which the recoding does not know"
+        )
+
+    def wrong_rows(self, codes: Sequence[int], planned: int, *, more: bool) -> InputError:
+        """Return the error for more rows, or fewer, than the recoding has of a combination."""
+        word, text = "more" if more else "fewer", self._describe(codes)
+        return changed_error(
+            self.where, f"there are {word} rows with {text} than the {planned} of the recoding"
+        )
+
+    def _describe(self, codes: Sequence[int]) -> str:
+        cells = zip(self.names, self.values, codes, strict=True)
+        return ", ".join(f"{name} {values[code]!r}" for name, values, code in cells)
 
 
 class ColumnReader:
@@ -65,11 +98,7 @@ class ColumnReader:
         unknown = codes == _UNKNOWN
         if unknown.any():
             strangers = np.unique(places.codes()[unknown])
-            raise changed_error(
-                self._where,
-                f"column {self.column!r} holds {some(self._values(strangers))}, "
-                "which the recoding does not know",
-            )
+            raise unknown_values(self._where, self.column, self._values(strangers))
         return codes
 
     def _learn(self) -> None:
@@ -469,9 +498,10 @@ class LocalRecoder(Recoder):
     def __init__(self, recoding: LocalRecoding, source: Source, rng: np.random.Generator) -> None:
         dictionaries = {column.column: column.values for column in recoding.columns}
         dictionaries |= {column.name: column.values for column in recoding.others}
-        self._where = source.where
+        self._errors = CombinationErrors(
+            source.where, tuple(dictionaries), tuple(dictionaries.values())
+        )
         self._recoding = recoding
-        self._values = list(dictionaries.values())
         self._readers = [
             ColumnReader(name, values, np.arange(len(values)), source)
             for name, values in dictionaries.items()
@@ -483,7 +513,7 @@ class LocalRecoder(Recoder):
         }
         self._combinations = Tuples(
             list(recoding.combinations),
-            [len(values) for values in self._values],
+            [len(values) for values in dictionaries.values()],
             recoding.combinations.shape[1],
         )
         self._portions = Portions(recoding.starts, recoding.rows, rng)
@@ -504,36 +534,23 @@ class LocalRecoder(Recoder):
         strangers = combinations < 0
         if strangers.any():
             row = int(np.argmax(strangers))
-            example = self._describe([column[row] for column in raw])
-            raise changed_error(
-                self._where, f"a row has {example}, which the recoding does not know"
-            )
+            raise self._errors.unknown([int(column[row]) for column in raw])
         try:
             return self._portions.hand_out(combinations)
         except UsedUpError as error:
-            told, rows = self._describe_planned(error.combination)
-            raise changed_error(
-                self._where, f"there are more rows with {told} than the {rows} of the recoding"
-            ) from None
+            raise self._wrong_rows(error.combination, more=True) from None
 
     def finish(self) -> None:
         left = np.flatnonzero(self._portions.left)
         if len(left):
             at = int(np.searchsorted(self._recoding.starts, left[0], side="right")) - 1
-            told, rows = self._describe_planned(at)
-            raise changed_error(
-                self._where, f"there are fewer rows with {told} than the {rows} of the recoding"
-            )
+            raise self._wrong_rows(at, more=False)
 
-    def _describe_planned(self, combination: int) -> tuple[str, int]:
-        """Describe a combination, and return the number of rows the recoding has of it."""
-        start, end = self._recoding.starts[combination : combination + 2]
-        told = self._describe(self._recoding.combinations[:, combination])
-        return told, int(self._recoding.rows[start:end].sum())
-
-    def _describe(self, codes: Sequence[int] | CodeArray) -> str:
-        cells = zip(self.looked_at, self._values, codes, strict=True)
-        return ", ".join(f"{name} {values[code]!r}" for name, values, code in cells)
+    def _wrong_rows(self, at: int, *, more: bool) -> InputError:
+        start, end = self._recoding.starts[at : at + 2]
+        planned = int(self._recoding.rows[start:end].sum())
+        codes = self._recoding.combinations[:, at].tolist()
+        return self._errors.wrong_rows(codes, planned, more=more)
 
 
 def _raw_codes(column: LocalColumn) -> IntArray | None:

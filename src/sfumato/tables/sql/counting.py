@@ -207,11 +207,9 @@ class Values:
             found[_WHOLE] = whole.ifelse(1, 0).sum().cast("int64")
         fetched = database.fetch(rows.group_by(f"k{position}").aggregate(**found))
         field = database.fields[position]
-        column = fetched.column(f"k{position}")
-        # Where nothing is known, not even its type was fetched.
-        column = column.cast(field.key_type) if t.is_null(column.type) else column
-        book = Codebook(field.name, column.type)
-        codes = book.encode(column.combine_chunks()).astype(np.int64)
+        keys = _one(fetched.column(f"k{position}"), field.key_type)
+        book = Codebook(field.name, keys.type)
+        codes = book.encode(keys).astype(np.int64)
         times, whole_times = (
             sums(codes, _numbers(fetched.column(name)), len(book))
             for name in (TIMES, _WHOLE if complete else TIMES)

@@ -10,7 +10,6 @@ import ibis
 import numpy as np
 import pyarrow as pa
 
-from sfumato.errors import some
 from sfumato.recoding import (
     DROP,
     ColumnRecoding,
@@ -24,8 +23,7 @@ from sfumato.recoding import (
     SUPPRESSED as NO_CLASS,
 )
 from sfumato.tables.arrow.counting import MISSING
-from sfumato.tables.arrow.recoding import Tuples
-from sfumato.tables.arrow.sources import changed_error
+from sfumato.tables.arrow.recoding import CombinationErrors, Tuples, unknown_values
 from sfumato.tables.arrow.types import from_numpy, from_texts
 from sfumato.tables.base import Suppression
 from sfumato.tables.sql.counting import (
@@ -225,10 +223,7 @@ def _codes(where: str, column: ColumnRecoding, counted: FetchedCounts, i: int) -
         codes[MISSING] = DROP
     if (codes == _UNKNOWN).any():
         strangers = [values[at] for at in np.flatnonzero(codes == _UNKNOWN)]
-        raise changed_error(
-            where,
-            f"column {column.column!r} holds {some(strangers)}, which the recoding does not know",
-        )
+        raise unknown_values(where, column.column, strangers)
     return codes
 
 
@@ -250,6 +245,7 @@ class LocalRecoder:
         self._recoding = recoding
         self._counted = counted
         self._values = [c.values for c in recoding.columns] + [c.values for c in recoding.others]
+        self._errors = CombinationErrors(database.where, counted.names, self._values)
         self._combination = self._found()
         """The number the recoding has for each counted combination."""
 
@@ -266,10 +262,7 @@ class LocalRecoder:
         found = known.find(codes, len(self._counted.rows))
         if (found < 0).any():
             at = int(np.argmax(found < 0))
-            told = self._describe([int(column[at]) for column in codes])
-            raise changed_error(
-                self._database.where, f"a row has {told}, which the recoding does not know"
-            )
+            raise self._errors.unknown([int(column[at]) for column in codes])
         return found.astype(np.int64)
 
     def _known_codes(self, i: int) -> CodeArray:
@@ -280,11 +273,7 @@ class LocalRecoder:
         codes: CodeArray = lookup[self._counted.codes[i]]
         if (codes < 0).any():
             strangers = [values[at] for at in np.unique(self._counted.codes[i][codes < 0])]
-            raise changed_error(
-                self._database.where,
-                f"column {self._counted.names[i]!r} holds {some(strangers)}, which the recoding "
-                "does not know",
-            )
+            raise unknown_values(self._database.where, self._counted.names[i], strangers)
         return codes
 
     def _check_rows(self) -> None:
@@ -297,16 +286,9 @@ class LocalRecoder:
         wrong = np.flatnonzero(there != planned)
         if len(wrong):
             at = wrong[0]
-            more = "more" if there[at] > planned[at] else "fewer"
-            told = self._describe(self._recoding.combinations[:, at].tolist())
-            raise changed_error(
-                self._database.where,
-                f"there are {more} rows with {told} than the {planned[at]} of the recoding",
-            )
-
-    def _describe(self, codes: list[int]) -> str:
-        cells = zip(self._counted.names, self._values, codes, strict=True)
-        return ", ".join(f"{name} {values[code]!r}" for name, values, code in cells)
+            codes = self._recoding.combinations[:, at].tolist()
+            more = bool(there[at] > planned[at])
+            raise self._errors.wrong_rows(codes, int(planned[at]), more=more)
 
     def build(self, plain: list[int], *, as_text: bool) -> RecodedQuery:
         """Build it.
