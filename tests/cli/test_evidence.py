@@ -84,6 +84,8 @@ def test_a_release_that_another_signed_ends_with_1(signed, run):
         (("sign", "release", "--key", "policy.yaml"), "holds no such key"),
         (("sign", "nowhere", "--key", "publisher.key"), "no manifest.json"),
         ((*ANONYMIZE, "--force", "--key", "nowhere.key"), "No such file"),
+        ((*ANONYMIZE, "--force", "--key", "policy.yaml"), "holds no such key"),
+        ((*ANONYMIZE, "--force", "--key", "publisher.pub"), "this is a public key"),
     ],
 )
 def test_a_wrong_request_ends_with_2(signed, run, args, words):
