@@ -227,7 +227,7 @@ def test_what_is_said_of_fragments_is_what_would_be_said_of_one_piece():
         assert 0.9 * loss <= solved.decision.losses[name] <= 1.5 * loss, name
     roles = policy.check_against(table.column_names)
     ours, theirs = (
-        build_manifest(policy, roles, decision, reproducible=False)
+        build_manifest(policy, roles, decision, reproducible=False).to_dict()
         for decision in (solved.decision, whole)
     )
     assert ours.keys() == theirs.keys()
