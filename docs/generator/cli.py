@@ -1,6 +1,6 @@
 """Reference page of the command line.
 
-Laid out here from the commands' own settings: the help texts of different versions of
+SubTuples out here from the commands' own settings: the help texts of different versions of
 the library that parses them look a little different, and this page should not.
 """
 

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from sfumato.counts import Column, FrequencySet, added, group, sums
+from sfumato.counts import Column, FrequencySet, add_up, group, sums
 from sfumato.errors import PolicyError, UnknownColumnError
 from sfumato.hierarchy.base import Ladder
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
@@ -34,7 +34,7 @@ class SensitiveColumn:
     ladder: Ladder | None = None
     _memo: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
-    def derived(self, key: Hashable, build: Callable[["SensitiveColumn"], T]) -> T:
+    def memoize(self, key: Hashable, build: Callable[["SensitiveColumn"], T]) -> T:
         """Compute something about the values once and keep it (category codes, weights)."""
         if key not in self._memo:
             self._memo[key] = build(self)
@@ -44,7 +44,7 @@ class SensitiveColumn:
 
 @dataclass(frozen=True, eq=False)
 class ValueCounts:
-    """How many rows hold each value in each class: one entry per pair that occurs.
+    """The rows that hold each value in each class: one entry per pair that occurs.
 
     Entries are sorted by class, then value; every class has at least one entry.
     """
@@ -60,7 +60,7 @@ class ValueCounts:
 
     @cached_property
     def starts(self) -> IntArray:
-        """Where each class's entries begin."""
+        """The position at which each class's entries begin."""
         return np.flatnonzero(np.diff(self.class_id, prepend=-1))
 
     @cached_property
@@ -100,7 +100,7 @@ class KnownCounts:
 
     @cached_property
     def distinct(self) -> IntArray:
-        """How many different known values each class shows."""
+        """The number of different known values each class shows."""
         return np.bincount(self.class_id, minlength=len(self.totals))
 
     @cached_property
@@ -116,7 +116,7 @@ class KnownCounts:
     def entropy(self) -> FloatArray:
         """The entropy of each class's shares, to base e; -∞ where no value is known."""
         # -Σ c/n log(c/n) = log n - (Σ c log c)/n, one pass over the counts.
-        sums = added(self.class_id, self.rows * np.log(self.rows), len(self))
+        sums = add_up(self.class_id, self.rows * np.log(self.rows), len(self))
         result = np.full(len(self), -np.inf)
         some = self.totals > 0
         totals = self.totals[some]
@@ -129,7 +129,7 @@ class KnownCounts:
         first = np.cumsum(self.distinct) - self.distinct
         rank = np.arange(len(self.rows)) - first[self.class_id]
         tail = np.where(rank >= n, self._falling, 0)
-        sums = added(self.class_id, tail, len(self))
+        sums = add_up(self.class_id, tail, len(self))
         return sums if self.rows.dtype.kind == "f" else sums.astype(np.int64)
 
     @cached_property
@@ -156,35 +156,35 @@ class EquivalenceClasses:
     sizes: IntArray
     sensitive: Mapping[str, ValueCounts] = field(default_factory=dict)
     population: IntArray | None = None
-    """How many people of the population table fall into each class, if one was given."""
+    """The people of the population table in each class, if one was given."""
 
     own: IntArray | None = None
     """Rows published with each class's own values, where classes overlap and `sizes` is more."""
 
     unseen: int = 0
-    """How many people of the population are in classes that the table does not show at all."""
+    """The people of the population in classes that the table does not show at all."""
 
     def __len__(self) -> int:
         return len(self.sizes)
 
     @cached_property
     def total(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return int(self.rows.sum())
 
     @property
     def rows(self) -> IntArray:
-        """How many rows each class stands for; its size, unless classes overlap."""
+        """The number of rows each class stands for; its size, unless classes overlap."""
         return self.sizes if self.own is None else self.own
 
     def counts_of(self, column: str) -> ValueCounts:
-        """Give the value counts of a sensitive column, or refuse with the nearest name."""
+        """Return the value counts of a sensitive column, or refuse with the nearest name."""
         if column not in self.sensitive:
             raise UnknownColumnError(column, self.sensitive, where="the sensitive columns")
         return self.sensitive[column]
 
     def population_sizes(self) -> IntArray:
-        """Give the population's class sizes, or refuse if there is no population."""
+        """Return the population's class sizes, or refuse if there is no population."""
         if self.population is None:
             raise PolicyError(
                 "this model compares the table with a population and none was given. "
@@ -192,7 +192,7 @@ class EquivalenceClasses:
             )
         return self.population
 
-    def merged(self, into: IntArray) -> "EquivalenceClasses":
+    def merge(self, into: IntArray) -> "EquivalenceClasses":
         """Merge classes: class i becomes part of class `into[i]` (numbers without gaps)."""
         n = int(into.max()) + 1 if len(into) else 0
 
@@ -207,8 +207,8 @@ class EquivalenceClasses:
         own = None if self.own is None else add(self.own)
         return EquivalenceClasses(add(self.sizes), sensitive, population, own, self.unseen)
 
-    def kept(self, keep: np.ndarray, *, own_reference: bool = False) -> "EquivalenceClasses":
-        """Leave out the classes where `keep` is false.
+    def keep(self, keep: np.ndarray, *, own_reference: bool = False) -> "EquivalenceClasses":
+        """Remove the classes where `keep` is false.
 
         With `own_reference` the remaining rows become what classes are compared with.
         """
@@ -283,7 +283,7 @@ def classes_from(
 
 
 def sensitive_codes(counts: FrequencySet, name: str) -> IntArray:
-    """Give a column's codes with missing as `MISSING`."""
+    """Return a column's codes with missing as `MISSING`."""
     column = counts.column(name)
     codes = counts.codes_of(name).astype(np.int64)
     if column.missing >= 0:
@@ -293,7 +293,7 @@ def sensitive_codes(counts: FrequencySet, name: str) -> IntArray:
 
 # Classes when a missing value matches every value: they overlap.
 #
-# Two published tuples are compatible when they agree wherever both are known. Whoever looks for a
+# Two published tuples are compatible when they agree wherever both are known. Who looks for a
 # person finds all rows compatible with what they know, so each tuple is judged on the rows of all
 # tuples compatible with it, its own among them.
 
@@ -362,7 +362,7 @@ def _common_groups(
 def _spread(
     counts: ValueCounts, of_their: IntArray, mine: IntArray, my_group: IntArray, n: int
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Give every class of mine the value counts of its group of theirs."""
+    """Return every class of mine the value counts of its group of theirs."""
     at = of_their[counts.class_id]
     entries = np.flatnonzero(at >= 0)
     entries = entries[np.argsort(at[entries], kind="stable")]

@@ -55,7 +55,7 @@ class Groups(NamedTuple):
 
     @property
     def n(self) -> int:
-        """How many groups there are."""
+        """The number of groups."""
         return len(self.first)
 
 
@@ -69,10 +69,10 @@ def sums(of_item: IntArray, rows: IntArray, n: int) -> IntArray:
     return np.bincount(of_item, weights=rows, minlength=n).astype(np.int64)
 
 
-def added(of_item: IntArray | CodeArray, weight: np.ndarray, n: int) -> FloatArray:
+def add_up(of_item: IntArray | CodeArray, weight: np.ndarray, n: int) -> FloatArray:
     """Add up the weights of the items of each group.
 
-    >>> added(np.array([0, 1, 0]), np.array([0.5, 1.0, 2.0]), 2).tolist()
+    >>> add_up(np.array([0, 1, 0]), np.array([0.5, 1.0, 2.0]), 2).tolist()
     [2.5, 1.0]
     """
     return np.bincount(of_item, weights=weight, minlength=n).astype(np.float64, copy=False)
@@ -235,14 +235,14 @@ class FrequencySet:
     """`codes[c, i]`: the value of column c in combination i."""
 
     rows: IntArray
-    """How many rows have combination i."""
+    """The number of rows that have combination i."""
 
     def __len__(self) -> int:
         return len(self.rows)
 
     @cached_property
     def total(self) -> int:
-        """How many rows were counted."""
+        """The number of rows counted."""
         return int(self.rows.sum())
 
     @property
@@ -262,7 +262,7 @@ class FrequencySet:
         return self.columns[self.index(name)]
 
     def codes_of(self, name: str) -> CodeArray:
-        """Give the codes of one column."""
+        """Return the codes of one column."""
         codes: CodeArray = self.codes[self.index(name)]
         return codes
 
@@ -332,7 +332,7 @@ class FrequencySet:
         return cls.from_codes(names, values, codes, np.ones(len(table), dtype=np.int64))
 
     def without(self, unwanted: BoolArray) -> Self:
-        """Leave out some combinations; the dictionaries stay as they are."""
+        """Remove some combinations; the dictionaries stay as they are."""
         return replace(self, codes=self.codes[:, ~unwanted], rows=self.rows[~unwanted])
 
 
@@ -360,17 +360,17 @@ class CoarseFrequencySet(FrequencySet):
         return super().value_counts(name)
 
 
-def aligned(
+def align(
     table: FrequencySet, other: FrequencySet, names: Sequence[str]
 ) -> tuple[FrequencySet, FrequencySet]:
-    """Give two frequency sets common dictionaries for some columns.
+    """Return two frequency sets common dictionaries for some columns.
 
     Values are matched by how they are written, so the text "39" of a CSV file and the
     number 39 of a Parquet file are one value.
 
     >>> one = FrequencySet.from_rows(["age"], [("39",), ("41",)])
     >>> two = FrequencySet.from_rows(["age"], [(40,), (41,)])
-    >>> [f.columns[0].values for f in aligned(one, two, ["age"])]
+    >>> [f.columns[0].values for f in align(one, two, ["age"])]
     [('39', 40, '41'), ('39', 40, '41')]
     """
     both = []

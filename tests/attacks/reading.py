@@ -15,7 +15,7 @@ class Written(Labels):
         super().__init__()
         object.__setattr__(self, "covers", covers)
 
-    def covered(self, raw, shown):
+    def read(self, raw, shown):
         at = {text_or_none(value): code for code, value in enumerate(raw.values)}
         covers = self.covers.get(raw.name, {})
         texts = [covers.get(text, [text]) for text in map(text_or_none, shown.values)]

@@ -124,7 +124,7 @@ def test_the_order_of_rows_does_not_matter(attack, rows, data):
 def test_the_order_of_classes_does_not_matter(attack, rows, data):
     classes = classes_with_tree(rows)
     order = np.array(data.draw(st.permutations(range(len(classes)))))
-    one, moved = attack.run(classes), attack.run(classes.merged(order))
+    one, moved = attack.run(classes), attack.run(classes.merge(order))
     assert moved.vulnerable[order].tolist() == one.vulnerable.tolist()
     assert moved.posterior[order].tolist() == one.posterior.tolist()
     assert [moved.believed(i) for i in order.tolist()] == [
@@ -138,7 +138,7 @@ def test_a_class_is_judged_for_itself(attack, rows, data):
     classes = classes_with_tree(rows)
     n = len(classes)
     keep = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)), dtype=bool)
-    one, left = attack.run(classes), attack.run(classes.kept(keep))
+    one, left = attack.run(classes), attack.run(classes.keep(keep))
     assert left.vulnerable.tolist() == one.vulnerable[keep].tolist()
     assert left.posterior.tolist() == one.posterior[keep].tolist()
     assert left.prior.tolist() == one.prior[keep].tolist()
@@ -151,7 +151,7 @@ def test_merging_exposes_nobody_where_no_part_was_exposed(attack, rows, data):
     n = len(classes)
     side = np.array(data.draw(st.lists(st.integers(0, 1), min_size=n, max_size=n)))
     _, into = np.unique(side, return_inverse=True)
-    before, after = attack.run(classes).vulnerable, attack.run(classes.merged(into)).vulnerable
+    before, after = attack.run(classes).vulnerable, attack.run(classes.merge(into)).vulnerable
     # A share of the whole is never larger than in all parts.
     for merged in np.flatnonzero(after):
         assert before[into == merged].any()
@@ -166,7 +166,7 @@ def test_merging_never_exposes_a_class_that_had_a_part_with_differing_values(att
     n = len(classes)
     side = np.array(data.draw(st.lists(st.integers(0, 1), min_size=n, max_size=n)))
     _, into = np.unique(side, return_inverse=True)
-    before, after = attack.run(classes).vulnerable, attack.run(classes.merged(into)).vulnerable
+    before, after = attack.run(classes).vulnerable, attack.run(classes.merge(into)).vulnerable
     # Only a class without known values was safe because it says nothing.
     silent = classes.counts_of("disease").known.totals == 0
     assert not after[into[~before & ~silent]].any()

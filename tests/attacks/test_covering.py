@@ -36,7 +36,7 @@ def every_row(people):
 
 def test_what_labels_stand_for_comes_from_the_hierarchy():
     raw, shown = Column("x", tuple(PATHS)), Column("x", tuple(UNDER))
-    found = Labels({"x": LADDER}).covered(raw, shown)
+    found = Labels({"x": LADDER}).read(raw, shown)
     assert {
         label: {raw.values[code] for code in codes}
         for label, codes in zip(UNDER, found, strict=True)

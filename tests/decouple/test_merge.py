@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.counts import FrequencySet
-from sfumato.decouplings import Merged
+from sfumato.decouplings import MergedTables
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, OutputError, ParameterError, UnknownColumnError
 from tests.decouple import literal
@@ -41,7 +41,7 @@ def test_merging_is_the_literal_join(rows):
 
 @given(ROWS, st.integers(0, 60), st.integers(1, 60))
 def test_any_part_of_the_join_is_a_part_of_the_whole(rows, start, length):
-    merged = Merged(GroupedTables.of(FrequencySet.from_rows(NAMES, rows), QI, SENSITIVE))
+    merged = MergedTables(GroupedTables.of(FrequencySet.from_rows(NAMES, rows), QI, SENSITIVE))
     start, stop = min(start, merged.total), min(start + length, merged.total)
     group, entries = merged.rows(0, merged.total)
     some_group, some_entries = merged.rows(start, stop)

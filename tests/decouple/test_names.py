@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.decouplings.base import file_names, unused
+from sfumato.decouplings.base import file_names, free_name
 from tests.decouple.tables import ODD, table
 
 
@@ -25,7 +25,7 @@ def test_a_safe_name_is_kept_wherever_it_stands():
 
 @given(st.lists(st.sampled_from(["group", "Group", "GROUP_2", "group_3", "count"]), unique=True))
 def test_a_new_column_has_a_name_that_no_other_has(taken):
-    name = unused("group", taken)
+    name = free_name("group", taken)
     assert name.casefold() not in {each.casefold() for each in taken}
 
 

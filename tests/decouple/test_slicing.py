@@ -15,7 +15,7 @@ import sfumato as sf
 from sfumato.counts import FrequencySet
 from sfumato.decouplings import Slicing
 from sfumato.errors import InfeasibleError, InputError, ParameterError, UnknownColumnError
-from sfumato.slicing import Columns, Laid, beliefs, bucketed, exposed
+from sfumato.slicing import Columns, SubTuples, beliefs, cut_into_buckets, find_exposed
 from sfumato.tables import open_table
 from tests.adult import LEVELS
 from tests.decouple.tables import table
@@ -343,10 +343,10 @@ def test_the_census_is_sliced_and_nobody_in_it_is_exposed(method, adult):
     names = [name for name in LEVELS if name != "occupation"]
     parts = method.run(counts, names, ["occupation"], rng=np.random.default_rng(1))
     columns = Columns(tuple(part.columns for part in parts.tables), "occupation")
-    laid = Laid.of(counts, columns)
-    bucket = bucketed(laid, [counts.codes_of(name) for name in names], method.diversity)
+    laid = SubTuples.of(counts, columns)
+    bucket = cut_into_buckets(laid, [counts.codes_of(name) for name in names], method.diversity)
     assert len(parts.grouped) == bucket.max() + 1 > 1000
-    assert not len(exposed(laid, bucket, method.diversity))
+    assert not len(find_exposed(laid, bucket, method.diversity))
     if method.form == "probabilistic":
         assert beliefs(laid, bucket).max() * method.l <= 1 + 1e-12
 

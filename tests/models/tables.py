@@ -47,7 +47,7 @@ def populated(draw) -> EquivalenceClasses:
 def empty() -> EquivalenceClasses:
     """A table nobody is in."""
     classes = classes_with_tree([("A", "flu"), ("A", "hiv")])
-    return replace(classes, population=classes.sizes).kept(np.array([False]))
+    return replace(classes, population=classes.sizes).keep(np.array([False]))
 
 
 def counts_by_class(rows) -> list[Counter]:

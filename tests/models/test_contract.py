@@ -102,14 +102,14 @@ def test_an_empty_table_keeps_every_promise(model):
 @given(classes=populated(), data=st.data())
 def test_the_order_of_classes_does_not_matter(model, classes, data):
     order = np.array(data.draw(st.permutations(range(len(classes)))))
-    other = classes.merged(order)
+    other = classes.merge(order)
     moved, unmoved = model.passes(other), model.passes(classes)
     if isinstance(model, TableModel) and not model.sizes_together:
         # Of classes of equal size the first go first: which ones, but not how many rows.
         assert sorted(other.sizes[moved]) == sorted(classes.sizes[unmoved])
     else:
         assert moved[order].tolist() == unmoved.tolist()
-    assert model.measure(classes.merged(order)) == pytest.approx(model.measure(classes))
+    assert model.measure(classes.merge(order)) == pytest.approx(model.measure(classes))
 
 
 @those(lambda model: not isinstance(model, TableModel))
@@ -117,7 +117,7 @@ def test_the_order_of_classes_does_not_matter(model, classes, data):
 def test_a_class_is_judged_for_itself(model, classes, data):
     size = len(classes)
     keep = np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)), dtype=bool)
-    assert model.passes(classes.kept(keep)).tolist() == model.passes(classes)[keep].tolist()
+    assert model.passes(classes.keep(keep)).tolist() == model.passes(classes)[keep].tolist()
 
 
 @those(lambda model: model.merging.closed)
@@ -129,7 +129,7 @@ def test_a_closed_promise_survives_merging_classes_that_keep_it(model, classes, 
     # Failing classes stay alone; the others meet on two sides.
     group = np.where(good, side, 2 + np.arange(size))
     _, into = np.unique(group, return_inverse=True)
-    after = model.passes(classes.merged(into))
+    after = model.passes(classes.merge(into))
     assert after[into[good]].all()
 
 
@@ -139,7 +139,7 @@ def test_an_absorbing_promise_survives_merging_with_anything(model, classes, dat
     size = len(classes)
     side = np.array(data.draw(st.lists(st.integers(0, 1), min_size=size, max_size=size)))
     _, into = np.unique(side, return_inverse=True)
-    after = model.passes(classes.merged(into))
+    after = model.passes(classes.merge(into))
     assert after[into[model.passes(classes)]].all()
 
 
@@ -157,7 +157,7 @@ def test_a_promise_not_declared_absorbing_can_really_be_broken_by_merging(model)
     rows += [(label, disease) for label, disease in zip("BCDE", diseases, strict=True)] * 50
     classes = replace(classes_with_tree(rows), population=np.array([10, 50, 200, 200, 200]))
     assert model.passes(classes)[0]
-    assert not model.passes(classes.merged(np.array([0, 0, 1, 2, 3])))[0]
+    assert not model.passes(classes.merge(np.array([0, 0, 1, 2, 3])))[0]
 
 
 def test_a_low_average_risk_can_be_broken_by_merging_others():
@@ -165,7 +165,7 @@ def test_a_low_average_risk_can_be_broken_by_merging_others():
     model = AverageRisk(0.1)
     assert model.passes(sizes).tolist() == [True, True, False, False, False, False]
     # 2/20 is low enough; with two more classes of 4 it is 4/28, and a four that stayed must go.
-    merged = sizes.merged(np.array([0, 1, 2, 2, 3, 3]))
+    merged = sizes.merge(np.array([0, 1, 2, 2, 3, 3]))
     assert model.passes(merged).tolist() == [False, True, False, True]
     assert model.merging == NEITHER
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from sfumato.classes import EquivalenceClasses, classes_from, sensitive_column
-from sfumato.counts import FrequencySet, aligned
+from sfumato.counts import FrequencySet, align
 from sfumato.hierarchy import Taxonomy
 from sfumato.losses import LOSSES
 from sfumato.models import (
@@ -171,7 +171,7 @@ def literal_classes(problem: Problem, rows, tuples) -> EquivalenceClasses:
     classes = classes_from(table, ("label",), {"disease": column})
     # Classes are compared with the published rows, each counted once.
     once = FrequencySet.from_rows(["disease"], [(row[3],) for row in rows])
-    once, _ = aligned(once, table.project(["disease"]), ["disease"])
+    once, _ = align(once, table.project(["disease"]), ["disease"])
     counts = once.value_counts("disease")
     known = len(column.values)
     reference = np.append(counts[:known], counts[known:].sum())

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from sfumato.counts import FrequencySet
-from sfumato.slicing import Columns, Entropy, Form, Laid, Probabilistic, Recursive
+from sfumato.slicing import Columns, Entropy, Form, Probabilistic, Recursive, SubTuples
 from tests.slicing import literal
 
 NAMES = ["age", "sex", "zip", "ill"]
@@ -36,7 +36,7 @@ COLUMNS = st.sampled_from(
 def laid_of(rows, columns, names=NAMES):
     """Give the counted table, and the same laid into columns."""
     counts = FrequencySet.from_rows(names, rows)
-    return counts, Laid.of(counts, Columns(columns, names[-1]))
+    return counts, SubTuples.of(counts, Columns(columns, names[-1]))
 
 
 def row_of(counts, item):

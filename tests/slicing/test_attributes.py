@@ -13,9 +13,9 @@ from sfumato.slicing import (
     MEASURES,
     Columns,
     Entropy,
-    Laid,
     Probabilistic,
     Recursive,
+    SubTuples,
     correlated_columns,
     crowds,
     medoids,
@@ -73,7 +73,7 @@ def test_columns_hold_everything_and_the_table_is_diverse_in_them(
     whole = np.zeros(len(counts), dtype=np.int64)
 
     def fails(columns):
-        return asked.form.fail(crowds(Laid.of(counts, columns), whole).tally).any()
+        return asked.form.fail(crowds(SubTuples.of(counts, columns), whole).tally).any()
 
     if fails(Columns((("ill",),), "ill")):
         return

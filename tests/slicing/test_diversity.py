@@ -13,10 +13,10 @@ from sfumato.slicing import (
     Probabilistic,
     Recursive,
     beliefs,
-    bucketed,
     crowds,
+    cut_into_buckets,
     diversity,
-    exposed,
+    find_exposed,
 )
 from tests.slicing import literal
 from tests.slicing.tables import (
@@ -126,7 +126,7 @@ def test_the_literal_version_computes_the_same_as_the_hand():
 )
 def test_who_is_exposed_in_it_is_known_by_hand(form, said):
     counts, laid, bucket = by_hand((("age",), ("zip", "ill")))
-    assert {row_of(counts, item)[:2] for item in exposed(laid, bucket, form)} == said
+    assert {row_of(counts, item)[:2] for item in find_exposed(laid, bucket, form)} == said
 
 
 def test_with_nothing_beside_it_the_sensitive_column_says_the_same_to_all_in_a_bucket():
@@ -154,7 +154,7 @@ def test_whoever_is_exposed_is_found_and_nobody_else(rows, columns, data, asked)
     counts, laid = laid_of(rows, columns)
     bucket = some_buckets(data, counts)
     buckets = buckets_of(counts, bucket)
-    found = {row_of(counts, item)[:3] for item in exposed(laid, bucket, asked.form)}
+    found = {row_of(counts, item)[:3] for item in find_exposed(laid, bucket, asked.form)}
     said = {
         row[:3]
         for row in rows
@@ -186,9 +186,9 @@ def test_only_those_who_match_a_changed_bucket_can_change(rows, columns, data, a
     after = np.where((before == cut) & np.array(upper), n, before)
     changed = np.zeros(n + 1, dtype=bool)
     changed[[cut, n]] = True
-    now = set(exposed(laid, after, asked.form).tolist())
-    found = set(exposed(laid, after, asked.form, changed=changed).tolist())
-    assert now - set(exposed(laid, before, asked.form).tolist()) <= found <= now
+    now = set(find_exposed(laid, after, asked.form).tolist())
+    found = set(find_exposed(laid, after, asked.form, changed=changed).tolist())
+    assert now - set(find_exposed(laid, before, asked.form).tolist()) <= found <= now
 
 
 @given(rows=WITH_MISSING, columns=COLUMNS, asked=FORMS)
@@ -211,9 +211,9 @@ def test_exactly_one_in_l_is_allowed_and_exactly_c_times_is_not():
     bucket = np.array([{"u": 0, "v": 1, "w": 2}[row_of(counts, i)[3]] for i in range(len(counts))])
     for form in (Probabilistic(3), Entropy(3), Recursive(3, 1.001)):
         assert form.fail(crowds(laid, bucket).tally).all()
-        assert not len(exposed(laid, bucket, form))
+        assert not len(find_exposed(laid, bucket, form))
     for form in (Probabilistic(4), Entropy(3.001), Recursive(3, 1)):
-        assert len(exposed(laid, bucket, form)) == 3
+        assert len(find_exposed(laid, bucket, form)) == 3
     buckets = buckets_of(counts, bucket)
     said = literal.beliefs(rows[0], buckets, NAMES, columns, "ill")
     assert set(said.values()) == {Fraction(1, 3)}
@@ -231,7 +231,7 @@ def test_a_missing_value_hides_nobody():
     ):
         assert not good.fail(crowds(laid, together).tally).any()
         assert bad.fail(crowds(laid, together).tally).all()
-        assert len(exposed(laid, together, bad)) == 1
+        assert len(find_exposed(laid, together, bad)) == 1
         # Those without a known value are a crowd that says what it is.
         assert good.fail(crowds(laid, apart).tally).tolist() == [False, True]
 
@@ -260,5 +260,5 @@ def test_nobody_is_exposed_in_an_empty_table():
     nobody = np.zeros(0, dtype=np.int64)
     for form in (Probabilistic(2), Entropy(2), Recursive(2, 2)):
         assert not len(form.fail(crowds(laid, nobody).tally))
-        assert not len(exposed(laid, nobody, form))
-        assert not len(bucketed(laid, [nobody], form))
+        assert not len(find_exposed(laid, nobody, form))
+        assert not len(cut_into_buckets(laid, [nobody], form))

@@ -1,1 +1,1 @@
-"""What an adversary sees of a release, and learns of one person."""
+"""The adversary's view: a release as it can be attacked, and beliefs about one person."""

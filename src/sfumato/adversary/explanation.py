@@ -26,14 +26,14 @@ class Place:
     """How likely the person is there, given all that is known."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values."""
+        """Return everything as plain values."""
         labels = {
             name: None if value is None else text_of(value) for name, value in self.labels.items()
         }
         return {"labels": labels, "people": self.people, "probability": self.probability}
 
     def __str__(self) -> str:
-        return f"{listed(self.labels)} ({self.people} people)"
+        return f"{list_values(self.labels)} ({self.people} people)"
 
 
 @dataclass(frozen=True)
@@ -71,11 +71,11 @@ class Belief:
 
     @property
     def gain(self) -> float:
-        """How much likelier the release made the likeliest value."""
+        """By how much likelier the release made the likeliest value."""
         return self.posterior[0] - self.prior[0] if self.values and not self.silent else 0.0
 
     def of(self, value: Value) -> tuple[float, float]:
-        """Give how likely a value was before, and how likely it is now; both 0 if nobody has it."""
+        """Return how likely a value was before and is now; both 0 if no person has it."""
         if text_of(value) not in self.values:
             return 0.0, 0.0
         at = self.values.index(text_of(value))
@@ -140,10 +140,10 @@ class Explanation(Showable):
     """`table`, or the name of a decoupling."""
 
     of: int
-    """How many people the release has."""
+    """The number of people the release has."""
 
     of_places: int
-    """How many classes, groups or buckets it has."""
+    """The number of classes, groups or buckets it has."""
 
     places: tuple[Place, ...]
     """Where the person may be, likeliest first; none if nobody fits."""
@@ -170,8 +170,8 @@ class Explanation(Showable):
 
     @property
     def where(self) -> str:
-        """Say where the person may be, in a sentence."""
-        who = listed(self.person) or "Somebody of whom nothing is known"
+        """Return where the person may be, in a sentence."""
+        who = list_values(self.person) or "Somebody of whom nothing is known"
         kind = kind_of(self.kind)
         if not self.places:
             return f"{who}: nobody in the release fits."
@@ -184,12 +184,12 @@ class Explanation(Showable):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Say in words where the person may be, what is known, and what is learned."""
+        """Return in words where the person may be, what is known, and what is learned."""
         known = (f"Known of the person besides: {self.knows}.",) if self.knows else ()
         return (self.where, *known, *map(str, self.beliefs), *self.notes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values, ready for JSON."""
+        """Return everything as plain values, ready for JSON."""
         return {
             "person": {n: None if v is None else text_of(v) for n, v in self.person.items()},
             "knows": self.knows,
@@ -205,7 +205,7 @@ class Explanation(Showable):
     def svg(self, column: str | None = None) -> str:
         """Draw what is believed of a column before and after, as bars; see `belief`."""
         belief = self.belief(column)
-        title = f"{belief.column}: {listed(self.person) or 'anybody'}"
+        title = f"{belief.column}: {list_values(self.person) or 'anybody'}"
         return bars_svg(belief.values, belief.prior, belief.posterior, title=title)
 
     def content(self) -> Content:
@@ -214,7 +214,7 @@ class Explanation(Showable):
         parts: list[Part] = [*map(Sentence, rest)]
         if len(self.places) > 1:
             places = [
-                (listed(place.labels) or "everybody", place.people, Share(place.probability))
+                (list_values(place.labels) or "everybody", place.people, Share(place.probability))
                 for place in self.places
             ]
             heads = ("may be in", "people", "how likely")
@@ -226,13 +226,13 @@ class Explanation(Showable):
         return tuple(self.svg(belief.column) for belief in self.beliefs)
 
     def __repr__(self) -> str:
-        return f"<Explanation of {listed(self.person) or 'somebody'}>"
+        return f"<Explanation of {list_values(self.person) or 'somebody'}>"
 
 
-def listed(named: Mapping[str, Value]) -> str:
+def list_values(named: Mapping[str, Value]) -> str:
     """Write columns and values in a row.
 
-    >>> listed({"age": 41, "zip": None})
+    >>> list_values({"age": 41, "zip": None})
     'age=41, zip=(missing)'
     """
     return ", ".join(

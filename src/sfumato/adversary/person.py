@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.checks import require_number
-from sfumato.counts import Column, FrequencySet, added, group
+from sfumato.counts import Column, FrequencySet, add_up, group
 from sfumato.decouplings.base import LinkedTables
 from sfumato.errors import HierarchyError, InputError, ParameterError, UnknownColumnError, suggest
 from sfumato.hierarchy import Hierarchy, Ladder
@@ -53,35 +53,35 @@ class Knowledge:
                 hint = suggest(str(kind), _KINDS)
                 raise ParameterError("knows", kind, "a mapping with known names", why=hint)
         ruled_out = _ruled_out(knows.get("not", ()), columns)
-        held = _held(knows.get("is", {}), columns)
-        believed = _believed(knows.get("prior", {}), columns)
+        held = _read_held(knows.get("is", {}), columns)
+        believed = _read_beliefs(knows.get("prior", {}), columns)
         by_name = {column.name: column for column in columns}
 
-        def written(name: str, code: int) -> str:
+        def text(name: str, code: int) -> str:
             return f"{name}={text_of(by_name[name].values[code])}"
 
-        words = [f"not {written(n, code)}" for n, codes in ruled_out.items() for code in codes]
-        words += [written(name, code) for name, code in held.items()]
+        words = [f"not {text(n, code)}" for n, codes in ruled_out.items() for code in codes]
+        words += [text(name, code) for name, code in held.items()]
         words += [
-            f"{written(name, code)} with probability {share:g}"
+            f"{text(name, code)} with probability {share:g}"
             for name, shares in believed.items()
             for code, share in shares.items()
         ]
         return cls(ruled_out, held, believed, tuple(words))
 
     def prior(self, column: Column, shares: FloatArray) -> FloatArray:
-        """Give what is believed of each known value before the release, which sums to 1 or is 0.
+        """Return what is believed of each known value before the release, which sums to 1 or is 0.
 
         Args:
             column: The sensitive column.
-            shares: The share of everybody that has each value, by code.
+            shares: The share of all people that has each value, by code.
         """
         found = self._own(column, shares)
         found[list(self.ruled_out.get(column.name, ()))] = 0
         return _normal(found)
 
     def weights(self, column: Column, shares: FloatArray) -> FloatArray:
-        """Give how much likelier the person has each value than anybody, by code.
+        """Return how much likelier the person has each value than anybody, by code.
 
         A missing value is as likely as it was: it may hide any.
         """
@@ -94,7 +94,7 @@ class Knowledge:
         return found
 
     def _own(self, column: Column, shares: FloatArray) -> FloatArray:
-        """Put own beliefs in place of the shares; other values share what is left as before."""
+        """Replace shares by own beliefs; other values share what is left as before."""
         found = _normal(shares[: len(column.known)])
         believed = self.believed.get(column.name, {})
         if believed:
@@ -138,14 +138,14 @@ def _ruled_out(given: object, columns: Sequence[Column]) -> dict[str, tuple[int,
     return {name: tuple(codes) for name, codes in found.items()}
 
 
-def _held(given: object, columns: Sequence[Column]) -> dict[str, int]:
+def _read_held(given: object, columns: Sequence[Column]) -> dict[str, int]:
     if not isinstance(given, Mapping):
         raise ParameterError('knows["is"]', given, "a mapping of columns to values", why=_FORM)
     named = [(_column(str(name), columns), value) for name, value in given.items()]
     return {column.name: _code(column, value) for column, value in named}
 
 
-def _believed(given: object, columns: Sequence[Column]) -> dict[str, dict[int, float]]:
+def _read_beliefs(given: object, columns: Sequence[Column]) -> dict[str, dict[int, float]]:
     if not isinstance(given, Mapping):
         raise ParameterError('knows["prior"]', given, "a mapping of values to shares", why=_FORM)
     found: dict[str, dict[int, float]] = {}
@@ -218,7 +218,7 @@ class Piece:
     """The group each entry stands in."""
 
     people: FloatArray
-    """How many people each entry stands for."""
+    """The number of people each entry stands for."""
 
     fits: BoolArray
     """Whether what is known of the person agrees with the entry."""
@@ -229,7 +229,7 @@ class Piece:
 
 @dataclass(frozen=True, eq=False)
 class OnePerson:
-    """What somebody believes of a person who is in the data, given the tables of a release.
+    """The adversary's belief about a person who is in the data, given the tables of a release.
 
     The person is as likely one of the people as another, as far as they fit; entries of different
     tables belong together by the group alone, every way to put them together being as likely.
@@ -263,21 +263,21 @@ class OnePerson:
 
     @cached_property
     def sizes(self) -> FloatArray:
-        """How many people each group has."""
-        return added(self.pieces[0].bucket, self.pieces[0].people, self.n)
+        """The number of people each group has."""
+        return add_up(self.pieces[0].bucket, self.pieces[0].people, self.n)
 
     @property
     def groups(self) -> FloatArray:
-        """How likely the person is in each group; all 0 if nobody fits."""
+        """The probability that the person is in each group; all 0 if no person fits."""
         likely = self._base * np.prod(list(self._shares), axis=0)
         total = likely.sum()
         found: FloatArray = likely / total if total else likely
         return found
 
     def posterior(self, name: str) -> FloatArray:
-        """Give how likely the person has each value of a sensitive column, by code.
+        """Return how likely the person has each value of a sensitive column, by code.
 
-        All are 0 if nobody fits. A missing value is one of the codes.
+        All are 0 if no person fits. A missing value is one of the codes.
         """
         at = self._holder(name)
         piece = self.pieces[at]
@@ -286,16 +286,16 @@ class OnePerson:
         group = self._base * np.prod([np.ones(self.n), *others], axis=0)
         sizes = np.maximum(self.sizes, 1)
         entries = self._entries[at] * (group / sizes)[piece.bucket]
-        likely = added(codes, entries, len(column.values))
+        likely = add_up(codes, entries, len(column.values))
         total = likely.sum()
         found: FloatArray = likely / total if total else likely
         return found
 
     def prior(self, name: str) -> FloatArray:
-        """Give the share of everybody that has each value, by code."""
+        """Return the share of all people that has each value, by code."""
         piece = self.pieces[self._holder(name)]
         column, codes = piece.values[name]
-        people = added(codes, piece.people, len(column.values))
+        people = add_up(codes, piece.people, len(column.values))
         found: FloatArray = people / max(people.sum(), 1)
         return found
 
@@ -320,7 +320,7 @@ class OnePerson:
         """Per table, the share of each group that fits."""
         sizes = np.maximum(self.sizes, 1)
         return [
-            added(piece.bucket, weight, self.n) / sizes
+            add_up(piece.bucket, weight, self.n) / sizes
             for piece, weight in zip(self.pieces, self._entries, strict=True)
         ]
 
@@ -370,7 +370,7 @@ class PersonSearch:
 
     @cached_property
     def n(self) -> int:
-        """How many groups there are."""
+        """The number of groups."""
         return max((int(each.max(initial=-1)) + 1 for each in self.groups), default=0)
 
     @cached_property
@@ -381,7 +381,7 @@ class PersonSearch:
 
     @property
     def total(self) -> int:
-        """How many people there are."""
+        """The number of people."""
         return round(float(self.pieces[0].people.sum()))
 
     def labels_of(self, group: int) -> dict[str, Value]:
@@ -417,7 +417,7 @@ class PersonSearch:
 
     @cached_property
     def left_out(self) -> int:
-        """How many rows could be anybody's, and are not looked at."""
+        """The number of rows that could be anybody's, and are not looked at."""
         if self.tables.group is not None:
             return 0
         [table], [piece] = self.tables.tables, self.pieces
@@ -450,7 +450,7 @@ class PersonSearch:
 
     def _fits(self, name: str, labels: Column) -> BoolArray:
         """Return for each label whether the person may have got it."""
-        covered = self._labels.covered(Column(name, (self.known[name],)), labels)
+        covered = self._labels.read(Column(name, (self.known[name],)), labels)
         return np.array([len(codes) > 0 for codes in covered], dtype=np.bool_)
 
     @cached_property

@@ -39,9 +39,9 @@ def target_of(
 ) -> Target:
     """Open a release, its folder or a plain table, and group its people as it shows them.
 
-    In somebody else's table, rows whose quasi-identifiers are all `*` are suppressed ones: they
-    could be anybody's, so nobody is looked for there, unless all rows are like that. A release of
-    ours says which rows are suppressed, and its other rows are a class whatever they show.
+    In a table of another publisher, rows whose quasi-identifiers are all `*` are suppressed ones:
+    they could be anybody's, so no person is looked for there, unless all rows are like that. A
+    release of ours says which rows are suppressed; its other rows are a class whatever they show.
     """
     manifest = manifest_of(what)
     if manifest is not None and manifest.kind is not None:
@@ -58,7 +58,7 @@ def target_of(
         found = published(what, quasi_identifiers, sensitive, policy)
         names = (*found.quasi_identifiers, *found.sensitive)
         if manifest is not None and manifest.kind is not None:
-            counted = found.counted(_needed(manifest, names, found.sensitive))
+            counted = found.counted(_columns_needed(manifest, names, found.sensitive))
             target = _buckets(str(manifest.kind), counted, found.sensitive, ladders)
         else:
             target = _table(found.counted(names).tables[0], found, manifest, ladders)
@@ -74,7 +74,7 @@ def target_of(
 
 
 def _refuse_others(manifest: Manifest, name: str, role: str, given: Sequence[str] | None) -> None:
-    """Refuse roles that are not those by which a table was taken apart."""
+    """Raise an error for roles that are not those by which a table was taken apart."""
     own = list(manifest.with_role(role))
     if given is not None and {*names_in(name, given)} != {*own}:
         raise ParameterError(
@@ -97,7 +97,7 @@ def _table(
     target = Target.of_table(counts, *roles, bound)
     if manifest is not None or target.silent.all() or not target.silent.any():
         return target
-    return target.kept(~target.silent)
+    return target.keep(~target.silent)
 
 
 def _texts(categories: object) -> tuple[tuple[str, ...], ...]:
@@ -106,7 +106,7 @@ def _texts(categories: object) -> tuple[tuple[str, ...], ...]:
 
 
 def _promising(target: Target, models: Sequence[Promise]) -> Target:
-    """Name what is promised, and the categories of values that promises go by."""
+    """Attach what is promised, and the categories of values that promises go by."""
     categories = {
         (str(model.column), _texts(model.settings["categories"])): None
         for model in models
@@ -140,15 +140,17 @@ class _Ladders:
 
 
 def _overlapping(target: Target) -> Target:
-    """Let a missing value match every value."""
+    """Make the classes overlap: a missing value matches every value."""
     absent = np.array([column.missing for column in target.columns])[:, None]
     labels = target.labels.astype(np.int64)
     classes = overlapping(labels, labels == absent, target.classes, own_reference=False)
     return replace(target, classes=classes)
 
 
-def _needed(manifest: Manifest, names: Sequence[str], sensitive: Sequence[str]) -> list[str]:
-    """Leave out what stands only in other tables than the sensitive column's: most of the rows."""
+def _columns_needed(
+    manifest: Manifest, names: Sequence[str], sensitive: Sequence[str]
+) -> list[str]:
+    """Return the columns in the sensitive column's table; other tables have most of the rows."""
     tables = [set(file.columns or [str(file.column)]) for file in manifest.files]
     beside = set().union(*(columns for columns in tables if columns & {*sensitive}))
     elsewhere = {column.name for column in manifest.columns} - beside if beside else set()
@@ -158,7 +160,7 @@ def _needed(manifest: Manifest, names: Sequence[str], sensitive: Sequence[str]) 
 def _buckets(
     kind: str, counted: LinkedTables, sensitive: Sequence[str], ladders: _Ladders
 ) -> Target:
-    """Take the table with the sensitive column: who looks alike there is a group by bucket."""
+    """Build the target from the sensitive table; a group is a bucket and quasi-identifiers."""
     [name] = sensitive
     [table] = [each for each in counted.tables if name in each.names]
     known = [each for each in counted.names(table) if each != name]
@@ -193,13 +195,13 @@ def with_list(
     *,
     names: Sequence[str] | None = None,
 ) -> Target:
-    """Give an adversary a list of people to link with the release; see `Linking`.
+    """Return an adversary a list of people to link with the release; see `Linking`.
 
     Args:
         target: The release as it is attacked.
         release: The same, opened.
         people: A table of raw values with some of the quasi-identifiers. All its columns but the
-            sensitive ones tell who somebody is.
+            sensitive ones tell who a person is.
         policy: The policy the release was made with; its hierarchies say what labels stand for.
         names: The columns of the list that are looked at; None takes all but the sensitive ones.
 
@@ -233,7 +235,7 @@ def with_list(
 def with_members(
     target: Target, release: Published, original: object, policy: Policy | None = None
 ) -> Target:
-    """Tell an adversary's judge who is in the data, to hold them against others; see `Membership`.
+    """Attach the original people to the target, for the membership attack; see `Membership`.
 
     Args:
         target: The release as it is attacked.
@@ -260,17 +262,17 @@ def with_members(
 
 
 def _looked_into(target: Target, release: Published) -> Published:
-    """Leave out the rows that the attacks leave out: `*` alone fits real people and fakes alike."""
+    """Remove the rows that the attacks leave out: `*` alone fits real people and fakes alike."""
     if target.counts is None or target.silent.any():
         return release
 
-    def shown(names: Sequence[str]) -> LinkedTables:
+    def count_shown(names: Sequence[str]) -> LinkedTables:
         [table] = release.counted(names).tables
         every = Target.of_table(table, tuple(names), ())
-        kept = every.kept(~every.silent).counts
+        kept = every.keep(~every.silent).counts
         return LinkedTables(() if kept is None else (kept,))
 
-    return release._replace(counted=shown)
+    return release._replace(counted=count_shown)
 
 
 def matcher_of(people: FrequencySet, release: Published, ladders: Mapping[str, Ladder]) -> Matcher:

@@ -1,4 +1,4 @@
-"""Attacks: what somebody who knows a person's class learns about that person.
+"""Attacks: what an adversary who knows a person's class learns about that person.
 
 Every attack is one file and one frozen dataclass; `ATTACKS` finds them by name. Some need more
 than classes: `Composition` two releases, `Membership` who is in the data, `Linking` perhaps a list.

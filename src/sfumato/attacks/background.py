@@ -1,4 +1,4 @@
-"""The background knowledge attack: somebody who can rule values out, or finds them unlikely."""
+"""The background knowledge attack: the adversary rules values out, or finds them unlikely."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -28,14 +28,14 @@ Rate = tuple[str, Value, Value, float]
 
 @dataclass(frozen=True)
 class BackgroundKnowledge(ClassAttack):
-    """Look for classes in which little is left to somebody who knows a little of a person.
+    """Look for classes in which little is left to an adversary who knows a little of a person.
 
-    Half of a class has heart disease, half has cancer. Whoever knows that a woman in it has no
+    Half of a class has heart disease, half has cancer. Who knows that a woman in it has no
     heart disease, or that her people hardly ever have it, knows what she has.
 
     The knowledge comes in three forms, which may be combined. Every one is about one person;
     everything else is as the counts say: each value weighs what it counts in the class times
-    how much likelier it is for such people than in general, and the shares are taken anew. What
+    how much likelier it is for such people than in general, and the shares are taken again. What
     is believed without the classes (`prior`) is conditioned on the same knowledge, so only
     what the release adds counts.
 
@@ -98,7 +98,7 @@ class BackgroundKnowledge(ClassAttack):
 
     @property
     def suppositions(self) -> int:
-        """How many values the adversary can rule out, whichever they are."""
+        """The number of values the adversary can rule out, whichever they are."""
         if self.rules_out is not None:
             return self.rules_out
         return 0 if self.known_not or self.rates else 1
@@ -134,14 +134,14 @@ class BackgroundKnowledge(ClassAttack):
         return replace(outcome, judged=False, note=note)
 
     def _weights(self, column: SensitiveColumn) -> FloatArray:
-        """Give each value 1, or 0 if it is known not to be the person's."""
+        """Return each value 1, or 0 if it is known not to be the person's."""
         texts = [text_of(value) for value in column.values]
         excluded = {text_of(value) for value in self.known_not}
         _refuse_unknown(column, excluded)
         return np.array([text not in excluded for text in texts], dtype=np.float64)
 
     def _guess(self, counts: ValueCounts, weights: FloatArray) -> Guesses:
-        """Take the likeliest value of each class where the commonest others are ruled out."""
+        """Return the likeliest value of each class where the commonest others are ruled out."""
         known, n = counts.known, len(counts.known.totals)
         before = priors(counts) * weights
         mass = known.rows * weights[known.value]
@@ -163,7 +163,7 @@ class BackgroundKnowledge(ClassAttack):
         return found
 
     def _finding(self, classes: EquivalenceClasses, guess: Guesses) -> Finding:
-        return self.guessed(classes, guess, at_least(guess.posterior, self.at_least))
+        return self.guess_values(classes, guess, at_least(guess.posterior, self.at_least))
 
     @classmethod
     def against(cls, target: Target, threshold: float) -> list[Self]:
@@ -219,7 +219,7 @@ def _by_people(rates: tuple[Rate, ...]) -> dict[tuple[str, str], dict[str, float
 
 
 def _ratios(counts: ValueCounts, rates: Mapping[str, float]) -> FloatArray:
-    """Give how many times likelier each value is among some people than in the table."""
+    """Return how many times likelier each value is among some people than in the table."""
     _refuse_unknown(counts.column, rates)
     prior = priors(counts)
     texts = [text_of(value) for value in counts.column.values]
@@ -227,7 +227,7 @@ def _ratios(counts: ValueCounts, rates: Mapping[str, float]) -> FloatArray:
     share = np.array([rates.get(text, 0.0) for text in texts])
     rest = prior[~named].sum()
     ratios = np.full(len(prior), (1 - share.sum()) / rest if rest > 0 else 1.0)
-    # A value that nobody in the table has is in no class either.
+    # A value that no row of the table has is in no class either.
     seen = named & (prior > 0)
     ratios[seen] = share[seen] / prior[seen]
     found: FloatArray = np.maximum(ratios, 0.0)
@@ -247,13 +247,13 @@ def _covering(target: Target, name: str, value: str) -> BoolArray:
         raise UnknownColumnError(name, target.quasi_identifiers, where="the quasi-identifiers")
     at = target.quasi_identifiers.index(name)
     read = Labels(strict=False, matches_any=True)
-    covers = read.covered(Column(name, (value,)), target.columns[at])
+    covers = read.read(Column(name, (value,)), target.columns[at])
     found: BoolArray = np.array([len(codes) > 0 for codes in covers], dtype=bool)[target.labels[at]]
     return found
 
 
 def _worse(one: Guesses, other: Guesses, where: BoolArray) -> Guesses:
-    """Take the likelier guess of two, the other one only where it applies."""
+    """Return the likelier guess of two, the other one only where it applies."""
     surer = (other.posterior > one.posterior) | (
         (other.posterior == one.posterior) & (other.prior < one.prior)
     )

@@ -1,4 +1,4 @@
-"""What an attack is, and what it finds."""
+"""The contract of an attack, and what it finds."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -12,21 +12,18 @@ from sfumato.classes import EquivalenceClasses, ValueCounts
 from sfumato.text import percent, text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
-# What an attack achieved: the same few figures for every attack, whatever it does.
-
-
 MOST_CASES = 5
-"""How many of the worst cases an outcome holds."""
+"""The most worst cases that an outcome holds."""
 
 _TELLING = {"level", "within", "view", "known"}
 """Settings by which attacks of one kind on one column differ."""
 
 
 def at_risk(prior: FloatArray, posterior: FloatArray, threshold: float) -> BoolArray:
-    """Tell whom a release betrays: what is believed of them is likely, and the release made it so.
+    """Return whom a release betrays: a belief about them is likely, and the release made it so.
 
     A belief counts if it reaches the threshold and the release has at least halved the doubt. If
-    nine in ten earn little, everybody believes that of everybody before anything is published.
+    nine in ten earn little, that is believed of all people before anything is published.
 
     >>> prior, posterior = np.array([0.01, 0.75, 0.75]), np.array([0.8, 0.8, 1.0])
     >>> at_risk(prior, posterior, 0.75).tolist()
@@ -58,11 +55,11 @@ class Case:
 
     @property
     def gain(self) -> float:
-        """How much likelier the release made it."""
+        """By how much likelier the release made it."""
         return self.posterior - self.prior
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values, ready for JSON."""
+        """Return everything as plain values, ready for JSON."""
         return {
             "who": {
                 name: None if value is None else text_of(value) for name, value in self.who.items()
@@ -101,10 +98,10 @@ class Outcome:
     """The sensitive column it is after; None if it is after the person's row or presence."""
 
     people: int
-    """How many are at risk."""
+    """The people at risk."""
 
     of: int
-    """How many there are."""
+    """The people there are."""
 
     prior: float | None
     """In the worst case, what somebody believes who never saw the release."""
@@ -131,7 +128,7 @@ class Outcome:
 
     @property
     def gain(self) -> float | None:
-        """How much likelier the release made the worst case."""
+        """By how much likelier the release made the worst case."""
         if self.posterior is None or self.prior is None:
             return None
         return self.posterior - self.prior
@@ -143,7 +140,7 @@ class Outcome:
 
     @property
     def about(self) -> str:
-        """What it is after, and the setting by which it differs from others of its kind.
+        """The column it is after, and the setting by which it differs from others of its kind.
 
         >>> settings = {"within": 10, "fakes": 100}
         >>> Outcome("similarity", "pay", 0, 9, 0.1, 0.2, 0.75, settings=settings).about
@@ -168,7 +165,7 @@ class Outcome:
         return not self.judged or not self.people
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values, ready for JSON."""
+        """Return everything as plain values, ready for JSON."""
         return {
             "attack": self.attack,
             "column": self.column,
@@ -215,9 +212,9 @@ class Guesses(NamedTuple):
 
 
 def priors(counts: ValueCounts) -> FloatArray:
-    """Give the share of each value among all known ones: what is believed before the release.
+    """Return the share of each value among all known ones: what is believed before the release.
 
-    Nobody can know more of a stranger, short of knowing the person: where the true shares among
+    More cannot be known of a stranger, short of knowing the person: where the true shares among
     the public are known, they differ from these by chance only.
     """
     known = counts.reference[:-1].astype(np.float64)
@@ -226,7 +223,7 @@ def priors(counts: ValueCounts) -> FloatArray:
 
 
 def likeliest(counts: ValueCounts) -> Guesses:
-    """Give the most frequent known value of each class; of equals the one rarest in the table.
+    """Return the most frequent known value of each class; of equals the one rarest in the table.
 
     >>> rows = [("A", "flu"), ("A", "flu"), ("A", "gout"), ("B", None)]
     >>> found = likeliest(classes_of(rows, column="disease").counts_of("disease"))
@@ -245,14 +242,14 @@ def likeliest(counts: ValueCounts) -> Guesses:
 
 
 def is_value(counts: ValueCounts, value: IntArray) -> Callable[[int], str]:
-    """Say for a class that its value is believed."""
+    """Return for a class that its value is believed."""
     column = counts.column
 
-    def believed(at: int) -> str:
+    def belief(at: int) -> str:
         code = int(value[at])
         return "nothing" if code < 0 else f"{column.name} = {text_of(column.values[code])}"
 
-    return believed
+    return belief
 
 
 class Attack(ABC):
@@ -271,11 +268,11 @@ class Attack(ABC):
     @classmethod
     @abstractmethod
     def against(cls, target: Target, threshold: float) -> list[Self]:
-        """Give what is worth trying on a release; nothing if it cannot be tried."""
+        """Return what is worth trying on a release; nothing if it cannot be tried."""
 
     @classmethod
     def why_not(cls, target: Target) -> str:  # noqa: ARG003 - others look at it
-        """Say why it cannot be tried on a release, if `against` gives nothing."""
+        """Return why it cannot be tried on a release, if `against` gives nothing."""
         return "the release has no sensitive column"
 
     @abstractmethod
@@ -283,22 +280,22 @@ class Attack(ABC):
         """Attack a release, and say who is at risk: see `at_risk`."""
 
     def params(self) -> dict[str, Any]:
-        """Give the settings that were made as plain values."""
+        """Return the settings that were made as plain values."""
         settings = ((each.name, getattr(self, each.name)) for each in fields(self))  # type: ignore[arg-type]
         return {name: _plain(value) for name, value in settings if value is not None}
 
     @classmethod
     @abstractmethod
     def example(cls) -> Self:
-        """Give a small valid instance whose sensitive column, if it has one, is `disease`."""
+        """Return a small valid instance whose sensitive column, if it has one, is `disease`."""
 
     def __str__(self) -> str:
-        shown = (_shown(*item) for item in self.params().items() if item[1] != [])
+        shown = (_format_setting(*item) for item in self.params().items() if item[1] != [])
         return f"{self.name}({', '.join(shown)})"
 
 
 class ClassAttack(Attack):
-    """An attack on a sensitive column by somebody who knows which class a person is in.
+    """An attack on a sensitive column by an adversary who knows which class a person is in.
 
     The quasi-identifiers say so. It needs the counts of the classes and nothing else.
     """
@@ -310,10 +307,10 @@ class ClassAttack(Attack):
     def run(self, classes: EquivalenceClasses) -> "Finding":
         """Attack every class, and say which gave something away."""
 
-    def guessed(
+    def guess_values(
         self, classes: EquivalenceClasses, guess: Guesses, vulnerable: BoolArray
     ) -> "Finding":
-        """Say what comes of guessing one value of the column in each class."""
+        """Return what comes of guessing one value of the column in each class."""
         believed = is_value(classes.counts_of(self.column), guess.value)
         return Finding(self, vulnerable, classes.rows, guess.prior, guess.posterior, believed)
 
@@ -330,7 +327,7 @@ class Beliefs:
     """What is believed of each of some groups of people, and with what right."""
 
     rows: IntArray
-    """How many people each group has."""
+    """The number of people each group has."""
 
     prior: FloatArray
     posterior: FloatArray
@@ -343,7 +340,7 @@ class Beliefs:
     def outcome(
         self, attack: Attack, column: str | None, risky: BoolArray, threshold: float
     ) -> Outcome:
-        """Give the figures of an attack, and the groups that are worst off."""
+        """Return the figures of an attack, and the groups that are worst off."""
         gain = self.posterior - self.prior
         order = np.lexsort((-self.rows, -gain, -self.posterior, ~risky))
         cases = tuple(
@@ -394,7 +391,7 @@ class Finding:
     """One verdict per class, in the order of the classes. Read-only."""
 
     class_rows: IntArray
-    """How many rows each class stands for."""
+    """The number of rows each class stands for."""
 
     prior: FloatArray
     """Per class, what somebody believes of its people who never saw the release."""
@@ -420,22 +417,22 @@ class Finding:
 
     @property
     def classes(self) -> int:
-        """How many classes are vulnerable."""
+        """The number of vulnerable classes."""
         return int(self.vulnerable.sum())
 
     @property
     def of_classes(self) -> int:
-        """How many classes there are."""
+        """The number of classes."""
         return len(self.vulnerable)
 
     @property
     def rows(self) -> int:
-        """How many rows are in vulnerable classes."""
+        """The number of rows in vulnerable classes."""
         return int(self.class_rows[self.vulnerable].sum())
 
     @property
     def of_rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return int(self.class_rows.sum())
 
     @property
@@ -449,7 +446,7 @@ class Finding:
         return bool(self.vulnerable.any())
 
     def outcome(self, target: Target, threshold: float) -> Outcome:
-        """Give the figures of an attack, and the classes that are worst off.
+        """Return the figures of an attack, and the classes that are worst off.
 
         The worst are those in which the most was learned: first the vulnerable, then the
         likeliest belief, then the largest gain.
@@ -459,7 +456,7 @@ class Finding:
         return beliefs.outcome(self.attack, self.column, risky, threshold)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the attack, its settings and the figures as plain values, ready for JSON."""
+        """Return the attack, its settings and the figures as plain values, ready for JSON."""
         figures = ("suffers", "classes", "of_classes", "rows", "of_rows", "share")
         return {
             "attack": self.name,
@@ -485,7 +482,7 @@ def _plain(value: object) -> object:
     return value if value is None or isinstance(value, bool | int | float | str) else text_of(value)
 
 
-def _shown(name: str, value: object) -> str:
+def _format_setting(name: str, value: object) -> str:
     if name == "column":
         return str(value)
     return f"{len(value)} {name}" if isinstance(value, list) else f"{name}={value}"

@@ -22,16 +22,16 @@ from sfumato.typing import BoolArray, CodeArray, FloatArray
 class Dependency(Attack):
     """Learn which columns depend on which, and guess a sensitive value from what is known.
 
-    Among twenty people with different jobs everybody who works for the state is single. Whoever
-    knows that somebody of them works for the state knows that they are single, whatever class
-    they are in: the job is sensitive itself, and tells on the other.
+    Among twenty people with different jobs all who work for the state are single. Who knows that
+    one of them works for the state knows that the person is single, whatever class the person
+    is in: the job is sensitive itself, and tells on the other.
 
     Two Bayesian networks are learned on the published rows, over the sensitive columns and over
     all. Each edge at the column is a rule, in both directions, and so are all its parents
     together: given the known values, each value of the column has the share that it has in
     the rows with them.
 
-    Finds: for everybody the known values of whose rows a rule starts from, what it tells.
+    Finds: for each person the known values of whose row a rule starts from, what it tells.
     Missing values are left out of the shares, as in the other attacks.
     Does not find: what depends on a single rare value (see `Findings.facts`), what fewer than
     `support` rows say, or what the whole class tells, which the attacks on classes find. A
@@ -71,7 +71,7 @@ class Dependency(Attack):
         LEARNERS[self.learner]  # an unknown one is refused with the nearest name
 
     def rules(self, target: Target) -> list[Rule]:
-        """Give the rules that tell the column, with all they tell that was not known before."""
+        """Return the rules that tell the column, with all they tell that was not known before."""
         counts = _rows_of(target)
         if self.column not in target.sensitive:
             raise UnknownColumnError(self.column, target.sensitive, where="the sensitive columns")
@@ -81,7 +81,7 @@ class Dependency(Attack):
             return []
         found = [
             rule
-            for network in target.derived(("networks", self.learner), self._learned)
+            for network in target.memoize(("networks", self.learner), self._learn)
             for rule in rules_of(
                 known,
                 _around(network, self.column),
@@ -92,9 +92,9 @@ class Dependency(Attack):
             if rule.told.name == self.column
         ]
         before = priors(target.classes.counts_of(self.column))
-        return [_telling(_believed(rule, before)) for rule in merge_rules(found)]
+        return [_telling(_with_prior(rule, before)) for rule in merge_rules(found)]
 
-    def _learned(self, target: Target) -> list[Network]:
+    def _learn(self, target: Target) -> list[Network]:
         """Learn the networks once for all columns."""
         counts = _rows_of(target)
         fit = fit_columns(counts, target.quasi_identifiers, target.sensitive)
@@ -167,8 +167,8 @@ def _around(network: Network, column: str) -> Network:
     return Network.of(list(dict.fromkeys([column, *sum(edges, ())])), edges)
 
 
-def _believed(rule: Rule, before: FloatArray) -> Rule:
-    """Take what everybody believes from the whole table, as the other attacks do."""
+def _with_prior(rule: Rule, before: FloatArray) -> Rule:
+    """Replace the prior of a rule by that of the whole table, as the other attacks do."""
     # Missing is the last code, so that known codes are places among the known values.
     return replace(rule, entries=replace(rule.entries, prior=before[rule.entries.value]))
 
@@ -192,7 +192,7 @@ def _beliefs(rule: Rule, threshold: float) -> _Beliefs:
 
 
 def _matching(counts: FrequencySet, rule: Rule, entries: BoolArray) -> BoolArray:
-    """Tell of which combinations some entries of a rule know what they start from."""
+    """Return the combinations that some entries of a rule start from."""
     mine: CodeArray = rule.entries.known[:, entries]
     theirs = np.array([counts.codes_of(column.name) for column in rule.known])
     sizes = [len(column.values) for column in rule.known]
@@ -204,7 +204,7 @@ def _matching(counts: FrequencySet, rule: Rule, entries: BoolArray) -> BoolArray
 
 
 def _worst(beliefs: Sequence[_Beliefs]) -> tuple[Case, ...]:
-    """Give the worst entries of all rules: first those that put people at risk, then the surest."""
+    """Return the worst entries of all rules: those that put people at risk, then the surest."""
     found = []
     for rule, risky in beliefs:
         e = rule.entries

@@ -1,4 +1,4 @@
-"""The homogeneity attack: a class in which everybody has the same value."""
+"""The homogeneity attack: a class in which all people have the same value."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Self
@@ -13,15 +13,15 @@ from sfumato.classes import EquivalenceClasses
 class Homogeneity(ClassAttack):
     """Look for classes whose known sensitive values are all equal.
 
-    However large such a class is, whoever knows that a person is in it knows the value. A
+    However large such a class is, who knows that a person is in it knows the value. A
     class of one row is the smallest case.
 
-    Finds: every class that shows exactly one known value. Missing values hide nobody: in
-    {flu, flu, missing} whoever's value is known has flu. A class of missing values only
+    Finds: every class that shows exactly one known value. Missing values hide no person:
+    in {flu, flu, missing} those with a known value have flu. A class of missing values only
     gives away that nothing is known, and is not vulnerable.
     Does not find: a value that is likely but not certain, or several values that amount to
-    the same (see `Similarity`); nor whether the value was known before, because everybody
-    in the table has it.
+    the same (see `Similarity`); nor whether the value was known before, because all people
+    in the table have it.
 
     Reference: Machanavajjhala et al., "l-Diversity: Privacy Beyond k-Anonymity", ACM
     Transactions on Knowledge Discovery from Data 1(1), 2007, doi:10.1145/1217299.1217302
@@ -47,7 +47,7 @@ class Homogeneity(ClassAttack):
 
     def run(self, classes: EquivalenceClasses) -> Finding:
         counts = classes.counts_of(self.column)
-        return self.guessed(classes, likeliest(counts), counts.known.distinct == 1)
+        return self.guess_values(classes, likeliest(counts), counts.known.distinct == 1)
 
     @classmethod
     def against(cls, target: Target, threshold: float) -> list[Self]:  # noqa: ARG003 - all alike

@@ -21,17 +21,17 @@ _UNKNOWN = frozenset({"k-map", "delta-presence"})
 class Linking(Attack):
     """Look for a person's row among those that fit what is known of the person.
 
-    Who knows that somebody is in the data (the prosecutor) finds the row among as many as the
+    Who knows that a person is in the data (the prosecutor) finds the row among as many as the
     person's class has. Who has a row and a list of people (the journalist) finds its owner among
     the people of the list who fit the class: n people hide each other, so either is right with
     1/n. Where a list has fewer people who fit than there are rows, it lacks some of them, and
     the rows hide each other. Rows that say nothing but `*` could be anybody's and are left out.
-    A release that promises k-map or δ-presence is made for people of whom nobody knows that they
-    are in the data: what the prosecutor finds there is told, and no reason to refuse.
+    A release that promises k-map or δ-presence is made for people who are not
+    known to be in the data: what the prosecutor finds there is told, and no reason to refuse.
 
-    Finds: how surely a row is somebody's, and whose if the list has names. With it stand the
+    Finds: how surely a row is a person's, and whose if the list has names. With it stand the
     largest risk in the eyes of either, and the marketer's: the share of all rows that is
-    expected to be linked right if somebody links as many as possible at random.
+    expected to be linked right if as many as possible are linked at random.
     Does not find: what a class tells without knowing which row is whose (see `Homogeneity`);
     lists that others have and you do not; values that others know and that are no
     quasi-identifiers.
@@ -40,7 +40,7 @@ class Linking(Attack):
     Medical Informatics Association 15(5), 2008, doi:10.1197/jamia.M2716
 
     Args:
-        view: In whose eyes: `prosecutor`, or `journalist`, which needs a list.
+        view: The adversary's view: `prosecutor`, or `journalist`, which needs a list.
 
     Example:
         >>> from sfumato.counts import FrequencySet
@@ -80,7 +80,7 @@ class Linking(Attack):
             raise ParameterError(
                 "view", self.view, f"{PROSECUTOR!r} without a list of people to link with"
             )
-        links = _linked(target, self.view)
+        links = _link(target, self.view)
         prior = np.full(len(links.risk), links.prior)
         risky = at_risk(prior, links.risk, threshold) & links.shown
         worst = self._worst(target, links, risky)
@@ -94,7 +94,7 @@ class Linking(Attack):
             threshold=threshold,
             worst=worst,
             how=self.how,
-            judged=not self._excused(target),
+            judged=not self._is_excused(target),
             note=self._note(target),
             settings={"view": self.view, **views(target)},
         )
@@ -106,21 +106,21 @@ class Linking(Attack):
             Case(
                 target.who(i),
                 int(target.classes.rows[i]),
-                self._believed(target, i),
+                self._belief(target, i),
                 links.prior,
                 float(links.risk[i]),
             )
             for i in found
         )
 
-    def _believed(self, target: Target, at: int) -> str:
+    def _belief(self, target: Target, at: int) -> str:
         if self.view == PROSECUTOR or target.outside is None:
             return "the row is the person's"
         name = target.outside.who(int(target.outside.of_class[at]))
         return "the row belongs to one of the list" if name is None else f"the row is of {name}"
 
     def _note(self, target: Target) -> str:
-        if self._excused(target):
+        if self._is_excused(target):
             promises = " and ".join(sorted(_UNKNOWN & {*target.promised}))
             return (
                 f"told and not judged: {promises} protects people of whom nobody knows that they "
@@ -128,8 +128,8 @@ class Linking(Attack):
             )
         return self._risks(target)
 
-    def _excused(self, target: Target) -> bool:
-        """Tell whether a release is not made for those who know who is in the data."""
+    def _is_excused(self, target: Target) -> bool:
+        """Return whether a release is not made for those who know who is in the data."""
         return self.view == PROSECUTOR and not _UNKNOWN.isdisjoint(target.promised)
 
     def _risks(self, target: Target) -> str:
@@ -142,7 +142,7 @@ class Linking(Attack):
 
 
 def views(target: Target) -> dict[str, float]:
-    """Give the largest risk in everybody's eyes; the journalist's only if there is a list.
+    """Return the largest risk in each view; the journalist's only if there is a list.
 
     >>> from sfumato.counts import FrequencySet
     >>> counts = FrequencySet.from_rows(["age"], [("2*",), ("2*",), ("2*",), ("3*",)])
@@ -150,7 +150,7 @@ def views(target: Target) -> dict[str, float]:
     {'prosecutor_risk': 1.0, 'marketer_risk': 0.5}
     """
     seen = _VIEWS if _has_list(target) else _VIEWS[:1]
-    links = {view: _linked(target, view) for view in seen}
+    links = {view: _link(target, view) for view in seen}
     found = {
         f"{v}_risk": float(each.risk[each.shown].max(initial=0.0)) for v, each in links.items()
     }
@@ -166,18 +166,18 @@ class _Links(NamedTuple):
     risk: FloatArray
     people: FloatArray
     among: int
-    """How many there are to choose from before the release is looked at."""
+    """The number of values to choose from before the release is looked at."""
 
     shown: BoolArray
     """Whether the class says anything about whose its rows are."""
 
     @property
     def prior(self) -> float:
-        """How likely a guess is right; with one row only there is none to take before it is out."""
+        """The chance of a guess before the release; 0 if there is one row only."""
         return 1 / self.among if self.among > 1 else 0.0
 
 
-def _linked(target: Target, view: str) -> _Links:
+def _link(target: Target, view: str) -> _Links:
     classes, shown = target.classes, ~target.silent
     rows = classes.rows.astype(np.float64)
     if view == PROSECUTOR:

@@ -72,7 +72,7 @@ def matcher(people: FrequencySet, tables: LinkedTables, labels: Labels | None = 
 
 
 def _require_tables(people: FrequencySet, tables: LinkedTables) -> None:
-    """Refuse tables that have not the columns of people, or nothing that links them."""
+    """Raise an error for tables without the columns of people, or without a link."""
     held = [name for table in tables.tables for name in tables.names(table)]
     if set(held) != set(people.names):
         raise ParameterError(

@@ -23,19 +23,19 @@ class Presence(Showable):
     """How well real rows and fake ones can be told apart by a release.
 
     A fake row that matches no group is certainly not in the data; if nearly all of them are so,
-    matching a group says that somebody is.
+    matching a group says that a person is.
     """
 
     attack: "Membership"
     people: int
     matched: int
-    """How many of them match a group. Those who do not were suppressed."""
+    """The number of them that match a group. Those who do not were suppressed."""
 
     groups: float
-    """How many groups a person matches, on average."""
+    """The number of groups a person matches, on average."""
 
     fakes: int
-    """How many fake rows were held against the groups; none of them is in the data."""
+    """The number of fake rows held against the groups; none of them is in the data."""
 
     ruled_out: float | None
     """The share of fake rows that match no group; None if all combinations are in the data."""
@@ -44,14 +44,14 @@ class Presence(Showable):
     """Where that share lies, if it was sampled; both ends are the share itself if not."""
 
     fake_groups: float | None
-    """How many groups a fake row matches, on average."""
+    """The number of groups a fake row matches, on average."""
 
     exact: bool
     """Whether every combination was looked at, instead of a sample."""
 
     @property
     def advantage(self) -> float | None:
-        """What taking those who match for members is better by than guessing: 0 to 1.
+        """The gain of taking those who match for members over guessing: 0 to 1.
 
         The share of people who match, less the share of fake rows that do.
         """
@@ -59,8 +59,8 @@ class Presence(Showable):
             return None
         return self.matched / max(self.people, 1) - (1 - self.ruled_out)
 
-    def believed(self, ruled_out: float) -> float:
-        """Say how likely somebody is in the data whom a group fits, as likely in as out before.
+    def belief(self, ruled_out: float) -> float:
+        """Return how likely a person whom a group fits is in the data, as likely in as out before.
 
         Args:
             ruled_out: The share of fake rows that no group fits.
@@ -70,7 +70,7 @@ class Presence(Showable):
         return real / both if both else 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the figures as plain values, ready for JSON."""
+        """Return the figures as plain values, ready for JSON."""
         return {
             "attack": "membership",
             "people": self.people,
@@ -91,7 +91,7 @@ class Presence(Showable):
 
     @property
     def headline(self) -> str:
-        """How many people match a group, and how many fakes can be ruled out."""
+        """The people who match a group, and the fakes that can be ruled out."""
         real = f"{self.matched} of {self.people} people match a group, {self.groups:.3g} on average"
         if self.ruled_out is None or self.interval is None:
             return f"membership: {real}; there is no combination that nobody has"
@@ -106,7 +106,7 @@ class Presence(Showable):
 
 _PROMISE = "delta-presence"
 _PRIOR = 0.5
-"""Before anything is published somebody is as likely in the data as not."""
+"""Before anything is published a person is as likely in the data as not."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class Membership(Attack):
     """Hold people who are in the data and people who are not against the groups of a release.
 
     Fake people are made by recombining: every quasi-identifier is drawn by itself, with the
-    values as frequent as they are among the real ones. Recombinations that somebody in the
+    values as frequent as they are among the real ones. Recombinations that a person in the
     data has are no fakes and are set aside. If there are no more combinations than `fakes`, all
     are looked at, each with its probability, and the share is exact.
 
@@ -165,16 +165,16 @@ and can be ruled out
         return "it needs the original table, to know who is in the data and who is not"
 
     def on(self, target: Target, threshold: float) -> Outcome:
-        """Attack a release: how likely is somebody in the data whom a group fits?
+        """Attack a release: how likely is a person whom a group fits in the data?
 
-        Before, everybody is as likely in the data as a fake row is not to be. Unless the release
+        Before, each person is as likely in the data as a fake row is not to be. Unless the release
         promises δ-presence it hides what people have, and not that they are in it: then the
         outcome is told and no reason to refuse.
         """
         if target.people is None or target.matcher is None:
             raise ParameterError("target", target.kind, "a release", why=self.why_not(target))
         found = self.run(target.people, target.matcher, rng=np.random.default_rng(self.seed))
-        posterior = _PRIOR if found.ruled_out is None else found.believed(found.ruled_out)
+        posterior = _PRIOR if found.ruled_out is None else found.belief(found.ruled_out)
         risky = at_risk(np.array([_PRIOR]), np.array([posterior]), threshold)[0]
         case = Case({}, found.matched, "the person is in the data", _PRIOR, posterior)
         ends = None if found.exact or found.interval is None else found.interval
@@ -190,7 +190,7 @@ and can be ruled out
             how=self.how,
             judged=_PROMISE in target.promised,
             note=_note(found),
-            interval=None if ends is None else (found.believed(ends[0]), found.believed(ends[1])),
+            interval=None if ends is None else (found.belief(ends[0]), found.belief(ends[1])),
             seed=None if found.exact else self.seed,
             settings={"fakes": self.fakes, "confidence": self.confidence},
         )
@@ -234,7 +234,7 @@ and can be ruled out
     def _fakes(
         self, people: FrequencySet, rng: np.random.Generator
     ) -> tuple[CodeArray, FloatArray, bool]:
-        """Recombine values: rows that nobody has, how probable each is, and whether that is all."""
+        """Recombine values: rows no person has, how probable each is, and whether that is all."""
         shares = [people.value_counts(name) / people.total for name in people.names]
         sizes = tuple(len(share) for share in shares)
         exact = prod(sizes) <= self.fakes
@@ -249,7 +249,7 @@ and can be ruled out
         return codes[:, good], weights[good], exact
 
     def _interval(self, share: float, n: int, *, exact: bool) -> tuple[float, float]:
-        """Give Wilson's interval of a sampled share."""
+        """Return Wilson's interval of a sampled share."""
         if exact:
             return share, share
         z = NormalDist().inv_cdf((1 + self.confidence) / 2)
@@ -270,7 +270,7 @@ def _note(found: Presence) -> str:
 
 
 def _has(people: FrequencySet, codes: CodeArray) -> BoolArray:
-    """Tell which rows somebody in the data has."""
+    """Return which rows a person in the data has."""
     n = len(people)
     both = np.concatenate([people.codes, codes], axis=1)
     tuples = group(list(both), [len(column.values) for column in people.columns])

@@ -19,7 +19,7 @@ from sfumato.typing import IntArray
 
 @dataclass(frozen=True, eq=False)
 class Outside:
-    """How many people of a list fit each class, going by what the list says of them.
+    """The people of a list who fit each class, going by what the list says of them.
 
     A list may lack some quasi-identifiers. Classes that differ in those only look the same to
     the holder of the list, and are taken as one.
@@ -42,10 +42,10 @@ class Outside:
     """Per class of the release, which of the classes below it is part of."""
 
     rows: IntArray
-    """How many rows each of them has."""
+    """The number of rows each of them has."""
 
     fitting: IntArray
-    """How many people of the list fit each of them."""
+    """The number of people of the list who fit each of them."""
 
     last: IntArray
     """A person who fits: the position among the kinds; -1 if there is none."""
@@ -90,7 +90,7 @@ class Outside:
 
     @property
     def size(self) -> int:
-        """How many people are on the list."""
+        """The number of people on the list."""
         return self.people.total
 
     def who(self, merged: int) -> str | None:

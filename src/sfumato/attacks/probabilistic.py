@@ -15,10 +15,10 @@ class ProbabilisticInference(ClassAttack):
     """Look for classes in which one sensitive value is frequent.
 
     Ten patients with three different diseases, eight of whom have HIV: the class is 3-diverse,
-    and whoever takes any of them for HIV-positive is right in four of five cases.
+    and taking any of them for HIV-positive is right in four of five cases.
 
     Finds: every class in which the share of a value among the known ones is `at_least` or more;
-    homogeneous classes are among them. Missing values hide nobody.
+    homogeneous classes are among them. Missing values hide no person.
     Does not find: whether the value is as frequent everywhere, in which case nothing was learned
     from the class: `prior` beside `posterior` says so (see `Skewness`).
 
@@ -49,7 +49,7 @@ class ProbabilisticInference(ClassAttack):
 
     def run(self, classes: EquivalenceClasses) -> Finding:
         guess = likeliest(classes.counts_of(self.column))
-        return self.guessed(classes, guess, at_least(guess.posterior, self.at_least))
+        return self.guess_values(classes, guess, at_least(guess.posterior, self.at_least))
 
     @classmethod
     def against(cls, target: Target, threshold: float) -> list[Self]:

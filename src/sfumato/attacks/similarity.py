@@ -87,7 +87,7 @@ def fullest(counts: ValueCounts, likeness: Likeness) -> Fullest:
 
 
 def _share(counts: ValueCounts, place: IntArray, low: IntArray, high: IntArray) -> FloatArray:
-    """Give the share of the table's known rows that stand from one place to another."""
+    """Return the share of the table's known rows that stand from one place to another."""
     rows = np.bincount(place, weights=counts.reference[:-1])
     below = np.concatenate([[0], np.cumsum(rows)])
     share: FloatArray = (below[high + 1] - below[low]) / max(below[-1], 1.0)
@@ -95,27 +95,27 @@ def _share(counts: ValueCounts, place: IntArray, low: IntArray, high: IntArray) 
 
 
 def saying(counts: ValueCounts, found: Fullest, likeness: Likeness) -> Callable[[int], str]:
-    """Say for a class what is believed of its people."""
+    """Return for a class what is believed of its people."""
 
-    def believed(at: int) -> str:
+    def belief(at: int) -> str:
         if found.rows[at] == 0:
             return "nothing"
         low, high = int(found.lowest[at]), int(found.highest[at])
         return f"{counts.column.name} {likeness.said(low, high)}"
 
-    return believed
+    return belief
 
 
 def by_category(column: SensitiveColumn, categories: tuple[tuple[Value, ...], ...]) -> Likeness:
-    """Let values be alike that are in one category."""
+    """Treat values as alike that are in one category."""
     texts = tuple(tuple(map(text_of, category)) for category in categories)
     # By text, as the models that share the codes do: True and 1 are one key but two values.
-    codes = column.derived(("categories", texts), lambda c: category_codes(c, texts))
+    codes = column.memoize(("categories", texts), lambda c: category_codes(c, texts))
     return Likeness(codes, np.arange(len(texts)), lambda low, _: f"is one of {some(texts[low])}")
 
 
 def by_distance(column: SensitiveColumn, within: float) -> Likeness:
-    """Let numbers be alike that are no further apart than `within`."""
+    """Treat numbers as alike that are no further apart than `within`."""
     points = [number_point(value) for value in column.values]
     numbers = [point for point in points if point is not None]
     if len(numbers) < len(points):
@@ -140,7 +140,7 @@ def _between(low: Decimal, high: Decimal) -> str:
 
 
 def by_label(column: SensitiveColumn, level: int) -> Likeness:
-    """Let values be alike that have one label at a level of the column's hierarchy."""
+    """Treat values as alike that have one label at a level of the column's hierarchy."""
     ladder = column.ladder
     if ladder is None:
         raise PolicyError(
@@ -174,13 +174,13 @@ class Similarity(ClassAttack):
 
     Finds: every class with a known value all of whose known values are in one category,
     within one range, or under one label of the column's hierarchy. Missing values hide
-    nobody, as with `Homogeneity`: a class is judged by its known values, one is enough, and
+    no person, as with `Homogeneity`: a class is judged by its known values, one is enough, and
     without any it is not vulnerable.
     Does not find: a class in which most values are alike and some are not ({HIV, cancer,
     HIV, flu} is three quarters "most secret"): it is not vulnerable, and the three quarters
     stand among its figures.
 
-    Where nobody says what is alike, the categories of a promised model are tried, every level of
+    Where it is not said what is alike, the categories of a promised model are tried, every level of
     a sensitive column's hierarchy between the values and the top, and for a column of numbers a
     tenth of its range.
 
@@ -255,7 +255,7 @@ class Similarity(ClassAttack):
             return by_category(column, self.categories)
         if self.within is not None:
             within = self.within
-            return column.derived(("within", within), lambda c: by_distance(c, within))
+            return column.memoize(("within", within), lambda c: by_distance(c, within))
         return by_label(column, self.level or 0)
 
     @classmethod
@@ -263,7 +263,7 @@ class Similarity(ClassAttack):
         tried = [cls(name, categories=alike) for name, alike in target.categories]
         for name, counts in target.classes.sensitive.items():
             tried += [cls(name, level=level) for level in _levels(counts.column)]
-            within = counts.column.derived("a tenth", _a_tenth)
+            within = counts.column.memoize("a tenth", _a_tenth)
             tried += [] if within is None else [cls(name, within=within)]
         return tried
 
@@ -287,7 +287,7 @@ def _built_in(number: float) -> float:
 
 
 def _levels(column: SensitiveColumn) -> list[int]:
-    """Give the levels of its hierarchy at which something new is alike, and not everything."""
+    """Return the levels of its hierarchy at which something new is alike, and not everything."""
     ladder = column.ladder
     if ladder is None:
         return []
@@ -296,7 +296,7 @@ def _levels(column: SensitiveColumn) -> list[int]:
 
 
 def _a_tenth(column: SensitiveColumn) -> float | None:
-    """Give a tenth of a column's range, if it is of numbers and some are closer than that."""
+    """Return a tenth of a column's range, if it is of numbers and some are closer than that."""
     numbers = [number_of(value) for value in column.values]
     line = np.sort([number for number in numbers if number is not None])
     if len(line) < max(len(numbers), 2):

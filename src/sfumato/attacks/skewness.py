@@ -16,7 +16,7 @@ from sfumato.models.rounding import at_least
 class Skewness(ClassAttack):
     """Look for classes in which a sensitive value is far commoner than in the whole table.
 
-    One student in a hundred fails. In a class of fifty with 49 failures everybody has failed
+    One student in a hundred fails. In a class of fifty with 49 failures each has failed
     with 98 %, in one with 25 with 50 %; both are as diverse as two values can be, and so is
     the class with one failure, which tells nothing.
 
@@ -55,7 +55,7 @@ class Skewness(ClassAttack):
 
     def run(self, classes: EquivalenceClasses) -> Finding:
         guess = _most_grown(classes.counts_of(self.column))
-        return self.guessed(classes, guess, at_least(guess.posterior - guess.prior, self.gain))
+        return self.guess_values(classes, guess, at_least(guess.posterior - guess.prior, self.gain))
 
     @classmethod
     def against(cls, target: Target, threshold: float) -> list[Self]:  # noqa: ARG003 - all alike
@@ -67,7 +67,7 @@ class Skewness(ClassAttack):
 
 
 def _most_grown(counts: ValueCounts) -> Guesses:
-    """Give the value of each class whose share exceeds that in the table by most."""
+    """Return the value of each class whose share exceeds that in the table by most."""
     known = counts.known
     before = priors(counts)[known.value]
     share = known.rows / known.totals[known.class_id]

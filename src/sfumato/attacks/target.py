@@ -1,4 +1,4 @@
-"""What attacks look at: the groups of a release, as counts, whatever its kind."""
+"""The target of attacks: the groups of a release, as counts, whatever its kind."""
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
@@ -88,7 +88,7 @@ class Target:
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
-        """What groups are recognised by."""
+        """The columns that groups are recognised by."""
         return tuple(column.name for column in self.columns)
 
     @property
@@ -96,7 +96,7 @@ class Target:
         """The columns that are to stay secret."""
         return tuple(self.classes.sensitive)
 
-    def derived(self, key: Hashable, build: Callable[["Target"], T]) -> T:
+    def memoize(self, key: Hashable, build: Callable[["Target"], T]) -> T:
         """Compute something about the release once, for all attacks that ask for it."""
         if key not in self._memo:
             self._memo[key] = build(self)
@@ -105,15 +105,15 @@ class Target:
 
     @cached_property
     def silent(self) -> BoolArray:
-        """Which groups say nothing of whose they are: all they are recognised by is `*`."""
+        """Whether each group says nothing of whose it is: all it is recognised by is `*`."""
         silent = np.ones(len(self.classes), dtype=np.bool_)
         for column, labels in zip(self.columns, self.labels, strict=True):
             stars = [value is not None and text_of(value) == STAR for value in column.values]
             silent &= np.array(stars, dtype=np.bool_)[labels]
         return silent
 
-    def kept(self, keep: BoolArray) -> Self:
-        """Look for people in some groups only; what is believed of everybody stays as it is."""
+    def keep(self, keep: BoolArray) -> Self:
+        """Keep some groups only; what is believed of all people stays as it is."""
         counts = self.counts
         if counts is not None:
             sizes = [len(column.values) for column in self.columns]
@@ -121,11 +121,11 @@ class Target:
             # Groups are numbered as `of_table` does it.
             counts = counts.without(~keep[group(codes, sizes, n=len(counts)).of_item])
         return replace(
-            self, classes=self.classes.kept(keep), labels=self.labels[:, keep], counts=counts
+            self, classes=self.classes.keep(keep), labels=self.labels[:, keep], counts=counts
         )
 
     def who(self, at: int) -> dict[str, Value]:
-        """Say what a group is recognised by."""
+        """Return what a group is recognised by."""
         return {
             column.name: column.values[code]
             for column, code in zip(self.columns, self.labels[:, at].tolist(), strict=True)
@@ -139,7 +139,7 @@ class Target:
         sensitive: tuple[str, ...],
         ladders: Mapping[str, Ladder] | None = None,
     ) -> Self:
-        """Take a table in one piece: rows with equal quasi-identifiers are a class."""
+        """Read a table in one piece: rows with equal quasi-identifiers are a class."""
         described = {
             name: sensitive_column(counts.column(name), (ladders or {}).get(name))
             for name in sensitive
@@ -160,7 +160,7 @@ class Target:
     def of_grouped(
         cls, kind: str, grouped: GroupedTables, ladders: Mapping[str, Ladder] | None = None
     ) -> Self:
-        """Take the groups of a decoupled release, each with the counts of its sensitive values.
+        """Read the groups of a decoupled release, each with the counts of its sensitive values.
 
         Groups without quasi-identifiers in common are recognised by the bucket they are in.
         """

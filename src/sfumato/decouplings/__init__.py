@@ -7,7 +7,7 @@ from sfumato.decouplings.anatomy import Anatomy
 from sfumato.decouplings.base import Decoupling, Kind, Part, Parts
 from sfumato.decouplings.break_merge import (
     BreakMerge,
-    Merged,
+    MergedTables,
     publish,
     random_labels,
     readme,
@@ -22,7 +22,7 @@ __all__ = [
     "BreakMerge",
     "Decoupling",
     "Kind",
-    "Merged",
+    "MergedTables",
     "Part",
     "Parts",
     "Slicing",

@@ -15,17 +15,14 @@ from sfumato.decouplings.base import (
     Parts,
     SensitiveTable,
     file_names,
+    free_name,
     only_sensitive,
-    unused,
 )
-from sfumato.decouplings.break_merge import code, definitions, quoted, random_labels
+from sfumato.decouplings.break_merge import code, definitions, quote, random_labels
 from sfumato.errors import InfeasibleError
 from sfumato.tables.derived import DerivedColumn, DerivedTable
 from sfumato.text import text_of
 from sfumato.typing import IntArray
-
-# What lies beside the tables of an anatomised release: a description and SQL.
-
 
 _README = """\
 # A release in two tables
@@ -76,19 +73,19 @@ def bucket_sql(parts: Parts) -> str:
     """Write the definitions of the tables, and the join an analyst would make, as a view."""
     people, values = parts.tables
     names = [column.name for column in people.content.columns]
-    bucket, count, value = quoted(parts.group), quoted(parts.count), quoted(str(values.column))
-    likely = quoted(unused("probability", [*names, str(values.column)]))
-    size = quoted(unused("size", names))
-    chosen = [f"q.{quoted(name)} AS {quoted(name)}" for name in names]
+    bucket, count, value = quote(parts.group), quote(parts.count), quote(str(values.column))
+    likely = quote(free_name("probability", [*names, str(values.column)]))
+    size = quote(free_name("size", names))
+    chosen = [f"q.{quote(name)} AS {quote(name)}" for name in names]
     chosen += [f"s.{value} AS {value}", f"s.{count} * 1.0 / b.{size} AS {likely}"]
     lines = [
         'CREATE VIEW "possible" AS',
         "SELECT\n    " + ",\n    ".join(chosen),
-        f"FROM {quoted(people.name)} AS q",
+        f"FROM {quote(people.name)} AS q",
         f"JOIN (SELECT {bucket}, SUM({count}) AS {size}",
         # Every name is quoted, and nothing here is ever run by us.
-        f"    FROM {quoted(values.name)} GROUP BY {bucket}) AS b ON b.{bucket} = q.{bucket}",
-        f"JOIN {quoted(values.name)} AS s ON s.{bucket} = q.{bucket}",
+        f"    FROM {quote(values.name)} GROUP BY {bucket}) AS b ON b.{bucket} = q.{bucket}",
+        f"JOIN {quote(values.name)} AS s ON s.{bucket} = q.{bucket}",
     ]
     return "\n\n".join([definitions(parts), _POSSIBLE, "\n".join(lines) + ";"]) + "\n"
 
@@ -108,14 +105,14 @@ class Anatomy(Decoupling):
     it needs no anonymised table to start from, and counts over quasi-identifiers stay exact.
 
     Buckets hold at least l people and no value twice. As many are made as there can be; the rows
-    left over, at most l - 1, go to buckets without their value. A missing value protects nobody:
+    left over, at most l - 1, go to buckets without their value. A missing value protects no person:
     buckets are formed by the people with a known one, and the others are spread over them.
 
     Promises: in every bucket at least l values, none of which more than one in l of those with a
     known value has; who knows a person's quasi-identifiers, and how this method works, guesses
     the value with probability 1/l at most. Which of the people with a value are in which bucket
     is drawn at random, and so are labels and the order of rows.
-    Does not promise: to hide who is in the data, for whoever knows a person's quasi-identifiers
+    Does not promise: to hide who is in the data, for who knows a person's quasi-identifiers
     finds the row; or anything against those who can rule values out, or for values that are alike.
     Several sensitive columns are refused: buckets that are diverse in each of them by itself may
     still give away which values belong together.
@@ -159,7 +156,7 @@ rows have 'flu', more than one in 3. The largest l is 2.
         name = only_sensitive(sensitive)
         column = counts.column(name)
         _require_possible(self.l, column, counts.value_counts(name))
-        item, bucket = _dealt(counts, name, self.l, rng)
+        item, bucket = _deal(counts, name, self.l, rng)
         grouped = _group_tables(column, counts.codes_of(name)[item], bucket, rng)
         people = [counts.codes_of(each)[item] for each in quasi_identifiers]
         columns = [counts.column(each) for each in quasi_identifiers]
@@ -175,8 +172,8 @@ rows have 'flu', more than one in 3. The largest l is 2.
     ) -> Parts:
         [table] = grouped.sensitive
         names = [*(column.name for column in columns), table.column.name]
-        group_name = unused("bucket", names)
-        count_name = unused("count", [*names, group_name])
+        group_name = free_name("bucket", names)
+        count_name = free_name("count", [*names, group_name])
         content = _once(
             (DerivedColumn(group_name), *(DerivedColumn(c.name, c.values) for c in columns)),
             (labels, *people),
@@ -215,7 +212,7 @@ rows have 'flu', more than one in 3. The largest l is 2.
 
 
 def _require_possible(l: int, column: Column, rows: IntArray) -> None:
-    """Refuse more than the most frequent value allows, before anything is done."""
+    """Raise an error if l is more than the most frequent value allows, before anything is done."""
     known = rows[: len(column.known)]
     total = int(known.sum())
     if not total:
@@ -237,10 +234,10 @@ def _require_possible(l: int, column: Column, rows: IntArray) -> None:
     )
 
 
-def _dealt(
+def _deal(
     counts: FrequencySet, name: str, l: int, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
-    """Give every row a bucket: the combination each row has, and where it goes.
+    """Return every row a bucket: the combination each row has, and where it goes.
 
     Rows in the order of their values are dealt to the buckets in turn, as cards are. A value
     has no more rows than there are buckets, so it never comes to the same bucket twice.

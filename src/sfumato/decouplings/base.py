@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from sfumato.counts import Column, FrequencySet, added, group, sums
+from sfumato.counts import Column, FrequencySet, add_up, group, sums
 from sfumato.errors import InputError, ParameterError, UnknownColumnError
 from sfumato.tables.derived import DerivedTable
 from sfumato.text import number_of, text_or_none
@@ -32,7 +32,7 @@ class SensitiveTable:
 
     @cached_property
     def starts(self) -> IntArray:
-        """Where each group's entries begin; every group has at least one."""
+        """The position at which each group's entries begin; every group has at least one."""
         return np.flatnonzero(np.diff(self.group, prepend=-1))
 
     def largest(self, n_groups: int) -> IntArray:
@@ -60,7 +60,7 @@ class GroupedTables:
     """`labels[q, g]`: the value of quasi-identifier q in group g."""
 
     sizes: IntArray
-    """How many rows each group has."""
+    """The number of rows each group has."""
 
     sensitive: tuple[SensitiveTable, ...]
     ids: IntArray | None = None
@@ -71,7 +71,7 @@ class GroupedTables:
 
     @cached_property
     def total(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return int(self.sizes.sum())
 
     @property
@@ -158,7 +158,7 @@ class LinkedTables:
             names: The columns that are wanted; a table with none of them is left out.
         """
         columns = [column for column in grouped.quasi_identifiers if column.name in names]
-        group, count = unused("group", names), unused("count", names)
+        group, count = free_name("group", names), free_name("count", names)
         numbers = np.arange(len(grouped), dtype=np.int32)
         number = Column(group, tuple(numbers.tolist()))
         tables = []
@@ -205,12 +205,12 @@ class LinkedTables:
 
     @cached_property
     def n(self) -> int:
-        """How many groups there are."""
+        """The number of groups."""
         return max((int(each.max(initial=-1)) + 1 for each in self.groups), default=0)
 
     @cached_property
     def people(self) -> list[FloatArray]:
-        """How many people each entry stands for, per table; a CSV file holds them as text."""
+        """The number of people each entry stands for, per table; a CSV file holds them as text."""
         return [self._people(table) for table in self.tables]
 
     def _people(self, table: FrequencySet) -> FloatArray:
@@ -222,9 +222,9 @@ class LinkedTables:
 
     @cached_property
     def sizes(self) -> FloatArray:
-        """How many people each group has; refused if that differs from table to table."""
+        """The number of people each group has; refused if that differs from table to table."""
         every = [
-            added(group, people, self.n)
+            add_up(group, people, self.n)
             for group, people in zip(self.groups, self.people, strict=True)
         ]
         if not all(np.array_equal(each, every[0]) for each in every):
@@ -252,7 +252,7 @@ class Part:
     columns: tuple[str, ...] = ()
     """The columns it holds, if it is a slice."""
 
-    def described(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """Return what it is, as a manifest writes it."""
         plain: dict[str, Any] = {"table": self.table}
         if self.column is not None:
@@ -346,10 +346,10 @@ def only_sensitive(sensitive: Sequence[str]) -> str:
     return sensitive[0]
 
 
-def unused(name: str, taken: Iterable[str]) -> str:
+def free_name(name: str, taken: Iterable[str]) -> str:
     """Return a column name that no other has, whatever the case: SQL may not tell `A` from `a`.
 
-    >>> unused("group", ["age", "Group"])
+    >>> free_name("group", ["age", "Group"])
     'group_2'
     """
     folded = {each.casefold() for each in taken}
@@ -373,5 +373,5 @@ def file_names(columns: Sequence[str], prefix: str) -> list[str]:
     order = sorted(range(len(columns)), key=lambda i: plain[i] != columns[i])
     found: dict[int, str] = {}
     for i in order:
-        found[i] = unused(prefix + plain[i], found.values())
+        found[i] = free_name(prefix + plain[i], found.values())
     return [found[i] for i in range(len(columns))]

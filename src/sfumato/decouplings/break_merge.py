@@ -16,13 +16,11 @@ from sfumato.decouplings.base import (
     Parts,
     SensitiveTable,
     file_names,
-    unused,
+    free_name,
 )
+from sfumato.dialect import Dialect
 from sfumato.tables.derived import SLICE, Batch, DerivedColumn, DerivedTable
 from sfumato.typing import IntArray, Value
-
-# What a reader of a decoupled release should know, beside its files.
-
 
 _TEXT = """\
 # A release in several tables
@@ -76,11 +74,8 @@ def code(name: str) -> str:
 
 
 def _fence(parts: Sequence[str]) -> str:
-    """Give a fence longer than any run of ticks."""
+    """Return a fence longer than any run of ticks."""
     return "`" * (1 if len(parts) == 1 else len(parts))
-
-
-# The tables of a decoupled release in SQL: what they hold, and how they are joined.
 
 
 _TABLES = "-- The tables of this release. Load each file into the table of its name."
@@ -95,7 +90,7 @@ def schema_sql(parts: Parts) -> str:
 
     The names of columns may hold anything, so they are always quoted, and stand in no comment.
     """
-    return "\n\n".join([definitions(parts), _MERGED, _merged(parts)]) + "\n"
+    return "\n\n".join([definitions(parts), _MERGED, _merge_view(parts)]) + "\n"
 
 
 def definitions(parts: Parts) -> str:
@@ -103,27 +98,22 @@ def definitions(parts: Parts) -> str:
     return "\n\n".join([_TABLES, *(_definition(part, parts) for part in parts.tables)])
 
 
-def quoted(name: str) -> str:
-    """Quote a name for SQL.
-
-    >>> print(quoted('the "net" pay'))
-    "the ""net"" pay"
-    """
-    return '"' + name.replace('"', '""') + '"'
+quote = Dialect(text="TEXT", collation="").quote
+"""Quotes a name as standard SQL does, whatever is in it."""
 
 
 def _definition(part: Part, parts: Parts) -> str:
     numbers = (parts.group, parts.count)
     lines = [
-        f"    {quoted(column.name)} "
+        f"    {quote(column.name)} "
         + ("BIGINT NOT NULL" if column.name in numbers else sql_type(column.values or ()))
         for column in part.content.columns
     ]
-    return f"CREATE TABLE {quoted(part.name)} (\n" + ",\n".join(lines) + "\n);"
+    return f"CREATE TABLE {quote(part.name)} (\n" + ",\n".join(lines) + "\n);"
 
 
 def sql_type(values: Iterable[Value]) -> str:
-    """Say what a column of such values is in SQL.
+    """Return what a column of such values is in SQL.
 
     >>> sql_type([1, None]), sql_type([1, 2.5]), sql_type(["1"]), sql_type([True])
     ('BIGINT', 'DOUBLE PRECISION', 'TEXT', 'BOOLEAN')
@@ -141,35 +131,35 @@ def sql_type(values: Iterable[Value]) -> str:
     return "TEXT"
 
 
-def _merged(parts: Parts) -> str:
+def _merge_view(parts: Parts) -> str:
     people, *tables = parts.tables
     names = [column.name for column in people.content.columns]
     sensitive = {f"s{i}": part for i, part in enumerate(tables, start=1)}
-    group, count = quoted(parts.group), quoted(parts.count)
-    size = quoted(unused("size", names))
-    expected = quoted(unused("expected", [*names, *(str(part.column) for part in tables)]))
+    group, count = quote(parts.group), quote(parts.count)
+    size = quote(free_name("size", names))
+    expected = quote(free_name("expected", [*names, *(str(part.column) for part in tables)]))
     shares = " * ".join(f"({s}.{count} * 1.0 / g.{size})" for s in sensitive)
     chosen = [
-        *(_named("g", name) for name in names),
-        *(_named(s, str(part.column)) for s, part in sensitive.items()),
+        *(_select_as("g", name) for name in names),
+        *(_select_as(s, str(part.column)) for s, part in sensitive.items()),
         f"g.{size} * {shares} AS {expected}",
     ]
-    by = ", ".join(f"q.{quoted(name)}" for name in names)
-    grouped = ", ".join(_named("q", name) for name in names)
+    by = ", ".join(f"q.{quote(name)}" for name in names)
+    grouped = ", ".join(_select_as("q", name) for name in names)
     lines = [
         'CREATE VIEW "merged" AS',
         "SELECT\n    " + ",\n    ".join(chosen),
         # Every name is quoted, and nothing here is ever run by us.
         f"FROM (SELECT {grouped}, COUNT(*) AS {size}",
-        f"    FROM {quoted(people.name)} AS q GROUP BY {by}) AS g",
-        *(f"JOIN {quoted(p.name)} AS {s} ON {s}.{group} = g.{group}" for s, p in sensitive.items()),
+        f"    FROM {quote(people.name)} AS q GROUP BY {by}) AS g",
+        *(f"JOIN {quote(p.name)} AS {s} ON {s}.{group} = g.{group}" for s, p in sensitive.items()),
     ]
     return "\n".join(lines) + ";"
 
 
-def _named(table: str, column: str) -> str:
+def _select_as(table: str, column: str) -> str:
     """Choose a column under its own name; databases may invent one for it otherwise."""
-    return f"{table}.{quoted(column)} AS {quoted(column)}"
+    return f"{table}.{quote(column)} AS {quote(column)}"
 
 
 _ROOM = 100
@@ -221,10 +211,10 @@ class BreakMerge(Decoupling):
 
 
 def publish(grouped: GroupedTables, rng: np.random.Generator) -> Parts:
-    """Say how groups that have their labels are published."""
+    """Return how groups that have their labels are published."""
     names = [*(column.name for column in grouped.quasi_identifiers), *grouped.names]
-    group = unused("group", names)
-    count = unused("count", [*names, group])
+    group = free_name("group", names)
+    count = free_name("count", [*names, group])
     files = file_names(grouped.names, "sensitive_")
     tables = [
         Part(file, "sensitive", _sensitive(grouped, table, group, count, rng), table.column.name)
@@ -269,14 +259,11 @@ def _sensitive(
     return DerivedTable.repeat(columns, kinds, np.ones(len(table.rows), dtype=np.int64), rng)
 
 
-# Merge: what the tables of a decoupled release say when they are joined again.
-
-
-class Merged:
+class MergedTables:
     """The natural join of the tables on the group: every combination that could be.
 
     With several sensitive tables a group joins all its values of one with all its values of
-    the others. How many of its people have a combination nobody can tell; if the
+    the others. How many of its people have a combination is not said; if the
     columns had nothing to do with each other it would be |G| · Π cᵢ/|G|, the expected rows.
 
     Args:
@@ -287,8 +274,8 @@ class Merged:
         >>> from sfumato.counts import FrequencySet
         >>> rows = [("30s", "flu", "low"), ("30s", "gout", "high"), ("40s", "flu", "high")]
         >>> counts = FrequencySet.from_rows(["age", "ill", "pay"], rows)
-        >>> merged = Merged(GroupedTables.of(counts, ["age"], ["ill", "pay"]))
-        >>> merged.total, merged.expected(0, merged.total).tolist()
+        >>> merged = MergedTables(GroupedTables.of(counts, ["age"], ["ill", "pay"]))
+        >>> merged.total, merged.expected_people(0, merged.total).tolist()
         (5, [0.5, 0.5, 0.5, 0.5, 1.0])
     """
 
@@ -299,13 +286,13 @@ class Merged:
 
     @cached_property
     def _widths(self) -> list[IntArray]:
-        """How many values of each column every group has."""
+        """The number of values that every group has, per column."""
         n = len(self._grouped)
         return [np.bincount(table.group, minlength=n) for table in self.tables]
 
     @cached_property
     def total(self) -> int:
-        """How many rows the join has; counted in Python, for it may be more than 64 bits hold."""
+        """The rows of the join; a Python integer, for it may be more than 64 bits hold."""
         product = np.ones(len(self._grouped), dtype=object)
         for width in self._widths:
             product = product * width
@@ -319,7 +306,7 @@ class Merged:
         return np.cumsum(product)
 
     def rows(self, start: int, stop: int) -> tuple[IntArray, list[IntArray]]:
-        """Give the group of some rows, and their entry in each sensitive table."""
+        """Return the group of some rows, and their entry in each sensitive table."""
         at = np.arange(start, stop, dtype=np.int64)
         group: IntArray = np.searchsorted(self._ends, at, side="right")
         # A row's number in its group, written in digits: one per sensitive table.
@@ -330,18 +317,18 @@ class Merged:
             entries.insert(0, table.starts[group] + digit)
         return group, entries
 
-    def expected(self, start: int, stop: int) -> np.ndarray:
-        """Give how many people each of some rows stands for, if columns are independent."""
-        return self._expected(*self.rows(start, stop))
+    def expected_people(self, start: int, stop: int) -> np.ndarray:
+        """Return how many people each of some rows stands for, if columns are independent."""
+        return self._count_expected(*self.rows(start, stop))
 
-    def _expected(self, group: IntArray, entries: Sequence[IntArray]) -> np.ndarray:
+    def _count_expected(self, group: IntArray, entries: Sequence[IntArray]) -> np.ndarray:
         sizes = self._grouped.sizes[group].astype(np.float64)
         expected = sizes.copy()
         for table, entry in zip(self.tables, entries, strict=True):
             expected *= table.rows[entry] / sizes
         return expected
 
-    def derived(self, group: str) -> DerivedTable:
+    def to_table(self, group: str) -> DerivedTable:
         """Describe the join as a table: group, quasi-identifiers, values, expected rows."""
         grouped = self._grouped
         names = [c.name for c in grouped.quasi_identifiers] + [t.column.name for t in self.tables]
@@ -349,14 +336,14 @@ class Merged:
             DerivedColumn(group),
             *(DerivedColumn(column.name, column.values) for column in grouped.quasi_identifiers),
             *(DerivedColumn(table.column.name, table.column.values) for table in self.tables),
-            DerivedColumn(unused("expected", [*names, group]), whole=False),
+            DerivedColumn(free_name("expected", [*names, group]), whole=False),
         )
 
         def batches() -> Iterator[Batch]:
             for start in range(0, self.total, SLICE):
                 at, entries = self.rows(start, min(start + SLICE, self.total))
                 values = (t.value[e] for t, e in zip(self.tables, entries, strict=True))
-                expected = self._expected(at, entries)
+                expected = self._count_expected(at, entries)
                 yield Batch((grouped.labelled[at], *grouped.labels[:, at], *values, expected))
 
         return DerivedTable(columns, self.total, batches)

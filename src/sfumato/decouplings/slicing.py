@@ -15,28 +15,25 @@ from sfumato.decouplings.base import (
     Part,
     Parts,
     SensitiveTable,
+    free_name,
     only_sensitive,
-    unused,
 )
-from sfumato.decouplings.break_merge import code, definitions, quoted, random_labels
+from sfumato.decouplings.break_merge import code, definitions, quote, random_labels
 from sfumato.errors import ParameterError
 from sfumato.slicing import (
     MEASURES,
     Columns,
     Form,
-    Laid,
-    bucketed,
+    SubTuples,
     correlated_columns,
     crowds,
+    cut_into_buckets,
     form_of,
     require_diverse,
 )
 from sfumato.slicing.attributes import MOST
 from sfumato.tables.derived import Cells, DerivedColumn, DerivedTable
 from sfumato.typing import IntArray
-
-# What lies beside the tables of a sliced release: a description and SQL.
-
 
 _README = """\
 # A release in slices
@@ -106,7 +103,7 @@ def slice_readme(manifest: Mapping[str, Any]) -> str:
 
 
 def _promise(model: Mapping[str, Any]) -> str:
-    """Say in words what holds of everybody."""
+    """Write what holds of all people."""
     told = {**model, "column": code(model["column"]), "others": model["l"] - 1}
     return _PROMISES[model["model"]].format(**told)
 
@@ -117,51 +114,51 @@ def slice_sql(parts: Parts) -> str:
     The joined number of people is that of the first slice, times the share that each further
     slice gives its own values among the people who agree with what is joined already.
     """
-    bucket, count = quoted(parts.group), quoted(parts.count)
+    bucket, count = quote(parts.group), quote(parts.count)
     names = list(dict.fromkeys(name for part in parts.tables for name in part.columns))
     # Of a column in several slices the first is taken; all others agree with it.
-    home = {n: f"s{i}" for i, part in reversed(_numbered(parts)) for n in part.columns}
+    home = {n: f"s{i}" for i, part in reversed(_number_parts(parts)) for n in part.columns}
     share, expected = (
-        quoted(unused(word, [*names, parts.group])) for word in ("share", "expected")
+        quote(free_name(word, [*names, parts.group])) for word in ("share", "expected")
     )
     chosen = [
         f"s1.{bucket} AS {bucket}",
-        *(f"{home[name]}.{quoted(name)} AS {quoted(name)}" for name in names),
-        " * ".join([f"s1.{count}", *(f"s{i}.{share}" for i, _ in _numbered(parts)[1:])])
+        *(f"{home[name]}.{quote(name)} AS {quote(name)}" for name in names),
+        " * ".join([f"s1.{count}", *(f"s{i}.{share}" for i, _ in _number_parts(parts)[1:])])
         + f" AS {expected}",
     ]
     lines = [
         'CREATE VIEW "possible" AS',
         "SELECT\n    " + ",\n    ".join(chosen),
-        f"FROM {quoted(parts.tables[0].name)} AS s1",
+        f"FROM {quote(parts.tables[0].name)} AS s1",
     ]
     overlapping = False
-    for i, part in _numbered(parts)[1:]:
+    for i, part in _number_parts(parts)[1:]:
         shared = [name for name in part.columns if home[name] != f"s{i}"]
         overlapping |= bool(shared)
-        lines += _joined(f"s{i}", part, shared, home, (bucket, count, share))
+        lines += _join_slice(f"s{i}", part, shared, home, (bucket, count, share))
     said = "\n".join([_POSSIBLE, _OVERLAPPING] if overlapping else [_POSSIBLE])
     return "\n\n".join([definitions(parts), said, "\n".join(lines) + ";"]) + "\n"
 
 
-def _numbered(parts: Parts) -> list[tuple[int, Part]]:
+def _number_parts(parts: Parts) -> list[tuple[int, Part]]:
     return list(enumerate(parts.tables, start=1))
 
 
-def _joined(
+def _join_slice(
     alias: str, part: Part, shared: Sequence[str], home: Mapping[str, str], words: Sequence[str]
 ) -> list[str]:
     """Join one more slice: by the bucket, and by what stands in a slice before it too."""
     bucket, count, share = words
-    own = [quoted(name) for name in part.columns]
-    by = ", ".join([bucket, *map(quoted, shared)])
+    own = [quote(name) for name in part.columns]
+    by = ", ".join([bucket, *map(quote, shared)])
     agreeing = [f"{alias}.{bucket} = s1.{bucket}"]
-    agreeing += [_same(f"{alias}.{quoted(n)}", f"{home[n]}.{quoted(n)}") for n in shared]
+    agreeing += [_same(f"{alias}.{quote(n)}", f"{home[n]}.{quote(n)}") for n in shared]
     # Every name is quoted, and nothing here is ever run by us.
     return [
         f"JOIN (SELECT {', '.join([bucket, *own])},",
         f"    {count} * 1.0 / SUM({count}) OVER (PARTITION BY {by}) AS {share}",
-        f"    FROM {quoted(part.name)}) AS {alias} ON " + "\n    AND ".join(agreeing),
+        f"    FROM {quote(part.name)}) AS {alias} ON " + "\n    AND ".join(agreeing),
     ]
 
 
@@ -259,7 +256,7 @@ class Slicing(Decoupling):
         self._refuse_both()
 
     def _refuse_both(self) -> None:
-        """Refuse settings of which one says already what the other is to decide."""
+        """Raise an error for two settings that decide the same."""
         given = {f.name for f in fields(self) if getattr(self, f.name) != f.default}
         both = [("columns", name) for name in _OF_CLUSTERS] + [("slices", "most")]
         for first, name in both:
@@ -269,7 +266,7 @@ class Slicing(Decoupling):
 
     @property
     def diversity(self) -> Form:
-        """What is asked of every bucket."""
+        """The diversity that every bucket must have."""
         return form_of(self.form, self.l, self.c)
 
     def run(
@@ -281,9 +278,9 @@ class Slicing(Decoupling):
         rng: np.random.Generator,
     ) -> Parts:
         columns = self._columns(counts, quasi_identifiers, only_sensitive(sensitive))
-        laid = Laid.of(counts, columns)
+        laid = SubTuples.of(counts, columns)
         codes = [counts.codes_of(name) for name in quasi_identifiers]
-        bucket = bucketed(laid, codes, self.diversity)
+        bucket = cut_into_buckets(laid, codes, self.diversity)
         return self._parts(counts, columns, laid, bucket, rng)
 
     def _columns(
@@ -311,13 +308,13 @@ class Slicing(Decoupling):
         self,
         counts: FrequencySet,
         columns: Columns,
-        laid: Laid,
+        laid: SubTuples,
         bucket: IntArray,
         rng: np.random.Generator,
     ) -> Parts:
         grouped = _group_tables(counts, columns.sensitive, bucket, rng)
-        label = unused("bucket", counts.names)
-        count = unused("count", [*counts.names, label])
+        label = free_name("bucket", counts.names)
+        count = free_name("count", [*counts.names, label])
         tables = tuple(
             Part(
                 f"slice_{number}",

@@ -77,7 +77,7 @@ class Automatic(HierarchyBuilder):
         values: Sequence[Value],
         counts: Sequence[int] | None = None,
     ) -> HierarchyBuilder:
-        """Give the explicit builder, to be written into a policy and edited there."""
+        """Return the explicit builder, to be written into a policy and edited there."""
         rows: defaultdict[str, int] = defaultdict(int)
         distinct: dict[str, Value] = {}
         weighed = [1] * len(values) if counts is None else counts
@@ -102,7 +102,7 @@ class Automatic(HierarchyBuilder):
         return Taxonomy(frequency_tree(texts, weights, self._halvings(len(texts))))
 
     def _halvings(self, n: int) -> int:
-        """How many levels of groups suit n values, so that each has about half as many."""
+        """The number of levels that suits n values, each with about half as many groups."""
         return min(self.levels or 5, ceil(log2(n))) - 1
 
     def _dates(self, values: Sequence[Value]) -> HierarchyBuilder:
@@ -134,7 +134,7 @@ class Automatic(HierarchyBuilder):
         step = 1
         while True:
             masking = Masking(keep=keep, step=step, length=length)
-            if len(masking.shown(length)) < (self.levels or 6):
+            if len(masking.lengths(length)) < (self.levels or 6):
                 return masking
             step += 1
 
@@ -163,7 +163,7 @@ def _are_codes(column: str, texts: Sequence[str], *, numeric: bool) -> bool:
 
 
 def _is_range(text: str) -> bool:
-    """Tell 20-29 from a code with a dash, such as 02139-1234."""
+    """Return whether a text is a range such as 20-29, and no code such as 02139-1234."""
     ends = _RANGE.fullmatch(text)
     return ends is not None and int(ends[1]) < int(ends[2])
 

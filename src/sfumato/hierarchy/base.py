@@ -1,4 +1,4 @@
-"""What a hierarchy is, and what it is for one column of one table."""
+"""Hierarchies, and ladders: hierarchies fitted to one column of one table."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -43,7 +43,7 @@ class Hierarchy:
 
     @property
     def height(self) -> int:
-        """How many levels there are above the raw values."""
+        """The number of levels above the raw values."""
         return len(self.labels) - 1
 
     @classmethod
@@ -173,7 +173,7 @@ class Ladder:
     """For each label of each level, how many raw values of the hierarchy it stands for."""
 
     n_leaves: int
-    """How many raw values there are in all, with missing as one more if it occurs."""
+    """The number of raw values in all, with missing as one more if it occurs."""
 
     def __post_init__(self) -> None:
         self.codes.flags.writeable = False
@@ -289,7 +289,7 @@ class HierarchyBuilder(ABC):
         return self
 
     def params(self) -> dict[str, Any]:
-        """Give the settings that differ from the defaults as plain values, as a policy writes them.
+        """Return the settings that differ from the defaults, as a policy writes them.
 
         >>> from sfumato.hierarchy import Intervals
         >>> Intervals(widths=[5, 10]).params()
@@ -304,12 +304,12 @@ class HierarchyBuilder(ABC):
     @classmethod
     @abstractmethod
     def example(cls) -> Self:
-        """Give a small valid instance; a file it names stands in `EXAMPLE_FOLDER`."""
+        """Return a small valid instance; a file it names stands in `EXAMPLE_FOLDER`."""
 
     @classmethod
     @abstractmethod
     def example_values(cls) -> list[Value]:
-        """Give values the example covers."""
+        """Return values the example covers."""
 
 
 def _plain(value: object) -> object:

@@ -17,7 +17,7 @@ def nested_cuts(weights: Mapping[Decimal, int], depth: int) -> list[list[Decimal
     """Halve the rows, the halves, the quarters ... and give each level's cut points, finest first.
 
     A cut takes the roundest number that leaves 40 to 60 % of the rows on either side. Where
-    so many rows share one number that there is none, it goes next to that number.
+    too many rows share one number for that, it goes next to that number.
     Levels that would repeat the one before are left out.
 
     Args:
@@ -79,7 +79,7 @@ def roundest(above: Decimal, up_to: Decimal) -> Decimal:
         exponent -= 1
 
 
-# Grouping names nobody has ordered: rare ones join first.
+# Grouping names that have no order: rare ones join first.
 
 
 _LONGEST_LIST = 40

@@ -15,10 +15,10 @@ from sfumato.typing import Value
 # Reading hierarchy files, with answers for whatever can be wrong with a file.
 
 
-def resolved(file: str, folder: str | Path) -> str:
-    """Look for a file in a folder, unless its path is a full one.
+def resolve_path(file: str, folder: str | Path) -> str:
+    """Return the path of a file in a folder, unless its path is a full one.
 
-    >>> Path(resolved("zip.csv", "policies")).as_posix()
+    >>> Path(resolve_path("zip.csv", "policies")).as_posix()
     'policies/zip.csv'
     """
     return str(Path(folder) / file)
@@ -98,7 +98,7 @@ class CsvHierarchy(HierarchyBuilder):
             raise ParameterError("delimiter", self.delimiter, "one character, such as ';'")
 
     def relative_to(self, folder: str | Path) -> Self:
-        return replace(self, file=resolved(self.file, folder))
+        return replace(self, file=resolve_path(self.file, folder))
 
     def build(
         self,
@@ -158,7 +158,7 @@ def _parse(text: str, delimiter: str, file: str) -> list[_Line]:
 
 
 def _detect(text: str) -> str:
-    """Take the delimiter that makes the best hierarchy of the first lines."""
+    """Return the delimiter that makes the best hierarchy of the first lines."""
     sample = "\n".join(text.splitlines()[:_SAMPLE_LINES])
 
     def merit(delimiter: str) -> tuple[bool, bool, int, int]:

@@ -38,12 +38,12 @@ def number_point(value: Value) -> Decimal | None:
 
 
 def is_whole(point: Decimal) -> bool:
-    """Tell whether nothing stands behind the decimal point."""
+    """Return whether nothing stands behind the decimal point."""
     return point == point.to_integral_value()
 
 
 def multiple_at(point: Decimal, step: Decimal, start: Decimal) -> Decimal:
-    """Go down from a point to the next of start, start ± step, start ± 2 step, ...
+    """Return the largest of start, start ± step, start ± 2 step, ... up to a point.
 
     >>> multiple_at(Decimal("-0.3"), Decimal("0.2"), Decimal(0))
     Decimal('-0.4')
@@ -55,7 +55,7 @@ def multiple_at(point: Decimal, step: Decimal, start: Decimal) -> Decimal:
 
 
 def is_multiple(point: Decimal, step: Decimal) -> bool:
-    """Tell whether a step fits into a point without rest."""
+    """Return whether a step fits into a point without rest."""
     return not _EXACT.remainder(point, step)
 
 
@@ -241,14 +241,14 @@ class Intervals(HierarchyBuilder):
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            object.__setattr__(self, field.name, _frozen(getattr(self, field.name)))
+            object.__setattr__(self, field.name, _freeze(getattr(self, field.name)))
         if (self.widths is None) == (self.bounds is None):
             which = "neither" if self.widths is None else "both"
             raise ParameterError("intervals", which, "given by either widths or bounds")
         given: object
         name, given = ("widths", self.widths) if self.bounds is None else ("bounds", self.bounds)
         if not isinstance(given, tuple) or not given or () in given:
-            raise ParameterError(name, _thawed(given), "a list with something in it")
+            raise ParameterError(name, _thaw(given), "a list with something in it")
         if self.bounds is not None and not isinstance(given[0], tuple):
             object.__setattr__(self, "bounds", (given,))
         self._levels(self._scale())
@@ -294,7 +294,7 @@ class Intervals(HierarchyBuilder):
         return Hierarchy.from_function(column, values, path)
 
     def _scale(self) -> Scale:
-        """Tell dates from numbers by the first width or cut point."""
+        """Return the scale, dates or numbers, by the first width or cut point."""
         first: object = self.widths or self.bounds
         while isinstance(first, tuple):
             first = first[0]
@@ -318,7 +318,7 @@ class Intervals(HierarchyBuilder):
         ):
             expected = "widths that are each a multiple of the one before"
             why = "a range must not straddle two ranges of the next level"
-            raise ParameterError("widths", _thawed(self.widths), expected, why=why)
+            raise ParameterError("widths", _thaw(self.widths), expected, why=why)
         default = _MONDAY if isinstance(scale, Days) else 0
         start = _read("start", scale, default if self.start is None else self.start)
         lower = None if self.lower is None else _read("lower", scale, self.lower)
@@ -364,12 +364,12 @@ def _read(name: str, scale: Scale, value: object) -> Decimal:
     return point
 
 
-def _frozen(setting: object) -> object:
+def _freeze(setting: object) -> object:
     """Make a setting hashable and plain: lists become tuples, dates text."""
     if isinstance(setting, list | tuple):
-        return tuple(_frozen(item) for item in setting)
+        return tuple(_freeze(item) for item in setting)
     return setting.isoformat() if isinstance(setting, date) else setting
 
 
-def _thawed(setting: object) -> object:
+def _thaw(setting: object) -> object:
     return list(setting) if isinstance(setting, tuple) else setting

@@ -239,10 +239,10 @@ class Labels:
 
     Example:
         >>> raw, shown = Column("age", (31, 32, 45)), Column("age", ("30-39", 45))
-        >>> [codes.tolist() for codes in Labels().covered(raw, shown)]
+        >>> [codes.tolist() for codes in Labels().read(raw, shown)]
         [[0, 1], [2]]
         >>> shown = Column("age", ("3*", "[30, 45)", "young", None))
-        >>> [codes.tolist() for codes in Labels(strict=False).covered(raw, shown)]
+        >>> [codes.tolist() for codes in Labels(strict=False).read(raw, shown)]
         [[0, 1], [0, 1], [], []]
     """
 
@@ -259,7 +259,7 @@ class Labels:
     matches_any: bool = False
     """Whether a missing label may hide any value; only asked if not strict."""
 
-    def covered(self, raw: Column, shown: Column) -> Sequence[IntArray]:
+    def read(self, raw: Column, shown: Column) -> Sequence[IntArray]:
         """Return for each label the codes of the raw values it stands for.
 
         Args:
@@ -275,7 +275,7 @@ class Labels:
 class RawLabels(Labels):
     """Labels that are raw values: each stands for the value that is written like it."""
 
-    def covered(self, raw: Column, shown: Column) -> Sequence[IntArray]:
+    def read(self, raw: Column, shown: Column) -> Sequence[IntArray]:
         codes = {text_or_none(value): code for code, value in enumerate(raw.values)}
         found = [codes.get(text_or_none(label), -1) for label in shown.values]
         return [np.array([code] if code >= 0 else [], dtype=np.int64) for code in found]
@@ -296,12 +296,12 @@ class LabelIndex(NamedTuple):
 
     label: IntArray
     n: int
-    """How many labels there are."""
+    """The number of labels."""
 
     @classmethod
     def of(cls, raw: Column, shown: Column, labels: Labels) -> Self:
         """Turn around what each label covers."""
-        codes = labels.covered(raw, shown)
+        codes = labels.read(raw, shown)
         value = np.concatenate([np.zeros(0, dtype=np.int64), *codes])
         label = np.repeat(np.arange(len(codes)), [len(each) for each in codes])
         order = np.argsort(value, kind="stable")

@@ -27,7 +27,7 @@ class Masking(HierarchyBuilder):
         levels: Most levels below the top; by default as many as there are characters.
         side: Where the mask begins: `right` or `left`.
         char: The masking character.
-        keep: So many characters at the other side are never masked, except by the top.
+        keep: Number of characters at the other side that are never masked, except by the top.
         step: How many characters each level masks more than the one before.
         length: How long the longest value may be; by default as long as it is. Set it
             when later data may hold longer values, so that their labels agree.
@@ -75,7 +75,7 @@ class Masking(HierarchyBuilder):
                 f"masking {column!r} has length {length}, but {len(long)} of its {len(values)} "
                 f"values are longer: {some(long)}. Raise length to {longest} or leave it out."
             )
-        shown = self.shown(length)
+        shown = self.lengths(length)
 
         def path(value: Value) -> tuple[str, ...]:
             text = text_of(value)
@@ -83,8 +83,8 @@ class Masking(HierarchyBuilder):
 
         return Hierarchy.from_function(column, values, path)
 
-    def shown(self, length: int) -> list[int]:
-        """How many characters each level between the raw values and the top still shows."""
+    def lengths(self, length: int) -> list[int]:
+        """The number of characters that each level between raw values and top still shows."""
         shown = list(range(length - self.step, self.keep, -self.step))
         if 0 < self.keep < length:
             shown.append(self.keep)

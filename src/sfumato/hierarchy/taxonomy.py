@@ -11,7 +11,7 @@ import yaml
 from sfumato.checks import require_text
 from sfumato.errors import HierarchyError, ParameterError
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
-from sfumato.hierarchy.csv_file import read_text, resolved
+from sfumato.hierarchy.csv_file import read_text, resolve_path
 from sfumato.text import STAR, text_of
 from sfumato.typing import Value
 
@@ -65,11 +65,11 @@ class Taxonomy(HierarchyBuilder):
             require_text("file", self.file)
         else:
             _from_plain(self.tree)
-            # Whoever gave the tree may go on changing it.
+            # The caller may go on changing the tree.
             object.__setattr__(self, "tree", deepcopy(self.tree))
 
     def relative_to(self, folder: str | Path) -> Self:
-        return self if self.file is None else replace(self, file=resolved(self.file, folder))
+        return self if self.file is None else replace(self, file=resolve_path(self.file, folder))
 
     def build(
         self,
@@ -109,7 +109,7 @@ class Taxonomy(HierarchyBuilder):
 
 
 def _branches(twig: _Twig, above: tuple[_Twig, ...]) -> Iterator[tuple[_Twig, ...]]:
-    """Give for each raw value the way from it to the top."""
+    """Return for each raw value the way from it to the top."""
     here = (twig, *above)
     if not twig.below:
         yield here
@@ -142,7 +142,7 @@ def _from_plain(tree: object, path: tuple[str, ...] = ()) -> list[_Twig]:
         entries = tree if isinstance(tree, list | tuple) else [tree]
         items = [(entry, None) for entry in entries]
     if not items:
-        raise ParameterError("tree", tree, "filled", why=f"nothing is below {_written(path)}")
+        raise ParameterError("tree", tree, "filled", why=f"nothing is below {_format_path(path)}")
     twigs: list[_Twig] = []
     for key, below in items:
         if isinstance(key, Mapping):
@@ -150,16 +150,16 @@ def _from_plain(tree: object, path: tuple[str, ...] = ()) -> list[_Twig]:
             continue
         if isinstance(key, bool):
             why = "YAML reads NO, yes and on as truth values; write them in quotes"
-            raise ParameterError("tree", key, f"text below {_written(path)}", why=why)
+            raise ParameterError("tree", key, f"text below {_format_path(path)}", why=why)
         if isinstance(key, list | tuple) or key is None:
-            raise ParameterError("tree", key, f"a name or a group below {_written(path)}")
+            raise ParameterError("tree", key, f"a name or a group below {_format_path(path)}")
         here = (*path, text_of(key))
         lower = [] if below is None else _from_plain(below, here)
-        twigs.append(_Twig(here[-1], _written(here), lower))
+        twigs.append(_Twig(here[-1], _format_path(here), lower))
     return twigs
 
 
-def _written(path: tuple[str, ...]) -> str:
+def _format_path(path: tuple[str, ...]) -> str:
     return " > ".join(path) if path else "the top"
 
 

@@ -81,7 +81,7 @@ class AlphaKAnonymity(PrivacyModel):
         if not self.protected:
             return ratio(known.largest, known.totals)
         texts = tuple(text_of(value) for value in self.protected)
-        guarded = counts.column.derived(("protected", texts), lambda c: _mark_protected(c, texts))
+        guarded = counts.column.memoize(("protected", texts), lambda c: _mark_protected(c, texts))
         of_guarded = np.where(guarded[known.value], known.rows, 0)
         largest = np.zeros(len(classes), dtype=np.int64)
         np.maximum.at(largest, known.class_id, of_guarded)

@@ -82,7 +82,7 @@ class CategoryModel(PrivacyModel):
         counts = classes.counts_of(self.column)
         known = counts.known
         texts = tuple(tuple(map(text_of, category)) for category in self.categories)
-        codes = counts.column.derived(("categories", texts), lambda c: category_codes(c, texts))
+        codes = counts.column.memoize(("categories", texts), lambda c: category_codes(c, texts))
         category = codes[known.value]
         # Whole numbers until the last division, so that 1/3 + 2/3 is 1.
         units = category if self.weight == "distinct" else category * known.rows

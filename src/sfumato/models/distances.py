@@ -75,7 +75,7 @@ def hierarchical_distance(counts: ValueCounts, sizes: IntArray) -> FloatArray:
     node's own; over all levels the sum telescopes, and what remains is the mean of the
     `equal` distances at every level below the top.
     """
-    labels, order = counts.column.derived("tree order", _tree_order)
+    labels, order = counts.column.memoize("tree order", _tree_order)
     # In tree order the values under one label stand together at every level: sort once.
     arranged = np.argsort(counts.class_id * len(order) + order[counts.value], kind="stable")
     class_id, rows = counts.class_id[arranged], counts.rows[arranged]

@@ -300,7 +300,7 @@ def _view(problem: Problem, partition: Partition, labels: Sequence[Labels]) -> E
     sizes = partition.sizes
     classes = problem.judge.classes(partition.classes, partition.item, partition.rows, sizes)
     own = problem.whole is None
-    classes = classes.kept(np.ones(len(sizes), dtype=bool), own_reference=own)
+    classes = classes.keep(np.ones(len(sizes), dtype=bool), own_reference=own)
     if not problem.matches_any:
         return classes
     missing = [np.array([name is None for name in one.names] or [False]) for one in labels]

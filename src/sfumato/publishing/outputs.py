@@ -191,7 +191,7 @@ def write_tables(
                 written.rows,
                 hash_of(path),
                 delimiter=written.delimiter,
-                **part.described(),
+                **part.describe(),
             )
         )
     manifest = increment.manifest(files)
@@ -228,7 +228,7 @@ class TablesOutput:
         names = self.output.names([part.name for part in parts])
         manifest = increment.manifest(
             [
-                FileRecord(name, rows=part.content.rows, **part.described())
+                FileRecord(name, rows=part.content.rows, **part.describe())
                 for name, part in zip(names, parts, strict=True)
             ]
         )

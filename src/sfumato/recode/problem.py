@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.classes import EquivalenceClasses, SensitiveColumn, classes_from, sensitive_column
-from sfumato.counts import Column, FrequencySet, aligned
+from sfumato.counts import Column, FrequencySet, align
 from sfumato.errors import InfeasibleError, PolicyError
 from sfumato.hierarchy import Ladder, Suppress
 from sfumato.lattice import Lattice
@@ -74,7 +74,7 @@ def prepare(
         for name in model.columns
     }
     if population is not None:
-        counts, population = aligned(counts, population, names)
+        counts, population = align(counts, population, names)
     frequencies = {name: counts.value_counts(name) for name in names}
     attributes = tuple(
         Attribute(

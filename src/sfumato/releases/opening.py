@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.checks import names_in
 from sfumato.classes import EquivalenceClasses, classes_from
-from sfumato.counts import Column, FrequencySet, aligned, group
+from sfumato.counts import Column, FrequencySet, align, group
 from sfumato.decouplings import BreakMerge, kind_of
 from sfumato.decouplings.base import GroupedTables, Kind, LinkedTables, SensitiveTable
 from sfumato.errors import InputError, ParameterError, PolicyError, UnknownColumnError, some
@@ -349,7 +349,7 @@ def classes_with(
     """
     if population is None:
         return classes_from(counts, quasi_identifiers, sensitive)
-    counts, population = aligned(counts, population, quasi_identifiers)
+    counts, population = align(counts, population, quasi_identifiers)
     classes = classes_from(counts, quasi_identifiers, sensitive)
     both = [
         np.concatenate([counts.codes_of(name), population.codes_of(name)])

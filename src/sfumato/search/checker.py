@@ -192,7 +192,7 @@ class Checker:
         """Return the classes that are left, as the models see them."""
         left = classes
         if not keep.all():
-            left = classes.kept(keep, own_reference=self.own_reference)
+            left = classes.keep(keep, own_reference=self.own_reference)
         if not self.matches_any:
             return left
         codes, missing = self._labels(part, keep)

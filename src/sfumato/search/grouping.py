@@ -15,7 +15,7 @@ from sfumato.classes import EquivalenceClasses, SensitiveColumn, ValueCounts
 from sfumato.counts import (
     WIDEST_KEY,
     FrequencySet,
-    added,
+    add_up,
     changes,
     group,
     group_keys,
@@ -255,9 +255,9 @@ class Grouping:
         """
         found: dict[int, FloatArray] = {}
         for part in self._groups:
-            of_code = added(part.code, weights, len(part.members[0]))
+            of_code = add_up(part.code, weights, len(part.members[0]))
             for attribute, member in zip(part.attributes, part.members, strict=True):
-                found[attribute] = added(member, of_code, len(self.ladders[attribute].values))
+                found[attribute] = add_up(member, of_code, len(self.ladders[attribute].values))
         return [found[attribute] for attribute in range(len(self.ladders))]
 
     def keys(self, node: Node, start: NodeClasses) -> tuple[IntArray, int]:

@@ -4,7 +4,7 @@ Everything is decided on counts. `sfumato.decouplings` publishes what comes out.
 """
 
 from sfumato.slicing.attributes import correlated_columns, medoids, require_diverse
-from sfumato.slicing.buckets import bucketed
+from sfumato.slicing.buckets import cut_into_buckets
 from sfumato.slicing.correlation import (
     MEASURES,
     Correlations,
@@ -24,10 +24,10 @@ from sfumato.slicing.diversity import (
     Recursive,
     beliefs,
     crowds,
-    exposed,
+    find_exposed,
     form_of,
 )
-from sfumato.slicing.layout import Columns, Laid
+from sfumato.slicing.layout import Columns, SubTuples
 
 __all__ = [
     "FORMS",
@@ -37,16 +37,16 @@ __all__ = [
     "Crowds",
     "Entropy",
     "Form",
-    "Laid",
     "Probabilistic",
     "Recursive",
+    "SubTuples",
     "beliefs",
-    "bucketed",
     "correlated_columns",
     "correlations",
     "cramers_v",
     "crowds",
-    "exposed",
+    "cut_into_buckets",
+    "find_exposed",
     "form_of",
     "mean_square_contingency",
     "medoids",

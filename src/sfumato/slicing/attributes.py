@@ -10,14 +10,14 @@ from sfumato.counts import FrequencySet
 from sfumato.errors import InfeasibleError, ParameterError
 from sfumato.slicing.correlation import Correlations, correlations
 from sfumato.slicing.diversity import Crowds, Form, crowds
-from sfumato.slicing.layout import Columns, Laid, redundant
+from sfumato.slicing.layout import Columns, SubTuples, redundant
 from sfumato.typing import FloatArray, IntArray
 
 # k-medoids: clusters around members of their own, by exchange (PAM).
 
 
 def medoids(distance: FloatArray, k: int) -> IntArray:
-    """Part items into k clusters, each around the member nearest to all of it.
+    """Divide items into k clusters, each around the member nearest to all of it.
 
     Starts with the item nearest to all, adds one at a time what helps most (BUILD), and then
     exchanges a medoid for another item as long as that helps (SWAP). Nothing is random, and of
@@ -98,7 +98,7 @@ def correlated_columns(
     Args:
         counts: The table.
         quasi_identifiers: What others may know.
-        sensitive: What nobody should learn.
+        sensitive: The column that is to stay secret.
         form: How diverse the table has to be.
         most: The most attributes a column has, before any overlap; not with `slices`.
         slices: How many columns there are; None makes as many as `most` needs.
@@ -120,22 +120,22 @@ def correlated_columns(
     clusters = list(_clusters(found, most) if slices is None else _exactly(found, slices))
     columns = [cluster for cluster in clusters if sensitive not in cluster]
     [held] = [cluster for cluster in clusters if sensitive in cluster]
-    kept = _kept(held, found, counts, sensitive, form)
+    kept = _keep_beside(held, found, counts, sensitive, form)
     parted = [name for name in held if name not in (*kept, sensitive)]
     if slices is None:
         columns += [parted] * bool(parted)
     else:
-        columns = _joined(parted, columns, found)
+        columns = _assign(parted, columns, found)
     columns.append([*kept, sensitive])
     if overlap is not None:
         trial = _Trial(counts, sensitive, form, fewest=slices or 2)
-        columns = _overlapped(columns, found, overlap, trial)
+        columns = _overlap(columns, found, overlap, trial)
     return Columns.of(columns, quasi_identifiers, sensitive)
 
 
 def require_diverse(counts: FrequencySet, columns: Columns, form: Form) -> None:
-    """Refuse a table that is not diverse even as one bucket: cutting it does not help."""
-    laid = Laid.of(counts, columns)
+    """Raise an error if the table is not diverse even as one bucket: cutting does not help."""
+    laid = SubTuples.of(counts, columns)
     found = crowds(laid, np.zeros(len(laid), dtype=np.int64))
     failing = np.flatnonzero(form.fail(found.tally))
     if not len(failing):
@@ -151,12 +151,12 @@ def require_diverse(counts: FrequencySet, columns: Columns, form: Form) -> None:
 def _why(
     counts: FrequencySet,
     columns: Columns,
-    laid: Laid,
+    laid: SubTuples,
     found: Crowds,
     failing: np.ndarray,
     form: Form,
 ) -> str:
-    """Say what is wrong: with the column as a whole, or with those who are worst off."""
+    """Return what is wrong: with the column as a whole, or with those who are worst off."""
     name = columns.sensitive
     number = int(np.count_nonzero(counts.value_counts(name)[: len(counts.column(name).known)]))
     if 0 < number < form.l:
@@ -176,14 +176,14 @@ def _why(
 
 
 def _worst(tally: KnownCounts, failing: np.ndarray) -> int:
-    """Give where the most frequent value has the largest share; all, if none is known."""
+    """Return where the most frequent value has the largest share; all, if none is known."""
     total, largest = tally.totals[failing], tally.largest[failing]
     return int(np.argmax(np.where(total > 0, largest / np.maximum(total, 1), 2)))
 
 
 def _fails(counts: FrequencySet, known: Sequence[str], sensitive: str, form: Form) -> bool:
-    """Tell whether the table as one bucket is not diverse, with these beside the sensitive."""
-    laid = Laid.of(counts, Columns(((*known, sensitive),), sensitive))
+    """Return whether the table as one bucket is not diverse, with these beside the sensitive."""
+    laid = SubTuples.of(counts, Columns(((*known, sensitive),), sensitive))
     found = crowds(laid, np.zeros(len(laid), dtype=np.int64))
     return bool(form.fail(found.tally).any())
 
@@ -214,7 +214,7 @@ def _exactly(found: Correlations, slices: int) -> Iterator[list[str]]:
         yield [found.names[i] for i in np.flatnonzero(of_name == cluster)]
 
 
-def _kept(
+def _keep_beside(
     held: list[str], found: Correlations, counts: FrequencySet, sensitive: str, form: Form
 ) -> list[str]:
     """Choose what stays beside the sensitive attribute, the most correlated first."""
@@ -226,8 +226,8 @@ def _kept(
     return kept
 
 
-def _joined(names: list[str], columns: list[list[str]], found: Correlations) -> list[list[str]]:
-    """Put each attribute into the column it is tied to most, on average."""
+def _assign(names: list[str], columns: list[list[str]], found: Correlations) -> list[list[str]]:
+    """Add each attribute to the column it is tied to most, on average."""
     joined = [list(column) for column in columns]
     for name in names:
         ties = [np.mean([found.between(name, other) for other in column]) for column in columns]
@@ -242,9 +242,9 @@ class _Trial(NamedTuple):
     sensitive: str
     form: Form
     fewest: int
-    """How many there have to be; with one left whole rows would be published."""
+    """The fewest columns there may be; with one left whole rows would be published."""
 
-    def grown(self, column: list[str], added: str) -> list[str] | None:
+    def add(self, column: list[str], added: str) -> list[str] | None:
         """Add an attribute to a column, unless the sensitive one in it is then given away."""
         if self.sensitive not in column:
             return [*column, added]
@@ -252,10 +252,10 @@ class _Trial(NamedTuple):
         return None if _fails(self.counts, known, self.sensitive, self.form) else [added, *column]
 
 
-def _overlapped(
+def _overlap(
     columns: list[list[str]], found: Correlations, threshold: float, trial: _Trial
 ) -> list[list[str]]:
-    """Let attributes stand in further columns; the strongest correlations come first."""
+    """Add attributes to further columns; the strongest correlations come first."""
     pairs = [
         (-found.strength[i, j], one, other)
         for i, one in enumerate(found.names)
@@ -272,7 +272,7 @@ def _overlapped(
             if held in column and added != trial.sensitive
         ]
         for _, at, added in sorted(choices):
-            grown = trial.grown(columns[at], added)
+            grown = trial.add(columns[at], added)
             if grown is None:
                 continue
             tried = [*columns[:at], grown, *columns[at + 1 :]]

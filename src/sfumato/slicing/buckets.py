@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.slicing.diversity import Form, crowds
-from sfumato.slicing.layout import Laid
+from sfumato.slicing.layout import SubTuples
 from sfumato.typing import BoolArray, FloatArray, IntArray
 
 
-def bucketed(laid: Laid, codes: Sequence[np.ndarray], form: Form) -> IntArray:
+def cut_into_buckets(laid: SubTuples, codes: Sequence[np.ndarray], form: Form) -> IntArray:
     """Cut the rows in two, again and again, as long as the sliced table stays diverse.
 
     A bucket is cut between two values of the attribute that is widest in it, near the median;
@@ -17,7 +17,7 @@ def bucketed(laid: Laid, codes: Sequence[np.ndarray], form: Form) -> IntArray:
     by itself, from which the whole table follows (see `crowds`).
 
     Nothing is lost by that. Any two buckets were once parted between two values of some
-    attribute, so nobody has values that occur in both: who is in the table matches one bucket
+    attribute, so no person has values that occur in both: who is in the table matches one bucket
     only, and p(t, s) = D(t, B)[s] there. The table is diverse, in whatever form, exactly if
     every bucket is, and a cut concerns none but the people of its bucket: to look at its halves
     is all it takes.
@@ -33,8 +33,8 @@ def bucketed(laid: Laid, codes: Sequence[np.ndarray], form: Form) -> IntArray:
     Example:
         >>> from sfumato.slicing.diversity import Probabilistic
         >>> age, ill = np.array([0, 1, 2, 3]), np.array([0, 1, 0, 1])
-        >>> laid = Laid((age,), np.zeros(4, dtype=int), ill, np.ones(4, dtype=int))
-        >>> bucketed(laid, [age], Probabilistic(2)).tolist()
+        >>> laid = SubTuples((age,), np.zeros(4, dtype=int), ill, np.ones(4, dtype=int))
+        >>> cut_into_buckets(laid, [age], Probabilistic(2)).tolist()
         [0, 0, 1, 1]
     """
     table = np.array(codes, dtype=np.int64).reshape(len(codes), len(laid))
@@ -66,9 +66,9 @@ def bucketed(laid: Laid, codes: Sequence[np.ndarray], form: Form) -> IntArray:
 
 
 def _good(
-    laid: Laid, bucket: IntArray, at: IntArray, above: BoolArray, n: int, form: Form
+    laid: SubTuples, bucket: IntArray, at: IntArray, above: BoolArray, n: int, form: Form
 ) -> BoolArray:
-    """Tell which buckets may be cut: both halves are diverse."""
+    """Return which buckets may be cut: both halves are diverse."""
     found = crowds(laid, np.where(above, bucket + n, bucket), at)
     good = np.ones(n, dtype=bool)
     good[found.bucket[form.fail(found.tally)] % n] = False
@@ -76,7 +76,7 @@ def _good(
 
 
 def _widths(table: IntArray, bucket: IntArray, items: IntArray, n: int) -> FloatArray:
-    """Give how much of each attribute's values a bucket spans; 0 if it cannot be cut there."""
+    """Return how much of each attribute's values a bucket spans; 0 if it cannot be cut there."""
     order = items[np.argsort(bucket[items], kind="stable")]
     starts = np.flatnonzero(np.diff(bucket[order], prepend=-1))
     widths = np.zeros((len(table), n))

@@ -34,7 +34,7 @@ class Correlations:
     """`strength[i, j]`: what the measure gives for attributes i and j."""
 
     def between(self, one: str, other: str) -> float:
-        """Give the strength of one pair."""
+        """Return the strength of one pair."""
         return float(self.strength[self.names.index(one), self.names.index(other)])
 
 
@@ -50,7 +50,7 @@ def correlations(
         bins: How many bins numbers and days of more values are put into, each with as many rows.
     """
     strength_of = MEASURES[measure]
-    binned = {name: _binned(counts, name, bins) for name in names}
+    binned = {name: _bin(counts, name, bins) for name in names}
     strength = np.eye(len(names))
     for i, one in enumerate(names):
         for j, other in enumerate(names[:i]):
@@ -78,7 +78,7 @@ def cells_in(table: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
 
 
 def phi_square(one: IntArray, other: IntArray, rows: Weights) -> float:
-    """Give χ²/n of the table of two attributes.
+    """Return χ²/n of the table of two attributes.
 
     Σ (fᵢⱼ - fᵢ fⱼ)² / (fᵢ fⱼ) = Σ fᵢⱼ² / (fᵢ fⱼ) - 1, so that only pairs that occur count.
 
@@ -92,18 +92,18 @@ def phi_square(one: IntArray, other: IntArray, rows: Weights) -> float:
 
 
 def mean_square_contingency(one: IntArray, other: IntArray, rows: Weights) -> float:
-    """Give φ²/(min(a, b) - 1) for attributes of a and b values: 0 if independent, at most 1."""
+    """Return φ²/(min(a, b) - 1) for attributes of a and b values: 0 if independent, at most 1."""
     fewer = min(len(np.unique(one)), len(np.unique(other)))
     return 0.0 if fewer < 2 else min(phi_square(one, other, rows) / (fewer - 1), 1.0)
 
 
 def cramers_v(one: IntArray, other: IntArray, rows: Weights) -> float:
-    """Give the root of the mean-square contingency."""
+    """Return the root of the mean-square contingency."""
     return float(np.sqrt(mean_square_contingency(one, other, rows)))
 
 
 def mutual_information(one: IntArray, other: IntArray, rows: Weights) -> float:
-    """Give how many bits one attribute tells about the other.
+    """Return how many bits one attribute tells about the other.
 
     >>> mutual_information(np.array([0, 1]), np.array([0, 1]), np.array([5, 5]))
     1.0
@@ -115,7 +115,7 @@ def mutual_information(one: IntArray, other: IntArray, rows: Weights) -> float:
 
 
 def shared_information(one: IntArray, other: IntArray, rows: Weights) -> float:
-    """Give the mutual information over the most it could be, the smaller of the two entropies.
+    """Return the mutual information over the most it could be, the smaller of the two entropies.
 
     0 if the attributes are independent, 1 if one of them tells the other.
 
@@ -137,7 +137,7 @@ MEASURES: dict[str, Callable[[IntArray, IntArray, Weights], float]] = {
 def _shares(
     one: IntArray, other: IntArray, rows: Weights
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Give the share of each pair, and of each of its two values."""
+    """Return the share of each pair, and of each of its two values."""
     share: FloatArray = rows / rows.sum()
     first: FloatArray = np.bincount(one, share).astype(np.float64)
     second: FloatArray = np.bincount(other, share).astype(np.float64)
@@ -145,14 +145,14 @@ def _shares(
 
 
 def _bits(numbers: IntArray, rows: Weights) -> float:
-    """Give the entropy of one attribute."""
+    """Return the entropy of one attribute."""
     of_value = np.bincount(numbers, rows)
     share = of_value[of_value > 0] / max(of_value.sum(), 1)
     return float(-(share * np.log2(share)).sum())
 
 
-def _binned(counts: FrequencySet, name: str, bins: int) -> CodeArray:
-    """Give codes of which a number or a day with many values has only a few."""
+def _bin(counts: FrequencySet, name: str, bins: int) -> CodeArray:
+    """Return codes of which a number or a day with many values has only a few."""
     column, codes = counts.column(name), counts.codes_of(name)
     if len(column.values) <= bins or not _is_scale(column):
         return codes
@@ -167,7 +167,7 @@ def _binned(counts: FrequencySet, name: str, bins: int) -> CodeArray:
 
 
 def _is_scale(column: Column) -> bool:
-    """Tell whether neighbours in the dictionary of a column are neighbours in the world."""
+    """Return whether neighbours in the dictionary of a column are neighbours in the world."""
     return any(
         all(read(value) is not None for value in column.known) for read in (number_of, date_of)
     )

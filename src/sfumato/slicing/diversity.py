@@ -4,7 +4,7 @@ For a person t and a bucket B, f(t, B) is the product over the columns of the sh
 sub-tuples that equal t's; in the sensitive column only the known part has to match.
 p(t, B) = f(t, B) / Σ f(t, B'), D(t, B)[s] is the share of s among the sub-tuples of B's
 sensitive column whose known part is t's, and p(t, s) = Σ p(t, B) D(t, B)[s]. The table is
-l-diverse if p(t, s) ≤ 1/l for everybody and every value, or if p(t, ·) is diverse in another of
+l-diverse if p(t, s) ≤ 1/l for every person and every value, or if p(t, ·) is diverse in another of
 the `forms`. Where values are missing, shares are among those that are not: p(t, s) ≤
 (1 - p(t, missing))/l, and not all may be missing.
 """
@@ -23,7 +23,7 @@ from sfumato.classes import KnownCounts
 from sfumato.counts import sums
 from sfumato.errors import ParameterError
 from sfumato.models import EntropyLDiversity, ProbabilisticLDiversity, RecursiveCLDiversity
-from sfumato.slicing.layout import Laid
+from sfumato.slicing.layout import SubTuples
 from sfumato.typing import BoolArray, FloatArray, IntArray
 
 # The forms of l-diversity: what is asked of how likely each sensitive value is.
@@ -32,7 +32,7 @@ from sfumato.typing import BoolArray, FloatArray, IntArray
 # mixture is at most the average of the largest shares; its entropy is at least the average
 # entropy; and what lies beyond its n largest shares is at least the average of that, so that r₁ <
 # c (r_l + … + r_m) survives as well. Two things follow. Where every bucket is diverse so is
-# everybody, of whom several buckets speak; and a table that is not diverse as one bucket cannot
+# what several buckets say of a person; and a table that is not diverse as one bucket cannot
 # be cut into buckets that are.
 
 
@@ -262,16 +262,16 @@ class Crowds(NamedTuple):
     bucket: IntArray
     known: IntArray
     tally: KnownCounts
-    """How many rows have each value that is not missing; a crowd is a class."""
+    """The rows that have each value which is not missing; a crowd is a class."""
 
 
-def crowds(laid: Laid, bucket: IntArray, at: IntArray | None = None) -> Crowds:
+def crowds(laid: SubTuples, bucket: IntArray, at: IntArray | None = None) -> Crowds:
     """Count the sensitive column of every bucket.
 
     If none of them fails, the whole sliced table is diverse: p(t, ·) = Σ p(t, B) D(t, B) is a
     mixture of what the buckets say that t matches, and all `forms` stay true for mixtures. It
     then holds for whatever weights p(t, B) an adversary may have, that is whatever is known
-    about the bucket somebody is in, and for people who are not in the table too.
+    about the bucket a person is in, and for people who are not in the table too.
 
     Args:
         laid: The table.
@@ -279,7 +279,7 @@ def crowds(laid: Laid, bucket: IntArray, at: IntArray | None = None) -> Crowds:
         at: The items to count; None counts all.
 
     Example:
-        >>> laid = Laid((), np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([2, 3, 4]))
+        >>> laid = SubTuples((), np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([2, 3, 4]))
         >>> found = crowds(laid, np.array([0, 0, 0]))
         >>> found.known.tolist(), found.tally.totals.tolist(), found.tally.largest.tolist()
         ([0, 1], [5, 4], [3, 4])
@@ -296,22 +296,23 @@ def crowds(laid: Laid, bucket: IntArray, at: IntArray | None = None) -> Crowds:
     return Crowds(of_bucket[starts], known[starts], tally)
 
 
-def beliefs(laid: Laid, bucket: IntArray) -> FloatArray:
-    """Give p(t, s) for each kind of person (`laid.people`) and each sensitive value.
+def beliefs(laid: SubTuples, bucket: IntArray) -> FloatArray:
+    """Return p(t, s) for each kind of person (`laid.people`) and each sensitive value.
 
     Example:
         >>> one = np.array([0, 1, 0, 1])
-        >>> laid = Laid((one,), np.zeros(4, dtype=int), np.array([0, 1, 2, 2]), np.ones(4, int))
+        >>> values, ones = np.array([0, 1, 2, 2]), np.ones(4, dtype=int)
+        >>> laid = SubTuples((one,), np.zeros(4, dtype=int), values, ones)
         >>> beliefs(laid, np.array([0, 0, 1, 1])).tolist()
         [[0.25, 0.25, 0.5], [0.25, 0.25, 0.5]]
     """
     return _Buckets(laid, bucket).beliefs(laid.people)
 
 
-def exposed(
-    laid: Laid, bucket: IntArray, form: Form, *, changed: BoolArray | None = None
+def find_exposed(
+    laid: SubTuples, bucket: IntArray, form: Form, *, changed: BoolArray | None = None
 ) -> IntArray:
-    """Give an item of each kind of person for whom p(t, ·) is not diverse.
+    """Return an item of each kind of person for whom p(t, ·) is not diverse.
 
     Only people who match a bucket that fails by itself are computed: see `crowds`.
 
@@ -329,7 +330,7 @@ def exposed(
     doubted: BoolArray = doubtful[laid.known[laid.people]]
     people: IntArray = laid.people[doubted]
     if changed is not None:
-        people = _touched(laid, people, changed[bucket])
+        people = _find_touched(laid, people, changed[bucket])
     if not len(people) or not n:
         return people[:0]
     buckets = _Buckets(laid, bucket)
@@ -344,8 +345,8 @@ def exposed(
     return exposed_people
 
 
-def _touched(laid: Laid, people: IntArray, changed: BoolArray) -> IntArray:
-    """Give the people of whom every sub-tuple is in some bucket that changed."""
+def _find_touched(laid: SubTuples, people: IntArray, changed: BoolArray) -> IntArray:
+    """Return the people of whom every sub-tuple is in some bucket that changed."""
     for numbers in (*laid.others, laid.known):
         there = np.zeros(int(numbers.max(initial=-1)) + 1, dtype=bool)
         there[numbers[changed]] = True
@@ -353,7 +354,7 @@ def _touched(laid: Laid, people: IntArray, changed: BoolArray) -> IntArray:
     return people
 
 
-class _Counted(NamedTuple):
+class _BucketCounts(NamedTuple):
     """How often each sub-tuple of one column is in each bucket, sorted by sub-tuple."""
 
     key: IntArray
@@ -362,13 +363,13 @@ class _Counted(NamedTuple):
     """Where the buckets of each sub-tuple begin, and where the last end."""
 
     @classmethod
-    def of(cls, numbers: IntArray, bucket: IntArray, rows: IntArray, n: int) -> "_Counted":
+    def of(cls, numbers: IntArray, bucket: IntArray, rows: IntArray, n: int) -> "_BucketCounts":
         key, added = _totals(numbers * n + bucket, rows)
         size = int(numbers.max(initial=-1)) + 1
         return cls(key, added, np.searchsorted(key, np.arange(size + 1) * n))
 
     def of_match(self, numbers: IntArray, bucket: IntArray, n: int) -> IntArray:
-        """Look up how often a sub-tuple is in a bucket; 0 if it is not."""
+        """Return how often a sub-tuple is in a bucket; 0 if it is not."""
         wanted = numbers * n + bucket
         at = np.minimum(np.searchsorted(self.key, wanted), len(self.key) - 1)
         found: IntArray = np.where(self.key[at] == wanted, self.rows[at], 0)
@@ -392,12 +393,12 @@ class _Matching(NamedTuple):
 class _Buckets:
     """Buckets that can be asked who matches them."""
 
-    def __init__(self, laid: Laid, bucket: IntArray) -> None:
+    def __init__(self, laid: SubTuples, bucket: IntArray) -> None:
         self.laid = laid
         self.n = int(bucket.max(initial=-1)) + 1
         self.sizes = np.bincount(bucket, laid.rows, self.n).astype(np.int64)
         self.columns = [
-            (numbers, _Counted.of(numbers, bucket, laid.rows, self.n))
+            (numbers, _BucketCounts.of(numbers, bucket, laid.rows, self.n))
             for numbers in (*laid.others, laid.known)
         ]
         # Cells of the sensitive column, sorted by known part, bucket and value.
@@ -405,7 +406,7 @@ class _Buckets:
         self.cell, self.cell_rows = _totals(cell, laid.rows)
 
     def beliefs(self, people: IntArray) -> FloatArray:
-        """Give p(t, s) of some people."""
+        """Return p(t, s) of some people."""
         values = self.laid.values
         total = np.zeros(len(people) * values)
         for found in self.matching(people):
@@ -418,7 +419,7 @@ class _Buckets:
         return beliefs
 
     def exactly(self, item: int) -> list[Fraction]:
-        """Give, up to one factor, p(t, s) of one person for each value that is known."""
+        """Return up to one factor, p(t, s) of one person for each value that is known."""
         values, sums = self.laid.values, dict[int, Fraction]()
         for found in self.matching(np.array([item])):
             for at, bucket in enumerate(found.bucket.tolist()):
@@ -473,7 +474,7 @@ def _totals(key: IntArray, rows: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _starts(*keys: IntArray) -> IntArray:
-    """Give where a new combination of keys begins."""
+    """Return where a new combination of keys begins."""
     new = np.zeros(len(keys[0]), dtype=bool)
     for key in keys:
         new |= np.diff(key, prepend=-1) != 0

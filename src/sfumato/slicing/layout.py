@@ -33,7 +33,7 @@ class Columns:
 
     @property
     def known(self) -> tuple[str, ...]:
-        """What stands beside the sensitive attribute."""
+        """The attributes beside the sensitive one."""
         return tuple(name for name in self.with_sensitive if name != self.sensitive)
 
     @property
@@ -45,7 +45,7 @@ class Columns:
     def of(
         cls, columns: Sequence[Sequence[str]], quasi_identifiers: Sequence[str], sensitive: str
     ) -> Self:
-        """Take columns as they are given, or refuse them with the reason."""
+        """Read columns as they are given, or raise an error with the reason."""
         names = (*quasi_identifiers, sensitive)
         shown = [list(column) for column in columns]
         for name in (name for column in shown for name in column):
@@ -62,7 +62,7 @@ class Columns:
 def _faults(
     columns: list[list[str]], names: tuple[str, ...], sensitive: str
 ) -> list[tuple[str, str]]:
-    """Say what is wanted and why, for everything that is wrong."""
+    """Return what is wanted and why, for everything that is wrong."""
     absent = [name for name in names if not any(name in column for column in columns)]
     twice = [name for name in names if any(column.count(name) > 1 for column in columns)]
     held = sum(sensitive in column for column in columns)
@@ -91,7 +91,7 @@ def _faults(
 
 
 def redundant(columns: Sequence[Sequence[str]]) -> list[Sequence[str]]:
-    """Give the columns that say nothing another one does not say; of equals the first stays.
+    """Return the columns that say nothing another one does not say; of equals the first stays.
 
     >>> redundant([["age"], ["age", "sex"], ["sex", "age"]])
     [['age'], ['sex', 'age']]
@@ -105,15 +105,15 @@ def redundant(columns: Sequence[Sequence[str]]) -> list[Sequence[str]]:
 
 
 @dataclass(frozen=True, eq=False)
-class Laid:
-    """The items of a counted table, laid into columns.
+class SubTuples:
+    """The items of a counted table: the sub-tuple of each in every column.
 
     People are told apart by what others may know of them, which is all but the sensitive value.
 
     Example:
         >>> rows = [("30s", "x", "flu"), ("30s", "y", "flu"), ("40s", "x", "gout")]
         >>> counts = FrequencySet.from_rows(["age", "zip", "ill"], rows)
-        >>> laid = Laid.of(counts, Columns((("age",), ("zip", "ill")), "ill"))
+        >>> laid = SubTuples.of(counts, Columns((("age",), ("zip", "ill")), "ill"))
         >>> laid.others[0].tolist(), laid.known.tolist(), laid.pair.tolist()
         ([0, 0, 1], [0, 1, 0], [0, 2, 1])
     """
@@ -147,7 +147,7 @@ class Laid:
 
     @cached_property
     def values(self) -> int:
-        """How many sensitive values there can be."""
+        """The number of sensitive values there can be."""
         return int(self.value.max(initial=-1)) + 1
 
     @cached_property
@@ -157,12 +157,12 @@ class Laid:
 
     @cached_property
     def pairs(self) -> int:
-        """How many sub-tuples the sensitive column has."""
+        """The number of sub-tuples the sensitive column has."""
         return _size(self.pair)
 
     @cached_property
     def known_of_pair(self) -> IntArray:
-        """What is known of each sub-tuple in the sensitive column."""
+        """The known part of each sub-tuple in the sensitive column."""
         return self._of_pair(self.known)
 
     @cached_property

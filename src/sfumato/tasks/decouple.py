@@ -13,7 +13,7 @@ import numpy as np
 
 from sfumato.checks import require_int
 from sfumato.counts import FrequencySet
-from sfumato.decouplings import DECOUPLINGS, BreakMerge, Decoupling, Merged, Parts
+from sfumato.decouplings import DECOUPLINGS, BreakMerge, Decoupling, MergedTables, Parts
 from sfumato.errors import (
     InputError,
     OutputError,
@@ -264,7 +264,7 @@ def _in_memory(table: Table, parts: Parts, manifest: Manifest, report: Progress)
         report("publish", done, len(parts.tables))
         tables[part.name] = derived_table(part.content, likes)
     files = [
-        FileRecord(part.name, rows=part.content.rows, **part.described()) for part in parts.tables
+        FileRecord(part.name, rows=part.content.rows, **part.describe()) for part in parts.tables
     ]
     manifest = replace(manifest, files=tuple(files))
     report("verify", 0, None)
@@ -290,7 +290,7 @@ def _to_tables(
     likes = _likes(table, parts)
     names = output.names([part.name for part in parts.tables])
     files = [
-        FileRecord(name, rows=part.content.rows, **part.described())
+        FileRecord(name, rows=part.content.rows, **part.describe())
         for name, part in zip(names, parts.tables, strict=True)
     ]
     manifest = replace(manifest, files=tuple(files))
@@ -344,7 +344,7 @@ def _to_folder(  # noqa: PLR0913 - all that was decided, and where it goes
                     written.rows,
                     hash_of(written.path),
                     delimiter=written.delimiter,
-                    **part.described(),
+                    **part.describe(),
                 )
             )
         manifest = replace(manifest, files=tuple(files))
@@ -424,7 +424,7 @@ def merge(
     target = None if output is None else Path(output)
     chosen = "" if target is None else _format_of_merged(target, format, force=force)
     found = _open(release)
-    merged = Merged(found.grouped, columns)
+    merged = MergedTables(found.grouped, columns)
     if merged.total > most:
         raise ParameterError(
             "columns",
@@ -432,7 +432,7 @@ def merge(
             f"columns whose combinations are at most {most} rows",
             why=f"these would be {merged.total}. Take fewer columns, or allow more rows with most",
         )
-    derived = merged.derived(str(found.manifest.group))
+    derived = merged.to_table(str(found.manifest.group))
     if target is None:
         people = next(found.tables[f.name] for f in found.manifest.files if f.table == "qi")
         return people.native(derived_table(derived, found.likes))

@@ -1,4 +1,4 @@
-"""What somebody asks of one column: a range, or some values."""
+"""Questions about one column, and the answers that its labels give."""
 
 import math
 import re
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from sfumato.content import Content, Showable
-from sfumato.counts import Column, added
+from sfumato.counts import Column, add_up
 from sfumato.errors import InputError, ParameterError, UnknownNameError
 from sfumato.hierarchy import Ladder
 from sfumato.hierarchy.labels import (
@@ -45,7 +45,7 @@ class Values:
 
     @property
     def texts(self) -> frozenset[str | None]:
-        """How the values are written."""
+        """The values as they are written."""
         return frozenset(None if value is None else text_of(value) for value in self.values)
 
     def __str__(self) -> str:
@@ -80,11 +80,11 @@ def wanted_of(name: str, given: object) -> Wanted:
 
 
 class LabelAnswer(NamedTuple):
-    """How likely somebody with a label has what is asked for, and whether it is certain."""
+    """How likely a person with a label has what is asked for, and whether it is certain."""
 
     share: float
     certain: bool
-    """Whether everybody with the label has it."""
+    """Whether all people with the label have it."""
 
     possible: bool
     """Whether anybody with the label can have it."""
@@ -102,7 +102,7 @@ class AnswerReader(Protocol):
 
 
 class InformedReader:
-    """Reads labels as somebody who knows all raw values of the column does.
+    """Reads labels knowing all raw values of the column.
 
     Rows behind a label are taken to be spread evenly over the raw values it covers. A label
     may also be asked for by its own name.
@@ -137,7 +137,7 @@ class InformedReader:
             self._allowed = between(raw, low, high).allowed
         else:
             self._named = wanted.texts
-            self._allowed = _allowed(raw, shown, wanted)
+            self._allowed = _allow(raw, shown, wanted)
 
     def answer(self, label: Value) -> LabelAnswer:
         """Return what one label says."""
@@ -149,13 +149,13 @@ class InformedReader:
         )
 
 
-def _allowed(raw: Column, shown: Column, wanted: Values) -> BoolArray:
+def _allow(raw: Column, shown: Column, wanted: Values) -> BoolArray:
     texts = [None if value is None else text_of(value) for value in raw.values]
     named = {text_of(value) for value in shown.known}
     reader = reader_of(raw)
     for value in wanted.values:
         text = None if value is None else text_of(value)
-        # A number that nobody has is no mistake, a word that nobody has most likely is.
+        # A number that no row has is no mistake, a word that no row has most likely is.
         read = None if reader is None or value is None else reader(value)
         if text is not None and text not in texts and text not in named and read is None:
             raise unknown(raw.name, text, [each for each in texts if each is not None])
@@ -163,7 +163,7 @@ def _allowed(raw: Column, shown: Column, wanted: Values) -> BoolArray:
 
 
 def unknown(column: str, text: str, known: list[str]) -> UnknownNameError:
-    """Say that a value is asked for that no row can have."""
+    """Return the error for a value that no row can have."""
     return UnknownNameError("value", text, known, where=repr(column))
 
 
@@ -171,7 +171,7 @@ def unknown(column: str, text: str, known: list[str]) -> UnknownNameError:
 
 
 class ReleaseOnlyReader:
-    """Reads labels as somebody does who has the release and nothing else.
+    """Reads labels with the release and nothing else.
 
     What is asked for is held against an interval pro rata: whole numbers and days are counted
     where all ends are whole (`20-29` are ten values), lengths are compared where not. An open
@@ -244,12 +244,12 @@ class _Axis:
         stretch = everything if text == STAR else self._stretches[text]
         if self._whole and not stretch.closed:
             stretch = Stretch(stretch.low, stretch.high - 1, closed=True)
-        share = self._asked.share(self._clipped(stretch), whole=self._whole)
+        share = self._asked.share(self._clip(stretch), whole=self._whole)
         certain, possible = self._asked.bounds(stretch, whole=self._whole)
         return LabelAnswer(share if possible else 0.0, certain=certain, possible=possible)
 
-    def _clipped(self, stretch: Stretch) -> Stretch:
-        """Let open ends reach as far as anything that is known, and no less than a point."""
+    def _clip(self, stretch: Stretch) -> Stretch:
+        """Cut open ends at the farthest known point, and keep at least a point."""
         low, high = max(stretch.low, self._least), min(stretch.high, self._most)
         if low > high:
             low = high = low if math.isinf(stretch.high) else high
@@ -272,7 +272,7 @@ class _Between:
         return max(high - low, 0.0) / (stretch.high - stretch.low)
 
     def bounds(self, stretch: Stretch, *, whole: bool) -> tuple[bool, bool]:
-        """Tell whether it holds all of a stretch, and whether any of it."""
+        """Return whether it holds all of a stretch, and whether any of it."""
         certain = self._low <= stretch.low and stretch.high <= self._high
         low, high = max(self._low, stretch.low), min(self._high, stretch.high)
         if whole and math.isfinite(low) and math.isfinite(high):
@@ -294,7 +294,7 @@ class _Points:
         return inside / (stretch.high - stretch.low + 1) if whole else 0.0
 
     def bounds(self, stretch: Stretch, *, whole: bool) -> tuple[bool, bool]:
-        """Tell whether they are all of a stretch, and whether any is in it."""
+        """Return whether they are all of a stretch, and whether any is in it."""
         inside = sum(map(stretch.holds, self._points))
         width = stretch.high - stretch.low + 1 if whole else 1.0
         return bool(inside) and inside == width and (
@@ -346,7 +346,7 @@ def _stretch(text: str, reader: Reader) -> Stretch | None:
 
 
 def _fits(wanted: Wanted, reader: Reader, labels: Container[str]) -> bool:
-    """Tell whether what is asked for can be put on the line, or is named as it is published."""
+    """Return whether what is asked for can be put on the line, or is named as it is published."""
     if isinstance(wanted, Range):
         ends = [end for end in (wanted.low, wanted.high) if end is not None]
         return all(reader(end) is not None for end in ends)
@@ -357,7 +357,7 @@ def _fits(wanted: Wanted, reader: Reader, labels: Container[str]) -> bool:
 
 
 def _whole(stretches: Iterable[Stretch]) -> bool:
-    """Tell whether labels name whole numbers: all ends are whole, and intervals hold both."""
+    """Return whether labels name whole numbers: all ends are whole, and intervals hold both."""
     for low, high, closed in stretches:
         finite = [end for end in (low, high) if math.isfinite(end)]
         if not all(end.is_integer() for end in finite) or (not closed and len(finite) == 2):
@@ -389,7 +389,7 @@ class Part(NamedTuple):
 
 
 def bounds(parts: Sequence[Part]) -> tuple[int, int]:
-    """Give the least and the most people who can keep the conditions on all columns.
+    """Return the least and the most people who can keep the conditions on all columns.
 
     Tables say nothing about who in a group is who in another, so in each group the bounds are
     Fréchet's: as many as the smallest number in any table, and no fewer than must meet if all
@@ -407,7 +407,7 @@ def bounds(parts: Sequence[Part]) -> tuple[int, int]:
         (2, 3)
     """
     n = max(int(part.group.max(initial=-1)) + 1 for part in parts)
-    sizes = added(parts[0].group, parts[0].people, n)
+    sizes = add_up(parts[0].group, parts[0].people, n)
     most = sizes
     for part in parts:
         most = np.minimum(most, _people(part, part.possible, list(part.possible), n))
@@ -425,7 +425,7 @@ def _people(part: Part, kept: Mapping[str, BoolArray], names: Sequence[str], n: 
     people = part.people
     for name in names:
         people = people * kept[name]
-    return added(part.group, people, n)
+    return add_up(part.group, people, n)
 
 
 # What a counting query gives when a release is all there is.
@@ -441,10 +441,10 @@ class Estimate(Showable):
     """
 
     estimate: float
-    """How many rows keep all conditions, as far as the release tells."""
+    """The number of rows that keep all conditions, as far as the release tells."""
 
     rows: int
-    """How many rows the release has."""
+    """The number of rows the release has."""
 
     least: int
     """Fewer rows cannot keep them, whatever table is behind the release."""
@@ -461,7 +461,7 @@ class Estimate(Showable):
         return self.least == self.most
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the figures as plain values that JSON can hold."""
+        """Return the figures as plain values that JSON can hold."""
         return {
             "where": dict(self.where),
             "estimate": self.estimate,

@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from sfumato.counts import Column, FrequencySet, added, group
+from sfumato.counts import Column, FrequencySet, add_up, group
 from sfumato.decouplings.base import GroupedTables, LinkedTables
 from sfumato.errors import ParameterError, UnknownColumnError
 from sfumato.hierarchy.labels import Labels, RawLabels
@@ -47,7 +47,7 @@ class Facet:
     """... and how likely it is beside the other values of the kind."""
 
     n: int
-    """How many kinds there are."""
+    """The number of kinds."""
 
     @classmethod
     def of(cls, column: Column, kinds: IntArray | CodeArray, covered: Sequence[IntArray]) -> Self:
@@ -58,11 +58,11 @@ class Facet:
 
     @cached_property
     def _total(self) -> FloatArray:
-        return added(self.kind, self.weight, self.n)
+        return add_up(self.kind, self.weight, self.n)
 
     def share(self, allowed: BoolArray | FloatArray) -> FloatArray:
         """Return for each item how likely one of these values is, or that share of each."""
-        likely = added(self.kind, self.weight * allowed[self.value], self.n)
+        likely = add_up(self.kind, self.weight * allowed[self.value], self.n)
         # Divided last: if all values are allowed, the share is exactly 1.
         found: FloatArray = (likely / np.maximum(self._total, 1e-300))[self.kinds]
         return found
@@ -90,10 +90,10 @@ class Facet:
 
     def spread(self, mass: FloatArray) -> FloatArray:
         """Spread what each item weighs over the raw values, and add up per value."""
-        of_kind = added(self.kinds, mass, self.n)
+        of_kind = add_up(self.kinds, mass, self.n)
         per_weight = of_kind / np.maximum(self._total, 1e-300)
         weight = self.weight * per_weight[self.kind]
-        return added(self.value, weight, len(self.column.values))
+        return add_up(self.value, weight, len(self.column.values))
 
 
 class _Piece(NamedTuple):
@@ -149,7 +149,7 @@ class Estimator:
 
         self._sizes = tables.sizes
         self.total = float(self._sizes.sum())
-        """How many rows the release has."""
+        """The number of rows the release has."""
 
         for raw in columns:
             tables.column(raw.name)
@@ -196,7 +196,7 @@ class Estimator:
 
     def count(self, query: Query) -> float:
         """Estimate how many rows keep all conditions of a query."""
-        left = {self._checked(each).column.name: each for each in query.conditions}
+        left = {self._check(each).column.name: each for each in query.conditions}
         people = self._sizes
         while left:
             best = max(self._pieces, key=lambda each: len(each.facets.keys() & left.keys()))
@@ -253,7 +253,7 @@ class Estimator:
         known = [column.name for column in self.columns]
         raise UnknownColumnError(name, known, where="the columns of the estimate")
 
-    def _checked(self, condition: Condition) -> Condition:
+    def _check(self, condition: Condition) -> Condition:
         """Return a condition, or refuse one on other values than those of the original."""
         known = self.column(condition.column.name)
         if known.values != condition.column.values:
@@ -267,7 +267,7 @@ class Estimator:
 
     def _share(self, each: _Piece, people: FloatArray) -> FloatArray:
         """Return for each group what share of it some people of a table's entries are."""
-        found: FloatArray = added(each.group, people, len(self._sizes)) / self._sizes
+        found: FloatArray = add_up(each.group, people, len(self._sizes)) / self._sizes
         return found
 
     def _holding(self, name: str) -> _Piece:
@@ -276,9 +276,7 @@ class Estimator:
 
 def _facets(table: FrequencySet, columns: Sequence[Column], labels: Labels) -> dict[str, Facet]:
     return {
-        raw.name: Facet.of(
-            raw, table.codes_of(raw.name), labels.covered(raw, table.column(raw.name))
-        )
+        raw.name: Facet.of(raw, table.codes_of(raw.name), labels.read(raw, table.column(raw.name)))
         for raw in columns
         if raw.name in table.names
     }
@@ -288,6 +286,6 @@ def _pairs(piece: _Piece, one: str, other: str) -> tuple[Facet, Facet, FloatArra
     """Add up the people of entries that are of one kind in both columns."""
     first, second = piece.facets[one], piece.facets[other]
     groups = group([first.kinds, second.kinds], [first.n, second.n])
-    people = added(groups.of_item, piece.people, groups.n)
+    people = add_up(groups.of_item, piece.people, groups.n)
     found = [replace(facet, kinds=facet.kinds[groups.first]) for facet in (first, second)]
     return found[0], found[1], people

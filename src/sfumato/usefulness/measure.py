@@ -35,7 +35,7 @@ class Pair(NamedTuple):
 
     @property
     def difference(self) -> float:
-        """How far the release is off."""
+        """The distance between release and original."""
         return abs(self.after - self.before)
 
 
@@ -73,11 +73,11 @@ class Associations:
 
     @property
     def mean_difference(self) -> float:
-        """How far the release is off in the mean over all pairs; 0 is a perfect release."""
+        """The mean distance over all pairs; 0 is a perfect release."""
         return sum(p.difference for p in self.pairs) / len(self.pairs) if self.pairs else 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the figures as plain values that JSON can hold."""
+        """Return the figures as plain values that JSON can hold."""
         return {
             "mean_difference": self.mean_difference,
             "pairs": [
@@ -101,7 +101,7 @@ class Associations:
 
 
 def strengths(estimator: Estimator, names: Sequence[str]) -> dict[tuple[str, str], float]:
-    """Give Cramér's V of each pair of columns; pairs of more than `MOST_CELLS` are left out.
+    """Return Cramér's V of each pair of columns; pairs of more than `MOST_CELLS` are left out.
 
     >>> from sfumato.counts import FrequencySet
     >>> from sfumato.usefulness import Estimator
@@ -141,7 +141,7 @@ class Accuracy:
     """After learning from the release."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the figures as plain values that JSON can hold."""
+        """Return the figures as plain values that JSON can hold."""
         return {
             "target": self.target,
             "baseline": self.baseline,
@@ -211,7 +211,7 @@ class Classification:
         return float(test.rows[right].sum() / max(test.total, 1))
 
     def baseline(self, test: FrequencySet) -> float:
-        """Give the share of the most frequent value."""
+        """Return the share of the most frequent value."""
         return float(test.value_counts(self.target).max(initial=0) / max(test.total, 1))
 
 
@@ -246,10 +246,10 @@ class Utility(Showable):
     """What a release is still good for: how far its answers are from those of the original."""
 
     rows: int
-    """How many rows the original has."""
+    """The number of rows the original has."""
 
     published: int
-    """How many of them the release has."""
+    """The number of them that the release has."""
 
     queries: QueryErrors
     """The relative error of counting queries."""
@@ -264,7 +264,7 @@ class Utility(Showable):
     """How well a classifier does, if one was asked for."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the figures as plain values that JSON can hold."""
+        """Return the figures as plain values that JSON can hold."""
         return {
             "rows": self.rows,
             "published": self.published,
@@ -303,7 +303,7 @@ class Utilities(Showable):
         return len(self.results)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the figures as plain values that JSON can hold."""
+        """Return the figures as plain values that JSON can hold."""
         return {name: result.to_dict() for name, result in self.results.items()}
 
     def content(self) -> Content:

@@ -51,7 +51,7 @@ class Condition:
 
 @dataclass(frozen=True, eq=False)
 class Query:
-    """How many rows keep all of these conditions?
+    """The number of rows that keep all of these conditions.
 
     Example:
         >>> age, ill = Column("age", (30, 31, 45)), Column("ill", ("flu", "gout"))
@@ -117,7 +117,7 @@ class Workload:
 
     A query takes up to `attributes` quasi-identifiers and up to `sensitive` sensitive columns,
     at least one of either if there are any. Each condition
-    takes just so much of its column that, were the columns independent, about `selectivity`
+    takes such a share of its column that, were the columns independent, about `selectivity`
     of the rows would keep all of them: a range where values have an order, a random set of
     values where they have none. No condition takes in less than one value, or all of them.
 
@@ -211,7 +211,7 @@ class _Drawer:
         return Condition(self._column, pick(share, rng))
 
     def _range(self, share: float, rng: np.random.Generator) -> BoolArray:
-        """Take neighbours, from a value drawn by its rows until they have so many."""
+        """Draw neighbours, from a value drawn by its rows until they have this share of rows."""
         shares = self._shares[: len(self._column.known)]
         up_to = np.cumsum(shares)
         room = max(float(up_to[-1]) - share, 0.0)
@@ -224,7 +224,7 @@ class _Drawer:
         return _not_all(allowed, rng)
 
     def _set(self, share: float, rng: np.random.Generator) -> BoolArray:
-        """Take values in random order until they have so many rows."""
+        """Draw values in random order until they have this share of rows."""
         order = rng.permutation(len(self._shares))
         before = np.cumsum(self._shares[order]) - self._shares[order]
         allowed = np.zeros(len(self._shares), dtype=bool)
@@ -233,7 +233,7 @@ class _Drawer:
 
 
 def _not_all(allowed: BoolArray, rng: np.random.Generator) -> BoolArray:
-    """Leave a value out, at either end, if all are in: that would ask nothing."""
+    """Remove a value at either end if all are in: that would ask nothing."""
     if allowed.all():
         allowed[-int(rng.integers(2))] = False
     return allowed
@@ -287,11 +287,11 @@ class QueryErrors:
         return float(self.relative.mean()) if len(self) else 0.0
 
     def quantile(self, share: float) -> float:
-        """Give the error that this share of the queries stays below."""
+        """Return the error that this share of the queries stays below."""
         return float(np.quantile(self.relative, share)) if len(self) else 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the figures as plain values that JSON can hold."""
+        """Return the figures as plain values that JSON can hold."""
         return {
             "queries": len(self),
             "bound": self.bound,
