@@ -180,7 +180,7 @@ class Check:
 
     @property
     def remark(self) -> str:
-        """What is wrong in words, and the class that is worst off."""
+        """The detail in words, and the class that is worst off."""
         worst = "" if self.worst is None else f"worst: {in_words(self.worst)}"
         return "; ".join(filter(None, [self.detail, worst]))
 
