@@ -406,8 +406,9 @@ def test_the_verdict_reads_as_a_table(folder):
     edit_manifest(folder, lambda m: m.update(models=[{**MODELS[0], "k": 6}]))
     lines = str(verify_folder(folder)).splitlines()
     assert lines[0] == "Broken: 1 of 7 checks does not hold."
-    assert lines[-2].split() == ["broken", "k-anonymity", "promised", "k=6", "found", "k=5"]
+    assert lines[1].split() == ["check", "result", "promised", "found"]
+    assert lines[-2].split() == ["k-anonymity", "broken", "k=6", "k=5"]
     assert lines[-1].strip() == (
-        "fails in 2 of 2 classes (10 of 10 rows); "
+        "k-anonymity: fails in 2 of 2 classes (10 of 10 rows); "
         "worst: age=[30-50], gender=F, zipcode=[13000-23000]"
     )
