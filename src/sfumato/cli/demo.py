@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli.command import BROKEN, command
-from sfumato.cli.output import clean, progress_bar, say, show, show_title
-from sfumato.content import Content, Listing, Sentence
+from sfumato.cli.output import clean, progress_bar, say, show
 
 if TYPE_CHECKING:
+    from sfumato.content import Content
     from sfumato.releases.release import Release
 
 
@@ -111,9 +111,11 @@ class Chain:
         self._publish()
         return holds
 
-    def _show(self, title: str, *contents: Content) -> None:
+    def _show(self, title: str, *contents: "Content") -> None:
         self._step += 1
-        show_title(f"{self._step}. {title}", first=self._step == 1)
+        from sfumato.cli.terminal import print_title
+
+        print_title(f"{self._step}. {title}", first=self._step == 1)
         show(*contents)
 
     def _invent(self) -> None:
@@ -123,6 +125,7 @@ class Chain:
         from pyarrow import csv
 
         from sfumato import samples
+        from sfumato.content import Content
 
         table = samples.synthetic(self._rows, seed=_SEED)
         csv.write_csv(table, self._people)
@@ -133,6 +136,7 @@ class Chain:
         self._show(f"{self._rows} invented patients", Content(columns))
 
     def _anonymize(self) -> "Release":
+        from sfumato.content import Content
         from sfumato.tasks.anonymize import anonymize
         from sfumato.tasks.draft import inspect
 
@@ -150,6 +154,7 @@ class Chain:
         return release
 
     def _detect(self, release: "Release") -> None:
+        from sfumato.content import Content, Sentence
         from sfumato.leaks.findings import rules_table
         from sfumato.tasks.detect import detect
 
@@ -160,6 +165,7 @@ class Chain:
         self._show("What the release still tells", Content(findings.headline, (*rules, advice)))
 
     def _decouple(self, release: "Release") -> None:
+        from sfumato.content import Content, Listing
         from sfumato.tasks.breach import breach
         from sfumato.tasks.decouple import decouple
 
@@ -180,6 +186,7 @@ class Chain:
         return found.holds
 
     def _publish(self) -> None:
+        from sfumato.content import Content
         from sfumato.publishing.ledger import Ledger
 
         ledger = Ledger.start(

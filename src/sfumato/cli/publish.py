@@ -17,7 +17,6 @@ from sfumato.cli.options import (
     write_text,
 )
 from sfumato.cli.output import clean, finish, say, show, write_json
-from sfumato.content import Content, Sentence
 from sfumato.errors import InputError, ParameterError
 
 LedgerOption = Annotated[
@@ -246,6 +245,7 @@ def ledger(
 
     The exit code of verify is 1 if something is not as it was written.
     """
+    from sfumato.content import Content, Sentence
     from sfumato.publishing.ledger import Ledger, history_content
 
     found = Ledger.open(file)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, TypeGuard
 
-from sfumato.content import Badge, Content, Listing, Part, Showable, Table
+from sfumato.content import Badge, Content, Heading, Listing, Part, Showable, Table
 from sfumato.errors import InputError, ParameterError, UnknownNameError
 from sfumato.text import is_missing, text_of
 
@@ -250,10 +250,18 @@ class Verdict(Showable):
         remarks = [f"{check.name}: {check.remark}" for check in self.checks if check.remark]
         parts: list[Part] = []
         if rows:
-            parts.append(Table.of("", ["check", "result", "promised", "found"], rows, most=None))
+            parts.append(Table.of("", _HEADINGS, rows, most=None))
         if remarks:
             parts.append(Listing.of(remarks, most=len(remarks)))
         return Content(self.headline, tuple(parts), "holds" if self.holds else "broken")
+
+
+_HEADINGS = (
+    "check",
+    Heading("result", "Unchecked is not a pass: nothing is claimed that was not seen."),
+    Heading("promised", "What the manifest says."),
+    Heading("found", "What the published rows themselves say."),
+)
 
 
 def _words(value: object) -> str:

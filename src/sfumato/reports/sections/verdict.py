@@ -1,14 +1,13 @@
 """May it be published? The answer, and why."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from sfumato.content import Badge, Cell, Heading, Listing, Part, Sentence, Table
+from sfumato.content import Listing, Part, Sentence, Table
 from sfumato.decouplings.base import GroupedTables
 from sfumato.releases.release import Decoupled, Release
 from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter
-from sfumato.verifier import Check
-from sfumato.verifier.promises import in_words
 
 _MEANINGS = {
     "yes": "Every promise holds, and nothing about anybody becomes likely by an attack that the "
@@ -20,26 +19,19 @@ _MEANINGS = {
 }
 
 
+_CHECKS = "Checks: what the release says of itself, recomputed from its files"
+
+
 def _parts(dossier: Dossier) -> Sequence[Part]:
     found = dossier.assessment
     parts: list[Part] = [
         Sentence(f"{found.answer.capitalize()}. {_MEANINGS[found.answer]}", loud=True),
         Listing.of([f"{_capital(dossier.without_path(why))}." for why in found.why], most=12),
     ]
-    parts.append(
-        Table.of(
-            "Checks: what the release says of itself, recomputed from its files",
-            [
-                "check",
-                Heading("result", "Unchecked is not a pass: nothing is claimed that was not seen."),
-                Heading("promised", "What the manifest says."),
-                Heading("found", "What the published rows themselves say."),
-                "remark",
-            ],
-            [_row(check) for check in found.checks],
-            most=40,
-        )
-    )
+    parts += [
+        replace(part, caption=_CHECKS) if isinstance(part, Table) else part
+        for part in found.verdict.content().parts
+    ]
     warnings = _warnings(dossier)
     if warnings:
         told = [f"{_capital(text)}." for text in warnings]
@@ -49,18 +41,6 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:].rstrip(".")
-
-
-def _row(check: Check) -> list[Cell]:
-    worst = "" if check.worst is None else f"worst: {in_words(check.worst)}"
-    remark = "; ".join(filter(None, [check.detail, worst]))
-    return [
-        check.name,
-        Badge(check.status),
-        None if check.promised is None else in_words(check.promised),
-        None if check.found is None else in_words(check.found),
-        remark,
-    ]
 
 
 def _warnings(dossier: Dossier) -> list[str]:
