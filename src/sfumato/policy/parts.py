@@ -198,9 +198,16 @@ def keywords(value: Mapping[Any, object]) -> dict[str, object]:
     return dict(value)
 
 
-def write_part(part: Part | None) -> object:
-    """Return what a policy file says for a part; nothing for none."""
-    return None if part is None else part.to_plain()
+def part(kind: type[Part], means: str, default: Part | None, *, sparse: bool = False) -> Any:  # noqa: ANN401 - a field
+    """Declare a setting that is a part itself; it may be none if that is its default."""
+
+    def read_part(value: object) -> Part | None:
+        return None if default is None and resolve(value) is None else kind.read(value)
+
+    return setting(
+        read_part, means, kind.schema, default=default, write=lambda made: made.to_plain(),
+        sparse=sparse,
+    )  # fmt: skip
 
 
 class Missing(StrEnum):
@@ -408,6 +415,9 @@ class Choice(Part):
     tag: ClassVar[str]
     """The key of the name in the long form."""
 
+    family: ClassVar[str]
+    """Which of `Families` it chooses from."""
+
     name: str = setting(partial(read, str), "The name of the one that is meant.", {})
     options: Mapping[str, Any] = setting(
         _read_options, "Its options, as they were given.", {}, default=FrozenMap()
@@ -442,9 +452,14 @@ class Choice(Part):
         """Return what a policy file says for it, in the short form if that says it all."""
         return self.long_form() if self.options else self.name
 
+    def make(self, family: Mapping[str, type[Any]]) -> Any:  # noqa: ANN401 - a member of it
+        """Make the member of the family that it names, or raise a `Fault`."""
+        return choose(family, self.tag, self.to_plain())
+
     @classmethod
-    def schema_of(cls, family: Mapping[str, type] | None) -> Schema:
-        """Describe a choice from a family; None leaves names and options open."""
+    def schema(cls, families: Families) -> Schema:
+        """Describe a choice from its family."""
+        family = getattr(families, cls.family)
         if family is None:
             return {"anyOf": [{"type": "string"}, {"type": "object", "required": [cls.tag]}]}
         return family_schema(family, cls.tag)
@@ -457,21 +472,12 @@ class SearchRule(Choice):
     The searches themselves live above the policy; `make` asks their registry.
     """
 
-    tag = "search"
+    tag, family = "search", "searches"
     example = "best-first"
 
     def to_plain(self) -> object:
         """Return what a policy file says for it."""
         return self.long_form()
-
-    def make(self, searches: Mapping[str, type[T]]) -> T:
-        """Make the search it names, or raise a `Fault`."""
-        return choose(searches, self.tag, self.to_plain())
-
-    @classmethod
-    def schema(cls, families: Families) -> Schema:
-        """Describe a choice of a search."""
-        return cls.schema_of(families.searches)
 
 
 FULL_DOMAIN = "full-domain"
@@ -495,7 +501,7 @@ class MethodRule(Choice):
         (False, True)
     """
 
-    tag = "method"
+    tag, family = "method", "methods"
     example = "top-down"
 
     def _contradictions(self, given: Mapping[str, object]) -> Faults:
@@ -513,16 +519,10 @@ class MethodRule(Choice):
         """Whether the same value may become different labels in different rows."""
         return self.name != FULL_DOMAIN
 
-    def make(self, methods: Mapping[str, type[T]]) -> T | None:
+    def make(self, family: Mapping[str, type[Any]]) -> Any:  # noqa: ANN401 - a member of it
         """Make the method of local recoding it names (None: full-domain), or raise a `Fault`."""
-        made: T | FullDomain = choose(with_full_domain(methods), self.tag, self.to_plain())
+        made = super().make(with_full_domain(family))
         return None if isinstance(made, FullDomain) else made
-
-    @classmethod
-    def schema(cls, families: Families) -> Schema:
-        """Describe a choice of a method."""
-        methods = families.methods
-        return cls.schema_of(None if methods is None else with_full_domain(methods))
 
 
 @dataclass(frozen=True, init=False)
@@ -540,7 +540,7 @@ class DecouplingRule(Choice):
         ('slicing', (('age', 'zip'), ('ill',)))
     """
 
-    tag = "method"
+    tag, family = "method", "decouplings"
     example = "break-merge"
 
     @classmethod
@@ -554,14 +554,10 @@ class DecouplingRule(Choice):
         """The columns that are published side by side; None if that is not said."""
         return self.options.get("columns")
 
-    def make(self, decouplings: Mapping[str, type[T]]) -> T:
-        """Make the decoupling it names, or raise a `Fault`."""
-        return choose(decouplings, self.tag, self.to_plain())
-
     @classmethod
     def schema(cls, families: Families) -> Schema:
         """Describe a choice of a decoupling, or of none."""
-        return {"anyOf": [*cls.schema_of(families.decouplings)["anyOf"], {"type": "null"}]}
+        return {"anyOf": [*super().schema(families)["anyOf"], {"type": "null"}]}
 
 
 def read_name_lists(value: object, path: KeyPath) -> tuple[tuple[str, ...], ...] | None:

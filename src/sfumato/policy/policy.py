@@ -38,9 +38,10 @@ from sfumato.policy.parts import (
     Suppression,
     Tolerance,
     keywords,
+    part,
     read_role,
     setting,
-    write_part,
+    with_full_domain,
 )
 from sfumato.policy.values import plain, read, type_schema
 from sfumato.schema import Role
@@ -212,10 +213,6 @@ def _read_other(value: object) -> Role | None:
     return role
 
 
-def _read_decoupling(value: object) -> DecouplingRule | None:
-    return None if resolve(value) is None else DecouplingRule.read(value)
-
-
 def _read_population(value: object) -> str | None:
     path: Path | None = read(Path | None, value)
     return None if path is None else str(value)
@@ -275,27 +272,17 @@ class Policy(Part):
         default=NormalizedLoss(),
         write=partial(member_settings, tag="loss"),
     )
-    method: MethodRule = setting(
-        MethodRule.read,
+    method: MethodRule = part(
+        MethodRule,
         "How rows are recoded: one level per column for all of them (full-domain), or "
         "each only as far as it must be (a method of local recoding).",
-        MethodRule.schema,
-        default=MethodRule(name=FULL_DOMAIN),
-        write=write_part,
+        MethodRule(name=FULL_DOMAIN),
     )
-    search: SearchRule = setting(
-        SearchRule.read,
-        "How the best levels are looked for; for full-domain only.",
-        SearchRule.schema,
-        default=BEST_FIRST,
-        write=write_part,
+    search: SearchRule = part(
+        SearchRule, "How the best levels are looked for; for full-domain only.", BEST_FIRST
     )
-    suppression: Suppression = setting(
-        Suppression.read,
-        "How many rows may be left out, and how.",
-        Suppression.schema,
-        default=Suppression(),
-        write=write_part,
+    suppression: Suppression = part(
+        Suppression, "How many rows may be left out, and how.", Suppression()
     )
     missing: Missing = setting(
         partial(read, Missing),
@@ -304,13 +291,11 @@ class Policy(Part):
         default=Missing.OWN_VALUE,
         write=plain,
     )
-    decouple: DecouplingRule | None = setting(
-        _read_decoupling,
+    decouple: DecouplingRule | None = part(
+        DecouplingRule,
         "How the table is published in parts, as in {method: slicing, l: 3}, when it "
         "is decoupled; without it, by break-merge.",
-        DecouplingRule.schema,
-        default=None,
-        write=write_part,
+        None,
         sparse=True,
     )
     population: str | None = setting(
@@ -320,20 +305,11 @@ class Policy(Part):
         default=None,
         sparse=True,
     )
-    risk_levels: RiskLevels = setting(
-        RiskLevels.read,
-        "From which probability on a risk is moderate, high, very high.",
-        RiskLevels.schema,
-        default=RiskLevels(),
-        write=write_part,
+    risk_levels: RiskLevels = part(
+        RiskLevels, "From which probability on a risk is moderate, high, very high.", RiskLevels()
     )
-    verdict: Tolerance = setting(
-        Tolerance.read,
-        "When attacks speak against a release.",
-        Tolerance.schema,
-        default=Tolerance(),
-        write=write_part,
-        sparse=True,
+    verdict: Tolerance = part(
+        Tolerance, "When attacks speak against a release.", Tolerance(), sparse=True
     )
     _places: Places = field(default=Places(), init=False, repr=False, compare=False)
 
@@ -428,7 +404,8 @@ class Policy(Part):
             methods: The methods of local recoding there are; None leaves them open too.
             decouplings: The ways to decouple there are; None leaves them open too.
         """
-        described = cls.schema(Families(searches, methods, decouplings))
+        every: Any = None if methods is None else with_full_domain(methods)
+        described = cls.schema(Families(searches, every, decouplings))
         return {"$schema": "https://json-schema.org/draft/2020-12/schema", **described}
 
     def with_method(self, method: object) -> Self:
@@ -494,27 +471,27 @@ class Policy(Part):
 
     def make_search(self, searches: Mapping[str, type[T]]) -> T:
         """Make the search that the policy names out of those there are."""
-        try:
-            return self.search.make(searches)
-        except Fault as fault:
-            raise policy_error(faults_of(fault, "search"), self._places) from None
+        made: T = self._make("search", searches)
+        return made
 
     def make_method(self, methods: Mapping[str, type[T]]) -> T | None:
         """Make the method of local recoding that the policy names; None for full-domain."""
-        try:
-            return self.method.make(methods)
-        except Fault as fault:
-            places = self._places if ("method",) in self._places.lines else Places()
-            raise policy_error(faults_of(fault, "method"), places) from None
+        made: T | None = self._make("method", methods)
+        return made
 
     def make_decoupling(self, decouplings: Mapping[str, type[T]]) -> T | None:
         """Make the decoupling that the policy names; None if it names none."""
-        if self.decouple is None:
-            return None
+        made: T | None = None if self.decouple is None else self._make("decouple", decouplings)
+        return made
+
+    def _make(self, key: str, family: Mapping[str, type[Any]]) -> Any:  # noqa: ANN401 - a member
         try:
-            return self.decouple.make(decouplings)
+            return getattr(self, key).make(family)
         except Fault as fault:
-            raise policy_error(faults_of(fault, "decouple"), self._places) from None
+            # A method may have been chosen since the file was read; then no line of it is wrong.
+            replaced = key == "method" and (key,) not in self._places.lines
+            places = Places() if replaced else self._places
+            raise policy_error(faults_of(fault, key), places) from None
 
 
 GivenPolicy: TypeAlias = Policy | str | PathLike[str] | Mapping[str, Any]
