@@ -113,11 +113,13 @@ def _by_level(dossier: Dossier, sizes: IntArray, rows: IntArray) -> Table:
 
 
 def _remark(dossier: Dossier) -> list[Sentence]:
-    if kind_of(dossier.kind).keeps_classes:
+    kind = kind_of(dossier.kind)
+    if kind.keeps_classes:
         return []
+    one, several = kind.groups
     return [
         Sentence(
-            f"This release is in buckets ({dossier.kind}): a class here is all people of a bucket "
+            f"This release is in {several} ({kind.name}): a class here is all people of a {one} "
             "who look alike."
         )
     ]
