@@ -16,7 +16,7 @@ from sfumato.models import (
     RecursiveCLDiversity,
     TCloseness,
 )
-from sfumato.releases.opening import measure
+from sfumato.tasks.measure import measure
 
 SENSITIVE = "occupation"
 MODELS = [

@@ -15,7 +15,8 @@ from benchmarks.bench import Bench
 from benchmarks.measure import child, cpu
 from benchmarks.results import Figure
 from benchmarks.workloads import FEW, MILLION, TEN_MILLION
-from sfumato.tasks.decouple import decouple, merge
+from sfumato.tasks.decouple import decouple
+from sfumato.tasks.merge import merge
 
 QUASI_IDENTIFIERS = ("age", "sex", "postcode", "education")
 SENSITIVE = ("diagnosis", "income", "occupation")

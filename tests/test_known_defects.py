@@ -8,7 +8,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.models import DeltaDisclosure, KAnonymity, RecursiveCLDiversity
-from sfumato.releases.opening import measure
+from sfumato.tasks.measure import measure
 from tests.builders import classes_of
 
 

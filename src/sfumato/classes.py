@@ -1,13 +1,13 @@
 """Equivalence classes: their sizes and the sensitive values inside them."""
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from sfumato.counts import Column, FrequencySet, add_up, group, sums
+from sfumato.counts import Column, FrequencySet, add_up, align, group, sums
 from sfumato.errors import PolicyError, UnknownColumnError
 from sfumato.hierarchy.base import Ladder
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
@@ -391,3 +391,36 @@ def _collect(
         raw = ValueCounts(old.column, class_id, value, rows, reference)
         sensitive[name] = merge_counts(raw, class_id)
     return sensitive
+
+
+def classes_with(
+    counts: FrequencySet,
+    quasi_identifiers: tuple[str, ...],
+    sensitive: tuple[str, ...] = (),
+    population: FrequencySet | None = None,
+) -> EquivalenceClasses:
+    """Group a table by its quasi-identifiers, and count the people of a population there too.
+
+    People whose class the table does not show are left out.
+
+    >>> table = FrequencySet.from_rows(["age"], [(31,), (31,), (47,)])
+    >>> people = FrequencySet.from_rows(["age"], [("31",)] * 9 + [("52",)])
+    >>> classes_with(table, ("age",), population=people).population.tolist()
+    [9, 0]
+    """
+    if population is None:
+        return classes_from(counts, quasi_identifiers, sensitive)
+    counts, population = align(counts, population, quasi_identifiers)
+    classes = classes_from(counts, quasi_identifiers, sensitive)
+    both = [
+        np.concatenate([counts.codes_of(name), population.codes_of(name)])
+        for name in quasi_identifiers
+    ]
+    groups = group(both, [len(counts.column(name).values) for name in quasi_identifiers])
+    people = np.bincount(
+        groups.of_item[len(counts) :], weights=population.rows, minlength=groups.n
+    ).astype(np.int64)
+    # Groups are in the same order as the classes; those without a row of the table go.
+    shown = np.unique(groups.of_item[: len(counts)])
+    unseen = int(people.sum() - people[shown].sum())
+    return replace(classes, population=people[shown], unseen=unseen)

@@ -239,11 +239,11 @@ def test_a_disk_that_is_full_when_the_manifest_is_written(patients, run, monkeyp
 
 
 def test_a_release_that_cannot_be_verified_is_not_published(patients, run, monkeypatch):
-    from sfumato.tasks import anonymize
+    from sfumato.releases import places
     from sfumato.verifier import Check, Verdict
 
     broken = Verdict((Check("k-anonymity", "broken", {"k": 2}, {"k": 1}),))
-    monkeypatch.setattr(anonymize, "verify_release_folder", lambda *_: broken)
+    monkeypatch.setattr(places, "verify_folder", lambda *_, **__: broken)
     words = ["was not published", "k-anonymity  broken  k=2       k=1"]
     refused(patients, run, *ANONYMIZE, words=words, code=1)
 

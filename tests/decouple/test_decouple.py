@@ -17,9 +17,9 @@ from sfumato.counts import FrequencySet
 from sfumato.decouplings import DECOUPLINGS
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InfeasibleError, InputError, OutputError, ParameterError
-from sfumato.releases.opening import open_grouped
+from sfumato.releases.decoupling import as_text
+from sfumato.releases.opening import open_release
 from sfumato.tables import open_table
-from sfumato.tasks.decouple import _as_text
 from tests.decouple import literal
 from tests.decouple.tables import NAMES, QI, ROWS, SENSITIVE, table
 
@@ -54,7 +54,7 @@ def test_what_is_read_again_is_what_was_counted(tmp_path_factory, rows, form):
     release = decoupled(table(rows), output=folder, format=form)
     counted = GroupedTables.of(FrequencySet.from_rows(NAMES, rows), QI, SENSITIVE)
     same(counted, release.grouped)
-    again = open_grouped(folder).grouped
+    again = open_release(folder).groups
     same(counted, again)
     np.testing.assert_array_equal(again.labelled, release.grouped.labelled)
 
@@ -73,10 +73,10 @@ TYPED = pa.table(
 def test_values_keep_their_types_where_the_format_has_types(tmp_path, form):
     release = decoupled(TYPED, output=tmp_path / "broken", format=form)
     counted = open_table(TYPED).count(NAMES)
-    counted = _as_text(counted) if form == "csv" else counted
+    counted = as_text(counted) if form == "csv" else counted
     same(GroupedTables.of(counted, QI, SENSITIVE), release.grouped)
-    found = open_grouped(release.folder)
-    same(release.grouped, found.grouped)
+    found = open_release(release.folder)
+    same(release.grouped, found.groups)
     if form != "csv":
         types = [str(found.likes[name].type_of(name)) for name in NAMES]
         assert types == ["int16", "float", "date32[day]", "bool"]

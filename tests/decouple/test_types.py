@@ -10,7 +10,7 @@ import pytest
 import sfumato as sf
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import OutputError, ParameterError
-from sfumato.releases.opening import open_grouped
+from sfumato.releases.opening import open_release
 from sfumato.tables import derived_table, open_table, write_derived
 from sfumato.tables.derived import Batch, DerivedColumn, DerivedTable
 from sfumato.text import text_of
@@ -53,7 +53,7 @@ def test_every_type_comes_through(tmp_path, name, form):
         counted = open_table(release.tables["qi"]).count(["age"])
         assert counted.total == 3
         return
-    again = open_grouped(release.folder).grouped
+    again = open_release(release.folder).groups
     assert texts(again) == texts(release.grouped)
     np.testing.assert_array_equal(again.sizes, release.grouped.sizes)
     assert sf.tools.merge(release.folder).num_rows == len(release.grouped)

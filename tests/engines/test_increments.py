@@ -14,6 +14,7 @@ import sfumato as sf
 from sfumato.errors import InputError, OutputError, ParameterError, VerificationError
 from sfumato.ledger import store as chain
 from sfumato.publishing import outputs as increment_tables
+from sfumato.releases import places
 from sfumato.tables import open_table
 from sfumato.tables.sql.releases import Staging, UnfinishedRelease
 from tests.engines import databases
@@ -378,7 +379,7 @@ def test_what_fails_changes_neither_the_ledger_nor_the_database(pair, monkeypatc
 
     for where, name, what, error in (
         (chain, "append", full, OutputError),
-        (increment_tables, "verify_tables", wrong, VerificationError),
+        (places, "verify_tables", wrong, VerificationError),
     ):
         with monkeypatch.context() as patch:
             patch.setattr(where, name, what)

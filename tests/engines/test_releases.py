@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import InputError, OutputError, VerificationError
-from sfumato.tasks import anonymize as task
+from sfumato.releases import places
 from tests.engines import databases
 
 PEOPLE = pa.table(
@@ -130,7 +130,7 @@ def test_nothing_is_left_if_it_does_not_hold(database, monkeypatch):
     def wrong(relation, text, **more):
         return sf.verifier.Verdict((sf.verifier.Check("rows", "broken"),))
 
-    monkeypatch.setattr(task, "verify_stored", wrong)
+    monkeypatch.setattr(places, "verify_stored", wrong)
     with pytest.raises(VerificationError):
         sf.anonymize(source, POLICY, output="table:released")
     assert database.tables() == {"people"}
@@ -238,7 +238,7 @@ def test_a_connection_that_is_cut_leaves_nothing_and_it_can_be_done_again(
     from sfumato.tables.sql.releases import UnfinishedRelease
 
     postgres.stored(PEOPLE, "people")
-    keep, verify = UnfinishedRelease.store_manifest, task.verify_stored
+    keep, verify = UnfinishedRelease.store_manifest, places.verify_stored
 
     def cut():
         postgres.connection.execute(
@@ -259,7 +259,7 @@ def test_a_connection_that_is_cut_leaves_nothing_and_it_can_be_done_again(
             if moment == "keep":
                 patch.setattr(UnfinishedRelease, "store_manifest", cut_and_keep)
             else:
-                patch.setattr(task, "verify_stored", cut_and_verify)
+                patch.setattr(places, "verify_stored", cut_and_verify)
             with pytest.raises(OutputError, match="Nothing was left"):
                 sf.anonymize(postgres.address("people"), POLICY, output="table:released")
         assert postgres.tables() == {"people"}

@@ -19,7 +19,7 @@ from sfumato.hierarchy import Automatic, Intervals, Masking
 from sfumato.losses import LOSSES
 from sfumato.policy import Policy
 from sfumato.recode import budget
-from sfumato.recode.budget import Budget, Coarsening, count_within, estimated
+from sfumato.recode.budget import Budget, Coarsening, count_within, estimate_combinations
 from sfumato.recode.problem import counted_columns
 from sfumato.tables import open_table
 from sfumato.tables.arrow.counting import Sample
@@ -208,7 +208,7 @@ def test_the_estimate_is_within_the_factor_it_promises(rows, values, skew, even,
     sample = table[rng.random(rows) < 1 / share]
     _, times = np.unique(sample, return_counts=True)
     once = int((times == 1).sum())
-    guess = estimated(once, len(times) - once, len(sample), rows)
+    guess = estimate_combinations(once, len(times) - once, len(sample), rows)
     # Chance may add to what is promised, most of all where there is little of anything.
     factor = 1.25 * share**0.5
     assert truth / factor - 10 <= guess <= truth * factor + 10
@@ -222,7 +222,7 @@ def test_with_all_rows_the_estimate_is_the_number_and_levels_are_where_it_fits(t
     rows = np.repeat(counts.codes, counts.rows, axis=1)
     levels = Coarsening(ladders, (0, 0), tuple(ladder.height for ladder in ladders))
     about = levels.raise_until(rows, rows=rows.shape[1], most=most)
-    merged = levels.merged([len(c.values) for c in counts.columns])
+    merged = levels.merge_values([len(c.values) for c in counts.columns])
     truth = len({tuple(m[code] for m, code in zip(merged, row, strict=True)) for row in rows.T})
     assert about == truth
     assert about <= most or levels.node == levels.highest

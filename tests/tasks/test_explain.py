@@ -1,6 +1,7 @@
 """What is believed of one person, against an adversary who goes through all tables there may be."""
 
 import json
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations, product
 
@@ -14,7 +15,7 @@ from sfumato.counts import FrequencySet
 from sfumato.decouplings import kind_of
 from sfumato.decouplings.base import GroupedTables, LinkedTables
 from sfumato.errors import InputError, ParameterError, UnknownColumnError
-from sfumato.releases.opening import Published
+from sfumato.releases.opening import Published, Roles
 from sfumato.tasks import explain as task
 from tests.verifier.anatomy_releases import write_anatomy
 
@@ -194,7 +195,25 @@ def opened(rows, buckets, pieces, kind):
     tables = LinkedTables(
         tuple(counted(rows, buckets, piece) for piece in pieces), "bucket", "count"
     )
-    return Published(kind_of(kind), tuple(QIS), tuple(SENSITIVE), lambda _: tables, {})
+    return Buckets(given=None, named=Roles(QIS, SENSITIVE), name=kind, tables=tables)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Buckets(Published):
+    """Tables of a kind of release, wherever they came from."""
+
+    name: str
+    tables: LinkedTables
+
+    @property
+    def kind(self):
+        return kind_of(self.name)
+
+    def counts(self, columns):
+        return self.tables
+
+    def _sources(self):
+        return {}
 
 
 def put_together(rows, pieces):
@@ -218,8 +237,8 @@ def test_buckets_are_put_together_in_all_ways(rows, data, person, knows, pieces,
     ills = [row[2] for row in rows]
     knows = usable(knows, {*ills, *(row[3] for row in rows)})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(task, "published", lambda *_: opened(rows, buckets, pieces, kind))
-        patch.setattr(task, "manifest_of", lambda _: {"kind": kind, "missing": "own-value"})
+        release = opened(rows, buckets, pieces, kind)
+        patch.setattr(task, "open_release", lambda *_, **__: release)
         found = sf.explain(None, person, knows=knows)
     worlds = []
     for bucket in set(buckets):

@@ -19,7 +19,7 @@ from sfumato.models import (
     SampleUniqueness,
     TCloseness,
 )
-from sfumato.releases.opening import measure
+from sfumato.tasks.measure import measure
 
 ROWS = st.lists(
     st.tuples(

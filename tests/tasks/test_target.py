@@ -15,6 +15,7 @@ from sfumato.adversary.target import target_of
 from sfumato.attacks import BackgroundKnowledge
 from sfumato.errors import ParameterError, SfumatoError
 from sfumato.policy import Suppression
+from sfumato.releases.opening import open_release
 
 ROLES = {"quasi_identifiers": ["age"], "sensitive": ["ill"]}
 STARRED = {
@@ -29,7 +30,7 @@ def policy_of(*models, hierarchy="star", **settings):
 
 
 def test_what_everybody_believes_counts_the_rows_that_are_nobodys():
-    target = target_of(pa.table(STARRED), None, ["age"], ["ill"])
+    target = target_of(open_release(pa.table(STARRED), **ROLES))
     counts = target.classes.counts_of("ill")
     assert (target.classes.total, target.counts.total) == (4, 4)
     assert [target.who(at) for at in range(2)] == [{"age": "30"}, {"age": "40"}]
@@ -54,7 +55,7 @@ def test_dependencies_go_by_the_same_beliefs():
 
 def test_if_nobody_is_shown_everybody_is_looked_at():
     table = pa.table({**STARRED, "age": ["*"] * 6})
-    assert target_of(table, None, ["age"], ["ill"]).classes.total == 6
+    assert target_of(open_release(table, **ROLES)).classes.total == 6
 
 
 @pytest.mark.parametrize("kind", ["remove", "star"])
@@ -63,7 +64,7 @@ def test_a_class_of_stars_in_a_release_of_ours_is_a_class(kind):
     policy = policy_of(suppression=Suppression(limit=0, rows=kind), method="top-down")
     release = sf.anonymize(table, policy)
     assert sorted(release.table["age"].to_pylist()) == ["*", "*", "*", "30", "30"]
-    target = target_of(release)
+    target = target_of(open_release(release))
     assert sorted(target.classes.sizes.tolist()) == [2, 3]
     if kind == "remove":
         # Whoever is 30 may be in either class.
@@ -77,7 +78,7 @@ def test_suppressed_stars_of_a_release_are_left_out():
     policy = policy_of(suppression=Suppression(limit=1, rows="star"))
     release = sf.anonymize(table, policy)
     assert release.table["age"].to_pylist().count("*") == 1
-    target = target_of(release)
+    target = target_of(open_release(release))
     assert (target.classes.sizes.tolist(), target.counts.total) == ([2], 2)
 
 
@@ -200,7 +201,10 @@ def test_a_table_that_promises_nothing_breaks_nothing():
             {"quasi_identifiers": [3]},
             r"quasi_identifiers must be a list of column names, got \[3\]",
         ),
-        ({"policy": 3}, "policy must be a policy or the path of a policy file, got 3"),
+        (
+            {"policy": 3},
+            "policy must be a policy, the path of a policy file, or a mapping .*, got 3",
+        ),
         ({"attacks": [3]}, "no attack '?3"),
         ({"outside": pa.table({"x": [1]})}, r"outside must be a list with some of the columns"),
     ],

@@ -14,7 +14,7 @@ from sfumato.errors import HierarchyError, InputError, ParameterError, UnknownCo
 from sfumato.hierarchy import Hierarchy, Ladder
 from sfumato.hierarchy.labels import Labels
 from sfumato.policy import Policy
-from sfumato.releases.opening import Published, counted
+from sfumato.releases.opening import Published, count_columns
 from sfumato.text import STAR, is_missing, text_of
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
 
@@ -356,7 +356,7 @@ class PersonSearch:
     @cached_property
     def tables(self) -> LinkedTables:
         """The tables, over the quasi-identifiers and the sensitive columns."""
-        return self.opened.counted((*self.opened.quasi_identifiers, *self.opened.sensitive))
+        return self.opened.counts((*self.opened.quasi_identifiers, *self.opened.sensitive))
 
     @cached_property
     def groups(self) -> list[IntArray]:
@@ -473,7 +473,7 @@ class PersonSearch:
             return None
         values, rows = raw.known, None
         if self.data is not None:
-            counts = counted(self.data, [raw.name])
+            counts = count_columns(self.data, [raw.name])
             values = counts.column(raw.name).known
             rows = counts.value_counts(raw.name)[: len(values)].tolist()
         try:
@@ -486,5 +486,5 @@ class PersonSearch:
         hierarchy = self._hierarchy(Column(name, (value,)))
         texts = [] if hierarchy is None else [text_of(each) for each in hierarchy.values]
         if self.data is not None:
-            texts += [text_of(each) for each in counted(self.data, [name]).column(name).known]
+            texts += [text_of(each) for each in count_columns(self.data, [name]).column(name).known]
         return [text for text in dict.fromkeys(texts) if value is None or text != text_of(value)]

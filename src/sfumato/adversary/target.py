@@ -9,8 +9,7 @@ from sfumato.attacks import Matcher, Outside, Target, matcher
 from sfumato.checks import names_in
 from sfumato.classes import overlapping
 from sfumato.counts import Column, FrequencySet
-from sfumato.decouplings import kind_of
-from sfumato.decouplings.base import Kind, LinkedTables
+from sfumato.decouplings.base import LinkedTables
 from sfumato.errors import InputError, ParameterError
 from sfumato.hierarchy import Hierarchy, Ladder
 from sfumato.hierarchy.labels import Labels
@@ -18,62 +17,38 @@ from sfumato.models.categories import read_categories
 from sfumato.policy import Missing, Policy
 from sfumato.recode.problem import ladders_of
 from sfumato.releases.manifest import Manifest, Promise
-from sfumato.releases.opening import (
-    Published,
-    Subject,
-    counted,
-    manifest_of,
-    parts_of,
-    published,
-    without_starred,
-)
+from sfumato.releases.opening import Published, PublishedTable, count_columns
 from sfumato.tables import open_table
 from sfumato.text import text_of
 
 
-def target_of(
-    what: object,
-    policy: Policy | None = None,
-    quasi_identifiers: Sequence[str] | None = None,
-    sensitive: Sequence[str] | None = None,
-) -> Target:
-    """Open a release, its folder or a plain table, and group its people as it shows them.
+def target_of(release: Published) -> Target:
+    """Group the people of a release, or of a plain table, as it shows them.
 
-    In a table of another publisher, rows whose quasi-identifiers are all `*` are suppressed ones:
-    they could be anybody's, so no person is looked for there, unless all rows are like that. A
-    release of ours says which rows are suppressed; its other rows are a class whatever they show.
+    In a stranger's table, rows whose quasi-identifiers are all `*` are suppressed ones: they
+    could be of any person, so no person is looked for there, unless all rows are like that. A
+    release of ours says which rows are suppressed, and its other rows are a class whatever they
+    show.
     """
-    manifest = manifest_of(what)
+    manifest = release.manifest
+    ladders = _Ladders(release.policy, {} if manifest is None else manifest.hierarchies)
     if manifest is not None and manifest.kind is not None:
-        _refuse_others(manifest, "quasi_identifiers", "quasi-identifier", quasi_identifiers)
-        _refuse_others(manifest, "sensitive", "sensitive", sensitive)
-    ladders = _Ladders(policy, {} if manifest is None else manifest.hierarchies)
-    kind = kind_of(None if manifest is None else manifest.kind)
-    if kind is not Kind and kind.keeps_classes:
-        parts = parts_of(what)
-        assert parts is not None  # noqa: S101 - its manifest says that it has parts
-        columns = [table.column for table in parts[0].sensitive]
-        target = Target.of_grouped(kind.name, parts[0], ladders.of(columns))
+        _require_own(manifest, "quasi_identifiers", "quasi-identifier", release.named[0])
+        _require_own(manifest, "sensitive", "sensitive", release.named[1])
+    if isinstance(release, PublishedTable):
+        target = _table(release, ladders)
+    elif manifest is not None and not release.kind.keeps_classes:
+        tables = release.counts(_columns_needed(manifest, release.columns, release.sensitive))
+        target = _buckets(release.kind.name, tables, release.sensitive, ladders)
     else:
-        found = published(what, quasi_identifiers, sensitive, policy)
-        names = (*found.quasi_identifiers, *found.sensitive)
-        if manifest is not None and manifest.kind is not None:
-            counted = found.counted(_columns_needed(manifest, names, found.sensitive))
-            target = _buckets(str(manifest.kind), counted, found.sensitive, ladders)
-        else:
-            target = _table(found.counted(names).tables[0], found, manifest, ladders)
-    if manifest is not None:
-        models: Sequence[Promise] = manifest.models
-        missing = manifest.missing
-    else:
-        models = [] if policy is None else [Promise.of(model) for model in policy.models]
-        missing = (Missing.OWN_VALUE if policy is None else policy.missing).value
-    target = _promising(target, models)
-    matches_any = target.counts is not None and missing == Missing.MATCHES_ANY.value
+        columns = [table.column for table in release.groups.sensitive]
+        target = Target.of_grouped(release.kind.name, release.groups, ladders.of(columns))
+    target = _promising(target, release.promises)
+    matches_any = target.counts is not None and release.missing == Missing.MATCHES_ANY.value
     return _overlapping(target) if matches_any else target
 
 
-def _refuse_others(manifest: Manifest, name: str, role: str, given: Sequence[str] | None) -> None:
+def _require_own(manifest: Manifest, name: str, role: str, given: Sequence[str] | None) -> None:
     """Raise an error for roles that are not those by which a table was taken apart."""
     own = list(manifest.with_role(role))
     if given is not None and {*names_in(name, given)} != {*own}:
@@ -85,17 +60,12 @@ def _refuse_others(manifest: Manifest, name: str, role: str, given: Sequence[str
         )
 
 
-def _table(
-    table: FrequencySet,
-    found: Published,
-    manifest: Manifest | None,
-    ladders: "_Ladders",
-) -> Target:
-    roles = found.quasi_identifiers, found.sensitive
-    counts = without_starred(table, Subject(None, *roles, manifest=manifest))
-    bound = ladders.of([counts.column(name) for name in found.sensitive])
-    target = Target.of_table(counts, *roles, bound)
-    if manifest is not None or target.silent.all() or not target.silent.any():
+def _table(release: PublishedTable, ladders: "_Ladders") -> Target:
+    [counts] = release.counts(release.columns).tables
+    counts = release.without_starred(counts)
+    bound = ladders.of([counts.column(name) for name in release.sensitive])
+    target = Target.of_table(counts, release.quasi_identifiers, release.sensitive, bound)
+    if release.manifest is not None or target.silent.all() or not target.silent.any():
         return target
     return target.keep(~target.silent)
 
@@ -191,29 +161,26 @@ def with_list(
     target: Target,
     release: Published,
     people: object,
-    policy: Policy | None = None,
     *,
     names: Sequence[str] | None = None,
 ) -> Target:
-    """Return an adversary a list of people to link with the release; see `Linking`.
+    """Attach a list of people to link with the release; see `Linking`.
 
     Args:
         target: The release as it is attacked.
         release: The same, opened.
         people: A table of raw values with some of the quasi-identifiers. All its columns but the
             sensitive ones tell who a person is.
-        policy: The policy the release was made with; its hierarchies say what labels stand for.
         names: The columns of the list that are looked at; None takes all but the sensitive ones.
 
     Example:
         >>> import pyarrow as pa
         >>> from sfumato.attacks import Linking
-        >>> from sfumato.releases.opening import published
-        >>> from sfumato.adversary.target import target_of
+        >>> from sfumato.releases.opening import open_release
         >>> table = pa.table({"zip": ["1305*", "2407*"], "ill": ["flu", "hiv"]})
         >>> drivers = pa.table({"name": ["David", "Rajesh"], "zip": ["13053", "24078"]})
-        >>> target = target_of(table, None, ["zip"], ["ill"])
-        >>> target = with_list(target, published(table, ["zip"], ["ill"], None), drivers)
+        >>> release = open_release(table, quasi_identifiers=["zip"], sensitive=["ill"])
+        >>> target = with_list(target_of(release), release, drivers)
         >>> print(Linking("journalist").on(target, 0.75).worst[1])
         zip=2407* (1): the row is of Rajesh, 24078, 50 % before, 100 % after
     """
@@ -228,58 +195,56 @@ def with_list(
             list(names),
             f"a list with some of the columns {list(target.quasi_identifiers)}",
         )
-    ladders = ladders_of(policy, counts, shared)
+    ladders = ladders_of(release.policy, counts, shared)
     return replace(target, outside=Outside.of(counts, target, ladders, release.levels))
 
 
-def with_members(
-    target: Target, release: Published, original: object, policy: Policy | None = None
-) -> Target:
-    """Attach the original people to the target, for the membership attack; see `Membership`.
+def with_members(target: Target, release: Published, original: object) -> Target:
+    """Attach the people who are in the data, for the attack on that; see `Membership`.
 
     Args:
         target: The release as it is attacked.
         release: The same, opened.
         original: The table it was made of.
-        policy: The policy it was made with; its hierarchies say what labels stand for.
 
     Example:
         >>> import pyarrow as pa
-        >>> from sfumato.releases.opening import published
-        >>> from sfumato.adversary.target import target_of
+        >>> from sfumato.releases.opening import open_release
         >>> original = pa.table({"age": [31, 38], "ill": ["flu", "hiv"]})
         >>> coarse = pa.table({"age": ["31-38"] * 2, "ill": ["flu", "hiv"]})
-        >>> opened = published(coarse, ["age"], ["ill"], None)
-        >>> target = with_members(target_of(coarse, None, ["age"], ["ill"]), opened, original)
+        >>> release = open_release(coarse, quasi_identifiers=["age"], sensitive=["ill"])
+        >>> target = with_members(target_of(release), release, original)
         >>> target.people.total, target.matcher.matches(target.people.codes).tolist()
         (2, [1, 1])
     """
     names = release.quasi_identifiers
-    people = counted(original, names).project(names)
-    ladders = ladders_of(policy, people, names)
-    found = matcher_of(people, _looked_into(target, release), ladders)
-    return replace(target, people=people, matcher=found)
+    people = count_columns(original, names).project(names)
+    ladders = ladders_of(release.policy, people, names)
+    tables = _shown_to_attacks(target, release.counts(names))
+    return replace(
+        target, people=people, matcher=matcher_of(people, tables, release.levels, ladders)
+    )
 
 
-def _looked_into(target: Target, release: Published) -> Published:
+def _shown_to_attacks(target: Target, tables: LinkedTables) -> LinkedTables:
     """Remove the rows that the attacks leave out: `*` alone fits real people and fakes alike."""
     if target.counts is None or target.silent.any():
-        return release
-
-    def count_shown(names: Sequence[str]) -> LinkedTables:
-        [table] = release.counted(names).tables
-        every = Target.of_table(table, tuple(names), ())
-        kept = every.keep(~every.silent).counts
-        return LinkedTables(() if kept is None else (kept,))
-
-    return release._replace(counted=count_shown)
+        return tables
+    [table] = tables.tables
+    every = Target.of_table(table, table.names, ())
+    kept = every.keep(~every.silent).counts
+    return LinkedTables(() if kept is None else (kept,))
 
 
-def matcher_of(people: FrequencySet, release: Published, ladders: Mapping[str, Ladder]) -> Matcher:
+def matcher_of(
+    people: FrequencySet,
+    shown: LinkedTables,
+    levels: Mapping[str, int],
+    ladders: Mapping[str, Ladder],
+) -> Matcher:
     """Read the groups of a release that a row written in raw values can be held against."""
-    shown = release.counted(people.names)
     tables = tuple(
         table.project([*([] if shown.group is None else [shown.group]), *shown.names(table)])
         for table in shown.tables
     )
-    return matcher(people, LinkedTables(tables, shown.group), Labels(ladders, release.levels))
+    return matcher(people, LinkedTables(tables, shown.group), Labels(ladders, levels))

@@ -310,7 +310,7 @@ def merge(
     Every combination of the values of a group is a row, with the number of people who would have
     it if the columns had nothing to do with each other.
     """
-    from sfumato.tasks.decouple import merge as task
+    from sfumato.tasks.merge import merge as task
 
     with progress_bar(quiet=quiet) as progress:
         task(

@@ -47,7 +47,7 @@ def demo(
     Hospital patients are invented, their risk is shown, they are anonymised, what still leaks is
     detected, the release is decoupled and verified, and more people are published on a ledger.
     """
-    from sfumato.releases.release import refuse_what_is_there
+    from sfumato.releases.places import refuse_what_is_there
 
     refuse_what_is_there(output, force=True)
     with tempfile.TemporaryDirectory(prefix="sfumato-demo-") as temporary:

@@ -86,7 +86,7 @@ def report(  # noqa: PLR0917 - options of a command line
     may be published and 1 if not; the report is written in any case. With --public it may
     be written into the release, as report.html; the evidence then names it, too.
     """
-    from sfumato.releases.stored import is_stored
+    from sfumato.releases.database import is_stored
     from sfumato.reports.report import form_of
     from sfumato.reports.report import report as task
     from sfumato.tasks.evidence import enclose, is_inside, require_place

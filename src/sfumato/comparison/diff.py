@@ -8,7 +8,7 @@ from sfumato.attacks import Outcome
 from sfumato.content import Content, Part, Sentence, Showable, Table
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.releases.manifest import Manifest
-from sfumato.releases.opening import manifest_of
+from sfumato.releases.opening import open_release
 from sfumato.tasks.utility import utility
 from sfumato.tasks.verify import Assessment, verify
 from sfumato.text import text_of
@@ -176,7 +176,7 @@ def diff(
         verify(one, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
         for one in (old, new)
     )
-    manifests = manifest_of(old), manifest_of(new)
+    manifests = open_release(old).manifest, open_release(new).manifest
     useful = [*_losses(*manifests)]
     if data is not None:
         useful += _answers(old, new, data, policy, quasi_identifiers, sensitive)

@@ -17,11 +17,11 @@ from sfumato.errors import InfeasibleError, SfumatoError
 from sfumato.losses import NormalizedLoss
 from sfumato.partition import PARTITIONERS
 from sfumato.policy import Policy
-from sfumato.recode.full_domain import decide_full_domain
-from sfumato.recode.local import decide_locally
+from sfumato.recode.deciding import decide_full_domain, decide_locally
 from sfumato.recode.problem import Decision, counted_columns
-from sfumato.recode.recoded import recoded, rows_of
+from sfumato.recode.recoded import recode_counts, rows_of
 from sfumato.releases.manifest import build_manifest
+from sfumato.releases.opening import open_release
 from sfumato.releases.release import Decoupled, Release
 from sfumato.tasks.decouple import decouple
 from sfumato.tasks.utility import utility
@@ -239,7 +239,7 @@ def _try_generalised(policy: Policy, table: CountedTable) -> Trial:
     decided = counted_columns(policy)
     counts = table.counts.project(tuple(dict.fromkeys([*decided, *policy.sensitive])))
     rng = np.random.default_rng(table.seed)
-    published = recoded(counts, decision.recoding, decided, rng)
+    published = recode_counts(counts, decision.recoding, decided, rng)
     roles = policy.check_against(table.columns)
     manifest = build_manifest(policy, roles, decision, reproducible=True)
     # Suppressed rows are not among these counts, not even as stars.
@@ -292,7 +292,7 @@ def _measure(policy: Policy, tried: Trial, table: CountedTable) -> Figures:
     if not figures.published:
         # Where there are no people, none can be at risk.
         return replace(figures, risks={AT_RISK: 0.0, BELIEF: 0.0, GAIN: 0.0, **figures.risks})
-    return _attack(figures, target_of(tried.release, policy), table.threshold)
+    return _attack(figures, target_of(open_release(tried.release, policy)), table.threshold)
 
 
 def _query_error(policy: Policy, tried: Trial, table: CountedTable) -> float:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sfumato.classes import EquivalenceClasses
+from sfumato.classes import EquivalenceClasses, classes_with
 from sfumato.content import Cell, Content, Heading, Part, Sentence, Share, Showable, Table
 from sfumato.counts import FrequencySet, PackedKeys
 from sfumato.models import (
@@ -25,7 +25,6 @@ from sfumato.models import (
     SampleUniqueness,
     TCloseness,
 )
-from sfumato.releases.opening import classes_with
 from sfumato.schema import Role
 from sfumato.text import number_of, percent
 

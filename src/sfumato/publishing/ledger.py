@@ -27,7 +27,7 @@ from sfumato.content import (
 )
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, some
-from sfumato.evidence.keys import Key, key_for
+from sfumato.evidence.keys import Key
 from sfumato.ledger import pending, records
 from sfumato.ledger import store as chain
 from sfumato.ledger.admission import Tally
@@ -40,17 +40,10 @@ from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.publishing.increments import IncrementJob, Publication, now, stored_policy
 from sfumato.publishing.outputs import FolderOutput, IncrementOutput, TablesOutput
 from sfumato.recode.problem import ladder_of
-from sfumato.releases.manifest import MANIFEST, Manifest, Promise, promised_class_size
-from sfumato.releases.opening import open_grouped, opened, require_grouped
-from sfumato.releases.release import Decoupled, Release
-from sfumato.releases.stored import (
-    GivenTables,
-    is_stored,
-    manifest_beside,
-    output_of,
-    shown,
-    stored_tables,
-)
+from sfumato.releases.database import GivenTables, is_stored, shown
+from sfumato.releases.manifest import Manifest, Promise, promised_class_size
+from sfumato.releases.opening import PublishedTable, open_release
+from sfumato.releases.places import Database, Folder, place_for
 from sfumato.tables import FORMATS, open_table
 from sfumato.text import text_or_none
 from sfumato.typing import Value
@@ -376,20 +369,16 @@ def _choose_output(
     output: str | PathLike[str] | None, tables: GivenTables, form: str | None, key: Key | None
 ) -> IncrementOutput | None:
     """Return where the release goes; raise before any work is done if it cannot be written."""
-    stored = output_of(output, tables.first, force=False, format=form)
-    signer = key_for(key, output)
-    if stored is not None and tables.database is not None:
-        tables.database.staging("").require_unused(stored.names(["", "manifest"]))
-        return TablesOutput(tables.database, stored, signer)
-    return None if output is None else FolderOutput(Path(output), form or "csv", signer)
+    place = place_for(output, tables.first, format=form, key=key)
+    if isinstance(place, Database) and tables.database is not None:
+        tables.database.staging("").require_unused(place.names(["", "manifest"]))
+        return TablesOutput(tables.database, place)
+    return FolderOutput(place.path, form or "csv", place.key) if isinstance(place, Folder) else None
 
 
 def _is_release(data: object, tables: GivenTables) -> bool:
-    if isinstance(data, Release | Decoupled | GroupedTables):
-        return True
-    if is_stored(data):
-        return manifest_beside(tables.open(data)) is not None
-    return isinstance(data, str | PathLike) and (Path(data).expanduser() / MANIFEST).is_file()
+    found = open_release(tables.open(data) if is_stored(data) else data)
+    return not isinstance(found, PublishedTable) or found.manifest is not None
 
 
 def _describe(data: object) -> str:
@@ -473,35 +462,21 @@ def start_ledger(
 
 def _open_decoupled(data: object) -> tuple[GroupedTables, Manifest | None, str]:
     """Return the tables of a decoupled release, its manifest, and a hash of it."""
-    if isinstance(data, GroupedTables):
-        return data, None, ""
-    if isinstance(data, Decoupled):
-        require_grouped(data.method)
-        return data.grouped, data.manifest, _origin(data)
-    if (stored := stored_tables(data)) is not None:
-        grouped = opened(stored.tables, stored.manifest).grouped
-        return grouped, stored.manifest, _manifest_hash(stored.text)
-    if isinstance(data, str | PathLike) and (Path(data).expanduser() / MANIFEST).is_file():
-        folder = Path(data).expanduser()
-        found = open_grouped(folder)
-        return found.grouped, found.manifest, pending.folder_hash(folder)
-    what = "None" if data is None else _describe(data)
-    raise InputError(
-        f"a ledger starts from a decoupled release, and {what} is none. Anonymise the table and "
-        "decouple it first: sfumato anonymize, then sfumato decouple; or name a ledger that exists "
-        "to publish new rows on it."
-    )
-
-
-def _origin(release: Decoupled) -> str:
+    release = None if data is None else open_release(data)
+    if release is None or isinstance(release, PublishedTable):
+        what = "None" if data is None else _describe(data)
+        raise InputError(
+            f"a ledger starts from a decoupled release, and {what} is none. Anonymise the table "
+            "and decouple it first: sfumato anonymize, then sfumato decouple; or name a ledger "
+            "that exists to publish new rows on it."
+        )
+    grouped, manifest = release.groups, release.manifest
     if release.folder is not None:
-        return pending.folder_hash(release.folder)
-    return "" if release.place is None else _manifest_hash(release.manifest.to_json())
-
-
-def _manifest_hash(manifest: str) -> str:
-    """Hash the manifest of a release in a database: there is no checksum of its tables."""
-    return sha256(manifest.encode()).hexdigest()
+        return grouped, manifest, pending.folder_hash(release.folder)
+    if release.stored is None or manifest is None:
+        return grouped, manifest, ""
+    # There is no checksum of tables in a database.
+    return grouped, manifest, sha256(manifest.to_json().encode()).hexdigest()
 
 
 def _settings(

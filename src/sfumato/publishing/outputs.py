@@ -2,8 +2,8 @@
 
 import shutil
 import sqlite3
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -14,29 +14,28 @@ import numpy as np
 
 from sfumato.decouplings import Parts, publish, readme, schema_sql
 from sfumato.decouplings.base import GroupedTables
-from sfumato.errors import VerificationError
-from sfumato.evidence import SigningKey, write_evidence
+from sfumato.evidence import SigningKey
 from sfumato.ledger import pending
 from sfumato.ledger.pending import StagedRelease
 from sfumato.ledger.store import Settings
-from sfumato.releases.evidence import attestation
 from sfumato.releases.manifest import (
-    MANIFEST,
     ClassSizes,
     ColumnRecord,
-    FileRecord,
     IncrementRecord,
     LeftOut,
     Manifest,
     Promise,
     RowRecord,
 )
-from sfumato.releases.release import hash_of
-from sfumato.releases.stored import StoredOutput, relation_of
+from sfumato.releases.places import (
+    Database,
+    DecoupledTable,
+    UnpublishedRelease,
+    create_tables,
+    write_folder,
+)
 from sfumato.schema import Role
-from sfumato.tables import in_types_of, write_derived
-from sfumato.verifier import Verdict, verify_folder, verify_tables
-from sfumato.verifier.release import promises_in
+from sfumato.tables import in_types_of
 
 if TYPE_CHECKING:
     from sfumato.tables import DatabaseTable
@@ -80,8 +79,9 @@ class Increment:
         """The mark that distinguishes the ledger's unfinished work from that of others."""
         return owner_of(self.settings)
 
-    def manifest(self, files: Sequence[FileRecord]) -> Manifest:
-        """Describe the release: everything in it may be public."""
+    @property
+    def manifest(self) -> Manifest:
+        """The description of the release, apart from its files: all of it may be public."""
         roles = dict.fromkeys(self.settings.quasi_identifiers, Role.QUASI_IDENTIFIER)
         roles |= dict.fromkeys(self.settings.sensitive, Role.SENSITIVE)
         smallest = int(self.grouped.sizes.min())
@@ -97,7 +97,18 @@ class Increment:
             reproducible=self.reproducible,
             group=self.parts.group,
             count=self.parts.count,
-            files=tuple(files),
+        )
+
+    def unpublished(self, tables: Sequence[DecoupledTable]) -> UnpublishedRelease:
+        """Return the release with its tables, ready for a place."""
+        return UnpublishedRelease(
+            tables,
+            self.manifest,
+            companions=lambda manifest: {
+                "schema.sql": schema_sql(self.parts),
+                "README.md": readme(manifest.to_dict()),
+            },
+            called="increment",
         )
 
 
@@ -125,16 +136,6 @@ class IncrementOutput(Protocol):
 def owner_of(settings: Settings) -> str:
     """Return a mark of a ledger that does not tell its secret."""
     return sha256(settings.salt.encode()).hexdigest()[:12]
-
-
-def require(verdict: Verdict) -> Verdict:
-    """Raise if tables are not as promised."""
-    if not verdict.holds:
-        raise VerificationError(
-            "the increment was not published, because the verifier does not find in its tables "
-            f"what was promised. This is a fault of Sfumato; please report it.\n{verdict}"
-        )
-    return verdict
 
 
 @dataclass(frozen=True)
@@ -180,25 +181,8 @@ def write_tables(
         form: csv, parquet or feather.
         key: Signs the folder, if there is one.
     """
-    files = []
-    for part in increment.parts.tables:
-        path = folder / f"{part.name}.{form}"
-        written = write_derived(part.content, path, format=form, likes={})
-        files.append(
-            FileRecord(
-                path.name,
-                written.format,
-                written.rows,
-                hash_of(path),
-                delimiter=written.delimiter,
-                **part.describe(),
-            )
-        )
-    manifest = increment.manifest(files)
-    (folder / "schema.sql").write_text(schema_sql(increment.parts), encoding="utf-8")
-    (folder / "README.md").write_text(readme(manifest.to_dict()), encoding="utf-8")
-    (folder / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
-    write_evidence(folder, require(verify_folder(folder)), key)
+    parts = [DecoupledTable(part, {}) for part in increment.parts.tables]
+    write_folder(folder, increment.unpublished(parts), form, key=key)
 
 
 @dataclass(frozen=True)
@@ -208,50 +192,36 @@ class TablesOutput:
     database: "DatabaseTable"
     """Any table of the database they will be in."""
 
-    output: StoredOutput
-    key: SigningKey | None = None
-    """Signs them, if there is one."""
+    output: Database
 
     folder: None = None
 
     @property
     def place(self) -> str:
         """The address of the first table; no password is in it."""
-        return self.output.place
+        return self.output.address
 
     def stage(self, increment: Increment, db: sqlite3.Connection) -> StagedRelease:
         """Create them under hidden names, verified, and there to stay."""
         from sfumato.tables.sql.database import format_name
         from sfumato.tables.sql.releases import manifest_hash
 
-        parts = increment.parts.tables
-        names = self.output.names([part.name for part in parts])
-        manifest = increment.manifest(
-            [
-                FileRecord(name, rows=part.content.rows, **part.describe())
-                for name, part in zip(names, parts, strict=True)
-            ]
-        )
-        text = manifest.to_json()
-        signed = self.key is not None
+        parts = []
+        for part in increment.parts.tables:
+            # Of the types that the first release has: readers put the tables together.
+            content, likes = in_types_of(part.content, self.database, increment.raw)
+            parts.append(DecoupledTable(replace(part, content=content), likes))
+        names, key = self.output.names([part.name for part in parts]), self.output.key
         keep = [waiting[0] for waiting in pending.waiting_tables(db)]
         staging = self.database.staging(increment.owner)
-        with staging.stage(names[0], names[1:], signed=signed, keep=keep) as unfinished:
-            made = {}
-            for part, name, now in zip(parts, names, unfinished.names, strict=True):
-                # Of the types that the first release has: readers put the tables together.
-                content, likes = in_types_of(part.content, self.database, increment.raw)
-                self.database.store(content, now, likes)
-                made[name] = self.database.open_other(now)
-            unfinished.store_manifest(text)
-            verdict = _verify(manifest, made)
-            if self.key is not None:
-                unfinished.store_evidence(attestation(text, made, verdict, self.key))
+        with staging.stage(names[0], names[1:], signed=key is not None, keep=keep) as unfinished:
+            release = increment.unpublished(parts)
+            manifest, _ = create_tables(self.database, unfinished, names, release, key=key)
         waiting = list(unfinished.names)
         if unfinished.evidence is not None:
             waiting.append(format_name(unfinished.evidence))
             names.append(self.output.names(["", "evidence"])[1])
-        return pending.staged_tables(waiting, names, manifest_hash(text))
+        return pending.staged_tables(waiting, names, manifest_hash(manifest.to_json()))
 
     def drop(self, staged: StagedRelease) -> None:
         """Remove what was staged."""
@@ -260,13 +230,6 @@ class TablesOutput:
     def finish(self, db: sqlite3.Connection) -> list[str]:
         """Rename the tables that wait, as far as they are in this database."""
         return finish_tables(db, self.database)
-
-
-def _verify(manifest: Manifest, tables: Mapping[str, "DatabaseTable"]) -> Verdict:
-    """Return the verifier's verdict on the tables; raise if they are not as promised."""
-    claims = manifest.claims()
-    relations = {name: relation_of(table) for name, table in tables.items()}
-    return require(verify_tables(relations, claims, promises_in(claims)))
 
 
 def finish_tables(db: sqlite3.Connection, database: "DatabaseTable | None") -> list[str]:

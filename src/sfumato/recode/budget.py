@@ -25,7 +25,7 @@ from sfumato.typing import CodeArray, Node
 Numbers: TypeAlias = npt.NDArray[np.uint64]
 
 
-def estimated(once: int, more: int, sampled: int, rows: int) -> float:
+def estimate_combinations(once: int, more: int, sampled: int, rows: int) -> float:
     """Estimate how many combinations a table has from a sample of its rows.
 
     What was met several times is common and has been met in most samples; what was met once
@@ -41,8 +41,10 @@ def estimated(once: int, more: int, sampled: int, rows: int) -> float:
         sampled: How many rows the sample has.
         rows: How many rows the table has.
 
-    >>> estimated(40, 10, sampled=100, rows=400), estimated(40, 10, sampled=100, rows=100)
-    (90.0, 50.0)
+    >>> estimate_combinations(40, 10, sampled=100, rows=400)
+    90.0
+    >>> estimate_combinations(40, 10, sampled=100, rows=100)
+    50.0
     """
     return min(once * math.sqrt(rows / max(sampled, 1)) + more, float(rows))
 
@@ -61,7 +63,7 @@ class Coarsening:
         >>> levels = Coarsening([ladder], (0,), (2,))
         >>> levels.raise_until(np.array([[0, 1, 2, 2]], dtype=np.int32), rows=4, most=2)
         2.0
-        >>> levels.node, [codes.tolist() for codes in levels.merged([3])]
+        >>> levels.node, [codes.tolist() for codes in levels.merge_values([3])]
         ((1,), [[0, 0, 2]])
     """
 
@@ -70,8 +72,8 @@ class Coarsening:
         self._ladders = ladders
         self.highest = highest
 
-    def merged(self, sizes: Sequence[int]) -> list[CodeArray]:
-        """Give for each value of each column the first one with the same label.
+    def merge_values(self, sizes: Sequence[int]) -> list[CodeArray]:
+        """Return for each value of each column the first one with the same label.
 
         A missing value stays apart, whatever its label: policies treat it in their own way.
 
@@ -96,14 +98,14 @@ class Coarsening:
             How many there are about; more than there may be if no level is left to raise.
         """
         sizes = [int(codes.max(initial=0)) + 1 for codes in sample]
-        parts = [self._hashed(c, self.node[c], sample[c], sizes[c]) for c in range(len(sizes))]
+        parts = [self._hash_labels(c, self.node[c], sample[c], sizes[c]) for c in range(len(sizes))]
         whole = np.zeros(sample.shape[1], dtype=np.uint64)
         for part in parts:
             whole += part
         now = _distinct(whole, rows)
         while now > most:
             tried = {
-                c: self._hashed(c, self.node[c] + 1, sample[c], sizes[c])
+                c: self._hash_labels(c, self.node[c] + 1, sample[c], sizes[c])
                 for c in range(len(sizes))
                 if self._ladders[c] is not None and self.node[c] < self.highest[c]
             }
@@ -118,13 +120,13 @@ class Coarsening:
         return now
 
     def _shrinks(self, column: int) -> float:
-        """Say what share of a column's labels is left one level higher."""
+        """Return the share of a column's labels that is left one level higher."""
         ladder, level = self._ladders[column], self.node[column]
         assert ladder is not None  # noqa: S101 - only such columns are tried
         return len(ladder.labels[level + 1]) / len(ladder.labels[level])
 
-    def _hashed(self, column: int, level: int, codes: CodeArray, size: int) -> Numbers:
-        """Give each row a number for the label of a column; sums of them tell rows apart."""
+    def _hash_labels(self, column: int, level: int, codes: CodeArray, size: int) -> Numbers:
+        """Return a number per row for the label of a column; sums of them tell rows apart."""
         ladder = self._ladders[column]
         same = np.arange(size) if ladder is None else _first_alike(ladder, level, size)
         drawn = np.random.default_rng([column, level]).integers(2**64, size=size, dtype=np.uint64)
@@ -147,7 +149,7 @@ def _distinct(numbers: Numbers, rows: int) -> float:
     new = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])
     times = np.diff(new, append=len(ordered))
     once = int(np.count_nonzero(times == 1))
-    return estimated(once, len(times) - once, len(numbers), rows)
+    return estimate_combinations(once, len(times) - once, len(numbers), rows)
 
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
@@ -206,12 +208,12 @@ class Budget:
         return max(self.bytes - _FIXED, 0) // _SHUFFLED
 
     def most(self, columns: int) -> int:
-        """Say how many combinations of so many columns fit."""
+        """Return how many combinations of a number of columns fit."""
         return max(self.bytes - _FIXED - self.shuffled, 0) // _each(columns)
 
     @staticmethod
     def for_combinations(n: float, columns: int) -> int:
-        """Say how many bytes it takes to fit so many combinations."""
+        """Return the bytes that a number of combinations takes."""
         return int(_FIXED + n * _each(columns) * _SHUFFLED / (_SHUFFLED - 1)) + 1
 
 
@@ -240,7 +242,7 @@ def _each(columns: int) -> int:
     return _PER_COMBINATION + _PER_CELL * columns
 
 
-class Fitted(NamedTuple):
+class BudgetedCounts(NamedTuple):
     """A table that was counted within a budget."""
 
     counts: FrequencySet
@@ -265,7 +267,7 @@ def count_within(
     progress: Progress,
     *,
     coarsens: bool = True,
-) -> Fitted:
+) -> BudgetedCounts:
     """Count a table for a policy, from coarser levels on if there are too many combinations.
 
     What is decided on the counts is what would be decided with a policy that allows no lower
@@ -277,14 +279,14 @@ def count_within(
         policy: What must hold.
         columns: The columns to count: the quasi-identifiers and what models look at.
         progress: Told how many rows were read.
-        coarsens: Whether whoever decides can do so on coarser counts; else too many are refused.
+        coarsens: Whether a decision can be made on coarser counts; else too many are refused.
     """
     table.limit_rows(budget.shuffled)
     most = budget.most(len(columns))
     complete = policy.quasi_identifiers if policy.missing is Missing.SUPPRESS else ()
     found = table.survey(columns, most, complete=complete, progress=progress)
     if isinstance(found, FrequencySet):
-        return Fitted(found, policy, ())
+        return BudgetedCounts(found, policy, ())
     levels = _coarsening(policy, found)
     if not coarsens:
         about = levels.raise_until(found.sample, rows=found.rows, most=float("inf"))
@@ -296,16 +298,16 @@ def count_within(
         left = levels.raise_until(combinations, rows=combinations.shape[1], most=max(most // 2, 1))
         if left > most:
             raise _too_little(budget, left, len(columns), " even at the highest levels", "")
-        return levels.merged(sizes)
+        return levels.merge_values(sizes)
 
     sizes = [len(column.values) for column in found.columns]
     combinations, rows = table.count_merged(
-        found, levels.merged(sizes), most, rise, progress=progress
+        found, levels.merge_values(sizes), most, rise, progress=progress
     )
     frequencies = {name: found.frequencies[name] for name in policy.quasi_identifiers}
     counts = CoarseFrequencySet(found.columns, combinations, rows, frequencies)
-    merged = tuple(levels.merged(sizes))
-    return Fitted(counts, *_raised(budget, policy, found, levels), found, merged)
+    merged = tuple(levels.merge_values(sizes))
+    return BudgetedCounts(counts, *_raise_levels(budget, policy, found, levels), found, merged)
 
 
 def _coarsening(policy: Policy, found: Survey) -> Coarsening:
@@ -329,10 +331,10 @@ def _ladder(policy: Policy, found: Survey, column: Column) -> Ladder | None:
     return (rule.hierarchy or Suppress()).ladder(column.name, values, rows)
 
 
-def _raised(
+def _raise_levels(
     budget: Budget, policy: Policy, found: Survey, levels: Coarsening
 ) -> tuple[Policy, tuple[str, ...]]:
-    """Give the policy with its lowest levels raised, and say which they are."""
+    """Return the policy with its lowest levels raised, and a note about them."""
     rules = dict(policy.columns)
     said = []
     for column, level, top in zip(found.columns, levels.node, levels.highest, strict=True):

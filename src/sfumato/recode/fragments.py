@@ -28,8 +28,8 @@ from sfumato.partition import (
     label_partition,
 )
 from sfumato.policy import Missing, Policy
-from sfumato.recode.budget import Budget, Fitted
-from sfumato.recode.problem import Decision, Prepared, make_problem, prepare, refuse_impossible
+from sfumato.recode.budget import Budget, BudgetedCounts
+from sfumato.recode.problem import Decision, PreparedTable, make_problem, prepare, refuse_impossible
 from sfumato.recoding import SolvedRecoding
 from sfumato.tables import Table
 from sfumato.tables.arrow.recoding import Portions
@@ -74,7 +74,7 @@ class Solver:
     version: str = field(default=__version__)
 
     def __call__(self, rows: pa.Table) -> pa.Table:
-        """Give what becomes of the rows, then the starred ones, then a note on all of them."""
+        """Return the recoded rows, then the starred ones, then a note on all of them."""
         if self.version != __version__:
             raise InputError(
                 f"a worker has sfumato {__version__}, and {self.version} is needed. Install the "
@@ -90,12 +90,12 @@ class Solver:
             sums(groups.of_item, np.ones(len(rows), dtype=np.int64), groups.n),
         )
         problem = replace(self.problem, counts=counts, limit=int(self.limits[number]))
-        settled = solved(problem, self.partitioner)
+        settled = solve(problem, self.partitioner)
         recoding = settled.recoding(counts, np.arange(len(counts)))
-        # Which of equal rows become what is drawn here, and nobody can draw it again.
+        # Which of equal rows become what is drawn here, and it cannot be drawn again.
         portions = Portions(recoding.starts, recoding.rows, np.random.default_rng())
         classes = recoding.classes[portions.hand_out(groups.of_item)]
-        published = self._published(rows, settled, classes)
+        published = self._publish(rows, settled, classes)
         starred = 0 if self.stars is None else settled.suppressed + (number == 0) * self.stars
         return pa.concat_tables(
             [
@@ -105,7 +105,7 @@ class Solver:
             ]
         )
 
-    def _published(self, rows: pa.Table, settled: LabelledPartition, classes: IntArray) -> pa.Table:
+    def _publish(self, rows: pa.Table, settled: LabelledPartition, classes: IntArray) -> pa.Table:
         stays = classes >= 0
         if not stays.all():
             rows, classes = rows.take(from_numpy(np.flatnonzero(stays))), classes[stays]
@@ -122,7 +122,7 @@ class Solver:
         return pa.table(made)
 
 
-def solved(problem: Problem, partitioner: Partitioner) -> LabelledPartition:
+def solve(problem: Problem, partitioner: Partitioner) -> LabelledPartition:
     """Divide and label a fragment; where a method suppresses too much, leave it in one piece."""
     intervals = partitioner.intervals(problem)
     found = label_partition(problem, partitioner.run(problem), intervals)
@@ -145,7 +145,7 @@ def _codes(rows: pa.Table, name: str) -> CodeArray:
 
 
 def _empty(schema: pa.Schema, n: int, note: str) -> pa.Table:
-    """Give rows that hold nothing but a note."""
+    """Return rows that hold nothing but a note."""
     *cells, last = schema
     columns = [pa.nulls(n, cell.type) for cell in cells]
     return pa.table([*columns, from_texts([note] * n, last.type)], schema=schema)
@@ -170,7 +170,7 @@ def _note(number: int, rows: int, settled: LabelledPartition) -> str:
 
 
 def _is_raw(settled: LabelledPartition, a: int) -> bool:
-    """Tell whether every row is published with its own value of an attribute."""
+    """Return whether every row is published with its own value of an attribute."""
     labels, partition = settled.labels[a], settled.partition
     code = {id(value): i for i, value in enumerate(settled.problem.attributes[a].ladder.values)}
     own = np.array([code.get(id(name), -1) for name in labels.names] or [-1])
@@ -192,7 +192,7 @@ class InFragments(NamedTuple):
 @contextmanager
 def decided_in_fragments(
     policy: Policy,
-    fitted: Fitted,
+    fitted: BudgetedCounts,
     budget: Budget,
     table: Table,
     columns: Sequence[str],
@@ -223,8 +223,8 @@ def decided_in_fragments(
     most = budget.most(len(fitted.counts.columns))
     fragments = cut_into_fragments(coarse, partitioner.intervals(problem), most)
     _require_fragments(policy, budget, ready, fragments, most)
-    raw = _typed(table, policy.quasi_identifiers)
-    handed = _handed(table, policy.quasi_identifiers, columns, raw)
+    raw = _raw_names(table, policy.quasi_identifiers)
+    handed = _columns_to_hand_through(table, policy.quasi_identifiers, columns, raw)
     solver = Solver(
         problem=_for_workers(problem, fragments),
         partitioner=partitioner,
@@ -249,8 +249,8 @@ def decided_in_fragments(
         yield InFragments(replace(decision, recoding=recoding), solved.every, note)
 
 
-def _refuse(policy: Policy, ready: Prepared) -> None:
-    """Refuse what cannot be kept by every fragment for itself, or by no release at all."""
+def _refuse(policy: Policy, ready: PreparedTable) -> None:
+    """Raise if not every fragment by itself can keep the models, or no release can."""
     unsound = [
         promise_text({"model": model.name, **model.params()})
         for model in policy.models
@@ -273,9 +273,9 @@ def _refuse(policy: Policy, ready: Prepared) -> None:
 
 
 def _require_fragments(
-    policy: Policy, budget: Budget, ready: Prepared, fragments: Fragments, most: int
+    policy: Policy, budget: Budget, ready: PreparedTable, fragments: Fragments, most: int
 ) -> None:
-    """Refuse a division that suppresses too much, or that is not fine enough."""
+    """Raise if a division suppresses too much, or is not fine enough."""
     lost = ready.counts.total - int(fragments.sizes.sum())
     if lost > ready.limit or not fragments.n:
         models = [promise_text({"model": m.name, **m.params()}) for m in policy.models]
@@ -295,8 +295,8 @@ def _require_fragments(
         )
 
 
-def _typed(stored: Table, names: Sequence[str]) -> dict[str, str]:
-    """Name a column for those that may keep their type, if none of their values is generalised."""
+def _raw_names(stored: Table, names: Sequence[str]) -> dict[str, str]:
+    """Return a column name for each that may keep its type, if no value is generalised."""
     token = token_hex(8)
     return {
         name: f"sfumato_raw_{token}_{i}"
@@ -305,17 +305,17 @@ def _typed(stored: Table, names: Sequence[str]) -> dict[str, str]:
     }
 
 
-def _handed(
+def _columns_to_hand_through(
     stored: Table, quasi: Sequence[str], columns: Sequence[str], raw: Mapping[str, str]
 ) -> dict[str, str | None]:
-    """Say which columns workers hand through, and which they make."""
+    """Return which columns workers hand through, and which they make."""
     place = {name: stored.columns.index(name) for name in columns}
     handed = {name: None if name in quasi else f"c{place[name]}" for name in columns}
     return handed | {as_is: f"k{place[name]}" for name, as_is in raw.items()}
 
 
 def _for_workers(problem: Problem, fragments: Fragments) -> Problem:
-    """Take the items out, and say what classes are compared with if models do that."""
+    """Return the problem without its items, and with what models compare classes with."""
     counts = problem.counts
     nothing = FrequencySet(counts.columns, counts.codes[:, :0], counts.rows[:0])
     if not _compares(problem):
@@ -326,7 +326,7 @@ def _for_workers(problem: Problem, fragments: Fragments) -> Problem:
 
 
 def _limits(problem: Problem, limit: int, fragments: Fragments) -> IntArray:
-    """Give every fragment its share of the rows that may be suppressed, rounded down."""
+    """Return every fragment's share of the rows that may be suppressed, rounded down."""
     sizes = fragments.sizes
     if _compares(problem):
         return np.zeros(len(sizes), dtype=np.int64)
@@ -339,7 +339,7 @@ def _compares(problem: Problem) -> bool:
     return any(model.compares_with_table for model in problem.models)
 
 
-def _division(fitted: Fitted, ready: Prepared, fragments: Fragments) -> "Division":
+def _division(fitted: BudgetedCounts, ready: PreparedTable, fragments: Fragments) -> "Division":
     from sfumato.tables.sql.counting import StoredSurvey
     from sfumato.tables.sql.spark_fragments import Division
 
@@ -367,12 +367,12 @@ def _decision(
     policy: Policy,
     partitioner: Partitioner,
     problem: Problem,
-    ready: Prepared,
-    fitted: Fitted,
+    ready: PreparedTable,
+    fitted: BudgetedCounts,
     solved: "SolvedTables",
     notes: Sequence[Mapping[str, Any]],
 ) -> Decision:
-    """Say of all fragments together what would be said of a table in one piece."""
+    """Describe all fragments together as one decision on the whole table."""
     left, shown = _left(policy, ready, solved)
     cells = [_cells(a, notes) for a in range(len(problem.attributes))]
     return Decision(
@@ -406,7 +406,7 @@ def _recoding(
 
 
 def _left(
-    policy: Policy, ready: Prepared, solved: "SolvedTables"
+    policy: Policy, ready: PreparedTable, solved: "SolvedTables"
 ) -> tuple[EquivalenceClasses, FrequencySet]:
     """Count the classes as a reader sees them, whatever fragments their rows were in."""
     shown = solved.published.count([*policy.quasi_identifiers, *ready.sensitive])
@@ -429,7 +429,7 @@ def _columns(
     shown: FrequencySet,
     notes: Sequence[Mapping[str, Any]],
 ) -> dict[str, dict[str, Any]]:
-    """Say how many rows of each column are at each level, or in how many intervals."""
+    """Count how many rows of each column are at each level, or in how many intervals."""
     columns: dict[str, dict[str, Any]] = {}
     for a, as_interval in enumerate(partitioner.intervals(problem)):
         ladder = problem.attributes[a].ladder
@@ -443,7 +443,7 @@ def _columns(
 
 
 def _cells(a: int, notes: Sequence[Mapping[str, Any]]) -> Cells:
-    """Put the cells of one attribute together; none is in two fragments."""
+    """Join the cells of one attribute; none is in two fragments."""
     parts = [np.concatenate([note["cells"][a][i] for note in notes]) for i in range(5)]
     return Cells(parts[0].astype(np.int64), *(part.astype(np.float64) for part in parts[1:]))
 

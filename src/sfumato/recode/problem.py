@@ -1,4 +1,4 @@
-"""From counts and a policy to a decision's ingredients: ladders, promises, the loss, the limit."""
+"""The ingredients of a decision: ladders, promises, the loss and the limit."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,13 +22,13 @@ from sfumato.typing import IntArray
 
 
 def counted_columns(policy: Policy) -> tuple[str, ...]:
-    """Name the columns a decision needs: the quasi-identifiers and what models look at."""
+    """Return the columns a decision needs: the quasi-identifiers and what models look at."""
     looked_at = dict.fromkeys(column for model in policy.models for column in model.columns)
     return (*policy.quasi_identifiers, *looked_at)
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class PreparedTable:
     """A counted table made ready for a decision: what is undecided, and how much may be lost."""
 
     counts: FrequencySet
@@ -52,8 +52,8 @@ class Prepared:
 
 def prepare(
     policy: Policy, counts: FrequencySet, population: FrequencySet | None = None
-) -> Prepared:
-    """Leave out what the policy suppresses anyway, build the hierarchies, describe the columns."""
+) -> PreparedTable:
+    """Drop what the policy suppresses anyway, build the hierarchies, describe the columns."""
     names = policy.quasi_identifiers
     limit = policy.suppression.most_rows(counts.total)
     items = np.arange(len(counts))
@@ -82,7 +82,7 @@ def prepare(
         )
         for name, frequency in frequencies.items()
     )
-    return Prepared(counts, items, limit, attributes, sensitive, population)
+    return PreparedTable(counts, items, limit, attributes, sensitive, population)
 
 
 def make_checker(
@@ -103,7 +103,7 @@ def make_checker(
     return checker_of(policy, prepare(policy, counts, population), own_reference=own_reference)
 
 
-def checker_of(policy: Policy, ready: Prepared, *, own_reference: bool = True) -> Checker:
+def checker_of(policy: Policy, ready: PreparedTable, *, own_reference: bool = True) -> Checker:
     """Build the checker of a policy for a table that is ready."""
     return Checker(
         Grouping(ready.counts, ready.ladders, ready.sensitive, ready.population),
@@ -117,7 +117,7 @@ def checker_of(policy: Policy, ready: Prepared, *, own_reference: bool = True) -
     )
 
 
-def make_problem(policy: Policy, ready: Prepared) -> Problem:
+def make_problem(policy: Policy, ready: PreparedTable) -> Problem:
     """Build what a partitioner needs."""
     lattice = lattice_of(policy, ready.ladders)
     rules = [policy.columns[ladder.column] for ladder in ready.ladders]
@@ -136,7 +136,7 @@ def make_problem(policy: Policy, ready: Prepared) -> Problem:
 
 
 def without_missing(counts: FrequencySet, names: tuple[str, ...]) -> tuple[FrequencySet, IntArray]:
-    """Leave out the rows that miss a quasi-identifier, and say which combinations stay."""
+    """Return counts without rows that miss a quasi-identifier, and which combinations stay."""
     lacking = np.zeros(len(counts), dtype=bool)
     columns = list(counts.columns)
     for name in names:
@@ -167,7 +167,7 @@ def _distance_ladder(policy: Policy, column: Column) -> Ladder | None:
 
 
 def lattice_of(policy: Policy, ladders: list[Ladder]) -> Lattice:
-    """Give the nodes a policy allows."""
+    """Return the nodes a policy allows."""
     lowest, highest = [], []
     for ladder in ladders:
         low, high = policy.columns[ladder.column].levels or (0, ladder.height)
@@ -222,7 +222,7 @@ def refuse_impossible(
     *,
     matches_any: bool = True,
 ) -> None:
-    """Refuse models that break even if all rows are one class, where that proves something.
+    """Raise if models break even if all rows are one class, where that proves something.
 
     A model that no merging undoes is then broken by every class of every release, and the
     mean risk of a table is lowest there. A model that merged classes keep if their parts do

@@ -1,4 +1,4 @@
-"""What a recoding makes of a counted table: the published rows as counts, without any rows."""
+"""The published rows of a recoding as counts, made from counts alone."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ from sfumato.text import text_or_none
 from sfumato.typing import BoolArray, CodeArray, IntArray, Value
 
 
-def recoded(
+def recode_counts(
     counts: FrequencySet, recoding: Recoding, decided: Sequence[str], rng: np.random.Generator
 ) -> FrequencySet:
     """Count what is published; suppressed rows are left out.
@@ -36,23 +36,23 @@ def recoded(
         >>> counts = FrequencySet.from_rows(["age", "ill"], [(31, "flu"), (38, "flu")])
         >>> ladder = Hierarchy.from_paths([31, 38], [["30s"], ["30s"]]).bind("age", [31, 38])
         >>> recoding = FullDomainRecoding.at([ladder], (1,))
-        >>> found = recoded(counts, recoding, ["age"], np.random.default_rng(0))
+        >>> found = recode_counts(counts, recoding, ["age"], np.random.default_rng(0))
         >>> found.column("age").values, found.rows.tolist()
         (('30s',), [2])
     """
     if isinstance(recoding, FullDomainRecoding):
         every, stay = _by_column(counts, recoding)
         labels = {name: (values, codes[stay]) for name, (values, codes) in every.items()}
-        return _joined(labels, counts, np.flatnonzero(stay), counts.rows[stay])
+        return _join(labels, counts, np.flatnonzero(stay), counts.rows[stay])
     assert isinstance(recoding, LocalRecoding)  # noqa: S101 - no other is decided on counts
-    item, of_class, rows = _handed_out(counts, recoding.starts, recoding.rows, decided, rng)
+    item, of_class, rows = _hand_out(counts, recoding.starts, recoding.rows, decided, rng)
     classes = recoding.classes[of_class]
     stay = classes != SUPPRESSED
     labels = {
         column.column: (column.labels, codes[classes[stay]])
         for column, codes in zip(recoding.columns, recoding.labels, strict=True)
     }
-    return _joined(labels, counts, item[stay], rows[stay])
+    return _join(labels, counts, item[stay], rows[stay])
 
 
 Labels = dict[str, tuple[tuple[Value, ...], CodeArray]]
@@ -60,7 +60,7 @@ Labels = dict[str, tuple[tuple[Value, ...], CodeArray]]
 
 
 def _by_column(counts: FrequencySet, recoding: FullDomainRecoding) -> tuple[Labels, BoolArray]:
-    """Look every value up, and say which combinations stay."""
+    """Return the label of every value, and which combinations stay."""
     labels: Labels = {}
     stay = np.ones(len(counts), dtype=bool)
     for column in recoding.columns:
@@ -79,21 +79,21 @@ def _by_column(counts: FrequencySet, recoding: FullDomainRecoding) -> tuple[Labe
 
 
 def _lookup(counted: Column, recoding: ColumnRecoding) -> CodeArray:
-    """Give the label of each value as it was counted; the recoding may know others too."""
+    """Return the label of each value as it was counted; the recoding may know others too."""
     if counted.values == recoding.values:
         return recoding.codes
     at = {text_or_none(value): i for i, value in enumerate(recoding.values)}
     return recoding.codes[[at[text_or_none(value)] for value in counted.values]]
 
 
-def _handed_out(
+def _hand_out(
     counts: FrequencySet,
     starts: IntArray,
     portions: IntArray,
     decided: Sequence[str],
     rng: np.random.Generator,
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Give entries of a combination, a portion of what it was to the decision, and their rows."""
+    """Return entries of a combination, its portion in the decision, and their rows."""
     columns = [counts.column(name) for name in decided]
     codes = [counts.codes_of(name) for name in decided]
     groups = group(codes, [len(column.values) for column in columns], n=len(counts))
@@ -109,8 +109,8 @@ def _handed_out(
     )
 
 
-def _joined(labels: Labels, counts: FrequencySet, item: IntArray, rows: IntArray) -> FrequencySet:
-    """Put labels and other columns together, with the values that are left."""
+def _join(labels: Labels, counts: FrequencySet, item: IntArray, rows: IntArray) -> FrequencySet:
+    """Join labels and other columns, with the values that are left."""
     names, values, codes = [], [], []
     for column in counts.columns:
         known, mine = labels.get(column.name, (column.values, counts.codes_of(column.name)[item]))

@@ -19,11 +19,10 @@ from sfumato.evidence import (
     read_stored,
     signed_text,
 )
-from sfumato.releases.release import Decoupled
-from sfumato.releases.stored import another_manifest, open_stored, relation_of, stored_tables
+from sfumato.releases.database import relation_of, tables_of
+from sfumato.releases.manifest import Manifest
 from sfumato.tables import DatabaseTable
 from sfumato.verifier import Check, Verdict, verify_stored, verify_tables
-from sfumato.verifier.manifest import stored_manifest
 from sfumato.verifier.promises import status
 from sfumato.verifier.release import promises_in
 
@@ -31,7 +30,7 @@ from sfumato.verifier.release import promises_in
 def attestation(
     manifest: str, tables: Mapping[str, DatabaseTable], verdict: Verdict, key: SigningKey
 ) -> str:
-    """Give the evidence of tables that were just verified, signed.
+    """Return the evidence of tables that were just verified, signed.
 
     Args:
         manifest: What their manifest says, as it is written.
@@ -43,30 +42,23 @@ def attestation(
     return signed_text(evidence_of_tables(manifest, hashed, verdict), key)
 
 
-def release_in_database(release: object) -> DatabaseTable | None:
-    """Open the first table of a release in a database; None for anything else."""
-    if isinstance(release, Decoupled):
-        if release.place is None:
-            return None
-        release = next(iter((release.tables or {}).values()))
-    return open_stored(release)
-
-
 def sign_tables(table: DatabaseTable, key: SigningKey, *, force: bool) -> EvidenceVerdict:
     """Sign a release in a database, after verifying it once more; see `sf.sign`."""
     text = table.manifest()
     if text is None:
         raise InputError(f"there is no manifest beside {table.name}. Give a release.")
-    verdict = _verified(table, text)
+    verdict = _verify(table, text)
     written = table.evidence()
     if written is None:
         if not verdict.holds:
             raise VerificationError(f"it was not signed, for it does not hold.\n{verdict}")
-        evidence = evidence_of_tables(text, _tables_of(table, text), verdict)
+        tables = tables_of(table, Manifest.read_stored(text))
+        hashed = {name: _hashable(each) for name, each in tables.items()}
+        evidence = evidence_of_tables(text, hashed, verdict)
     else:
         if any(each.status == "broken" for each in verdict.checks):
             raise VerificationError(f"it was not signed, for it does not hold.\n{verdict}")
-        evidence = _unchanged(table, written, key, force=force)
+        evidence = _require_unchanged(table, written, key, force=force)
     table.store_evidence(signed_text(evidence, key))
     return check_tables(table, key.public)
 
@@ -82,7 +74,7 @@ def check_tables(table: DatabaseTable, public_key: PublicKey | None = None) -> E
 
 
 def evidence_checks(table: DatabaseTable) -> list[Check]:
-    """Say in one check whether a release in a database is what its evidence says, if it has any."""
+    """Check whether a release in a database is what its evidence says, if it has any."""
     if table.evidence() is None:
         return []
     found = [each for each in check_tables(table).checks if each.status != "holds"]
@@ -90,37 +82,27 @@ def evidence_checks(table: DatabaseTable) -> list[Check]:
     return [Check("evidence", status(holds=not found), detail=detail)]
 
 
-def _verified(table: DatabaseTable, text: str) -> Verdict:
-    several = stored_tables(table)
-    if several is None:
+def _verify(table: DatabaseTable, text: str) -> Verdict:
+    manifest = Manifest.read_stored(text)
+    if manifest.kind is None:
         return verify_stored(relation_of(table), text)
-    claims = several.manifest.claims()
-    return verify_tables(several.relations(), claims, promises_in(claims))
-
-
-def _tables_of(table: DatabaseTable, text: str) -> dict[str, StoredTable]:
-    """Open the tables of a release by the names that its manifest has for them."""
-    several = stored_tables(table)
-    if several is not None:
-        return {name: _hashable(each) for name, each in several.tables.items()}
-    [file] = stored_manifest(text).files
-    if not table.is_called(file.name):
-        raise another_manifest(table, file.name)
-    return {file.name: _hashable(table)}
+    relations = {name: relation_of(each) for name, each in tables_of(table, manifest).items()}
+    claims = manifest.claims()
+    return verify_tables(relations, claims, promises_in(claims))
 
 
 def _opener(table: DatabaseTable, evidence: str | None) -> Callable[[str], StoredTable]:
     """Open tables that evidence names; the first must be the one that was asked about."""
     first = _first_of(evidence)
 
-    def opened(name: str) -> StoredTable:
+    def open_named(name: str) -> StoredTable:
         if name != first:
             return _hashable(table.open_beside(name))
         if not table.is_called(name):
             raise InputError(f"the evidence is that of another table than {table.name}")
         return _hashable(table)
 
-    return opened
+    return open_named
 
 
 def _first_of(evidence: str | None) -> str | None:
@@ -130,8 +112,10 @@ def _first_of(evidence: str | None) -> str | None:
         return None
 
 
-def _unchanged(table: DatabaseTable, written: str, key: SigningKey, *, force: bool) -> Evidence:
-    """Give the evidence of a release that is what was published."""
+def _require_unchanged(
+    table: DatabaseTable, written: str, key: SigningKey, *, force: bool
+) -> Evidence:
+    """Return the evidence of a release that is what was published."""
     found = check_tables(table)
     if not found.holds:
         raise VerificationError(

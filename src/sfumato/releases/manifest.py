@@ -57,7 +57,7 @@ class ColumnRecord:
 
     @property
     def level_text(self) -> str:
-        """How far it was generalised, in all rows or in how many of them.
+        """The extent of its generalisation, in all rows or in how many of them.
 
         >>> ColumnRecord("age", "quasi-identifier", level=1, height=4).level_text
         'level 1 of 4'
@@ -125,7 +125,7 @@ class Promise:
 
     @property
     def figures(self) -> str:
-        """What was measured, in a few words."""
+        """The measured figures in a few words."""
         return figures(self.measured or {})
 
     def read(self) -> PrivacyModel:
@@ -314,29 +314,35 @@ class Manifest:
         What the verifier does not look at is left out if it is not what it should be.
         """
         rows, search = given["rows"], _mapping(given.get("search"))
-        increment, left_out = _mapping(given.get("increment")), _mapping(given.get("left_out"))
+        left_out = _mapping(given.get("left_out"))
         classes, losses = _mapping(given.get("classes")), _mapping(given.get("losses"))
         return cls(
             columns=tuple(_record(ColumnRecord, each) for each in given["columns"]),
             rows=RowRecord(rows["published"], rows["suppressed"], rows["suppression"]),
             missing=given["missing"],
             models=tuple(map(Promise.from_dict, given["models"])),
-            classes=_record(ClassSizes, {"count": 0, **classes}),
+            classes=_record(ClassSizes, {**classes, "count": classes.get("count") or 0}),
             hierarchies=given.get("hierarchies") or {},
             reproducible=given.get("reproducible") is True,
             kind=given.get("kind"),
-            increment=_record(IncrementRecord, increment) if "tables" in increment else None,
+            increment=_increment(_mapping(given.get("increment"))),
             group=given.get("group"),
             count=given.get("count"),
             loss=_text(given.get("loss")),
             losses={name: loss for name, loss in losses.items() if _is_number(loss)} or None,
             method=_mapping(given.get("method")) or None,
-            search=_record(SearchRecord, {"name": "", **search}) if search else None,
+            search=_record(SearchRecord, {**search, "name": str(search.get("name"))})
+            if search
+            else None,
             risk_levels=given.get("risk_levels"),
-            left_out=_record(LeftOut, left_out) if left_out else None,
+            left_out=LeftOut(*(_texts(left_out.get(key)) or () for key in ("columns", "models")))
+            if left_out
+            else None,
             notes=_texts(given.get("notes")),
             files=tuple(_record(FileRecord, each) for each in _objects(given.get("files"))),
-            table=_record(FileRecord, table) if (table := _mapping(given.get("table"))) else None,
+            table=_record(FileRecord, table)
+            if "name" in (table := _mapping(given.get("table")))
+            else None,
             versions={k: v for k, v in _mapping(given.get("versions")).items() if _text(v)},
             sfumato=_text(given.get("sfumato")),
         )
@@ -456,12 +462,23 @@ def _record(kind: Any, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any r
     return kind(**found)
 
 
+def _increment(given: Mapping[str, Any]) -> IncrementRecord | None:
+    sequence, tables = given.get("sequence"), given.get("tables")
+    if isinstance(sequence, int) and isinstance(tables, str):
+        return IncrementRecord(sequence, tables)
+    return None
+
+
 def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
 def _objects(value: object) -> list[Mapping[str, Any]]:
-    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
+    return (
+        [each for each in value if isinstance(each, Mapping) and _text(each.get("name"))]
+        if isinstance(value, list)
+        else []
+    )
 
 
 def _text(value: object) -> str | None:

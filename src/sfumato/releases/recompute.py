@@ -2,16 +2,15 @@
 
 import os
 from collections.abc import Mapping
-from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, some
 from sfumato.evidence import EVIDENCE, check
 from sfumato.policy import Missing, Policy
 from sfumato.recode.problem import ladder_of
 from sfumato.recoding import FullDomainRecoding
-from sfumato.releases.evidence import evidence_checks, release_in_database
+from sfumato.releases.database import for_verifier, relation_of, tables_of
+from sfumato.releases.evidence import evidence_checks
 from sfumato.releases.manifest import (
     MANIFEST,
     Manifest,
@@ -20,10 +19,8 @@ from sfumato.releases.manifest import (
     generalization_of,
     paths_of,
 )
-from sfumato.releases.release import Decoupled, Release
-from sfumato.releases.stored import for_verifier, relation_of, stored_tables
 from sfumato.schema import Role
-from sfumato.tables import Table, open_table
+from sfumato.tables import DatabaseTable, Table, open_table
 from sfumato.verifier import (
     Check,
     Promises,
@@ -40,34 +37,9 @@ from sfumato.verifier.manifest import read_manifest
 from sfumato.verifier.promises import status
 from sfumato.verifier.release import promises_in
 
-if TYPE_CHECKING:
-    from sfumato.tables import DatabaseTable
 
-
-def recomputed(what: object, policy: Policy | None, population: object = None) -> Verdict:
-    """Recompute what a release or a table is said to keep, by code that had no part in making it.
-
-    A release is held to its own manifest, and to the policy too if one is given. A plain table
-    is held to the policy as it stands; without one it promises nothing.
-    """
-    if population is None and policy is not None:
-        population = policy.population
-    stored = release_in_database(what)
-    if stored is not None:
-        return _stored(stored, policy, population)
-    if isinstance(what, Release | Decoupled):
-        if what.folder is None:
-            return _in_memory(what, policy, population)
-        what = what.folder
-    if isinstance(what, str | PathLike):
-        what = Path(what).expanduser()
-        if what.is_dir():
-            return _folder(what, policy, population)
-    table = open_table(what)
-    return Verdict(()) if policy is None else _plain(what, table, policy, population)
-
-
-def _folder(folder: Path, policy: Policy | None, population: object) -> Verdict:
+def recompute_folder(folder: Path, policy: Policy | None, population: object) -> Verdict:
+    """Recompute the promises of a release folder from its files."""
     path = folder / MANIFEST
     try:
         claims = read_manifest(path) if path.is_file() else None
@@ -77,33 +49,63 @@ def _folder(folder: Path, policy: Policy | None, population: object) -> Verdict:
         # The verifier finds the same, and says it in its own words.
         return verify_folder(folder)
     manifest = Manifest.from_json(path.read_text(encoding="utf-8"))
-    compared, labels = _compared(manifest, policy, population)
+    compared, labels = _compare(manifest, policy, population)
     people = for_verifier(population)
     verdict = verify_folder(folder, population=people, generalization=labels)
     return Verdict((*verdict.checks, *_evidence(folder), *compared))
 
 
-def _stored(table: "DatabaseTable", policy: Policy | None, population: object) -> Verdict:
-    """Let the database count; everything else is as in a file."""
+def recompute_stored(table: DatabaseTable, policy: Policy | None, population: object) -> Verdict:
+    """Recompute the promises of a table of a database, which does the counting.
+
+    Args:
+        table: A plain table, or the first one of a release.
+        policy: What it is held to, besides its manifest.
+        population: A table of all people the data was drawn from.
+    """
     text = table.manifest()
     relation = relation_of(table)
     if text is None:
-        return Verdict(()) if policy is None else _plain(relation, table, policy, population)
+        return (
+            Verdict(()) if policy is None else recompute_plain(relation, table, policy, population)
+        )
     try:
         manifest = Manifest.read_stored(text)
     except InputError:
         # The verifier finds the same, and says it in its own words.
         return verify_stored(relation, text)
-    compared, labels = _compared(manifest, policy, population)
+    compared, labels = _compare(manifest, policy, population)
     people = for_verifier(population)
-    several = stored_tables(table)
-    if several is not None:
-        verdict = verify_tables(
-            several.relations(), manifest.claims(), promises_in(manifest.claims(), people, labels)
-        )
-    else:
+    if manifest.kind is None:
         verdict = verify_stored(relation, text, population=people, generalization=labels)
+    else:
+        relations = {name: relation_of(each) for name, each in tables_of(table, manifest).items()}
+        claims = manifest.claims()
+        verdict = verify_tables(relations, claims, promises_in(claims, people, labels))
     return Verdict((*verdict.checks, *evidence_checks(table), *compared))
+
+
+def recompute_tables(
+    manifest: Manifest, tables: Mapping[str, object], policy: Policy | None, population: object
+) -> Verdict:
+    """Recompute the promises of a release in memory.
+
+    Args:
+        manifest: What it says of itself.
+        tables: Its tables, by the names of the manifest; the only one under any name.
+        policy: What it is held to, besides its manifest.
+        population: A table of all people the data was drawn from.
+    """
+    claims = manifest.claims()
+    compared, labels = _compare(manifest, policy, population)
+    promises = promises_in(claims, for_verifier(population), labels)
+    if manifest.kind is None:
+        [table] = tables.values()
+        verdict = verify_file(table, promises)
+    else:
+        opened = {name: for_verifier(each) for name, each in tables.items()}
+        verdict = verify_tables(opened, claims, promises)
+    return Verdict((*verdict.checks, *compared))
 
 
 def _evidence(folder: Path) -> list[Check]:
@@ -115,25 +117,13 @@ def _evidence(folder: Path) -> list[Check]:
     return [Check("evidence", status(holds=not found), detail=detail)]
 
 
-def _in_memory(release: Release | Decoupled, policy: Policy | None, population: object) -> Verdict:
-    claims = release.manifest.claims()
-    compared, labels = _compared(release.manifest, policy, population)
-    promises = promises_in(claims, for_verifier(population), labels)
-    if isinstance(release, Decoupled):
-        tables = {name: for_verifier(each) for name, each in (release.tables or {}).items()}
-        verdict = verify_tables(tables, claims, promises)
-    else:
-        verdict = verify_file(release.table, promises)
-    return Verdict((*verdict.checks, *compared))
-
-
 Labels = dict[str, dict[str | None, object]]
 
 
-def _compared(
+def _compare(
     manifest: Manifest, policy: Policy | None, population: object
 ) -> tuple[list[Check], Labels | None]:
-    """Compare a manifest with the policy; give the labels of the population if they agree."""
+    """Compare a manifest with the policy; return also the population's labels if they agree."""
     if policy is None:
         if population is not None and any(column.level for column in manifest.columns):
             raise ParameterError(
@@ -152,7 +142,7 @@ def _compared(
 
 
 def _labels(manifest: Manifest, policy: Policy, population: object) -> Labels:
-    """Give the label each raw text of the population has at the levels of a release."""
+    """Return the label each raw text of the population has at the levels of a release."""
     counts = open_table(population).count(policy.quasi_identifiers)
     columns = {column.name: column for column in manifest.columns}
     ladders = [ladder_of(policy, counts, name) for name in policy.quasi_identifiers]
@@ -171,7 +161,8 @@ def _labels(manifest: Manifest, policy: Policy, population: object) -> Labels:
     return generalization_of(recoding)
 
 
-def _plain(data: object, table: Table, policy: Policy, population: object) -> Verdict:
+def recompute_plain(data: object, table: Table, policy: Policy, population: object) -> Verdict:
+    """Recompute what a policy asks of a plain table, as it stands."""
     names = policy.quasi_identifiers
     looked_at = dict.fromkeys(column for model in policy.models for column in model.columns)
     for name in (*names, *looked_at):
@@ -194,7 +185,7 @@ def _plain(data: object, table: Table, policy: Policy, population: object) -> Ve
 
 
 def _unpublishable(table: Table, policy: Policy) -> list[Check]:
-    """Look for columns that the policy keeps out of every release."""
+    """Check for columns that the policy keeps out of every release."""
     roles = {
         name: policy.columns[name].role if name in policy.columns else policy.other
         for name in table.columns

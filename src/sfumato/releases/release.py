@@ -1,22 +1,19 @@
-"""What came out: the published table, what it promises, and the folder that holds it."""
+"""Releases as results: the published tables, what they promise, and where they are."""
 
-import os
-import secrets
-import shutil
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from hashlib import sha256
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from sfumato.content import Cell, Content, Share, Showable, Table
 from sfumato.decouplings.base import GroupedTables
-from sfumato.errors import OutputError, some
+from sfumato.errors import some
 from sfumato.policy import FULL_DOMAIN, Policy
-from sfumato.releases.manifest import MANIFEST, ColumnRecord, LeftOut, Manifest
+from sfumato.releases.manifest import ColumnRecord, LeftOut, Manifest
 from sfumato.verifier import Verdict
+
+if TYPE_CHECKING:
+    from sfumato.releases.places import PlacedRelease
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,19 +46,30 @@ class Release(Showable):
     policy: Policy | None = field(default=None, repr=False, compare=False)
     """The policy it was made with, as long as it is not opened again; it is not published."""
 
+    @classmethod
+    def of(cls, placed: "PlacedRelease", policy: Policy) -> Self:
+        """Return the release that is in a place."""
+        [table] = placed.tables.values()
+        found = cls(placed.manifest, placed.verdict, placed.folder, policy=policy)
+        if placed.folder is not None:
+            return found
+        if placed.address is None:
+            return replace(found, table=table)
+        return replace(found, place=placed.address, source=table)
+
     @property
     def method(self) -> str:
-        """How the rows were recoded: `full-domain`, or the name of a local method."""
+        """The method of recoding: `full-domain`, or the name of a local method."""
         return self.manifest.method_name
 
     @property
     def levels(self) -> dict[str, int]:
-        """How far each quasi-identifier was generalised; empty if rows differ in it."""
+        """The level of each quasi-identifier; empty if rows differ in it."""
         return self.manifest.levels
 
     @property
     def suppressed(self) -> int:
-        """How many rows were left out."""
+        """The number of rows that were left out."""
         return self.manifest.rows.suppressed
 
     @property
@@ -76,7 +84,7 @@ class Release(Showable):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What holds and still deserves a second look before publishing."""
+        """Facts that deserve a second look before publishing, although all promises hold."""
         protected = {model.column for model in self.manifest.models}
         found = [
             f"column {column.name!r} is sensitive and no model protects it: it is published as "
@@ -93,7 +101,7 @@ class Release(Showable):
         return (*found, *(self.manifest.notes or ()))
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values that JSON can hold."""
+        """Return everything as plain values that JSON can hold."""
         return {
             "folder": None if self.folder is None else str(self.folder),
             **({} if self.place is None else {"place": self.place}),
@@ -170,96 +178,6 @@ def _proof(manifest: Manifest) -> str:
     return "proven optimal" if manifest.search.optimal else "the best found, not proven optimal"
 
 
-@contextmanager
-def staged_folder(target: Path, *, force: bool) -> Iterator[Path]:
-    """Give a private folder that becomes `target` if the block succeeds, and vanishes if not.
-
-    Nothing half-written is ever visible: the folder is made beside the target and renamed
-    at the end. An existing release is replaced only with `force`; anything else that is
-    there is never touched.
-    """
-    refuse_what_is_there(target, force=force)
-    parent = target.parent
-    new_parents = [folder for folder in (parent, *parent.parents) if not os.path.lexists(folder)]
-    stage: Path | None = None
-    try:
-        stage = _private_folder(target)
-        yield stage
-        # The private mode of a temporary folder is not what a published folder should have.
-        stage.chmod(0o755)
-        _move_into_place(stage, target, force=force)
-    except OSError as error:
-        if isinstance(error, OutputError):
-            raise
-        raise OutputError(
-            f"cannot write {str(target)!r}: {error.strerror or error}. Nothing was left behind."
-        ) from None
-    finally:
-        if stage is not None:
-            shutil.rmtree(stage, ignore_errors=True)
-        for folder in new_parents:
-            # Only what is empty goes: if the release is in it, it stays.
-            with suppress(OSError):
-                folder.rmdir()
-
-
-def _private_folder(target: Path) -> Path:
-    parent = target.parent
-    try:
-        parent.mkdir(parents=True, exist_ok=True)
-        return Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".unfinished", dir=parent))
-    except OSError as error:
-        raise OutputError(
-            f"cannot write in {str(parent)!r}: {error.strerror or error}. "
-            "Choose another output folder, or change its permissions."
-        ) from None
-
-
-def refuse_what_is_there(target: Path, *, force: bool) -> None:
-    """Refuse an output folder that may not be written or replaced."""
-    if not os.path.lexists(target):
-        return
-    if target.is_dir() and not target.is_symlink() and not any(target.iterdir()):
-        return
-    is_release = target.is_dir() and not target.is_symlink() and (target / MANIFEST).is_file()
-    if not is_release:
-        raise OutputError(
-            f"{str(target)!r} exists and is not a release, so it is not replaced. "
-            "Choose another output folder."
-        )
-    if not force:
-        raise OutputError(
-            f"{str(target)!r} exists. Choose another output folder, "
-            "or replace that release with --force (force=True)."
-        )
-
-
-def _move_into_place(stage: Path, target: Path, *, force: bool) -> None:
-    refuse_what_is_there(target, force=force)
-    if not os.path.lexists(target):
-        stage.rename(target)
-        return
-    old = target.with_name(f".{target.name}.{secrets.token_hex(4)}.replaced")
-    target.rename(old)
-    try:
-        stage.rename(target)
-    finally:
-        # An interrupt may come before the renaming or after it.
-        if os.path.lexists(target):
-            shutil.rmtree(old, ignore_errors=True)
-        else:
-            old.rename(target)
-
-
-def hash_of(path: Path) -> str:
-    """Give the SHA-256 of a file."""
-    with path.open("rb") as file:
-        digest = sha256()
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
-
-
 # What came out of a decoupling: several tables with weak links, and what they keep.
 
 
@@ -293,9 +211,16 @@ class Decoupled(Showable):
     place: str | None = None
     """The address of the first table, if it is in a database; no password is in it."""
 
+    @classmethod
+    def of(cls, placed: "PlacedRelease", grouped: GroupedTables, left_out: tuple[str, ...]) -> Self:
+        """Return the release that is in a place."""
+        tables = placed.tables if placed.folder is None else None
+        found = cls(placed.manifest, placed.verdict, grouped, placed.folder, tables, left_out)
+        return replace(found, place=placed.address)
+
     @property
     def method(self) -> str:
-        """How the table was decoupled."""
+        """The name of the decoupling."""
         return str(self.manifest.kind)
 
     @property
@@ -305,12 +230,12 @@ class Decoupled(Showable):
 
     @property
     def suppressed(self) -> int:
-        """How many rows were left out."""
+        """The number of rows that were left out."""
         return self.manifest.rows.suppressed
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What holds and still deserves a second look before publishing."""
+        """Facts that deserve a second look before publishing, although all promises hold."""
         left_out = self.manifest.left_out or LeftOut()
         found = _left_out(self.left_out or left_out.columns)
         found += [
@@ -318,7 +243,7 @@ class Decoupled(Showable):
             for name in left_out.models
         ]
         found += self.manifest.notes or ()
-        found += self._exposed()
+        found += self._warn_of_groups()
         if self.manifest.reproducible:
             found.append(
                 "the order of the rows and the labels of the groups come from a seed that others "
@@ -326,7 +251,7 @@ class Decoupled(Showable):
             )
         return tuple(found)
 
-    def _exposed(self) -> list[str]:
+    def _warn_of_groups(self) -> list[str]:
         grouped = self.grouped
         alone = int((grouped.sizes == 1).sum())
         found = []
@@ -346,7 +271,7 @@ class Decoupled(Showable):
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values that JSON can hold."""
+        """Return everything as plain values that JSON can hold."""
         return {
             "folder": None if self.folder is None else str(self.folder),
             **({} if self.place is None else {"place": self.place}),
@@ -378,7 +303,7 @@ class Decoupled(Showable):
 
 
 def _left_out(columns: Sequence[str]) -> list[str]:
-    """Say once for all columns that they are not published.
+    """Describe once for all columns that they are not published.
 
     >>> _left_out(["name"])[0]
     "column 'name' is neither quasi-identifier nor sensitive and is left out: beside either it

@@ -12,11 +12,15 @@ from sfumato.attacks import Target
 from sfumato.counts import FrequencySet
 from sfumato.errors import InputError, ParameterError, PolicyError
 from sfumato.policy import GivenPolicy, Policy, RiskLevels, policy_of
+from sfumato.releases.database import shown
 from sfumato.releases.manifest import MANIFEST, Manifest
-from sfumato.releases.opening import counted, manifest_of, risk_levels_of
+from sfumato.releases.opening import (
+    Published,
+    UnreadableRelease,
+    count_columns,
+    open_release,
+)
 from sfumato.releases.release import Decoupled, Release
-from sfumato.releases.stored import shown, stored_release, stored_tables
-from sfumato.tables import Table
 from sfumato.tasks.utility import utility
 from sfumato.tasks.verify import Assessment, verify
 from sfumato.usefulness import Utility
@@ -27,8 +31,7 @@ from sfumato.verifier import Verdict
 class Dossier:
     """A release, and everything else known of it; each fact is computed when it is needed."""
 
-    release: Path | Release | Decoupled | Table
-    """A folder, or a release in memory or in a database."""
+    release: Published
 
     data: object = None
     """The original table."""
@@ -40,13 +43,13 @@ class Dossier:
     @property
     def folder(self) -> Path | None:
         """The folder of the release; None if it is not in one."""
-        return self.release if isinstance(self.release, Path) else None
+        return self.release.folder
 
     @cached_property
     def manifest(self) -> Manifest | None:
         """The manifest of the release; None if it cannot be read."""
         try:
-            return manifest_of(self.release)
+            return self.release.manifest
         except InputError:
             # The verdict reports what is wrong with it.
             return None
@@ -64,7 +67,7 @@ class Dossier:
     def levels(self) -> RiskLevels:
         """The risk levels of the publisher."""
         try:
-            return risk_levels_of(self.policy, self.manifest)
+            return self.release.risk_levels
         except (InputError, PolicyError):
             return RiskLevels()
 
@@ -98,14 +101,14 @@ class Dossier:
     @cached_property
     def target(self) -> Target:
         """The release as an adversary sees it: groups and what is in them."""
-        return target_of(self.release, self.policy)
+        return target_of(self.release)
 
     @cached_property
     def original(self) -> FrequencySet | None:
         """The original over the published columns; None if it was not dossier."""
         if self.data is None:
             return None
-        return counted(
+        return count_columns(
             self.data, (*self.with_role("quasi-identifier"), *self.with_role("sensitive"))
         )
 
@@ -127,7 +130,7 @@ def open_dossier(
     if public:
         _require_nothing_private({"data": data, "policy": policy, "ledger": ledger})
     policy = policy_of(policy)
-    found = _release(release)
+    found = _open(release, policy)
     return Dossier(found, data, policy, None if ledger is None else Path(ledger), public)
 
 
@@ -146,18 +149,15 @@ def _describe(value: object) -> str:
     return str(value) if isinstance(value, str | PathLike) else f"a {type(value).__name__}"
 
 
-def _release(release: object) -> Path | Release | Decoupled | Table:
-    if isinstance(release, Release | Decoupled):
+def _open(release: object, policy: Policy | None) -> Published:
+    """Open a release; refuse a plain table."""
+    if isinstance(release, Release | Decoupled) and release.folder is not None:
         # What lies in the folder is what others get, whatever the object remembers.
-        return release if release.folder is None else release.folder
-    if (stored := stored_release(release)) is not None:
-        return stored
-    if (several := stored_tables(release)) is not None:
-        return next(iter(several.tables.values()))
+        release = release.folder
+    found = open_release(release, policy)
+    if isinstance(found, UnreadableRelease) or found.manifest is not None:
+        return found
     if isinstance(release, str | PathLike):
-        folder = Path(release).expanduser()
-        if (folder / MANIFEST).is_file():
-            return folder
         raise InputError(
             f"there is no {MANIFEST} in {shown(release)!r}. Give the folder of a release; of a "
             "plain table, sfumato verify says what it gives away."

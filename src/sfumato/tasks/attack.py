@@ -7,7 +7,7 @@ from sfumato.checks import names_in
 from sfumato.counts import FrequencySet
 from sfumato.errors import ParameterError, UnknownColumnError, some
 from sfumato.hierarchy import HierarchyBuilder, Ladder
-from sfumato.releases.opening import counted
+from sfumato.releases.opening import count_columns
 
 
 def attack(
@@ -52,7 +52,7 @@ def attack(
     attacked = tuple(dict.fromkeys(one.column for one in attacks))
     _refuse_known(attacked, names)
     builders = _builders(hierarchies or {}, attacked)
-    counts = counted(data, (*names, *attacked))
+    counts = count_columns(data, (*names, *attacked))
     ladders = {name: _ladder(counts, name, builder) for name, builder in builders.items()}
     target = Target.of_table(counts, names, attacked, ladders)
     return tuple(one.find(target) for one in attacks)

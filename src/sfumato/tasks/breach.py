@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 
 from sfumato.counts import Column, FrequencySet
-from sfumato.decouplings.base import GroupedTables
+from sfumato.decouplings.base import GroupedTables, Kind
 from sfumato.errors import InputError, ParameterError, suggest
 from sfumato.leaks import Exposure, RiskLevels
-from sfumato.policy import GivenPolicy, policy_of
-from sfumato.releases.opening import parts_of, release_folder, risk_levels_of, subject_of
-from sfumato.releases.release import Release
-from sfumato.tables import open_table
+from sfumato.policy import GivenPolicy
+from sfumato.releases.opening import open_release
+from sfumato.tables import Table
 from sfumato.text import text_or_none
 from sfumato.typing import Progress, Value, silent
 
@@ -90,33 +89,28 @@ def breach(
     """
     report = progress or silent
 
-    def count(table: object, names: Sequence[str]) -> FrequencySet:
-        return open_table(table).count(
-            tuple(names), progress=lambda done, total: report("count", done, total)
-        )
+    def count(table: Table, names: Sequence[str]) -> FrequencySet:
+        return table.count(tuple(names), progress=lambda done, total: report("count", done, total))
 
-    parts = parts_of(data)
-    if parts is not None:
-        grouped, manifest = parts
-        grouped = _choose_columns(grouped, quasi_identifiers, sensitive)
-        own = risk_levels_of(policy_of(policy), manifest)
+    release = open_release(data, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
+    if release.kind is not Kind:
+        grouped = _choose_columns(release.groups, quasi_identifiers, sensitive)
+        known = tuple(column.name for column in grouped.quasi_identifiers)
         counts = None
         if original is not None:
-            counts = count(_table(original), _columns(grouped))
-        return Exposure(grouped, counts, levels or own, alpha)
+            counts = count(open_release(original).table, (*known, *grouped.names))
+        return Exposure(grouped, counts, levels or release.risk_levels, alpha)
     if original is not None:
         raise ParameterError(
             "original", original, "left out", why="the table that is given is whole itself"
         )
-    subject = subject_of(data, quasi_identifiers, sensitive, policy)
-    if not subject.sensitive:
+    if not release.sensitive:
         raise ParameterError(
             "sensitive", [], "the columns that are guessed", why="sensitive=['illness'] names them"
         )
-    counts = count(subject.data, (*subject.quasi_identifiers, *subject.sensitive))
-    grouped = GroupedTables.of(counts, subject.quasi_identifiers, subject.sensitive)
-    own = risk_levels_of(subject.policy, subject.manifest)
-    return Exposure(grouped, counts, levels or own, alpha)
+    counts = count(release.table, release.columns)
+    grouped = GroupedTables.of(counts, release.quasi_identifiers, release.sensitive)
+    return Exposure(grouped, counts, levels or release.risk_levels, alpha)
 
 
 def _choose_columns(
@@ -134,13 +128,3 @@ def _choose_columns(
         return grouped
     tables = tuple(grouped.table(name) for name in dict.fromkeys(sensitive))
     return GroupedTables(grouped.quasi_identifiers, grouped.labels, grouped.sizes, tables)
-
-
-def _columns(grouped: GroupedTables) -> tuple[str, ...]:
-    return (*(column.name for column in grouped.quasi_identifiers), *grouped.names)
-
-
-def _table(original: object) -> object:
-    """Find the rows of a release, or take a table as it is."""
-    released = isinstance(original, Release) or release_folder(original) is not None
-    return subject_of(original).data if released else original

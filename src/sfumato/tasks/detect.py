@@ -7,7 +7,7 @@ import numpy as np
 
 from sfumato.checks import require_int, require_number
 from sfumato.content import save_text
-from sfumato.decouplings.base import GroupedTables
+from sfumato.decouplings.base import Kind
 from sfumato.drawing import heatmap_svg, network_svg
 from sfumato.errors import OutputError, ParameterError
 from sfumato.leaks import Findings, RiskLevels
@@ -23,9 +23,7 @@ from sfumato.networks import (
     to_graphml,
 )
 from sfumato.policy import GivenPolicy
-from sfumato.releases.manifest import Manifest
-from sfumato.releases.opening import Subject, parts_of, risk_levels_of, subject_of
-from sfumato.tables import open_table
+from sfumato.releases.opening import open_release
 from sfumato.text import text_of
 from sfumato.typing import Progress, Value, silent
 
@@ -59,7 +57,7 @@ def detect(  # noqa: PLR0913 - all but one have a default and are named
         data: A release, its folder, or a table: a path (CSV, Parquet, Feather), pandas,
             Polars, Arrow.
         quasi_identifiers: The columns others may know; a release knows its own.
-        sensitive: The columns nobody should learn about a person.
+        sensitive: The columns that should not become known of a person.
         policy: Where the roles come from if they are not named.
         alpha: What a probability must exceed to be reported; above 0, below 1.
         learner: How the structure is learned; see `sf.networks.LEARNERS`.
@@ -87,37 +85,27 @@ def detect(  # noqa: PLR0913 - all but one have a default and are named
     require_number("prior", prior, at_least=0)
     if support is not None:
         require_int("support", support, at_least=1)
-    parts = parts_of(data)
-    if parts is not None:
-        subject = _of_parts(*parts, sensitive)
-        counts = random_table(parts[0], np.random.default_rng(0)).project(subject.columns)
-    else:
-        subject = subject_of(data, quasi_identifiers, sensitive, policy)
-        counts = open_table(subject.data).count(
-            subject.columns, progress=lambda done, total: report("count", done, total)
+    release = open_release(data, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
+    if release.kind is Kind:
+        counts = release.table.count(
+            release.columns, progress=lambda done, total: report("count", done, total)
         )
-    fit = fit_columns(counts, subject.quasi_identifiers, subject.sensitive)
+    else:
+        table = random_table(release.groups, np.random.default_rng(0))
+        counts = table.project(release.columns)
+    fit = fit_columns(counts, release.quasi_identifiers, release.sensitive)
     learn = LEARNERS[learner]() if isinstance(learner, str) else learner
     return Findings(
         counts=counts,
-        quasi_identifiers=subject.quasi_identifiers,
-        sensitive=subject.sensitive,
+        quasi_identifiers=release.quasi_identifiers,
+        sensitive=release.sensitive,
         networks=learn_networks(counts, fit, learn, report),
         alpha=alpha,
-        support=support or subject.k or DEFAULT_SUPPORT,
-        levels=levels or risk_levels_of(subject.policy, subject.manifest),
+        support=support or release.k or DEFAULT_SUPPORT,
+        levels=levels or release.risk_levels,
         prior=prior,
         notes=fit.notes,
     )
-
-
-def _of_parts(
-    grouped: GroupedTables, manifest: Manifest, sensitive: Sequence[str] | None
-) -> Subject:
-    """Take the roles from a decoupled release."""
-    names = grouped.names if sensitive is None else tuple(sensitive)
-    known = tuple(column.name for column in grouped.quasi_identifiers)
-    return Subject(grouped, known, names, manifest.k, manifest)
 
 
 # Writing findings as pictures, and networks as files other programs read.
@@ -166,7 +154,7 @@ def _network(findings: Findings, name: str, network: Network) -> str:
 
 
 def marked_edges(findings: Findings, network: Network) -> dict[tuple[str, str], float]:
-    """Give the edges that carry a rule above alpha, and how strong its strongest entry is."""
+    """Return the edges that carry a rule above alpha, and how strong its strongest entry is."""
     marked: dict[tuple[str, str], float] = {}
     for rule in findings.rules:
         for column in rule.known:

@@ -11,7 +11,7 @@ from sfumato.errors import HierarchyError, ParameterError
 from sfumato.hierarchy import Ladder
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.recode.problem import ladders_of
-from sfumato.releases.opening import Published, counted, published
+from sfumato.releases.opening import Published, count_columns, open_release
 from sfumato.text import in_order, text_or_none
 from sfumato.typing import BoolArray
 from sfumato.usefulness import Condition, Estimate, Query, ReleaseOnlyReader
@@ -77,9 +77,9 @@ def estimate(
         )
     wanted = {name: wanted_of(name, given) for name, given in where.items()}
     policy = policy_of(policy)
-    found = published(release, tuple(wanted), (), None)
-    tables = found.counted(tuple(wanted))
-    shown = {name: _shown(tables, name) for name in wanted}
+    found = open_release(release, quasi_identifiers=tuple(wanted), sensitive=())
+    tables = found.counts(tuple(wanted))
+    shown = {name: _published_labels(tables, name) for name in wanted}
     readers = _readers(found, shown, wanted, original, policy)
     answers = {
         name: {text_or_none(label): readers[name].answer(label) for label in column.values}
@@ -89,7 +89,7 @@ def estimate(
         Condition(column, np.array([answer.share for answer in answers[name].values()]))
         for name, column in shown.items()
     ]
-    estimator = found.read(tuple(shown.values()), {})
+    estimator = found.estimator(tuple(shown.values()), {})
     least, most = bounds(_parts(tables, answers))
     # Slices that share a column may say more together than one after the other.
     count = min(max(estimator.count(Query(tuple(conditions))), float(least)), float(most))
@@ -97,7 +97,7 @@ def estimate(
     return Estimate(count, round(estimator.total), least, most, asked)
 
 
-def _shown(tables: LinkedTables, name: str) -> Column:
+def _published_labels(tables: LinkedTables, name: str) -> Column:
     """Collect the labels that a column has in all tables it stands in."""
     holding = [table.column(name) for table in tables.tables if name in table.names]
     labels = {text_or_none(value): value for column in holding for value in column.values}
@@ -129,16 +129,16 @@ def _raw(
     """Find the raw values of columns, and their hierarchies: in the original, or in the policy."""
     if original is not None:
         others = () if policy is None else policy.quasi_identifiers
-        counts = counted(original, (*shown, *others))
+        counts = count_columns(original, (*shown, *others))
         return {name: counts.column(name) for name in shown}, ladders_of(policy, counts, others)
-    ladders = {name: _listed(policy, column) for name, column in shown.items()}
+    ladders = {name: _listing_ladder(policy, column) for name, column in shown.items()}
     known = {name: ladder for name, ladder in ladders.items() if ladder is not None}
     missing = {name: (None,) if shown[name].missing >= 0 else () for name in known}
     columns = {name: Column(name, (*each.values, *missing[name])) for name, each in known.items()}
     return columns, known
 
 
-def _listed(policy: Policy | None, column: Column) -> Ladder | None:
+def _listing_ladder(policy: Policy | None, column: Column) -> Ladder | None:
     """Build a hierarchy that lists its raw values itself, as trees and files do."""
     rule = None if policy is None else policy.columns.get(column.name)
     if rule is None or rule.hierarchy is None:

@@ -26,8 +26,9 @@ from sfumato.evidence import (
     write_whole,
 )
 from sfumato.evidence.keys import signing_key
-from sfumato.releases.evidence import check_tables, release_in_database, sign_tables
+from sfumato.releases.evidence import check_tables, sign_tables
 from sfumato.releases.manifest import MANIFEST
+from sfumato.releases.opening import Published, open_release
 from sfumato.releases.release import Decoupled, Release
 from sfumato.verifier import Verdict, verify_folder
 
@@ -62,10 +63,10 @@ def sign(
         True
     """
     signer = signing_key(key)
-    table = release_in_database(release)
-    if table is not None:
-        return sign_tables(table, signer, force=force)
-    folder = _folder_of(release)
+    opened = open_release(release)
+    if opened.database is not None:
+        return sign_tables(opened.database, signer, force=force)
+    folder = _folder_of(opened)
     if not (folder / MANIFEST).is_file():
         raise InputError(
             f"there is no {MANIFEST} in {str(folder)!r}. Give the folder of a release."
@@ -73,7 +74,7 @@ def sign(
     verdict = verify_folder(folder)
     if (folder / EVIDENCE).exists():
         require_unbroken(verdict)
-        evidence = unchanged(folder)
+        evidence = require_unchanged(folder)
         if not force:
             _refuse_another_signer(folder, signer)
         sign_evidence(folder, evidence, signer)
@@ -122,28 +123,28 @@ def check_evidence(
     """
     if public_key is not None and not isinstance(public_key, PublicKey):
         public_key = PublicKey.load(public_key)
-    table = release_in_database(release)
-    if table is not None:
-        return check_tables(table, public_key)
-    return check(_folder_of(release), public_key)
+    opened = open_release(release)
+    if opened.database is not None:
+        return check_tables(opened.database, public_key)
+    return check(_folder_of(opened), public_key)
 
 
-def _folder_of(release: Release | Decoupled | str | PathLike[str]) -> Path:
-    if isinstance(release, Release | Decoupled):
-        if release.folder is None:
-            raise InputError("a release in memory has no evidence. Write it to a folder.")
+def _folder_of(release: Published) -> Path:
+    if release.folder is not None:
         return release.folder
-    return Path(release).expanduser()
+    if isinstance(release.given, str | PathLike):
+        return Path(release.given).expanduser()
+    raise InputError("a release in memory has no evidence. Write it to a folder.")
 
 
 def require_unbroken(verdict: Verdict) -> None:
-    """Let pass what cannot be recomputed here, without a population: the evidence has it."""
+    """Raise if a check is broken; what needs a population to be recomputed may be unchecked."""
     if any(each.status == "broken" for each in verdict.checks):
         raise VerificationError(f"it was not signed, for it does not hold.\n{verdict}")
 
 
-def unchanged(folder: Path) -> Evidence:
-    """Give the evidence of a folder that is what was published, but for a report on it."""
+def require_unchanged(folder: Path) -> Evidence:
+    """Return the evidence of a folder that is what was published, but for a report on it."""
     found = check(folder)
     broken = {each.name for each in found.checks if each.status != "holds"}
     if broken <= {"files", "sha256"}:
@@ -168,11 +169,11 @@ def _refuse_another_signer(folder: Path, signer: SigningKey) -> None:
         )
 
 
-# Enclose: put a report for everybody into the release that it is about, and into its evidence.
+# Enclosing a public report in the release that it is about, and in its evidence.
 
 
 def is_inside(folder: Path | None, path: Path) -> bool:
-    """Tell whether a file would lie in a release, whatever links lead there.
+    """Return whether a file would lie in a release, whatever links lead there.
 
     >>> is_inside(Path("release"), Path("release/../release/report.html"))
     True
@@ -187,12 +188,12 @@ def is_inside(folder: Path | None, path: Path) -> bool:
 def require_place(
     folder: Path | None, path: Path, *, public: bool, key: SigningKey | None = None
 ) -> None:
-    """Refuse a place where a report may not be, before any work is done.
+    """Raise before any work is done if a report may not be in a place.
 
     Args:
         folder: The release it is about.
         path: The file it shall be.
-        public: Whether it is a page for everybody.
+        public: Whether it is a page for all readers.
         key: Signs the release again, if the report joins it.
     """
     if folder is not None and is_inside(folder, path):
@@ -235,7 +236,7 @@ def enclose(folder: Path, text: str, key: SigningKey | None = None) -> Path:
     _require_enclosable(folder, path, public=True, key=key)
     if key is not None:
         require_unbroken(verify_folder(folder))
-    evidence = unchanged(folder) if os.path.lexists(folder / EVIDENCE) else None
+    evidence = require_unchanged(folder) if os.path.lexists(folder / EVIDENCE) else None
     before = path.read_bytes() if path.exists() else None
     write_whole(path, data)
     try:

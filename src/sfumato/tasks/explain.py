@@ -1,4 +1,4 @@
-"""Explain: what somebody learns of one person from a release."""
+"""Explain: the belief about one person that follows from a release."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,8 +10,8 @@ from sfumato.adversary.explanation import Belief, Explanation, Place
 from sfumato.adversary.person import Knowledge, OnePerson, PersonSearch
 from sfumato.counts import Column
 from sfumato.errors import ParameterError, UnknownColumnError, suggest
-from sfumato.policy import GivenPolicy, Missing, policy_of
-from sfumato.releases.opening import Published, manifest_of, published
+from sfumato.policy import GivenPolicy, Missing
+from sfumato.releases.opening import Published, open_release
 from sfumato.text import STAR, is_missing, text_of
 from sfumato.typing import FloatArray, Value
 
@@ -27,11 +27,11 @@ def explain(
     sensitive: Sequence[str] | None = None,
     data: object = None,
 ) -> Explanation:
-    """Say what somebody who knows a person learns of the person's sensitive values.
+    """Compute what an adversary who knows a person learns of the person's sensitive values.
 
     The adversary knows that the person is in the data, and some quasi-identifiers as they were
     before the release. Every class, group or bucket that fits is taken, each person in it being
-    as likely the one. What is believed of everybody (the share of each value in the whole
+    as likely the one. What is believed of all people (the share of each value in the whole
     release) stands beside, for an adversary who never saw whom values belong to.
 
     Does not promise: that others know no more. What is believed follows from what you say is
@@ -43,13 +43,13 @@ def explain(
         person: What is known of the person: raw values of some quasi-identifiers, or labels.
         knows: What else is known. `{"not": "flu"}` (or a list) rules values out;
             `{"is": {"work": "Sales"}}` is a sensitive value; `{"prior": {"flu": 0.001}}` is how
-            likely a value is to the adversary, in place of its share among everybody. Where
+            likely a value is to the adversary, in place of its share among all people. Where
             several columns have the value, name one: `{"not": {"ill": "flu"}}`.
         column: The sensitive column that is asked about; by default all.
         policy: The policy the release was made with. Its hierarchies say what labels stand for;
             without it only intervals, masks such as `476**` and `*` can be read.
         quasi_identifiers: The columns others may know, if nothing else says so.
-        sensitive: The columns nobody should learn, likewise.
+        sensitive: The columns that should not become known, likewise.
         data: The table the release was made of, for hierarchies that are built from the data.
 
     Example:
@@ -70,25 +70,20 @@ def explain(
         flu              67 %    0 %
         heart disease     0 %    0 %
     """
-    policy = policy_of(policy)
-    opened = published(release, quasi_identifiers, sensitive, policy)
+    opened = open_release(release, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
     _require_roles(opened, column)
-    known = _known(person, opened)
-    manifest = manifest_of(release)
-    if manifest is not None:
-        missing: str | None = manifest.missing
-    else:
-        missing = None if policy is None else policy.missing.value
+    known = _read_person(person, opened)
+    manifest = opened.manifest
     search = PersonSearch(
         opened,
         known,
-        policy,
+        opened.policy,
         data,
-        matches_any=missing == Missing.MATCHES_ANY.value,
+        matches_any=opened.missing == Missing.MATCHES_ANY.value,
         stars_are_people=manifest is not None and manifest.rows.suppression == "remove",
     )
     knowledge = Knowledge.read(knows, [search.tables.column(name) for name in opened.sensitive])
-    return _explain(search, knowledge, _asked(opened, column, knowledge))
+    return _explain(search, knowledge, _columns_asked(opened, column, knowledge))
 
 
 def _require_roles(opened: Published, column: str | None) -> None:
@@ -100,7 +95,7 @@ def _require_roles(opened: Published, column: str | None) -> None:
         raise UnknownColumnError(column, opened.sensitive, where="the sensitive columns")
 
 
-def _known(person: Mapping[str, Value], opened: Published) -> dict[str, Value]:
+def _read_person(person: Mapping[str, Value], opened: Published) -> dict[str, Value]:
     if not isinstance(person, Mapping):
         raise ParameterError("person", person, 'columns with a value each, such as {"age": 41}')
     for name in person:
@@ -116,7 +111,7 @@ def _known(person: Mapping[str, Value], opened: Published) -> dict[str, Value]:
     return {name: None if is_missing(value) else value for name, value in person.items()}
 
 
-def _asked(opened: Published, column: str | None, knowledge: Knowledge) -> list[str]:
+def _columns_asked(opened: Published, column: str | None, knowledge: Knowledge) -> list[str]:
     names = opened.sensitive if column is None else (column,)
     left = [name for name in names if name not in knowledge.held]
     if not left:
@@ -129,7 +124,7 @@ def _asked(opened: Published, column: str | None, knowledge: Knowledge) -> list[
 def _explain(search: PersonSearch, knowledge: Knowledge, asked: Sequence[str]) -> Explanation:
     kind, column = search.opened.kind, search.tables.column
     plain = OnePerson(search.pieces, search.n, by_size=kind.by_size)
-    names = [name for name in search.opened.sensitive if name in _concerned(knowledge)]
+    names = [name for name in search.opened.sensitive if name in _columns_concerned(knowledge)]
     weights = {n: knowledge.weights(column(n), plain.prior(n)) for n in names}
     person = replace(plain, weights=weights)
     likely = _snap_to_0_or_1(person.groups)
@@ -152,7 +147,7 @@ def _explain(search: PersonSearch, knowledge: Knowledge, asked: Sequence[str]) -
     )
 
 
-def _concerned(knowledge: Knowledge) -> set[str]:
+def _columns_concerned(knowledge: Knowledge) -> set[str]:
     return {*knowledge.ruled_out, *knowledge.held, *knowledge.believed}
 
 
@@ -192,8 +187,8 @@ def _notes(
     elif not found:
         unread = search.unreadable()
         notes += [
-            f"{name}: nothing that is published stands for {_shown(search.known[name])}. "
-            f"{suggest(_shown(search.known[name], bare=True), labels)}"
+            f"{name}: nothing that is published stands for {_value_text(search.known[name])}. "
+            f"{suggest(_value_text(search.known[name], bare=True), labels)}"
             for name, labels in unread.items()
         ]
         if not unread:
@@ -207,7 +202,7 @@ def _notes(
     return tuple(notes)
 
 
-def _shown(value: Value, *, bare: bool = False) -> str:
+def _value_text(value: Value, *, bare: bool = False) -> str:
     if value is None:
         return "" if bare else "a missing value"
     return text_of(value) if bare else repr(text_of(value))

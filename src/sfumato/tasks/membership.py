@@ -13,7 +13,7 @@ from sfumato.content import Cell, Content, FineShare, Showable, Table
 from sfumato.errors import ParameterError, UnknownNameError
 from sfumato.policy import GivenPolicy, policy_of
 from sfumato.recode.problem import ladders_of
-from sfumato.releases.opening import counted, published, require_alike
+from sfumato.releases.opening import count_columns, open_release, require_alike
 from sfumato.text import percent
 from sfumato.typing import Progress
 
@@ -40,7 +40,7 @@ class Presences(Showable):
         return len(self.results)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the figures as plain values, ready for JSON."""
+        """Return the figures as plain values, ready for JSON."""
         found = {name: result.to_dict() for name, result in self.results.items()}
         return {"releases": found, "seed": self.seed}
 
@@ -116,14 +116,14 @@ def membership(  # noqa: PLR0913 - all but two have a default and are named
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Presences | Presence:
-    """Hold real people and made-up ones against the groups of one or several releases.
+    """Match real people and made-up ones with the groups of one or several releases.
 
-    Whoever knows a person's quasi-identifiers looks for groups (classes or buckets) in which
-    that person could be. Somebody who matches none is certainly not in the data; if nearly all
-    made-up rows match none, matching a group says that a person is. Made-up rows are real
-    values put together at random, and nobody in the data has them.
+    An adversary who knows a person's quasi-identifiers looks for groups (classes or buckets) in
+    which that person could be. A person who matches none is certainly not in the data; if nearly
+    all made-up rows match none, matching a group says that a person is. Made-up rows are real
+    values put together at random, and no person in the data has them.
 
-    Does not promise: that somebody who matches is hidden. A group that fits may still say
+    Does not promise: that a person who matches is hidden. A group that fits may still say
     what its people have; see `breach` and `attack`.
 
     Args:
@@ -163,20 +163,24 @@ def membership(  # noqa: PLR0913 - all but two have a default and are named
         )
     policy = policy_of(policy)
     opened = {
-        name: published(release, quasi_identifiers, sensitive, policy)
+        name: open_release(
+            release, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive
+        )
         for name, release in several.items()
     }
     columns = next(iter(opened.values())).quasi_identifiers
     if not columns:
         raise ParameterError("quasi_identifiers", [], "the columns that others may know")
     require_alike(opened, columns)
-    people = counted(original, columns).project(columns)
+    people = count_columns(original, columns).project(columns)
     ladders = ladders_of(policy, people, columns)
     found: dict[str, Presence] = {}
     for name, each in opened.items():
         # The same seed for all: the same made-up rows.
         rng = np.random.default_rng(seed)
-        found[name] = attack.run(people, matcher_of(people, each, ladders), rng=rng)
+        found[name] = attack.run(
+            people, matcher_of(people, each.counts(columns), each.levels, ladders), rng=rng
+        )
         if progress is not None:
             progress("compare", len(found), len(opened))
     return Presences(found, seed) if isinstance(releases, Mapping) else found["release"]

@@ -14,19 +14,15 @@ from sfumato.leaks import Findings
 from sfumato.leaks.findings import rules_table
 from sfumato.partition import Partitioner
 from sfumato.policy import GivenPolicy, Policy, policy_of
+from sfumato.recode.deciding import count_population, decide, with_findings
 from sfumato.recode.problem import counted_columns
-from sfumato.recode.recoded import recoded
+from sfumato.recode.recoded import recode_counts
+from sfumato.releases.database import open_stored
 from sfumato.releases.manifest import build_manifest
+from sfumato.releases.places import place_for
 from sfumato.releases.release import Decoupled, Release
-from sfumato.releases.stored import open_stored, output_of, refuse_files, refuse_memory
 from sfumato.tables import DatabaseTable
-from sfumato.tasks.anonymize import (
-    AS_THEY_ARE,
-    anonymize,
-    decide,
-    population_of,
-    with_findings,
-)
+from sfumato.tasks.anonymize import anonymize
 from sfumato.tasks.decouple import decouple
 from sfumato.tasks.detect import detect
 from sfumato.typing import Progress, silent
@@ -55,7 +51,7 @@ class Attempts:
         )
         if not self._counts.total:
             raise InputError("the table has no rows: there is nobody to protect")
-        self._population = population_of(policy, report)
+        self._population = count_population(policy, report)
 
     def release(self, refine: Sequence[Findings] = ()) -> Release:
         """Decide as `sf.anonymize` would; what would be published can be counted, and no more."""
@@ -64,7 +60,7 @@ class Attempts:
         counts = self._counts.project(decided)
         decision = decide(self._policy, asked, counts, self._population, self._report)
         rng = np.random.default_rng()
-        published = recoded(self._counts, decision.recoding, decided, rng)
+        published = recode_counts(self._counts, decision.recoding, decided, rng)
         manifest = build_manifest(asked, self._roles, decision, reproducible=False)
         # Suppressed rows are not among these counts, not even as stars.
         manifest = replace(manifest, rows=replace(manifest.rows, suppression="remove"))
@@ -85,11 +81,11 @@ class Step:
 
     @property
     def exposed(self) -> int:
-        """How many people a rule tells the truth about."""
+        """The number of people a rule tells the truth about."""
         return self.findings.exposed
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values that JSON can hold."""
+        """Return everything as plain values that JSON can hold."""
         return {
             "action": self.action,
             "why": self.why,
@@ -109,12 +105,12 @@ class Protected(Showable):
 
     @property
     def findings(self) -> Findings:
-        """What is still found in the end."""
+        """The findings in the release that came out."""
         return self.steps[-1].findings
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What deserves a second look before publishing."""
+        """Facts that deserve a second look before publishing."""
         left = self.findings.leaks
         still = (
             f"{len(left)} rules still reveal a sensitive value to {self.steps[-1].exposed} people: "
@@ -124,7 +120,7 @@ class Protected(Showable):
         return (*self.release.warnings, *more)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values that JSON can hold."""
+        """Return everything as plain values that JSON can hold."""
         return {
             "release": self.release.to_dict(),
             "steps": [step.to_dict() for step in self.steps],
@@ -203,35 +199,36 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
         (['anonymize', 'refine'], 16, 0)
     """
     require_int("rounds", rounds, at_least=0)
-    if output is None:
-        refuse_memory(data)
-    stored = output_of(output, data, force=force, format=format)
-    policy = _with_method(policy, method)
-    report = progress or silent
-    form = None if output is None or stored is not None else format or "parquet"
-    table = open_stored(data)
-    attempts = None if table is None else _in_database(table, policy, form, report)
+    place = place_for(output, data, format=format, force=force, whole_rows=True)
+    policy = policy_of(policy)
+    if method is not None:
+        policy = policy.with_method(method)
+    table, attempts = open_stored(data), None
+    if table is not None:
+        # Before anything is tried, and even if it is decoupled in the end.
+        place.require_room(table, policy.check_against(table.columns))
+        attempts = Attempts(table, policy, progress or silent)
     # One connection for all that follows: a file may not be open twice.
     data = table or data
 
     def look(release: Release | Decoupled) -> Findings:
         return detect(release, alpha=alpha, support=support, progress=progress)
 
-    def anonymized(**where: Any) -> Release:  # noqa: ANN401 - options of anonymize
+    def anonymize_with(**where: Any) -> Release:  # noqa: ANN401 - options of anonymize
         return anonymize(data, policy, refine=refine, progress=progress, **where)
 
-    def tried() -> Release:
-        return anonymized() if attempts is None else attempts.release(refine)
+    def attempt() -> Release:
+        return anonymize_with() if attempts is None else attempts.release(refine)
 
     refine: list[Findings] = []
-    release = tried()
+    release = attempt()
     steps = [Step("anonymize", look(release), "as the policy says")]
     blocked = ""
     while steps[-1].findings.advice().generalise and len(refine) < rounds:
         columns = ", ".join(steps[-1].findings.advice().generalise)
         refine.append(steps[-1].findings)
         try:
-            release = tried()
+            release = attempt()
         except InfeasibleError as error:
             blocked = f"{columns} cannot be hidden by generalising: {error}"
             refine.pop()
@@ -240,35 +237,10 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     apart = steps[-1].findings.advice().decouple
     if decouple_with is None or not apart:
         if output is not None:
-            release = anonymized(output=output, format=format, force=force)
+            release = anonymize_with(output=output, format=format, force=force)
         return Protected(release, tuple(steps), blocked)
     decoupled = decouple(
         release, decouple_with, output=output, format=format, force=force, progress=progress
     )
     steps.append(Step("decouple", look(decoupled), f"{', '.join(apart)} told about each other"))
     return Protected(decoupled, tuple(steps), blocked)
-
-
-def _with_method(
-    policy: GivenPolicy, method: str | Mapping[str, Any] | Partitioner | None
-) -> Policy:
-    loaded = policy_of(policy)
-    return loaded if method is None else loaded.with_method(method)
-
-
-def _in_database(
-    table: DatabaseTable, policy: Policy, form: str | None, report: Progress
-) -> Attempts:
-    """Get ready to try releases of a table in a database.
-
-    Args:
-        table: The table.
-        policy: What every attempt keeps.
-        form: The format of the files that are asked for, if any.
-        report: Told how far each stage is.
-    """
-    roles = policy.check_against(table.columns)
-    if form is not None:
-        # Not only if it is not decoupled in the end: nobody waits for that.
-        refuse_files(table, form, [name for name, role in roles.items() if role in AS_THEY_ARE])
-    return Attempts(table, policy, report)

@@ -15,11 +15,10 @@ from sfumato.drawing.heatmap import Words, heatmap_svg
 from sfumato.errors import InputError, ParameterError, UnknownNameError
 from sfumato.policy import GivenPolicy, policy_of
 from sfumato.recode.problem import ladders_of
-from sfumato.releases.opening import counted, published, require_alike, subject_of, without_starred
+from sfumato.releases.opening import PublishedTable, count_columns, open_release, require_alike
 from sfumato.slicing import Correlations
 from sfumato.slicing import correlations as measured
 from sfumato.slicing.correlation import MEASURES
-from sfumato.tables import open_table
 from sfumato.typing import Progress
 from sfumato.usefulness import Classification, Exam, Utilities, Utility, Workload
 
@@ -110,13 +109,13 @@ def utility(  # noqa: PLR0913 - all but two have a default and are named
         raise ParameterError("release", release, expected, why="{'k=5': release}")
     policy = policy_of(policy)
     found = {
-        name: published(each, quasi_identifiers, sensitive, policy)
+        name: open_release(each, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
         for name, each in releases.items()
     }
     first = next(iter(found.values()))
     columns = (*first.quasi_identifiers, *first.sensitive)
     require_alike(found, columns)
-    counts = counted(original, columns).project(columns)
+    counts = count_columns(original, columns).project(columns)
     if not counts.total:
         raise ParameterError("original", original, "a table with at least one row")
     exam = Exam(
@@ -130,7 +129,7 @@ def utility(  # noqa: PLR0913 - all but two have a default and are named
     ladders = ladders_of(policy, counts, first.quasi_identifiers)
     marked: dict[str, Utility] = {}
     for name, each in found.items():
-        marked[name] = exam.of(each.read(counts.columns, ladders))
+        marked[name] = exam.of(each.estimator(counts.columns, ladders))
         if progress is not None:
             progress("compare", len(marked), len(found))
     return Utilities(marked) if isinstance(release, Mapping) else marked["release"]
@@ -143,7 +142,7 @@ def _learning(
     if classify is None:
         return None
     tree = Classification(classify) if isinstance(classify, str) else classify
-    return tree, counts if tree.test is None else counted(tree.test, counts.names)
+    return tree, counts if tree.test is None else count_columns(tree.test, counts.names)
 
 
 # Correlations: which columns of a table have how much to do with each other.
@@ -285,9 +284,11 @@ def correlations(
     """
     if measure not in MEASURES:
         raise UnknownNameError("measure", measure, list(MEASURES))
-    subject = subject_of(data, quasi_identifiers, sensitive, policy)
-    counts = without_starred(open_table(subject.data).count(subject.columns), subject)
+    release = open_release(data, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
+    table = release.table
+    assert isinstance(release, PublishedTable)  # noqa: S101 - nothing else has rows
+    counts = release.without_starred(table.count(release.columns))
     if not counts.total:
         raise InputError("there is no row that is not suppressed: nothing can be compared")
-    found = measured(counts, subject.columns, measure=measure)
-    return CorrelationMap(found.names, found.strength, measure, counts.total, subject.sensitive)
+    found = measured(counts, release.columns, measure=measure)
+    return CorrelationMap(found.names, found.strength, measure, counts.total, release.sensitive)

@@ -1,9 +1,8 @@
 """Verify: may this be published? Promises recomputed, attacks run, one answer."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from sfumato.adversary.target import target_of, with_list, with_members
 from sfumato.attacks import ATTACKS, Attack, Linking, Outcome, Target
@@ -20,12 +19,10 @@ from sfumato.content import (
     Showable,
     Table,
 )
-from sfumato.decouplings.base import GroupedTables
+from sfumato.decouplings.base import GroupedTables, Kind
 from sfumato.errors import ParameterError, SfumatoError, UnknownNameError
 from sfumato.policy import GivenPolicy, Policy, RiskLevels, Tolerance, policy_of
-from sfumato.releases.opening import Published, manifest_of, parts_of, published, risk_levels_of
-from sfumato.releases.recompute import recomputed
-from sfumato.releases.stored import open_stored
+from sfumato.releases.opening import Published, open_release
 from sfumato.tables import open_table
 from sfumato.verifier import Check, Verdict
 
@@ -41,9 +38,9 @@ class Assessment(Showable):
 
     The answer is *no* if a promise is broken or could not be checked, or if an attack the release
     is to withstand puts more people at risk than are allowed; *with care* if some belief about
-    somebody reaches the level `high` without that; else *yes*.
+    a person reaches the level `high` without that; else *yes*.
 
-    Does not promise: that the roles are right, or that nobody knows a better attack.
+    Does not promise: that the roles are right, or that there is no better attack.
 
     Example:
         >>> checks = (Check("k-anonymity", "holds", {"k": 2}, {"k": 3}),)
@@ -131,7 +128,7 @@ class Assessment(Showable):
         return (f"{kept} and no attack{those} puts anybody at risk", *also)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it as plain values that JSON can hold."""
+        """Return it as plain values that JSON can hold."""
         return {
             "answer": self.answer,
             **self.verdict.to_dict(),
@@ -210,35 +207,35 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     outside: object = None,
     earlier: object = None,
 ) -> Assessment:
-    """Say whether a release or a table may be published, and why.
+    """Judge whether a release or a table may be published, and why.
 
     First what it is said to keep is recomputed by code that had no part in making it. A release
     is held to its own manifest, and to the policy too if one is given: that its manifest
     promises less than the policy asks is then a broken check. A plain table is held to the policy
     as it stands; nothing is generalised, and no row counts as suppressed. Then every attack
-    that applies is run. Somebody is at risk if an adversary's belief reaches the threshold and the
+    that applies is run. A person is at risk if an adversary's belief reaches the threshold and the
     release at least halved the doubt.
 
     Does not promise: that the roles are right. A column that others know and that is not
-    named a quasi-identifier protects nobody.
+    named a quasi-identifier protects no person.
 
     Args:
-        what: A release, decoupled or not, the folder of one, or a plain table, whoever made it:
+        what: A release, decoupled or not, the folder of one, or a plain table of any origin:
             a path (CSV, Parquet, Feather), a pandas, Polars or Arrow table, or a table of DuckDB,
             PostgreSQL or Spark, which does the counting itself.
         policy: A policy, its path, or its settings as a mapping. A plain table is held to its
             models; a release
             needs it only to find the population's labels and to be compared with.
-        population: A path or table of everybody the data was drawn from, for the models
+        population: A path or table of all people the data was drawn from, for the models
             that compare with it, and as a list to link with if there is no other; None takes
             the policy's. For a release, hierarchies are
             built again from the policy for the population's values, so the people the
             release was made from should be among them.
         quasi_identifiers: The columns others may know, if neither a release nor a policy says so.
-        sensitive: The columns nobody should learn, likewise.
+        sensitive: The columns that should not become known, likewise.
         attacks: Whether to attack, or only by which: names from `sf.attacks.ATTACKS`, or attacks.
-        threshold: From which belief on somebody is at risk; None takes the policy's, or where
-            *very high* begins among the risk levels, which is 0.75 if nobody says otherwise.
+        threshold: From which belief on a person is at risk; None takes the policy's, or where
+            *very high* begins among the risk levels, which is 0.75 by default.
         people: How many people may be at risk by any one attack; None takes the policy's, or 0.
         data: The table the release was made of, for the attack on who is in it.
         outside: A list of people with some of the quasi-identifiers as they are, and perhaps
@@ -263,30 +260,26 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         require_number("threshold", threshold, above=0, at_most=1)
     if people is not None:
         require_int("people", people, at_least=0)
-    # One connection for all that follows, and no other state of the table in between.
-    what = open_stored(what) or what
-    verdict = recomputed(what, policy, population)
+    release = open_release(what, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
+    verdict = release.recompute(population)
     if not isinstance(attacks, bool) and not attacks:
         raise ParameterError("attacks", attacks, "True, False, or a list of names or attacks")
     if not attacks:
-        return Assessment(_promising(verdict, policy))
-    roles = (quasi_identifiers, sensitive)
+        return Assessment(_require_promises(verdict, policy))
     try:
-        manifest = manifest_of(what)
-        if manifest is not None and not manifest.rows.published:
-            # Nobody is in it, so nobody can be betrayed.
+        if release.manifest is not None and not release.manifest.rows.published:
+            # No person is in it, so none can be betrayed.
             return Assessment(verdict)
-        target = target_of(what, policy, *roles)
-        levels = risk_levels_of(policy, manifest)
+        target = target_of(release)
+        levels = release.risk_levels
     except SfumatoError:
         # What is wrong with the files has been found already, and is said there.
         if verdict.checks and not verdict.holds:
             return Assessment(verdict)
         raise
-    opened = partial(published, what, *roles, policy)
-    target = _informed(target, opened, data, _Lists(outside, population), policy)
+    target = _inform(target, release, data, outside, population)
     if earlier is not None:
-        target = replace(target, earlier=_parts(earlier))
+        target = replace(target, earlier=_earlier_groups(earlier))
     tolerated = Tolerance() if policy is None else policy.verdict
     limit = tolerated.from_belief(levels) if threshold is None else threshold
     chosen = list(ATTACKS) if attacks is True else attacks
@@ -294,8 +287,8 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     return Assessment(verdict, outcomes(target, chosen, limit), levels, allowed)
 
 
-def _promising(verdict: Verdict, policy: Policy | None) -> Verdict:
-    """Refuse to look at nothing: a plain table that promises nothing and is not attacked."""
+def _require_promises(verdict: Verdict, policy: Policy | None) -> Verdict:
+    """Return the verdict; raise for a plain table that promises nothing and is not attacked."""
     if policy is None and not verdict.checks:
         raise ParameterError(
             "policy",
@@ -307,47 +300,42 @@ def _promising(verdict: Verdict, policy: Policy | None) -> Verdict:
     return verdict
 
 
-class _Lists(NamedTuple):
-    """Who might be looked for: a list, or everybody the data was drawn from."""
-
-    outside: object
-    population: object
-
-
-def _informed(
-    target: Target,
-    opened: Callable[[], Published],
-    data: object,
-    lists: _Lists,
-    policy: Policy | None,
+def _inform(
+    target: Target, release: Published, data: object, outside: object, population: object
 ) -> Target:
-    """Give an adversary what there is besides the release."""
-    everybody = lists.population
-    if everybody is None and policy is not None:
-        everybody = policy.population
+    """Attach what an adversary has besides the release.
+
+    Args:
+        target: The release as it is attacked.
+        release: The same, opened.
+        data: The table it was made of, if it was given.
+        outside: A list of people, if one was given.
+        population: All people the data was drawn from; they are the list if there is no other.
+    """
+    if population is None and release.policy is not None:
+        population = release.policy.population
     linked = bool(Linking.against(target, 1))
-    if lists.outside is not None and linked:
-        target = with_list(target, opened(), lists.outside, policy)
-    elif lists.outside is not None:
-        # A list that cannot be read is refused even if nobody can be linked by it.
-        open_table(lists.outside)
-    elif everybody is not None and linked:
-        release = opened()
-        target = with_list(target, release, everybody, policy, names=release.quasi_identifiers)
-    return target if data is None else with_members(target, opened(), data, policy)
+    if outside is not None and linked:
+        target = with_list(target, release, outside)
+    elif outside is not None:
+        # A list that cannot be read is refused even if no person can be linked by it.
+        open_table(outside)
+    elif population is not None and linked:
+        target = with_list(target, release, population, names=release.quasi_identifiers)
+    return target if data is None else with_members(target, release, data)
 
 
-def _parts(earlier: object) -> GroupedTables:
-    """Open the release before."""
-    parts = parts_of(earlier)
-    if parts is None:
+def _earlier_groups(earlier: object) -> GroupedTables:
+    """Read the groups of the release before."""
+    release = open_release(earlier)
+    if release.kind is Kind:
         raise ParameterError(
             "earlier",
             earlier,
             "a release decoupled by break-merge, or its folder",
             why="what two releases tell together is found by subtracting their tables",
         )
-    return parts[0]
+    return release.groups
 
 
 def outcomes(

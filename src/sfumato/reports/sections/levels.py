@@ -16,7 +16,7 @@ from sfumato.content import (
 from sfumato.policy import FULL_DOMAIN, Policy
 from sfumato.recode.problem import counted_columns, make_checker
 from sfumato.releases.manifest import ColumnRecord
-from sfumato.releases.opening import counted
+from sfumato.releases.opening import count_columns
 from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
 from sfumato.search import Checker
@@ -126,7 +126,7 @@ def steps_from(data: object, policy: Policy, columns: Sequence[ColumnRecord]) ->
         >>> print(step.sentence)
         One level less on sex would cost 1 row, more than may be suppressed
     """
-    counts = counted(data, counted_columns(policy))
+    counts = count_columns(data, counted_columns(policy))
     people = None
     if policy.population is not None:
         people = open_table(policy.population).count(policy.quasi_identifiers)

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from sfumato.content import Badge, Cell, Figures, Heading, Part, Sentence, Table
 from sfumato.errors import InputError
 from sfumato.evidence import EVIDENCE, read_evidence
-from sfumato.releases.evidence import release_in_database
 from sfumato.releases.manifest import Manifest
 from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
@@ -81,7 +80,7 @@ def _made_with(manifest: Manifest) -> Figures:
 
 def _evidence(dossier: Dossier) -> list[Sentence]:
     folder = dossier.folder
-    if folder is None and (table := release_in_database(dossier.release)) is not None:
+    if folder is None and (table := dossier.release.database) is not None:
         return [_in_database(signed=table.evidence() is not None)]
     if folder is None or not (folder / EVIDENCE).is_file():
         return [Sentence("There is no evidence file: the hashes above are all there is.")]

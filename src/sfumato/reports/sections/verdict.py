@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from sfumato.content import Listing, Part, Sentence, Table
 from sfumato.decouplings.base import GroupedTables
+from sfumato.releases.opening import PublishedTables
 from sfumato.releases.release import Decoupled, Release
 from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter
@@ -59,8 +60,9 @@ def _groups(dossier: Dossier) -> GroupedTables:
     """Return the groups of people who look alike; of buckets, none: attacks tell of those."""
     if dossier.target.grouped is not None:
         return dossier.target.grouped
-    if isinstance(dossier.release, Decoupled):
-        return dossier.release.grouped
+    release = dossier.release
+    if isinstance(release, PublishedTables) and release.known_groups is not None:
+        return release.known_groups
     counts = dossier.target.classes.sizes[:0]
     return GroupedTables((), dossier.target.labels[:0, :0], counts, ())
 

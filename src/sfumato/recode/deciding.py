@@ -1,0 +1,418 @@
+"""Decisions: what becomes of a counted table, by any method."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from sfumato.counts import FrequencySet
+from sfumato.errors import InfeasibleError, InputError, PolicyError
+from sfumato.losses import LOSSES
+from sfumato.models import AlphaKAnonymity
+from sfumato.models.base import promise_text
+from sfumato.partition import (
+    PARTITIONERS,
+    LabelledPartition,
+    Partition,
+    Partitioner,
+    Problem,
+    label_partition,
+)
+from sfumato.partition.base import Progress as PartitionProgress
+from sfumato.partition.base import starting_groups
+from sfumato.policy import FULL_DOMAIN, Missing, Policy
+from sfumato.recode.budget import Budget, BudgetedCounts, count_within
+from sfumato.recode.problem import (
+    Decision,
+    PreparedTable,
+    checker_of,
+    counted_columns,
+    make_problem,
+    prepare,
+    refuse_impossible,
+)
+from sfumato.recoding import FullDomainRecoding
+from sfumato.search import SEARCHES, Checker, Found, Outcome, step_down
+from sfumato.tables import Table, open_table
+from sfumato.typing import Node, Progress
+
+if TYPE_CHECKING:
+    from sfumato.leaks import Findings
+
+
+class DecidedRows(NamedTuple):
+    """A decision, and the rows that it is to be applied to."""
+
+    decision: Decision
+    notes: Sequence[str]
+    """What the release has to say about how it was made."""
+
+    rows: Table
+    """The table, unless workers have recoded its rows already."""
+
+
+@contextmanager
+def deciding(
+    table: Table,
+    columns: Sequence[str],
+    policy: Policy,
+    asked: Policy,
+    *,
+    budget: Budget | None = None,
+    output: str | None = None,
+    report: Progress,
+) -> Iterator[DecidedRows]:
+    """Count a table and decide what becomes of it; rows that workers made go after the block.
+
+    Args:
+        table: The table.
+        columns: What is published of it, in order.
+        policy: What was asked for in the first place.
+        asked: The same policy, or what `with_findings` made of it.
+        budget: How much memory the decision may take; None for as much as it needs.
+        output: The table of a database that will be written, if it is one.
+        report: Told how far each stage is.
+    """
+    partitioner = policy.make_method(PARTITIONERS)
+    found = _count(table, asked, partitioner, budget, report, coarsens=asked is policy)
+    counts = found.counts
+    if counts.total == 0:
+        raise InputError("the table has no rows: there is nobody to protect and nothing to publish")
+    if asked is not policy:
+        yield DecidedRows(decide(policy, asked, counts, None, report), found.notes, table)
+    elif budget is None or partitioner is None or not found.notes:
+        within = found.policy
+        decision = decide(within, within, counts, count_population(policy, report), report)
+        yield DecidedRows(decision, found.notes, table)
+    else:
+        from sfumato.recode.fragments import decided_in_fragments
+
+        report("partition", 0, counts.total)
+        with decided_in_fragments(policy, found, budget, table, columns, output) as solved:
+            report("partition", counts.total, counts.total)
+            yield DecidedRows(solved.decision, [solved.note], solved.rows)
+
+
+def _count(
+    table: Table,
+    policy: Policy,
+    partitioner: Partitioner | None,
+    budget: Budget | None,
+    report: Progress,
+    *,
+    coarsens: bool,
+) -> BudgetedCounts:
+    """Count what a decision needs, within the budget if there is one."""
+    columns = counted_columns(policy)
+
+    def progress(done: int, total: int | None) -> None:
+        report("count", done, total)
+
+    if budget is None:
+        return BudgetedCounts(table.count(columns, progress=progress), policy, ())
+    # A population would have to be counted at the same levels; only workers can go on from coarse
+    # counts row by row.
+    able = partitioner is None or table.has_workers
+    coarsens = coarsens and policy.population is None and able
+    return count_within(budget, table, policy, columns, progress, coarsens=coarsens)
+
+
+def count_population(policy: Policy, report: Progress) -> FrequencySet | None:
+    """Count all people the data was drawn from, if the policy names them."""
+    if policy.population is None:
+        return None
+    return open_table(policy.population).count(
+        policy.quasi_identifiers,
+        progress=lambda done, total: report("population", done, total),
+    )
+
+
+def decide(
+    policy: Policy,
+    asked: Policy,
+    counts: FrequencySet,
+    population: FrequencySet | None,
+    report: Progress,
+) -> Decision:
+    """Decide what becomes of a counted table.
+
+    Args:
+        policy: What was asked for in the first place.
+        asked: The same policy, or what `with_findings` made of it.
+        counts: The table, over the columns that `asked` decides on.
+        population: All people the data was drawn from, if the policy names them.
+        report: Told how far each stage is.
+    """
+    partitioner = policy.make_method(PARTITIONERS)
+    if asked is not policy:
+        return decide_refined(policy, asked, partitioner, counts, report)
+    if partitioner is None:
+        return decide_full_domain(
+            policy, counts, population, lambda checks: report("search", checks, None)
+        )
+    return decide_locally(
+        policy, partitioner, counts, lambda done, total: report("partition", done, total)
+    )
+
+
+# One level per column: the search over the lattice.
+
+
+def decide_full_domain(
+    policy: Policy,
+    counts: FrequencySet,
+    population: FrequencySet | None,
+    on_check: Callable[[int], None],
+) -> Decision:
+    """Find the node that loses least among those that keep the promises."""
+    ready = prepare(policy, counts, population)
+    matches_any = policy.missing is Missing.MATCHES_ANY
+    refuse_impossible(
+        policy.models, ready.counts, ready.sensitive, ready.limit, matches_any=matches_any
+    )
+    checker = checker_of(policy, ready)
+    found = _search(policy, checker, on_check)
+    if found.node is None:
+        raise InfeasibleError(why_infeasible(policy, checker, found))
+    outcome = checker.evaluate(found.node)
+    judged = outcome.judged
+    assert judged is not None  # noqa: S101 - only hopeless nodes are not judged
+    return Decision(
+        recoding=_recoding(policy, checker, outcome),
+        left=checker.left(outcome),
+        sizes=judged.sizes[judged.keep],
+        # What the policy suppresses before the search counts as suppressed too.
+        suppressed=outcome.suppressed + counts.total - checker.total,
+        columns={
+            ladder.column: {"level": level, "height": ladder.height}
+            for ladder, level in zip(checker.grouping.ladders, outcome.node, strict=True)
+        },
+        losses=_losses(policy, checker, outcome),
+        method={"name": FULL_DOMAIN},
+        sensitive=checker.grouping.sensitive,
+        search={
+            "name": policy.search.name,
+            "checks": found.checks,
+            "nodes": checker.lattice.size,
+            "optimal": found.proven,
+        },
+    )
+
+
+def find_node(policy: Policy, counts: FrequencySet, on_check: Callable[[int], None]) -> Node:
+    """Find the levels a policy's search would choose."""
+    ready = prepare(policy, counts)
+    checker = checker_of(policy, ready)
+    found = _search(policy, checker, on_check)
+    if found.node is None:
+        raise InfeasibleError(why_infeasible(policy, checker, found))
+    return found.node
+
+
+def _search(policy: Policy, checker: Checker, on_check: Callable[[int], None]) -> Found:
+    checker.on_check = on_check
+    *_, found = policy.make_search(SEARCHES).run(checker)
+    checker.on_check = None
+    return step_down(checker, found)
+
+
+def _recoding(policy: Policy, checker: Checker, outcome: Outcome) -> FullDomainRecoding:
+    recoding = FullDomainRecoding.at(
+        checker.grouping.ladders, outcome.node, checker.suppressed_classes(outcome)
+    )
+    return recoding.dropping_missing() if policy.missing is Missing.SUPPRESS else recoding
+
+
+def _losses(policy: Policy, checker: Checker, outcome: Outcome) -> dict[str, float]:
+    """Measure the release in every way there is, the policy's own loss first."""
+    losses = {policy.loss.name: outcome.loss}
+    judged = outcome.judged
+    if judged is not None:
+        for name in LOSSES:
+            if name not in losses:
+                loss = LOSSES[name].example().over(checker.attributes, checker.total)
+                losses[name] = loss.of(judged)
+    return losses
+
+
+def why_infeasible(policy: Policy, checker: Checker, found: Found) -> str:
+    """Explain why no node is valid, from what the most general one shows."""
+    top = checker.evaluate(checker.lattice.highest)
+    keep = top.judged
+    left = checker.grouping.classes(checker.grouping.partition(top.node))
+    broken = [
+        f"{promise_text({'model': m.name, **m.params()})} is "
+        + ", ".join(f"{key}={value:g}" for key, value in m.measure(left).items())
+        + " there"
+        for m in policy.models
+        if not m.passes(left).all()
+    ]
+    start = (
+        f"no release keeps the promises: none of the {found.checks} generalisations checked does."
+        if not found.proven
+        else "no release keeps the promises, whatever is generalised."
+    )
+    details = ""
+    if broken and keep is not None:
+        details = (
+            f" Even the most general one suppresses {keep.suppressed} of {checker.total} rows "
+            f"({checker.limit} allowed): {'; '.join(broken)}."
+        )
+    return (
+        f"{start}{details} Ask for less (a smaller k, l or p, a larger t), allow more rows to be "
+        "suppressed, or allow higher levels."
+    )
+
+
+# Classes with labels of their own: local recoding.
+
+
+def decide_locally(
+    policy: Policy, partitioner: Partitioner, counts: FrequencySet, progress: PartitionProgress
+) -> Decision:
+    """Divide the rows into classes that keep the promises, each with labels of its own."""
+    ready = prepare(policy, counts)
+    matches_any = policy.missing is Missing.MATCHES_ANY
+    refuse_impossible(
+        policy.models, ready.counts, ready.sensitive, ready.limit, matches_any=matches_any
+    )
+    problem = make_problem(policy, ready)
+    partition = partitioner.run(problem, progress)
+    labelled = label_partition(problem, partition, partitioner.intervals(problem))
+    method = {"name": partitioner.name, **partitioner.params()}
+    return local_decision(policy, labelled, counts, ready, method)
+
+
+def local_decision(
+    policy: Policy,
+    labelled: LabelledPartition,
+    counts: FrequencySet,
+    ready: PreparedTable,
+    method: Mapping[str, Any],
+) -> Decision:
+    """Describe a labelled partition, or refuse if too many rows would be suppressed."""
+    if labelled.suppressed > ready.limit:
+        raise InfeasibleError(_why(str(method["name"]), labelled))
+    return Decision(
+        recoding=labelled.recoding(counts, ready.items),
+        left=labelled.left,
+        sizes=labelled.partition.sizes,
+        suppressed=labelled.suppressed + counts.total - ready.counts.total,
+        columns=_columns(labelled),
+        losses=_local_losses(policy, labelled),
+        method=method,
+        sensitive=ready.sensitive,
+    )
+
+
+def _columns(labelled: LabelledPartition) -> dict[str, dict[str, Any]]:
+    """Count the rows of each column at each level, or its intervals."""
+    columns: dict[str, dict[str, Any]] = {}
+    for attribute, labels in zip(labelled.problem.attributes, labelled.labels, strict=True):
+        if labels.levels is None:
+            about: dict[str, Any] = {"intervals": len(np.unique(labels.of_class))}
+        else:
+            about = {"height": attribute.ladder.height, "levels": labels.levels.tolist()}
+        columns[attribute.ladder.column] = about
+    return columns
+
+
+def _local_losses(policy: Policy, labelled: LabelledPartition) -> dict[str, float]:
+    """Measure the release in every way there is, the policy's own loss first."""
+    result = labelled.result()
+    own = {policy.loss.name: policy.loss}
+    others = {name: LOSSES[name].example() for name in LOSSES if name not in own}
+    problem = labelled.problem
+    return {
+        name: loss.over(problem.attributes, problem.total).of_local(result)
+        for name, loss in (own | others).items()
+    }
+
+
+def _why(method: str, labelled: LabelledPartition) -> str:
+    """Explain why what was found cannot be published."""
+    models = [promise_text({"model": m.name, **m.params()}) for m in labelled.broken]
+    return (
+        f"{method} finds no release that keeps the promises: {labelled.suppressed} of "
+        f"{labelled.problem.total} rows are in classes that break {' and '.join(models)}, and at "
+        f"most {labelled.problem.limit} rows may be suppressed. Allow more rows to be suppressed, "
+        "allow higher levels, ask for less, or try another method."
+    )
+
+
+# A second decision where a table still leaks: only vulnerable classes are generalised further.
+
+
+def with_findings(policy: Policy, findings: "Findings | Sequence[Findings]") -> Policy:
+    """Add to a policy that no class tells a leaking column with more than alpha.
+
+    The policy itself is returned if there is nothing to add.
+    """
+    if any(model.needs_population for model in policy.models):
+        raise PolicyError(
+            "refining recodes locally, and models that compare with a population do not go with "
+            "that. Remove them from the policy, or decouple what leaks instead."
+        )
+    asked = [
+        AlphaKAnonymity(column, alpha=one.alpha, k=1)
+        for one in (findings if isinstance(findings, Sequence) else [findings])
+        for column in one.advice().generalise
+    ]
+    new = tuple(model for model in dict.fromkeys(asked) if model not in policy.models)
+    return policy.replace(models=(*policy.models, *new)) if new else policy
+
+
+def decide_refined(
+    policy: Policy,
+    refined: Policy,
+    partitioner: Partitioner | None,
+    counts: FrequencySet,
+    progress: Progress,
+) -> Decision:
+    """Decide as the policy says, then generalise further what breaks the refined policy.
+
+    Args:
+        policy: What was asked for in the first place.
+        refined: The same policy with what `with_findings` added.
+        partitioner: The local method; None for one level per column.
+        counts: The table over the refined policy's columns.
+        progress: Told how far each stage is.
+    """
+    ready = prepare(refined, counts)
+    matches_any = policy.missing is Missing.MATCHES_ANY
+    refuse_impossible(
+        refined.models, ready.counts, ready.sensitive, ready.limit, matches_any=matches_any
+    )
+    problem = make_problem(refined, ready)
+    method: dict[str, Any]
+    if partitioner is None:
+        first = counts.project(counted_columns(policy))
+        node = find_node(policy, first, lambda checks: progress("search", checks, None))
+        # Classes that are left alone are published as they were, no finer.
+        problem = replace(problem, lowest=node, free=(False,) * len(node))
+        partition = _classes_at(problem, node)
+        intervals: tuple[bool, ...] = (False,) * len(node)
+        method = {"name": FULL_DOMAIN}
+    else:
+        before = replace(problem, models=policy.models)
+        partition = partitioner.run(before, lambda done, total: progress("partition", done, total))
+        intervals = partitioner.intervals(problem)
+        method = {"name": partitioner.name, **partitioner.params()}
+    from sfumato.partition.bottomup import refine
+
+    progress("refine", 0, None)
+    labelled = label_partition(problem, refine(problem, partition), intervals)
+    method["refined"] = [
+        {"column": model.column, "alpha": model.alpha}
+        for model in refined.models
+        if isinstance(model, AlphaKAnonymity) and model not in policy.models
+    ]
+    return local_decision(refined, labelled, counts, ready, method)
+
+
+def _classes_at(problem: Problem, node: Node) -> Partition:
+    """Return the classes of a node."""
+    groups = starting_groups(replace(problem, highest=node))
+    return Partition.of(groups.item, groups.rows, groups.group)

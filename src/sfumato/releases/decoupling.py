@@ -1,0 +1,210 @@
+"""The description of a decoupled release: what it keeps of the table it is made of."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sfumato.classes import (
+    EquivalenceClasses,
+    SensitiveColumn,
+    classes_from,
+    overlapping,
+    sensitive_column,
+)
+from sfumato.counts import Column, FrequencySet, group
+from sfumato.decouplings import Decoupling, Parts
+from sfumato.errors import InfeasibleError
+from sfumato.hierarchy import Hierarchy, Ladder
+from sfumato.models import PrivacyModel
+from sfumato.policy import Missing
+from sfumato.releases.manifest import (
+    ClassSizes,
+    ColumnRecord,
+    LeftOut,
+    Manifest,
+    Promise,
+    RowRecord,
+    paths_of,
+    plain,
+)
+from sfumato.releases.opening import Published, PublishedTable
+from sfumato.releases.places import DecoupledTable
+from sfumato.schema import Role
+from sfumato.tables import Table
+from sfumato.text import text_of
+
+
+class KeptPromises(NamedTuple):
+    """Models that hold, written as manifests do."""
+
+    models: tuple[Promise, ...]
+    hierarchies: dict[str, dict[str, list[str]]]
+    """Per sensitive column, the labels of each value, where a model measures distances."""
+
+    dropped: tuple[str, ...]
+    """Models that were promised and cannot be recomputed from such tables."""
+
+
+def describe_decoupled(
+    decoupling: Decoupling,
+    release: PublishedTable,
+    parts: Parts,
+    kept: KeptPromises,
+    *,
+    seeded: bool,
+) -> Manifest:
+    """Describe a decoupled release, apart from its files: everything in it may be public."""
+    source = release.manifest
+    said = {} if source is None else {column.name: column for column in source.columns}
+    roles = dict.fromkeys(release.quasi_identifiers, Role.QUASI_IDENTIFIER)
+    roles |= dict.fromkeys(release.sensitive, Role.SENSITIVE)
+    levels: Mapping[str, float] | None = None
+    if source is not None:
+        levels = source.risk_levels
+    elif release.policy is not None:
+        levels = release.policy.risk_levels.to_plain()
+    return Manifest(
+        kind=decoupling.name,
+        columns=tuple(
+            replace(said.get(name, ColumnRecord(name, role.value)), role=role.value)
+            for name, role in roles.items()
+        ),
+        group=parts.group,
+        count=parts.count,
+        rows=RowRecord(
+            parts.grouped.total, 0 if source is None else source.rows.suppressed, "remove"
+        ),
+        # Buckets are not formed by quasi-identifiers, so nothing is missing in what forms them.
+        missing=release.missing if decoupling.keeps_classes else Missing.OWN_VALUE.value,
+        models=kept.models,
+        classes=ClassSizes.of(parts.grouped.sizes),
+        hierarchies=kept.hierarchies,
+        risk_levels=levels,
+        # What else a private table has must not be told.
+        left_out=LeftOut(() if source is None else columns_left_out(release), kept.dropped),
+        notes=tuple(decoupling.notes),
+        reproducible=seeded or (source is not None and source.reproducible),
+    )
+
+
+def columns_left_out(release: PublishedTable) -> tuple[str, ...]:
+    """Return the columns that would have been published beside the others."""
+    used = {*release.quasi_identifiers, *release.sensitive}
+    if release.manifest is None and release.policy is not None:
+        # Identifiers and dropped columns were never to be published.
+        roles = release.policy.check_against(release.table.columns)
+        plain = (name for name, role in roles.items() if role is Role.PLAIN)
+        return tuple(name for name in plain if name not in used)
+    return tuple(name for name in release.table.columns if name not in used)
+
+
+def tables_to_publish(table: Table, parts: Parts) -> list[DecoupledTable]:
+    """Return the tables of a decoupled release, of the types that the table has."""
+    likes = {
+        column.name: table
+        for part in parts.tables
+        for column in part.content.columns
+        if column.values is not None
+    }
+    return [DecoupledTable(part, likes) for part in parts.tables]
+
+
+def as_text(counts: FrequencySet) -> FrequencySet:
+    """Return values as a CSV file holds them: all are text, and an empty text is missing."""
+    values = [
+        [None if value is None else text_of(value) or None for value in column.values]
+        for column in counts.columns
+    ]
+    return FrequencySet.from_codes(counts.names, values, counts.codes, counts.rows)
+
+
+# Promises: measured on the classes of the table, or replaced by those of buckets.
+
+
+def measure_promises(counts: FrequencySet, release: Published) -> KeptPromises:
+    """Measure what was promised of a table; if nothing was, promise the smallest class."""
+    promised, dropped = _models(release)
+    columns = {
+        name: sensitive_column(counts.column(name), _ladder(release, counts.column(name), promised))
+        for name in release.sensitive
+    }
+    classes = _classes(counts, release.quasi_identifiers, columns, release.missing)
+    written = [_measure(model, classes) for model in promised]
+    if not written:
+        k = int(classes.sizes.min())
+        written = [Promise("k-anonymity", {"k": k}, {"k": k})]
+    ladders = {name: column.ladder for name, column in columns.items() if column.ladder is not None}
+    hierarchies = {name: paths_of(ladder) for name, ladder in ladders.items()}
+    return KeptPromises(tuple(written), hierarchies, dropped)
+
+
+def replace_promises(release: Published, models: Sequence[Mapping[str, Any]]) -> KeptPromises:
+    """Return what the tables keep instead; what was promised besides is dropped."""
+    promises = tuple(map(Promise.from_dict, models))
+    new, before = set(map(str, promises)), [str(Promise.of(model)) for model in _all(release)]
+    return KeptPromises(promises, {}, tuple(promise for promise in before if promise not in new))
+
+
+def _all(release: Published) -> list[PrivacyModel]:
+    if release.manifest is not None:
+        return [promise.read() for promise in release.manifest.models]
+    return list(release.policy.models) if release.policy is not None else []
+
+
+def _models(release: Published) -> tuple[list[PrivacyModel], tuple[str, ...]]:
+    """Return the models that still mean something, and the names of the others."""
+    given = _all(release)
+    good = [
+        model
+        for model in given
+        if not model.needs_population and set(model.columns) <= set(release.sensitive)
+    ]
+    return good, tuple(str(Promise.of(model)) for model in given if model not in good)
+
+
+def _ladder(release: Published, column: Column, models: Sequence[PrivacyModel]) -> Ladder | None:
+    """Build the hierarchy of a sensitive column, if a model measures distances in it."""
+    name = column.name
+    needed = any(model.needs_hierarchy and name in model.columns for model in models)
+    if not needed or not column.known:
+        return None
+    if release.manifest is not None:
+        paths = release.manifest.hierarchies.get(name, {})
+        hierarchy = Hierarchy.from_paths(list(paths), list(paths.values()))
+        return hierarchy.bind(name, column.known)
+    builder = release.policy.columns[name].hierarchy if release.policy is not None else None
+    return builder.build(name, column.known).bind(name, column.known) if builder else None
+
+
+def _classes(
+    counts: FrequencySet,
+    quasi_identifiers: tuple[str, ...],
+    columns: Mapping[str, SensitiveColumn],
+    missing: str,
+) -> EquivalenceClasses:
+    classes = classes_from(counts, quasi_identifiers, columns)
+    described = [counts.column(name) for name in quasi_identifiers]
+    codes = np.array([counts.codes_of(name) for name in quasi_identifiers])
+    absent = np.array([column.missing for column in described])[:, None]
+    if missing == Missing.SUPPRESS.value and (codes == absent).any():
+        raise InfeasibleError(
+            "quasi-identifiers are missing, and the policy says that such rows are suppressed. "
+            "Anonymise the table first, with sf.anonymize."
+        )
+    if missing != Missing.MATCHES_ANY.value:
+        return classes
+    first = group(list(codes), [len(column.values) for column in described]).first
+    labels = codes[:, first]
+    return overlapping(labels.astype(np.int64), labels == absent, classes, own_reference=True)
+
+
+def _measure(model: PrivacyModel, classes: EquivalenceClasses) -> Promise:
+    promise = replace(Promise.of(model), measured=plain(model.measure(classes)))
+    if not model.passes(classes).all():
+        raise InfeasibleError(
+            f"the table does not keep {promise}: measured {promise.figures}. Decoupling does not "
+            "change that. Anonymise it first, with sf.anonymize."
+        )
+    return promise

@@ -1,0 +1,639 @@
+"""Places a release can go to: memory, a folder, a database.
+
+Each publishes tables, their manifest and evidence: whole and verified, or not at all.
+"""
+
+import os
+import re
+import secrets
+import shutil
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from hashlib import file_digest
+from itertools import chain, count
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from sfumato.decouplings.base import Part as TablePart
+from sfumato.errors import InputError, OutputError, ParameterError, VerificationError
+from sfumato.evidence import Key, SigningKey, write_evidence
+from sfumato.evidence.keys import signing_key
+from sfumato.policy import Policy
+from sfumato.recoding import FullDomainRecoding, Recoding
+from sfumato.releases.database import (
+    for_verifier,
+    is_stored,
+    open_stored,
+    origin_of,
+    relation_of,
+)
+from sfumato.releases.evidence import attestation
+from sfumato.releases.manifest import MANIFEST, FileRecord, Manifest, generalization_of
+from sfumato.schema import Role
+from sfumato.tables import FORMATS, DatabaseTable, Table, derived_table, write_derived
+from sfumato.tables.base import Progress as RowProgress
+from sfumato.tables.base import Suppression, WrittenFile
+from sfumato.typing import Progress, silent
+from sfumato.verifier import (
+    Verdict,
+    verify_file,
+    verify_folder,
+    verify_stored,
+    verify_tables,
+)
+from sfumato.verifier.release import promises_in
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sfumato.tables.sql.releases import UnfinishedRelease
+
+_TABLE = "table:"
+"""What an output starts with that is a table of the database the input is in."""
+
+
+class Part(Protocol):
+    """A table that is to be published, alone or with others."""
+
+    @property
+    def name(self) -> str:
+        """The name of its file, without the ending."""
+
+    @property
+    def record(self) -> FileRecord:
+        """Its entry in the manifest, as far as it is the same in every place."""
+
+    def to_memory(self, progress: RowProgress) -> "pa.Table":
+        """Make the table in memory."""
+
+    def to_file(self, path: Path, form: str, progress: RowProgress) -> WrittenFile:
+        """Write the table to a new file."""
+
+    def to_table(self, database: DatabaseTable, name: str, progress: RowProgress) -> int:
+        """Create the table in a database; return how many rows it has."""
+
+
+@dataclass(frozen=True, eq=False)
+class RecodedRows:
+    """The rows of a table as a recoding publishes them."""
+
+    table: Table
+    """The rows; workers may have recoded them already."""
+
+    recoding: Recoding
+    columns: Sequence[str]
+    suppression: Suppression
+    rng: np.random.Generator
+    name: str = "data"
+
+    @property
+    def record(self) -> FileRecord:
+        """Its entry in the manifest, as far as it is the same in every place."""
+        return FileRecord(self.name)
+
+    def to_memory(self, progress: RowProgress) -> "pa.Table":
+        """Recode the rows in memory."""
+        return self.table.publish_table(
+            self.recoding,
+            self.columns,
+            suppression=self.suppression,
+            rng=self.rng,
+            progress=progress,
+        )
+
+    def to_file(self, path: Path, form: str, progress: RowProgress) -> WrittenFile:
+        """Write the recoded rows to a new file."""
+        return self.table.publish(
+            self.recoding,
+            self.columns,
+            path,
+            format=form,
+            suppression=self.suppression,
+            rng=self.rng,
+            progress=progress,
+        )
+
+    def to_table(
+        self,
+        database: DatabaseTable,
+        name: str,
+        progress: RowProgress,
+    ) -> int:
+        """Create a table of the recoded rows in the database they are in."""
+        stored = self.table.publish_into(
+            self.recoding, self.columns, name, suppression=self.suppression, progress=progress
+        )
+        return stored.rows
+
+
+@dataclass(frozen=True, eq=False)
+class DecoupledTable:
+    """A table of a decoupled release."""
+
+    part: TablePart
+    likes: Mapping[str, Table]
+    """Per column, an opened table that has a column of this name and type."""
+
+    @property
+    def name(self) -> str:
+        """The name of its file, without the ending."""
+        return self.part.name
+
+    @property
+    def record(self) -> FileRecord:
+        """Its entry in the manifest, as far as it is the same in every place."""
+        return FileRecord(self.name, rows=self.part.content.rows, **self.part.describe())
+
+    def to_memory(self, progress: RowProgress) -> "pa.Table":
+        """Make the table in memory."""
+        return derived_table(self.part.content, self.likes)
+
+    def to_file(self, path: Path, form: str, progress: RowProgress) -> WrittenFile:
+        """Write the table to a new file."""
+        return write_derived(
+            self.part.content, path, format=form, likes=self.likes, progress=progress
+        )
+
+    def to_table(
+        self,
+        database: DatabaseTable,
+        name: str,
+        progress: RowProgress,
+    ) -> int:
+        """Create the table in a database."""
+        database.store(self.part.content, name, self.likes)
+        return self.part.content.rows
+
+
+class LabelledPopulation(NamedTuple):
+    """The people that models compare a release with, as the verifier counts them."""
+
+    people: object = None
+    labels: Mapping[str, Mapping[str | None, object]] | None = None
+    """Per column, the label each raw text became."""
+
+    @classmethod
+    def of(cls, policy: Policy, recoding: Recoding) -> "LabelledPopulation":
+        """Return the population of a policy at the levels of a release; none if it has none."""
+        if policy.population is None or not isinstance(recoding, FullDomainRecoding):
+            return cls()
+        return cls(for_verifier(policy.population), generalization_of(recoding))
+
+
+@dataclass(frozen=True, eq=False)
+class UnpublishedRelease:
+    """A release that was decided and is nowhere yet."""
+
+    parts: Sequence[Part]
+    manifest: Manifest
+    """Everything but the files."""
+
+    report: Progress = silent
+    population: LabelledPopulation = LabelledPopulation()  # noqa: RUF009 - it cannot change
+    companions: Callable[[Manifest], Mapping[str, str]] = lambda manifest: {}  # noqa: ARG005
+    """Writes what lies beside the tables in a folder, by the name of the file."""
+
+    called: str = "release"
+    """What a message calls it."""
+
+    def progress(self, number: int) -> RowProgress:
+        """Report that a part is begun; return what reports its rows."""
+        if len(self.parts) > 1:
+            self.report("publish", number, len(self.parts))
+        return lambda done, total: self.report("publish", done, total)
+
+    def require(self, verdict: Verdict) -> Verdict:
+        """Return a verdict that holds; refuse to publish with any other."""
+        if not verdict.holds:
+            raise VerificationError(
+                f"the {self.called} was not published, because the verifier does not find in it "
+                f"what was promised. This is a fault of Sfumato; please report it.\n{verdict}"
+            )
+        return verdict
+
+
+class PlacedRelease(NamedTuple):
+    """A release that is where it should be."""
+
+    manifest: Manifest
+    verdict: Verdict
+    tables: Mapping[str, Any]
+    """By the names of the manifest: tables in memory, files, or what opens them in a database."""
+
+    folder: Path | None = None
+    address: str | None = None
+    """Where its first table is in a database, without credentials."""
+
+
+class Place(ABC):
+    """Where a release goes."""
+
+    format: str | None
+    """The format of its files, if one was named."""
+
+    table: str | None
+    """The table of a database that it is, if it is one."""
+
+    def form_of(self, source: Table) -> str:
+        """Return the format of its files; refuse one that there is not."""
+        if self.format is not None and self.format not in FORMATS:
+            raise ParameterError("format", self.format, "one of " + ", ".join(FORMATS))
+        return self.format or (source.kind if source.kind in FORMATS else "parquet")
+
+    def require_room(
+        self,
+        source: Table,
+        roles: Mapping[str, Role] | None = None,
+    ) -> None:
+        """Raise before any work is done if the release cannot be written as promised.
+
+        Args:
+            source: Where the rows are.
+            roles: What the columns are, if rows are published and not only their counts.
+        """
+        self.form_of(source)
+
+    @abstractmethod
+    def publish(self, release: UnpublishedRelease, source: Table) -> PlacedRelease:
+        """Make the release appear, whole and verified, or not at all.
+
+        Args:
+            release: What is published.
+            source: The table it was made of.
+        """
+
+
+def place_for(
+    output: str | PathLike[str] | None,
+    data: object,
+    *,
+    format: str | None = None,  # noqa: A002 - the word users know
+    force: bool = False,
+    key: Key | None = None,
+    whole_rows: bool = False,
+) -> Place:
+    """Find the place that an output names; refuse what cannot be written, before any work.
+
+    Args:
+        output: A folder, a table of the database the data is in, or None for memory.
+        data: What is going to be published.
+        format: The format of the files.
+        force: Replace a release that is there.
+        key: The private key to sign with, or its file.
+        whole_rows: Whether rows are published as they are: those of a database stay there.
+    """
+    if output is None and whole_rows and is_stored(data):
+        raise InputError(
+            "rows of a database are not brought into memory. Name an output: a table of the same "
+            f"database ({_TABLE}released), or a folder."
+        )
+    table = _table_in(output, data)
+    if table is not None and format is not None:
+        raise ParameterError(
+            "format", format, "left out when the output is a table", why="it is for files"
+        )
+    if table is None and output is not None:
+        refuse_what_is_there(Path(output), force=force)
+    if output is None:
+        if key is not None:
+            why = "what is in memory cannot be signed. Name a folder to write"
+            raise ParameterError("key", key, "left out when there is no output", why=why)
+        return Memory(format)
+    signer = None if key is None else signing_key(key)
+    if table is not None:
+        return replace(table, key=signer, force=force)
+    return Folder(Path(output), format, signer, force)
+
+
+# Memory.
+
+
+@dataclass(frozen=True)
+class Memory(Place):
+    """Tables of the kind that was given."""
+
+    format: str | None = None
+    table: None = None
+
+    def publish(self, release: UnpublishedRelease, source: Table) -> PlacedRelease:
+        """Make the tables."""
+        tables = {
+            part.name: part.to_memory(release.progress(number))
+            for number, part in enumerate(release.parts)
+        }
+        manifest = release.manifest
+        if manifest.kind is not None:
+            manifest = replace(manifest, files=tuple(part.record for part in release.parts))
+        release.report("verify", 0, None)
+        claims = manifest.claims()
+        promises = promises_in(claims, *release.population)
+        if manifest.kind is None:
+            [table] = tables.values()
+            verdict = verify_file(table, promises)
+        else:
+            verdict = verify_tables(tables, claims, promises)
+        native = {name: source.native(table) for name, table in tables.items()}
+        return PlacedRelease(manifest, release.require(verdict), native)
+
+
+# A folder.
+
+
+@dataclass(frozen=True)
+class Folder(Place):
+    """A folder that appears only when it is complete and verified."""
+
+    path: Path
+    format: str | None = None
+    key: SigningKey | None = None
+    force: bool = False
+    table: None = None
+
+    def require_room(self, source: Table, roles: Mapping[str, Role] | None = None) -> None:
+        """Raise before any work is done if a database cannot write such files as promised."""
+        form, stored = self.form_of(source), open_stored(source)
+        if stored is not None and roles is not None:
+            kept = [name for name, role in roles.items() if role in (Role.SENSITIVE, Role.PLAIN)]
+            stored.require_writable(form, kept)
+
+    def publish(self, release: UnpublishedRelease, source: Table) -> PlacedRelease:
+        """Write it under another name first, and rename it at the end."""
+        with staged_folder(self.path, force=self.force) as stage:
+            manifest, verdict = write_folder(stage, release, self.form_of(source), key=self.key)
+        files = {file.name: self.path / file.name for file in manifest.files}
+        return PlacedRelease(manifest, verdict, files, folder=self.path)
+
+
+def write_folder(
+    folder: Path, release: UnpublishedRelease, form: str, *, key: SigningKey | None
+) -> tuple[Manifest, Verdict]:
+    """Write a release into an empty private folder, and let the verifier read it again."""
+    files = []
+    for number, part in enumerate(release.parts):
+        path = folder / f"{part.name}.{form}"
+        written = part.to_file(path, form, release.progress(number))
+        files.append(
+            replace(
+                part.record,
+                name=path.name,
+                format=written.format,
+                rows=written.rows,
+                sha256=_hash_of(path),
+                delimiter=written.delimiter,
+            )
+        )
+    manifest = replace(release.manifest, files=tuple(files))
+    for name, text in release.companions(manifest).items():
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+    (folder / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
+    release.report("verify", 0, None)
+    people, labels = release.population
+    verdict = release.require(verify_folder(folder, population=people, generalization=labels))
+    write_evidence(folder, verdict, key)
+    return manifest, verdict
+
+
+def _hash_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def staged_folder(target: Path, *, force: bool) -> Iterator[Path]:
+    """Yield a private folder that becomes `target` if the block succeeds, and vanishes if not.
+
+    Nothing half-written is ever visible: the folder is made beside the target and renamed
+    at the end. An existing release is replaced only with `force`; anything else that is
+    there is never touched.
+    """
+    refuse_what_is_there(target, force=force)
+    parent = target.parent
+    new_parents = [folder for folder in (parent, *parent.parents) if not os.path.lexists(folder)]
+    stage: Path | None = None
+    try:
+        stage = _private_folder(target)
+        yield stage
+        # The private mode of a temporary folder is not what a published folder should have.
+        stage.chmod(0o755)
+        _move_into_place(stage, target, force=force)
+    except OSError as error:
+        if isinstance(error, OutputError):
+            raise
+        raise OutputError(
+            f"cannot write {str(target)!r}: {error.strerror or error}. Nothing was left behind."
+        ) from None
+    finally:
+        if stage is not None:
+            shutil.rmtree(stage, ignore_errors=True)
+        for folder in new_parents:
+            # Only what is empty goes: if the release is in it, it stays.
+            with suppress(OSError):
+                folder.rmdir()
+
+
+def _private_folder(target: Path) -> Path:
+    parent = target.parent
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".unfinished", dir=parent))
+    except OSError as error:
+        raise OutputError(
+            f"cannot write in {str(parent)!r}: {error.strerror or error}. "
+            "Choose another output folder, or change its permissions."
+        ) from None
+
+
+def refuse_what_is_there(target: Path, *, force: bool) -> None:
+    """Raise if an output folder may not be written or replaced."""
+    if not os.path.lexists(target):
+        return
+    if target.is_dir() and not target.is_symlink() and not any(target.iterdir()):
+        return
+    is_release = target.is_dir() and not target.is_symlink() and (target / MANIFEST).is_file()
+    if not is_release:
+        raise OutputError(
+            f"{str(target)!r} exists and is not a release, so it is not replaced. "
+            "Choose another output folder."
+        )
+    if not force:
+        raise OutputError(
+            f"{str(target)!r} exists. Choose another output folder, "
+            "or replace that release with --force (force=True)."
+        )
+
+
+def _move_into_place(stage: Path, target: Path, *, force: bool) -> None:
+    refuse_what_is_there(target, force=force)
+    if not os.path.lexists(target):
+        stage.rename(target)
+        return
+    old = target.with_name(f".{target.name}.{secrets.token_hex(4)}.replaced")
+    target.rename(old)
+    try:
+        stage.rename(target)
+    finally:
+        # An interrupt may come before the renaming or after it.
+        if os.path.lexists(target):
+            shutil.rmtree(old, ignore_errors=True)
+        else:
+            old.rename(target)
+
+
+# A database.
+
+
+@dataclass(frozen=True)
+class Database(Place):
+    """Tables of the database that the rows are in; they appear only when they are verified."""
+
+    table: str
+    """The first table."""
+
+    address: str
+    """Where that will be, without credentials."""
+
+    given: str | None
+    """The address of the data, if it has one."""
+
+    key: SigningKey | None = None
+    force: bool = False
+    format: None = None
+
+    def names(self, parts: Sequence[str]) -> list[str]:
+        """Return names for the tables: the first one as was asked, and the others after it.
+
+        Spark allows nothing in a name but letters without accents, digits and _.
+
+        >>> Database("ward.out", "table:ward.out", None).names(["qi", "is_ill", "is ill"])
+        ['ward.out', 'ward.out_is_ill', 'ward.out_is_ill_2']
+        """
+        from sfumato.tables.sql.database import format_name, name_of
+
+        *schema, name = name_of(self.table)
+        found: dict[str, str] = {}
+        for part in parts[1:]:
+            plain = f"{name}_{re.sub('[^A-Za-z0-9_]', '_', part)}"
+            tries = chain([plain], (f"{plain}_{n}" for n in count(2)))
+            # Letters' case means nothing to most databases.
+            free = next(each for each in tries if each.lower() not in found)
+            found[free.lower()] = free
+        return [self.table, *(format_name((*schema, each)) for each in found.values())]
+
+    def publish(self, release: UnpublishedRelease, source: Table) -> PlacedRelease:
+        """Create the tables under other names first, and rename them at the end."""
+        database = open_stored(source)
+        assert database is not None  # noqa: S101 - `place_for` refuses other sources
+        names = self.names([part.name for part in release.parts])
+        signed = self.key is not None
+        with database.releasing(names[0], names[1:], force=self.force, signed=signed) as unfinished:
+            manifest, verdict = create_tables(database, unfinished, names, release, key=self.key)
+        tables = {name: self._opener(name, database) for name in names}
+        return PlacedRelease(manifest, verdict, tables, address=self.address)
+
+    def _opener(self, name: str, database: DatabaseTable) -> object:
+        """Return what opens a table again: an address does not hold a connection."""
+        if self.given is None:
+            return database.open_other(name)
+        from sfumato.tables.sql.database import sibling
+
+        return sibling(self.given, name)
+
+
+def create_tables(
+    database: DatabaseTable,
+    unfinished: "UnfinishedRelease",
+    names: Sequence[str],
+    release: UnpublishedRelease,
+    *,
+    key: SigningKey | None,
+) -> tuple[Manifest, Verdict]:
+    """Create the tables of a release under their unfinished names, verified.
+
+    Args:
+        database: Any table of the database.
+        unfinished: What they are called until they are complete.
+        names: What they will be called.
+        release: What is created.
+        key: Signs them, if there is one.
+    """
+    made, files = {}, []
+    for number, (part, name, now) in enumerate(
+        zip(release.parts, names, unfinished.names, strict=True)
+    ):
+        rows = part.to_table(database, now, release.progress(number))
+        made[name] = database.open_other(now)
+        files.append(replace(part.record, name=name, rows=rows))
+    if release.manifest.kind is None:
+        manifest = replace(release.manifest, table=files[0])
+    else:
+        manifest = replace(release.manifest, files=tuple(files))
+    text = manifest.to_json()
+    unfinished.store_manifest(text)
+    release.report("verify", 0, None)
+    people, labels = release.population
+    relations = {name: relation_of(table) for name, table in made.items()}
+    if manifest.kind is None:
+        verdict = verify_stored(relations[names[0]], text, population=people, generalization=labels)
+    else:
+        claims = manifest.claims()
+        verdict = verify_tables(relations, claims, promises_in(claims))
+    release.require(verdict)
+    if key is not None:
+        unfinished.store_evidence(attestation(text, made, verdict, key))
+    return manifest, verdict
+
+
+def _table_in(output: object, data: object) -> Database | None:
+    """Read an output that is a table of the database the data is in; None if it is a folder.
+
+    >>> found = _table_in("table:released", "postgres://ann:secret@db/clinic?table=people")
+    >>> found.table, found.address
+    ('released', 'postgres://db/clinic?table=released')
+    >>> _table_in("release/", "people.csv")
+    """
+    if not isinstance(output, str):
+        return None
+    origin = origin_of(data)
+    if output.startswith(_TABLE):
+        name = output.removeprefix(_TABLE)
+    elif is_stored(output):
+        name = _name_in_same_database(output, origin)
+    else:
+        return None
+    if not is_stored(data):
+        raise OutputError(
+            "the table is in no database, so it cannot be published into a table there. Give a "
+            "folder to write, or load it into the database first."
+        )
+    from sfumato.tables.sql.database import format_name, name_of, public, sibling
+
+    name = format_name(name_of(name))
+    if not isinstance(origin, str):
+        return Database(name, f"{_TABLE}{name}", None)
+    return Database(name, public(sibling(origin, name)), origin)
+
+
+def _name_in_same_database(output: str, data: object) -> str:
+    from sfumato.tables.sql.database import Address, format_name
+
+    address = Address.parse(output)
+    name = format_name(address.table)
+    if not isinstance(data, str) or not is_stored(data):
+        raise ParameterError(
+            "output",
+            str(address),
+            f"{_TABLE}{name}, or a folder",
+            why="a release stays in the database the table is in, whatever its address",
+        )
+    if Address.parse(data).database != address.database:
+        raise OutputError(
+            f"{address} is in another database than the table, and rows are not carried from one "
+            f"to the other. Write {_TABLE}{name}, or give a folder."
+        )
+    return name
