@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sfumato.checks import require_number
-from sfumato.content import Cell, Content, Heading, Part, Share, Showable, Table
+from sfumato.content import Badge, Cell, Content, Heading, Part, Share, Showable, Table
 from sfumato.counts import Column, FrequencySet, group, sums
 from sfumato.decouplings.base import GroupedTables, SensitiveTable
 from sfumato.errors import InputError
@@ -592,8 +592,14 @@ class Exposure(Showable):
             row = [_known_text(view.known), ", ".join(view.told)]
             largest = Share(view.largest.max(initial=0.0))
             shares = [Share(min(people / total, 1.0)) for people in expected]
-            rows.append([*row, largest, view.level, Share(view.mean), *shares])
-        heads = ("known", "guessed", Heading("up to", bar=10), "level", "on average")
+            rows.append([*row, largest, Badge(view.level), Share(view.mean), *shares])
+        heads = (
+            Heading("known", "What the adversary knows of a person besides the release."),
+            Heading("guessed", "The columns that are guessed, all of them at once."),
+            Heading("up to", "How likely the likeliest guess about a person is.", bar=10),
+            Heading("level", "The publisher's name for that."),
+            Heading("on average", "How likely people's own values are to be guessed, expected."),
+        )
         caption = "Guesses by joining the tables again, and the people expected at each risk level"
         return Table.of(caption, [*heads, *levels, *above], rows, most=None)
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.checks import require_int, require_number
+from sfumato.content import Content, Listing, Showable
 from sfumato.counts import Column, FrequencySet, group, sums
 from sfumato.errors import ParameterError
 from sfumato.hierarchy import HierarchyBuilder, Ladder, Suppress
@@ -213,7 +214,7 @@ class HiddenColumn:
 
 
 @dataclass(frozen=True, eq=False)
-class HiddenTable:
+class HiddenTable(Showable):
     """A table whose quasi-identifiers no longer tell sensitive values, and what it cost."""
 
     counts: FrequencySet
@@ -249,17 +250,18 @@ class HiddenTable:
             "columns": [{**c.to_dict(), "loss": self.losses[c.name]} for c in self.columns],
         }
 
-    def __str__(self) -> str:
+    def content(self) -> Content:
+        """Return what hiding costs, and what it costs each column."""
         head = (
             f"hiding {self.rules} rules above {self.confidence:g} costs {percent(self.loss)} of "
             f"the sensitive values; breaking the table costs {percent(DECOUPLED_LOSS)}"
         )
         lines = [
-            f"  {c.name}: {c.rules} rules, {percent(self.losses[c.name])} lost, up to level "
+            f"{c.name}: {c.rules} rules, {percent(self.losses[c.name])} lost, up to level "
             f"{int(c.levels.max(initial=0))} of {c.ladder.height}"
             for c in self.columns
         ]
-        return "\n".join([head, *lines])
+        return Content(head, (Listing.of(lines, most=len(lines)),) if lines else ())
 
 
 def hide(

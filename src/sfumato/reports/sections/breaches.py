@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.content import (
-    Badge,
     Cell,
     Drawing,
     Heading,
@@ -20,7 +19,7 @@ from sfumato.decouplings.base import GroupedTables
 from sfumato.drawing import bars_svg
 from sfumato.errors import InputError
 from sfumato.leaks import Exposure
-from sfumato.leaks.exposure import Comparison, View, compare
+from sfumato.leaks.exposure import Comparison, compare
 from sfumato.policy import Missing
 from sfumato.recode.problem import ladder_of, without_missing
 from sfumato.reports.dossier import Dossier
@@ -42,7 +41,7 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
     if grouped is None or not grouped.total or not grouped.names:
         raise NotHereError("nobody is in the release, or nothing sensitive")
     exposure = Exposure(grouped, None, dossier.levels)
-    parts: list[Part] = [_views(exposure), _worst(exposure)]
+    parts: list[Part] = [*exposure.content(most=10).parts, _worst(exposure)]
     counts = before_breaking(dossier, grouped)
     comparison = _compare(counts, grouped, dossier)
     if comparison is not None:
@@ -109,33 +108,6 @@ def _texts(columns: Sequence[Column], label: Sequence[int]) -> tuple[str | None,
 
 def _knows(known: str | None) -> str:
     return "the group" if known is None else f"the group and {known}"
-
-
-def _views(exposure: Exposure) -> Table:
-    return Table.of(
-        "What the parts tell when they are joined",
-        [
-            _KNOWS,
-            _GUESSES,
-            Heading("surest guess", "How likely the likeliest guess about somebody is."),
-            Heading("risk", "The publisher's name for that."),
-            Heading("on average", "How likely people's own values are to be guessed, expected."),
-            Heading("people", "How many are expected to have values of high risk or more."),
-        ],
-        [_view(view) for view in exposure.views],
-    )
-
-
-def _view(view: View) -> list[Cell]:
-    expected = view.expected
-    return [
-        _knows(view.known),
-        ", ".join(view.told),
-        Share(float(view.largest.max(initial=0.0))),
-        Badge(view.level),
-        Share(view.mean),
-        round(expected["high"] + expected["very high"], 1),
-    ]
 
 
 def _worst(exposure: Exposure) -> Table:
