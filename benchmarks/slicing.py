@@ -18,7 +18,7 @@ from benchmarks.measure import cpu
 from benchmarks.results import Figure
 from benchmarks.workloads import FEW, MILLION
 from sfumato.decouplings import Slicing
-from sfumato.releases.release import Decoupled
+from sfumato.releases.release import DecoupledRelease
 from sfumato.tables import open_table
 from sfumato.tasks.decouple import decouple
 
@@ -89,7 +89,7 @@ def _count_buckets(literal: LiteralSlicing, found: list[int]) -> None:
     found.append(len(literal.tuple_partition()))
 
 
-def _slice(file: Path, folder: Path) -> Decoupled:
+def _slice(file: Path, folder: Path) -> DecoupledRelease:
     return decouple(
         file,
         Slicing(l=_L),
@@ -100,7 +100,7 @@ def _slice(file: Path, folder: Path) -> Decoupled:
     )
 
 
-def _literal(file: Path, release: Decoupled) -> LiteralSlicing:
+def _literal(file: Path, release: DecoupledRelease) -> LiteralSlicing:
     """Give the rows as codes, and the columns that ours were published in."""
     names = (*QUASI_IDENTIFIERS, SENSITIVE)
     counts = open_table(file).count(names)

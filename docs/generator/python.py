@@ -28,12 +28,12 @@ from sfumato.leaks import (
 from sfumato.policy.parts import Part
 from sfumato.publishing.increments import Publication
 from sfumato.publishing.ledger import Contents, Headroom, Room
-from sfumato.releases.release import Decoupled
-from sfumato.tasks.protect import Protected, Step
+from sfumato.releases.release import DecoupledRelease
+from sfumato.tasks.protect import ProtectedRelease, Step
 from sfumato.verifier import Check, Verdict
 
 _MORE = {
-    "Decoupled": Decoupled,
+    "DecoupledRelease": DecoupledRelease,
     "evidence.SigningKey": SigningKey,
     "Draft": Draft,
     "Inspection": Inspection,
@@ -48,7 +48,7 @@ _MORE = {
     "Advice": Advice,
     "Vulnerable": Vulnerable,
     "RiskLevels": RiskLevels,
-    "Protected": Protected,
+    "ProtectedRelease": ProtectedRelease,
     "Step": Step,
     "Exposure": Exposure,
     "Breach": Breach,

@@ -296,7 +296,7 @@ def test_every_method_has_an_example_that_decouples():
 
 def test_the_result_tells_what_it_is(tmp_path):
     release = decoupled(table([("a", "b", "x", "y")] * 2), output=tmp_path / "broken")
-    assert repr(release) == "<Decoupled 2 rows in 1 groups, decoupled by break-merge>"
+    assert repr(release) == "<DecoupledRelease 2 rows in 1 groups, decoupled by break-merge>"
     plain = json.loads(json.dumps(release.to_dict(), allow_nan=False))
     assert plain["verdict"]["holds"]
     assert any("same 'ill'" in warning for warning in plain["warnings"])

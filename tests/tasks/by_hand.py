@@ -4,7 +4,8 @@ from collections import Counter
 
 import pyarrow as pa
 
-from sfumato.releases.release import Decoupled
+from sfumato.releases.manifest import Manifest
+from sfumato.releases.release import DecoupledRelease
 from sfumato.verifier.manifest import ANATOMY, SLICING
 
 
@@ -20,7 +21,7 @@ def _counted(names, rows, buckets, held) -> pa.Table:
     return table_of(["bucket", *held, "count"], [(*key, n) for key, n in people.items()])
 
 
-def _decoupled(kind, names, sensitive, rows, files, tables) -> Decoupled:
+def _decoupled(kind, names, sensitive, rows, files, tables) -> DecoupledRelease:
     roles = {name: "sensitive" if name == sensitive else "quasi-identifier" for name in names}
     manifest = {
         "kind": kind,
@@ -33,10 +34,10 @@ def _decoupled(kind, names, sensitive, rows, files, tables) -> Decoupled:
         "models": [],
         "hierarchies": {},
     }
-    return Decoupled(manifest, None, None, tables=tables)
+    return DecoupledRelease(Manifest.from_dict(manifest), None, None, tables=tables)
 
 
-def sliced(names, sensitive, rows, buckets, slices) -> Decoupled:
+def sliced(names, sensitive, rows, buckets, slices) -> DecoupledRelease:
     """Publish some columns together in each slice."""
     files = [
         {"name": f"slice_{i}", "table": "slice", "columns": held} for i, held in enumerate(slices)
@@ -45,7 +46,7 @@ def sliced(names, sensitive, rows, buckets, slices) -> Decoupled:
     return _decoupled(SLICING, names, sensitive, rows, files, tables)
 
 
-def anatomised(names, sensitive, rows, buckets) -> Decoupled:
+def anatomised(names, sensitive, rows, buckets) -> DecoupledRelease:
     """Publish quasi-identifiers per person, and the sensitive column per bucket."""
     at = names.index(sensitive)
     people = [(b, *row[:at], *row[at + 1 :]) for row, b in zip(rows, buckets, strict=True)]

@@ -18,7 +18,7 @@ from docs.papers.slicing.releases import (
     policy,
     releases,
 )
-from sfumato.releases.release import Decoupled
+from sfumato.releases.release import DecoupledRelease
 from sfumato.usefulness import Utility
 
 QUERIES = 1000
@@ -87,12 +87,12 @@ def _answered(answer: Utility, sensitive: str) -> Record:
 
 
 def _published(
-    method: str, release: sf.Release | Decoupled, answer: Utility, sensitive: str
+    method: str, release: sf.Release | DecoupledRelease, answer: Utility, sensitive: str
 ) -> Record:
     """Give what stands side by side as it was: pairs of columns, and how strong they are."""
     found: Record = {"groups": release.manifest.classes.count}
     columns = [
-        list(column) for column in (release.slices if isinstance(release, Decoupled) else ())
+        list(column) for column in (release.slices if isinstance(release, DecoupledRelease) else ())
     ]
     if method == BUCKETS:
         columns = [list(known(sensitive)), [sensitive]]

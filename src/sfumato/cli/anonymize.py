@@ -27,7 +27,7 @@ from sfumato.cli.output import clean, finish, progress_bar, say
 from sfumato.errors import ParameterError
 
 if TYPE_CHECKING:
-    from sfumato.releases.release import Decoupled, Release
+    from sfumato.releases.release import DecoupledRelease, Release
 
 
 @command(
@@ -108,7 +108,7 @@ def anonymize(
     finish(release, json=json, quiet=quiet, note=_where(release))
 
 
-def _where(release: "Release | Decoupled", subject: str = "The release is") -> str:
+def _where(release: "Release | DecoupledRelease", subject: str = "The release is") -> str:
     place = release.folder if release.place is None else release.place
     return f"\n{subject} in {place}; all {len(release.verdict.checks)} checks hold."
 

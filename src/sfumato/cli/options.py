@@ -258,9 +258,9 @@ def name_releases(releases: Sequence[str]) -> dict[str, object]:
     >>> list(name_releases(["a/release", "b/release"]))
     ['a/release', 'b/release']
     """
-    from sfumato.releases.database import is_stored, shown
+    from sfumato.releases.database import is_stored, public_name
 
-    whole = [shown(each) if is_stored(each) else str(Path(each)) for each in releases]
+    whole = [public_name(each) if is_stored(each) else str(Path(each)) for each in releases]
     short = [Path(name).name or name for name in whole]
     names = short if len(set(short)) == len(short) else whole
     if len(set(names)) < len(names):

@@ -46,7 +46,7 @@ def init(
     if not to_stdout:
         refuse_existing(target, force=force)
         _refuse_to_replace(target, data)
-    from sfumato.releases.database import shown
+    from sfumato.releases.database import public_name
     from sfumato.tasks.draft import draft as task
     from sfumato.tasks.draft import inspect
 
@@ -60,7 +60,8 @@ def init(
     write_text(target, draft.text, force=force)
     say(
         f"\nWrote {clean(target)}. Read it, correct it, then:\n"
-        f"  sfumato anonymize {quote(clean(shown(data)))} -p {quote(clean(target))} -o release"
+        f"  sfumato anonymize {quote(clean(public_name(data)))} -p {quote(clean(target))}"
+        " -o release"
     )
 
 

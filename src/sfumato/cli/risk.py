@@ -431,7 +431,7 @@ def verify(  # noqa: PLR0917 - options of a command line
     The exit code is 0 if all promises hold and no person is at risk, and 1 if not.
     """
     from sfumato.errors import ParameterError
-    from sfumato.releases.database import shown
+    from sfumato.releases.database import public_name
     from sfumato.tasks.verify import verify as task
     from sfumato.verdicts import FORMATS, format_assessment
 
@@ -452,7 +452,7 @@ def verify(  # noqa: PLR0917 - options of a command line
         earlier=earlier,
     )
     if chosen is not None:
-        typer.echo(format_assessment(found, chosen, subject=shown(what)), nl=False)
+        typer.echo(format_assessment(found, chosen, subject=public_name(what)), nl=False)
     else:
         show(found.content())
     if not found.holds:

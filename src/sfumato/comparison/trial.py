@@ -22,7 +22,7 @@ from sfumato.recode.problem import Decision, counted_columns
 from sfumato.recode.recoded import recode_counts, rows_of
 from sfumato.releases.manifest import build_manifest
 from sfumato.releases.opening import open_release
-from sfumato.releases.release import Decoupled, Release
+from sfumato.releases.release import DecoupledRelease, Release
 from sfumato.tasks.decouple import decouple
 from sfumato.tasks.utility import utility
 from sfumato.text import percent
@@ -199,7 +199,7 @@ class Trial(NamedTuple):
     """What would be published: its figures, and the release, whose rows are counts."""
 
     figures: Figures
-    release: Release | Decoupled
+    release: Release | DecoupledRelease
 
 
 def try_policy(name: str, policy: Policy, table: CountedTable) -> Point:

@@ -40,7 +40,7 @@ from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.publishing.increments import IncrementJob, Publication, now, stored_policy
 from sfumato.publishing.outputs import FolderOutput, IncrementOutput, TablesOutput
 from sfumato.recode.problem import ladder_of
-from sfumato.releases.database import GivenTables, is_stored, shown
+from sfumato.releases.database import GivenTables, is_stored, public_name
 from sfumato.releases.manifest import Manifest, Promise, promised_class_size
 from sfumato.releases.opening import PublishedTable, open_release
 from sfumato.releases.places import Database, Folder, place_for
@@ -384,7 +384,9 @@ def _is_release(data: object, tables: GivenTables) -> bool:
 def _describe(data: object) -> str:
     if isinstance(data, tuple) and is_stored(data):
         return f"table {data[1]}"
-    return repr(shown(data)) if isinstance(data, str | PathLike) else f"a {type(data).__name__}"
+    return (
+        repr(public_name(data)) if isinstance(data, str | PathLike) else f"a {type(data).__name__}"
+    )
 
 
 # Starting a ledger.

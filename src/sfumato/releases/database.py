@@ -74,10 +74,10 @@ def for_verifier(source: object) -> object:
     return source if table is None else relation_of(table)
 
 
-def shown(what: object) -> str:
+def public_name(what: object) -> str:
     """Return what to call it in a message: an address without who connects, and how.
 
-    >>> shown("postgres://ann:secret@db/clinic?table=people"), shown("people.csv")
+    >>> public_name("postgres://ann:secret@db/clinic?table=people"), public_name("people.csv")
     ('postgres://db/clinic?table=people', 'people.csv')
     """
     if isinstance(what, str) and is_stored(what):

@@ -18,7 +18,7 @@ from sfumato.errors import InputError, ParameterError, PolicyError, UnknownColum
 from sfumato.hierarchy import Ladder
 from sfumato.hierarchy.labels import Labels
 from sfumato.policy import GivenPolicy, Missing, Policy, RiskLevels, policy_of
-from sfumato.releases.database import is_stored, open_stored, shown, tables_of
+from sfumato.releases.database import is_stored, open_stored, public_name, tables_of
 from sfumato.releases.manifest import MANIFEST, FileRecord, Manifest, Promise, promised_class_size
 from sfumato.releases.recompute import (
     recompute_folder,
@@ -26,7 +26,7 @@ from sfumato.releases.recompute import (
     recompute_stored,
     recompute_tables,
 )
-from sfumato.releases.release import Decoupled, Release
+from sfumato.releases.release import DecoupledRelease, Release
 from sfumato.tables import DatabaseTable, Table, open_table
 from sfumato.text import STAR
 from sfumato.typing import IntArray, Value
@@ -155,7 +155,7 @@ class Published(ABC):
     @property
     def table(self) -> Table:
         """Its rows; a decoupled release is refused, for it has none."""
-        what = repr(shown(self.given)) if isinstance(self.given, str | PathLike) else "this"
+        what = repr(public_name(self.given)) if isinstance(self.given, str | PathLike) else "this"
         raise InputError(
             f"{what} is a decoupled release: its rows cannot be put together again. "
             "Give the release it was made of."
@@ -459,7 +459,7 @@ def open_release(  # noqa: PLR0911 - one for each kind of thing
     }
     if isinstance(what, GroupedTables):
         return PublishedGroups(known_groups=what, sources={}, **more)
-    if isinstance(what, Decoupled):
+    if isinstance(what, DecoupledRelease):
         return _open_decoupled(what, more)
     if isinstance(what, Release):
         return _open_table(what, more)
@@ -479,7 +479,7 @@ def _open_table(what: Release, more: Mapping[str, Any]) -> Published:
     return PublishedTable(data=data, record=what.manifest, **where)
 
 
-def _open_decoupled(what: Decoupled, more: Mapping[str, Any]) -> Published:
+def _open_decoupled(what: DecoupledRelease, more: Mapping[str, Any]) -> Published:
     """Open the tables that were made; groups need not be read again."""
     sources = what.tables or {}
     if what.folder is not None:

@@ -182,7 +182,7 @@ def _proof(manifest: Manifest) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Decoupled(Showable):
+class DecoupledRelease(Showable):
     """A verified decoupled release: a folder on disk, tables in memory or in a database.
 
     `manifest` is what stands in `manifest.json`, `verdict` what the independent verifier found
@@ -299,7 +299,7 @@ class Decoupled(Showable):
         return Content(self.headline, parts, remarks=_remarks(self.warnings))
 
     def __repr__(self) -> str:
-        return f"<Decoupled {self.headline}>"
+        return f"<DecoupledRelease {self.headline}>"
 
 
 def _left_out(columns: Sequence[str]) -> list[str]:

@@ -12,7 +12,7 @@ from sfumato.attacks import Target
 from sfumato.counts import FrequencySet
 from sfumato.errors import InputError, ParameterError, PolicyError
 from sfumato.policy import GivenPolicy, Policy, RiskLevels, policy_of
-from sfumato.releases.database import shown
+from sfumato.releases.database import public_name
 from sfumato.releases.manifest import MANIFEST, Manifest
 from sfumato.releases.opening import (
     Published,
@@ -20,7 +20,7 @@ from sfumato.releases.opening import (
     count_columns,
     open_release,
 )
-from sfumato.releases.release import Decoupled, Release
+from sfumato.releases.release import DecoupledRelease, Release
 from sfumato.tasks.utility import utility
 from sfumato.tasks.verify import Assessment, verify
 from sfumato.usefulness import Utility
@@ -151,7 +151,7 @@ def _describe(value: object) -> str:
 
 def _open(release: object, policy: Policy | None) -> Published:
     """Open a release; refuse a plain table."""
-    if isinstance(release, Release | Decoupled) and release.folder is not None:
+    if isinstance(release, Release | DecoupledRelease) and release.folder is not None:
         # What lies in the folder is what others get, whatever the object remembers.
         release = release.folder
     found = open_release(release, policy)
@@ -159,7 +159,7 @@ def _open(release: object, policy: Policy | None) -> Published:
         return found
     if isinstance(release, str | PathLike):
         raise InputError(
-            f"there is no {MANIFEST} in {shown(release)!r}. Give the folder of a release; of a "
-            "plain table, sfumato verify says what it gives away."
+            f"there is no {MANIFEST} in {public_name(release)!r}. Give the folder of a release; "
+            "of a plain table, sfumato verify says what it gives away."
         )
     raise ParameterError("release", _describe(release), "a release, or the folder of one")

@@ -23,7 +23,7 @@ from sfumato.releases.decoupling import (
 )
 from sfumato.releases.opening import PublishedTable, open_release
 from sfumato.releases.places import Folder, UnpublishedRelease, place_for
-from sfumato.releases.release import Decoupled
+from sfumato.releases.release import DecoupledRelease
 from sfumato.typing import Progress, silent
 
 
@@ -40,7 +40,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
     key: Key | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
-) -> Decoupled:
+) -> DecoupledRelease:
     """Publish quasi-identifiers and each sensitive column apart, linked by group only.
 
     Promises: every person and every value is there, as often as before; which of them belong
@@ -109,7 +109,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
         ),
         table,
     )
-    return Decoupled.of(placed, parts.grouped, columns_left_out(release))
+    return DecoupledRelease.of(placed, parts.grouped, columns_left_out(release))
 
 
 def _of_policy(policy: Policy | None) -> Decoupling:

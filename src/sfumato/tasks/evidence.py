@@ -29,12 +29,12 @@ from sfumato.evidence.keys import signing_key
 from sfumato.releases.evidence import check_tables, sign_tables
 from sfumato.releases.manifest import MANIFEST
 from sfumato.releases.opening import Published, open_release
-from sfumato.releases.release import Decoupled, Release
+from sfumato.releases.release import DecoupledRelease, Release
 from sfumato.verifier import Verdict, verify_folder
 
 
 def sign(
-    release: Release | Decoupled | str | PathLike[str], key: Key, *, force: bool = False
+    release: Release | DecoupledRelease | str | PathLike[str], key: Key, *, force: bool = False
 ) -> EvidenceVerdict:
     """Sign a release that was written before, after verifying it once more.
 
@@ -86,7 +86,7 @@ def sign(
 
 
 def check_evidence(
-    release: Release | Decoupled | str | PathLike[str],
+    release: Release | DecoupledRelease | str | PathLike[str],
     public_key: str | PathLike[str] | PublicKey | None = None,
 ) -> EvidenceVerdict:
     """Find out whether a release is, to the last byte, what its publisher signed.

@@ -20,7 +20,7 @@ from sfumato.recode.recoded import recode_counts
 from sfumato.releases.database import open_stored
 from sfumato.releases.manifest import build_manifest
 from sfumato.releases.places import place_for
-from sfumato.releases.release import Decoupled, Release
+from sfumato.releases.release import DecoupledRelease, Release
 from sfumato.tables import DatabaseTable
 from sfumato.tasks.anonymize import anonymize
 from sfumato.tasks.decouple import decouple
@@ -95,10 +95,10 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False)
-class Protected(Showable):
+class ProtectedRelease(Showable):
     """A release that went through detection, and the way it went."""
 
-    release: Release | Decoupled
+    release: Release | DecoupledRelease
     steps: tuple[Step, ...]
     blocked: str = ""
     """Why generalising did not help, if it did not."""
@@ -157,7 +157,7 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     format: str | None = None,  # noqa: A002 - the word users know
     force: bool = False,
     progress: Progress | None = None,
-) -> Protected:
+) -> ProtectedRelease:
     """Anonymise a table, look for what still leaks, and mend it.
 
     Where quasi-identifiers tell a sensitive value with more than `alpha`, those classes are
@@ -211,7 +211,7 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     # One connection for all that follows: a file may not be open twice.
     data = table or data
 
-    def look(release: Release | Decoupled) -> Findings:
+    def look(release: Release | DecoupledRelease) -> Findings:
         return detect(release, alpha=alpha, support=support, progress=progress)
 
     def anonymize_with(**where: Any) -> Release:  # noqa: ANN401 - options of anonymize
@@ -238,9 +238,9 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     if decouple_with is None or not apart:
         if output is not None:
             release = anonymize_with(output=output, format=format, force=force)
-        return Protected(release, tuple(steps), blocked)
+        return ProtectedRelease(release, tuple(steps), blocked)
     decoupled = decouple(
         release, decouple_with, output=output, format=format, force=force, progress=progress
     )
     steps.append(Step("decouple", look(decoupled), f"{', '.join(apart)} told about each other"))
-    return Protected(decoupled, tuple(steps), blocked)
+    return ProtectedRelease(decoupled, tuple(steps), blocked)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from sfumato.content import Listing, Part, Sentence, Table
 from sfumato.decouplings.base import GroupedTables
 from sfumato.releases.opening import PublishedTables
-from sfumato.releases.release import Decoupled, Release
+from sfumato.releases.release import DecoupledRelease, Release
 from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter
 
@@ -52,7 +52,7 @@ def _warnings(dossier: Dossier) -> list[str]:
     if dossier.kind is None:
         found = Release(dossier.manifest, verdict).warnings
     else:
-        found = Decoupled(dossier.manifest, verdict, _groups(dossier)).warnings
+        found = DecoupledRelease(dossier.manifest, verdict, _groups(dossier)).warnings
     return [text.rstrip(".") for text in found]
 
 
