@@ -465,8 +465,13 @@ def start_ledger(
 def _open_decoupled(data: object) -> tuple[GroupedTables, Manifest | None, str]:
     """Return the tables of a decoupled release, its manifest, and a hash of it."""
     release = None if data is None else open_release(data)
+    what = "None" if data is None else _describe(data)
+    if isinstance(release, PublishedTable) and release.manifest is not None:
+        raise InputError(
+            f"a ledger starts from a decoupled release, and {what} is a release in one table. "
+            "Decouple it first: sfumato decouple."
+        )
     if release is None or isinstance(release, PublishedTable):
-        what = "None" if data is None else _describe(data)
         raise InputError(
             f"a ledger starts from a decoupled release, and {what} is none. Anonymise the table "
             "and decouple it first: sfumato anonymize, then sfumato decouple; or name a ledger "

@@ -99,7 +99,7 @@ class Increment:
             count=self.parts.count,
         )
 
-    def unpublished(self, tables: Sequence[DecoupledTable]) -> UnpublishedRelease:
+    def with_tables(self, tables: Sequence[DecoupledTable]) -> UnpublishedRelease:
         """Return the release with its tables, ready for a place."""
         return UnpublishedRelease(
             tables,
@@ -182,7 +182,7 @@ def write_tables(
         key: Signs the folder, if there is one.
     """
     parts = [DecoupledTable(part, {}) for part in increment.parts.tables]
-    write_folder(folder, increment.unpublished(parts), form, key=key)
+    write_folder(folder, increment.with_tables(parts), form, key=key)
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,7 @@ class TablesOutput:
         keep = [waiting[0] for waiting in pending.waiting_tables(db)]
         staging = self.database.staging(increment.owner)
         with staging.stage(names[0], names[1:], signed=key is not None, keep=keep) as unfinished:
-            release = increment.unpublished(parts)
+            release = increment.with_tables(parts)
             manifest, _ = create_tables(self.database, unfinished, names, release, key=key)
         waiting = list(unfinished.names)
         if unfinished.evidence is not None:
