@@ -4,12 +4,11 @@ Every method is one file and one frozen dataclass; `DECOUPLINGS` finds them by n
 """
 
 from sfumato.decouplings.anatomy import Anatomy
-from sfumato.decouplings.base import Decoupling, Kind, Part, Parts
+from sfumato.decouplings.base import Decoupling, Kind, Part, Parts, random_labels
 from sfumato.decouplings.break_merge import (
     BreakMerge,
     MergedTables,
     publish,
-    random_labels,
     readme,
     schema_sql,
 )

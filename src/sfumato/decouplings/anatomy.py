@@ -17,34 +17,13 @@ from sfumato.decouplings.base import (
     file_names,
     free_name,
     only_sensitive,
+    random_labels,
 )
-from sfumato.decouplings.break_merge import code, definitions, quote, random_labels
+from sfumato.decouplings.texts import code, quote, write_readme, write_schema
 from sfumato.errors import InfeasibleError
 from sfumato.tables.derived import DerivedColumn, DerivedTable
 from sfumato.text import text_of
 from sfumato.typing import IntArray
-
-_README = """\
-# A release in two tables
-
-{rows} people in {buckets} buckets. The table of quasi-identifiers has one row per person, with
-exact values; the sensitive table says how many people of a bucket have which {column}, and not who.
-
-| file | what is in it | rows |
-|---|---|---|
-{files}
-
-- The column {group} links the tables. Its numbers are drawn at random and mean nothing.
-- The column {count} says how many people of the bucket have the value. These numbers add up to
-  the size of the bucket.
-- Every bucket has at least {l} different values. Who is in it has any of them with
-  probability 1/{l} at most, as far as these tables tell.
-- Quasi-identifiers are exact, so the tables tell who is in the data.
-- The order of the rows is random. An empty cell is a missing value.
-
-`schema.sql` defines the tables and joins them. `manifest.json` says what is promised; whoever
-has Sfumato checks it with `sfumato verify` and this folder.
-"""
 
 _POSSIBLE = """\
 -- What the tables say together: every value a person may have, and how likely it is."""
@@ -53,19 +32,23 @@ _POSSIBLE = """\
 def bucket_readme(manifest: Mapping[str, Any]) -> str:
     """Describe the files of an anatomised release."""
     [column] = [file["column"] for file in manifest["files"] if file["table"] == "sensitive"]
-    what = {"qi": "one row per person: what others may know, as it is"}
-    what["sensitive"] = f"how many people of each bucket have which {code(column)}"
-    return _README.format(
-        rows=manifest["rows"]["published"],
-        buckets=manifest["classes"]["count"],
-        column=code(column),
-        files="\n".join(
-            f"| `{file['name']}` | {what[file['table']]} | {file['rows']} |"
-            for file in manifest["files"]
-        ),
-        group=code(manifest["group"]),
-        count=code(manifest["count"]),
-        l=manifest["models"][0]["l"],
+    l = manifest["models"][0]["l"]
+    about = f"""\
+The table of quasi-identifiers has one row per person, with
+exact values; the sensitive table says how many people of a bucket have which {code(column)},
+and not who."""
+    return write_readme(
+        manifest,
+        Anatomy.groups,
+        "A release in two tables",
+        about,
+        {"qi": "one row per person: what others may know, as it is"},
+        [
+            f"- Every bucket has at least {l} different values. Who is in it has any of them with",
+            f"  probability 1/{l} at most, as far as these tables tell.",
+            "- Quasi-identifiers are exact, so the tables tell who is in the data.",
+            "- The order of the rows is random. An empty cell is a missing value.",
+        ],
     )
 
 
@@ -87,7 +70,7 @@ def bucket_sql(parts: Parts) -> str:
         f"    FROM {quote(values.name)} GROUP BY {bucket}) AS b ON b.{bucket} = q.{bucket}",
         f"JOIN {quote(values.name)} AS s ON s.{bucket} = q.{bucket}",
     ]
-    return "\n\n".join([definitions(parts), _POSSIBLE, "\n".join(lines) + ";"]) + "\n"
+    return write_schema(parts, _POSSIBLE, "\n".join(lines) + ";")
 
 
 _GIVES_AWAY = (

@@ -15,6 +15,9 @@ from sfumato.tables.derived import DerivedTable
 from sfumato.text import number_of, text_or_none
 from sfumato.typing import CodeArray, FloatArray, IntArray, Value
 
+_ROOM = 100
+"""Labels are drawn from this many times as many numbers as there are groups, or more."""
+
 
 @dataclass(frozen=True, eq=False)
 class SensitiveTable:
@@ -344,6 +347,22 @@ def only_sensitive(sensitive: Sequence[str]) -> str:
             "values of several are together. Name one, or take break-merge",
         )
     return sensitive[0]
+
+
+def random_labels(n: int, rng: np.random.Generator) -> IntArray:
+    """Draw different whole numbers of equal length, in no order at all.
+
+    They are many more than there are groups, so that the same number in two releases is
+    hardly ever there, let alone the same group.
+
+    >>> labels = random_labels(1000, np.random.default_rng())
+    >>> len(set(labels.tolist())), int(labels.min()) >= 100_000, int(labels.max()) < 1_000_000
+    (1000, True, True)
+    """
+    digits = max(6, len(str(_ROOM * n)))
+    least = 10 ** (digits - 1)
+    drawn: IntArray = rng.choice(9 * least, size=n, replace=False) + least
+    return drawn
 
 
 def free_name(name: str, taken: Iterable[str]) -> str:

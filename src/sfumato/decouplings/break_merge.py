@@ -1,8 +1,7 @@
 """Break-Merge: the quasi-identifiers in one table, each sensitive column in another."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -17,68 +16,33 @@ from sfumato.decouplings.base import (
     SensitiveTable,
     file_names,
     free_name,
+    random_labels,
 )
-from sfumato.dialect import Dialect
+from sfumato.decouplings.texts import quote, write_readme, write_schema
 from sfumato.tables.derived import SLICE, Batch, DerivedColumn, DerivedTable
-from sfumato.typing import IntArray, Value
+from sfumato.typing import IntArray
 
-_TEXT = """\
-# A release in several tables
-
-{rows} people in {groups} groups. People of one group look alike in everything that others may
+_ABOUT = """\
+People of one group look alike in everything that others may
 know of them. What is sensitive stands in tables of its own, one for each column, which say how
-many people of a group have a value; not who, nor which values of two columns belong together.
-
-| file | what is in it | rows |
-|---|---|---|
-{files}
-
-- The column {group} links the tables. Its numbers are drawn at random and mean nothing.
-- The column {count} says how many people of the group have the value. In each table these
-  numbers add up to the size of the group.
-- The order of the rows is random.
-- Sensitive values are exact. An empty cell is a missing value.
-
-`schema.sql` defines the tables and joins them. `manifest.json` says what is promised; whoever
-has Sfumato checks it with `sfumato verify` and this folder.
-"""
+many people of a group have a value; not who, nor which values of two columns belong together."""
 
 
 def readme(manifest: Mapping[str, Any]) -> str:
     """Describe the files of a decoupled release."""
-    return _TEXT.format(
-        rows=manifest["rows"]["published"],
-        groups=manifest["classes"]["count"],
-        files="\n".join(map(_line, manifest["files"])),
-        group=code(manifest["group"]),
-        count=code(manifest["count"]),
+    return write_readme(
+        manifest,
+        BreakMerge.groups,
+        "A release in several tables",
+        _ABOUT,
+        {"qi": "one row per person: what others may know, generalised"},
+        [
+            "- The order of the rows is random.",
+            "- Sensitive values are exact. An empty cell is a missing value.",
+        ],
     )
 
 
-def _line(file: Mapping[str, Any]) -> str:
-    what = "one row per person: what others may know, generalised"
-    if file["table"] == "sensitive":
-        what = f"how many people of each group have which {code(file['column'])}"
-    return f"| `{file['name']}` | {what} | {file['rows']} |"
-
-
-def code(name: str) -> str:
-    r"""Show a name as it is, whatever it holds, in a cell of a table.
-
-    >>> print(code("a|b"), code("pay `net`"))
-    `a\|b` ``` pay `net` ```
-    """
-    text = " ".join(name.split()).replace("|", "\\|")
-    fence, space = _fence(text.split("`")), " " if "`" in text else ""
-    return f"{fence}{space}{text}{space}{fence}"
-
-
-def _fence(parts: Sequence[str]) -> str:
-    """Return a fence longer than any run of ticks."""
-    return "`" * (1 if len(parts) == 1 else len(parts))
-
-
-_TABLES = "-- The tables of this release. Load each file into the table of its name."
 _MERGED = """\
 -- What the tables say together: every combination of values a group has, and how many of its
 -- people have it if the columns have nothing to do with each other. It grows with the
@@ -90,45 +54,7 @@ def schema_sql(parts: Parts) -> str:
 
     The names of columns may hold anything, so they are always quoted, and stand in no comment.
     """
-    return "\n\n".join([definitions(parts), _MERGED, _merge_view(parts)]) + "\n"
-
-
-def definitions(parts: Parts) -> str:
-    """Write the definitions of the tables."""
-    return "\n\n".join([_TABLES, *(_definition(part, parts) for part in parts.tables)])
-
-
-quote = Dialect(text="TEXT", collation="").quote
-"""Quotes a name as standard SQL does, whatever is in it."""
-
-
-def _definition(part: Part, parts: Parts) -> str:
-    numbers = (parts.group, parts.count)
-    lines = [
-        f"    {quote(column.name)} "
-        + ("BIGINT NOT NULL" if column.name in numbers else sql_type(column.values or ()))
-        for column in part.content.columns
-    ]
-    return f"CREATE TABLE {quote(part.name)} (\n" + ",\n".join(lines) + "\n);"
-
-
-def sql_type(values: Iterable[Value]) -> str:
-    """Return what a column of such values is in SQL.
-
-    >>> sql_type([1, None]), sql_type([1, 2.5]), sql_type(["1"]), sql_type([True])
-    ('BIGINT', 'DOUBLE PRECISION', 'TEXT', 'BOOLEAN')
-    """
-    kinds = {type(value) for value in values if value is not None}
-    for allowed, name in (
-        ({bool}, "BOOLEAN"),
-        ({int}, "BIGINT"),
-        ({int, float}, "DOUBLE PRECISION"),
-        ({date}, "DATE"),
-        ({datetime}, "TIMESTAMP"),
-    ):
-        if kinds and kinds <= allowed:
-            return name
-    return "TEXT"
+    return write_schema(parts, _MERGED, _merge_view(parts))
 
 
 def _merge_view(parts: Parts) -> str:
@@ -160,10 +86,6 @@ def _merge_view(parts: Parts) -> str:
 def _select_as(table: str, column: str) -> str:
     """Choose a column under its own name; databases may invent one for it otherwise."""
     return f"{table}.{quote(column)} AS {quote(column)}"
-
-
-_ROOM = 100
-"""Labels are drawn from this many times as many numbers as there are groups, or more."""
 
 
 @dataclass(frozen=True)
@@ -221,22 +143,6 @@ def publish(grouped: GroupedTables, rng: np.random.Generator) -> Parts:
         for file, table in zip(files, grouped.sensitive, strict=True)
     ]
     return Parts(grouped, group, count, (Part("qi", "qi", _people(grouped, group, rng)), *tables))
-
-
-def random_labels(n: int, rng: np.random.Generator) -> IntArray:
-    """Draw different whole numbers of equal length, in no order at all.
-
-    They are many more than there are groups, so that the same number in two releases is
-    hardly ever there, let alone the same group.
-
-    >>> labels = random_labels(1000, np.random.default_rng())
-    >>> len(set(labels.tolist())), int(labels.min()) >= 100_000, int(labels.max()) < 1_000_000
-    (1000, True, True)
-    """
-    digits = max(6, len(str(_ROOM * n)))
-    least = 10 ** (digits - 1)
-    drawn: IntArray = rng.choice(9 * least, size=n, replace=False) + least
-    return drawn
 
 
 def _people(grouped: GroupedTables, group: str, rng: np.random.Generator) -> DerivedTable:

@@ -17,8 +17,9 @@ from sfumato.decouplings.base import (
     SensitiveTable,
     free_name,
     only_sensitive,
+    random_labels,
 )
-from sfumato.decouplings.break_merge import code, definitions, quote, random_labels
+from sfumato.decouplings.texts import code, quote, write_readme, write_schema
 from sfumato.errors import ParameterError
 from sfumato.slicing import (
     MEASURES,
@@ -35,26 +36,10 @@ from sfumato.slicing.attributes import MOST
 from sfumato.tables.derived import Cells, DerivedColumn, DerivedTable
 from sfumato.typing import IntArray
 
-_README = """\
-# A release in slices
-
-{rows} people in {buckets} buckets. Each table is a slice: some attributes of everybody, and how
+_ABOUT = """\
+Each table is a slice: some attributes of everybody, and how
 many people of a bucket have each combination of them. What belongs together between two
-slices is not said, beyond the bucket.
-
-| file | what is in it | rows |
-|---|---|---|
-{files}
-
-- The column {group} links the tables. Its numbers are drawn at random and mean nothing.
-- The column {count} says how many people of the bucket have the values. In every table these
-  numbers add up to the size of the bucket.
-{promise}
-{overlap}- Values are exact. The order of the rows is random. An empty cell is a missing value.
-
-`schema.sql` defines the tables. `manifest.json` says what is promised; whoever has Sfumato
-checks it with `sfumato verify` and this folder.
-"""
+slices is not said, beyond the bucket."""
 
 _PROMISES = {
     "probabilistic-l-diversity": """\
@@ -69,8 +54,7 @@ _PROMISES = {
 }
 
 _OVERLAP = """\
-- What stands in several tables says the same in each, and joins them within a bucket: {names}.
-"""
+- What stands in several tables says the same in each, and joins them within a bucket: {names}."""
 
 _POSSIBLE = """\
 -- What the tables say together: every combination that a bucket may hold, and how many people
@@ -88,17 +72,17 @@ def slice_readme(manifest: Mapping[str, Any]) -> str:
     [model] = manifest["models"]
     held = Counter(name for file in manifest["files"] for name in file["columns"])
     twice = [code(name) for name, times in held.items() if times > 1]
-    return _README.format(
-        rows=manifest["rows"]["published"],
-        buckets=manifest["classes"]["count"],
-        files="\n".join(
-            f"| `{file['name']}` | {', '.join(map(code, file['columns']))} | {file['rows']} |"
-            for file in manifest["files"]
-        ),
-        group=code(manifest["group"]),
-        count=code(manifest["count"]),
-        promise=_promise(model),
-        overlap=_OVERLAP.format(names=", ".join(twice)) if twice else "",
+    return write_readme(
+        manifest,
+        Slicing.groups,
+        "A release in slices",
+        _ABOUT,
+        {},
+        [
+            _promise(model),
+            *([_OVERLAP.format(names=", ".join(twice))] if twice else []),
+            "- Values are exact. The order of rows is random. An empty cell is a missing value.",
+        ],
     )
 
 
@@ -138,7 +122,7 @@ def slice_sql(parts: Parts) -> str:
         overlapping |= bool(shared)
         lines += _join_slice(f"s{i}", part, shared, home, (bucket, count, share))
     said = "\n".join([_POSSIBLE, _OVERLAPPING] if overlapping else [_POSSIBLE])
-    return "\n\n".join([definitions(parts), said, "\n".join(lines) + ";"]) + "\n"
+    return write_schema(parts, said, "\n".join(lines) + ";")
 
 
 def _number_parts(parts: Parts) -> list[tuple[int, Part]]:

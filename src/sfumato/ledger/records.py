@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sfumato.counts import Column
-from sfumato.decouplings.base import GroupedTables, SensitiveTable
-from sfumato.decouplings.break_merge import random_labels
+from sfumato.decouplings.base import GroupedTables, SensitiveTable, random_labels
 from sfumato.errors import UnknownNameError
 from sfumato.ledger.admission import Tally
 from sfumato.ledger.store import Settings, key_of, keys_of, shown_of
