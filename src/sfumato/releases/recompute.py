@@ -96,7 +96,11 @@ def recompute_tables(
         policy: What it is held to, besides its manifest.
         population: A table of all people the data was drawn from.
     """
-    claims = manifest.claims()
+    try:
+        claims = manifest.claims()
+    except InputError as error:
+        # As in a folder: a manifest that cannot be read is a check that does not hold.
+        return Verdict((Check("manifest", "broken", detail=str(error)),))
     compared, labels = _compare(manifest, policy, population)
     promises = promises_in(claims, for_verifier(population), labels)
     if manifest.kind is None:
