@@ -6,7 +6,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import OutputError, ParameterError, VerificationError
-from sfumato.tasks.evidence import enclose
+from sfumato.releases.evidence import enclose
 from tests.evidence.conftest import POLICY, TABLE
 
 

@@ -87,9 +87,9 @@ def report(  # noqa: PLR0917 - options of a command line
     be written into the release, as report.html; the evidence then names it, too.
     """
     from sfumato.releases.database import is_stored
+    from sfumato.releases.evidence import enclose, is_inside, require_place
     from sfumato.reports.report import form_of
     from sfumato.reports.report import report as task
-    from sfumato.tasks.evidence import enclose, is_inside, require_place
 
     signer = signing_key(key)
     folder = None if is_stored(release) else Path(release)

@@ -1,28 +1,43 @@
-"""Evidence of releases that are tables of a database: made, signed and checked there."""
+"""Evidence of releases in a folder or in a database: made, signed and checked there."""
 
+import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import pyarrow as pa
 from pyarrow import types as t
 
 from sfumato.errors import InputError, OutputError, VerificationError
 from sfumato.evidence import (
+    EVIDENCE,
+    REPORT,
     Evidence,
     EvidenceVerdict,
+    FileHash,
     Form,
     PublicKey,
     SigningKey,
     StoredTable,
+    check,
     check_stored,
+    compare,
     evidence_of_tables,
+    files_in,
+    hash_file,
+    read_evidence,
     read_stored,
+    sign_evidence,
     signed_text,
+    with_report,
+    write_evidence,
+    write_whole,
 )
 from sfumato.releases.database import relation_of, tables_of
-from sfumato.releases.manifest import Manifest
+from sfumato.releases.manifest import MANIFEST, Manifest
 from sfumato.tables import DatabaseTable
-from sfumato.verifier import Check, Verdict, verify_stored, verify_tables
+from sfumato.verifier import Check, Verdict, verify_folder, verify_stored, verify_tables
 from sfumato.verifier.promises import status
 from sfumato.verifier.release import promises_in
 
@@ -153,3 +168,160 @@ _FORMS: Mapping[Form, Callable[[pa.DataType], bool]] = {
     "date": t.is_date,
     "time": t.is_time,
 }
+
+# A release in a folder.
+
+
+def sign_folder(folder: Path, signer: SigningKey, *, force: bool) -> EvidenceVerdict:
+    """Sign a release in a folder, after verifying it once more; see `sf.sign`."""
+    if not (folder / MANIFEST).is_file():
+        raise InputError(
+            f"there is no {MANIFEST} in {str(folder)!r}. Give the folder of a release."
+        )
+    verdict = verify_folder(folder)
+    if (folder / EVIDENCE).exists():
+        require_unbroken(verdict)
+        evidence = require_unchanged(folder)
+        if not force:
+            _refuse_another_signer(folder, signer)
+        sign_evidence(folder, evidence, signer)
+    else:
+        if not verdict.holds:
+            raise VerificationError(f"it was not signed, for it does not hold.\n{verdict}")
+        write_evidence(folder, verdict, signer)
+    return check(folder, signer.public)
+
+
+def require_unbroken(verdict: Verdict) -> None:
+    """Raise if a check is broken; what needs a population to be recomputed may be unchecked."""
+    if any(each.status == "broken" for each in verdict.checks):
+        raise VerificationError(f"it was not signed, for it does not hold.\n{verdict}")
+
+
+def require_unchanged(folder: Path) -> Evidence:
+    """Return the evidence of a folder that is what was published, but for a report on it."""
+    found = check(folder)
+    broken = {each.name for each in found.checks if each.status != "holds"}
+    if broken <= {"files", "sha256"}:
+        there = REPORT in files_in(folder)[0]
+        report = hash_file(folder / REPORT) if there else None
+        evidence = with_report(read_evidence(folder), report)
+        found = compare(folder, evidence, None)
+        if found.holds:
+            return evidence
+    raise VerificationError(
+        f"it is left as it is, for it is not what was published: {EVIDENCE} says so. Publish it "
+        f"again, or remove {EVIDENCE} if the change was yours.\n{found}"
+    )
+
+
+def _refuse_another_signer(folder: Path, signer: SigningKey) -> None:
+    before = read_evidence(folder).signature
+    if before is not None and before.public_key != signer.public.raw:
+        raise OutputError(
+            f"{str(folder)!r} is signed by another key, {PublicKey(before.public_key)}. "
+            "Replace that signature with --force (force=True)."
+        )
+
+
+# Enclosing a public report in the release that it is about, and in its evidence.
+
+
+def is_inside(folder: Path | None, path: Path) -> bool:
+    """Return whether a file would lie in a release, whatever links lead there.
+
+    >>> is_inside(Path("release"), Path("release/../release/report.html"))
+    True
+    >>> is_inside(Path("release"), Path("report.html"))
+    False
+    """
+    # The file itself may be a link: it would be replaced where it is, not where it leads to.
+    place = path.parent.resolve()
+    return folder is not None and folder.resolve() in (place, *place.parents)
+
+
+def require_place(
+    folder: Path | None, path: Path, *, public: bool, key: SigningKey | None = None
+) -> None:
+    """Raise before any work is done if a report may not be in a place.
+
+    Args:
+        folder: The release it is about.
+        path: The file it shall be.
+        public: Whether it is a page for all readers.
+        key: Signs the release again, if the report joins it.
+    """
+    if folder is not None and is_inside(folder, path):
+        _require_enclosable(folder, path, public=public, key=key)
+    elif all((path.parent / name).is_file() for name in (MANIFEST, EVIDENCE)):
+        raise OutputError(
+            f"{str(path)!r} lies in another release, whose evidence names every file. "
+            "Write it somewhere else."
+        )
+
+
+def _require_enclosable(folder: Path, path: Path, *, public: bool, key: SigningKey | None) -> None:
+    if not public or path.parent.resolve() / path.name != folder.resolve() / REPORT:
+        raise OutputError(
+            f"{str(path)!r} lies in the release itself, which everybody gets. Only a report for "
+            f"everybody (--public) may join it, as {REPORT}. Write it beside the release."
+        )
+    signer = _signer_of(folder)
+    if signer is not None and key is None:
+        raise OutputError(
+            f"{str(folder)!r} is signed, and a report in it has to be signed with the rest. Give "
+            "the key (--key), or write the report beside the release."
+        )
+    if signer is not None and key is not None and signer != key.public:
+        raise OutputError(
+            f"{str(folder)!r} is signed by another key, {signer}. Give that one, or write the "
+            "report beside the release."
+        )
+
+
+def enclose(folder: Path, text: str, key: SigningKey | None = None) -> Path:
+    """Write the report into its release and take it into the evidence: both or neither.
+
+    Args:
+        folder: The release; it must be what was published.
+        text: The report, as HTML.
+        key: Signs the release, after it was verified once more.
+    """
+    path, data = folder / REPORT, text.encode("utf-8")
+    _require_enclosable(folder, path, public=True, key=key)
+    if key is not None:
+        require_unbroken(verify_folder(folder))
+    evidence = require_unchanged(folder) if os.path.lexists(folder / EVIDENCE) else None
+    before = path.read_bytes() if path.exists() else None
+    write_whole(path, data)
+    try:
+        if evidence is not None:
+            sign_evidence(folder, with_report(evidence, FileHash.of(REPORT, data)), key)
+        elif key is not None:
+            sign_folder(folder, key, force=False)
+    except BaseException:
+        _restore(path, before)
+        raise
+    return path
+
+
+def _signer_of(folder: Path) -> PublicKey | None:
+    if not os.path.lexists(folder / EVIDENCE):
+        return None
+    try:
+        signature = read_evidence(folder).signature
+    except (InputError, OSError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise OutputError(
+            f"the {EVIDENCE} in {str(folder)!r} cannot be read: {why}. Nothing is added to such a "
+            "release; write the report beside it."
+        ) from None
+    return None if signature is None else PublicKey(signature.public_key)
+
+
+def _restore(path: Path, before: bytes | None) -> None:
+    with suppress(OSError, OutputError):
+        if before is None:
+            path.unlink()
+        else:
+            write_whole(path, before)

@@ -23,9 +23,9 @@ from sfumato.errors import ParameterError
 from sfumato.evidence import Key
 from sfumato.evidence.keys import signing_key
 from sfumato.policy import GivenPolicy
+from sfumato.releases.evidence import enclose, is_inside, require_place
 from sfumato.reports.dossier import Dossier, open_dossier
 from sfumato.reports.sections import CHAPTERS
-from sfumato.tasks.evidence import enclose, is_inside, require_place
 
 
 @dataclass(frozen=True, eq=False)
