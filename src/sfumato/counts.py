@@ -95,11 +95,18 @@ class PackedKeys(NamedTuple):
         cls, codes: Sequence[np.ndarray], sizes: Sequence[int], *, n: int | None = None
     ) -> "PackedKeys":
         """Pack columns of codes, the most significant first; see `group`."""
-        items = len(codes[0]) if codes else int(n or 0)
-        keys = cls(np.zeros(items, dtype=np.int64), 1)
-        for column, size in zip(codes, sizes, strict=True):
-            keys = keys.extend(column, size)
-        return keys
+        if not codes:
+            return cls(np.zeros(int(n or 0), dtype=np.int64), 1)
+        # As `extend` does it, but in one array from the first column on: searches pack often.
+        key, width = codes[0].astype(np.int64), max(sizes[0], 1)
+        for column, size in zip(codes[1:], sizes[1:], strict=True):
+            if width * size >= WIDEST_KEY:
+                shorter = number_keys(key, width)
+                key, width = shorter.of_item.astype(np.int64), shorter.n
+            key *= max(size, 1)
+            key += column
+            width *= max(size, 1)
+        return cls(key, width)
 
     def extend(self, codes: np.ndarray, size: int) -> "PackedKeys":
         """Append a column. Keys that would grow too wide are numbered first, in their order."""

@@ -23,7 +23,6 @@ from sfumato.models import (
     TableModel,
 )
 from sfumato.partition import Partition, label_partition
-from sfumato.partition import base as judging
 from sfumato.partition.base import Judge, _least_rows, number_keys
 from sfumato.partition.labelling import is_ordered, labels_of
 from sfumato.partition.mondrian import places, rows_above_median, rows_above_middle
@@ -51,7 +50,7 @@ class TestNumbered:
         key = np.array(keys, dtype=np.int64)
         by_table = number_keys(key, 31)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(judging, "_DENSE", 0)
+            patch.setattr("sfumato.counts._DENSE", 0)
             by_sorting = number_keys(key, 31 if len(keys) < 4 else 2**40)
         assert by_table.of_item.tolist() == by_sorting.of_item.tolist()
         assert by_table.keys.tolist() == by_sorting.keys.tolist()
