@@ -22,7 +22,7 @@ class DeltaPresence(PrivacyModel):
     whose class it does not show at all it would be plain that they are not in it. Where
     small classes are suppressed, an absent class may be one of those and is no proof.
     Does not promise: anything about sensitive values. The population given must be the
-    one the attacker has.
+    one the adversary has.
 
     Reference: "Hiding the Presence of Individuals from Shared Databases", 2007,
     doi:10.1145/1247480.1247554

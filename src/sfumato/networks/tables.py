@@ -114,7 +114,7 @@ class ConditionalTable:
     support 0 and must never count as a finding.
 
     With `prior=0` an entry is count(parents, value) / count(parents), which is what an
-    attacker who counts would see. A prior above 0 is added to every cell (Dirichlet):
+    adversary who counts would see. A prior above 0 is added to every cell (Dirichlet):
     (count + prior) / (support + prior * values of the child). Missing is a value.
 
     Example:

@@ -30,7 +30,7 @@ def attack(
 
     Args:
         data: Anything `sfumato.anonymize` takes, or a frequency set.
-        quasi_identifiers: The columns by which an attacker recognises a person's class.
+        quasi_identifiers: The columns by which an adversary recognises a person's class.
         attacks: What to try, for example `[sf.attacks.Homogeneity("disease")]`.
         hierarchies: Hierarchies of attacked columns, for attacks that look at levels.
 

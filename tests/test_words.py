@@ -1,0 +1,128 @@
+"""Names and docstrings speak plain technical English, in the words of the glossary."""
+
+import ast
+import io
+import re
+import tokenize
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "sfumato"
+GLOSSARY = ROOT / "docs" / "concepts" / "glossary.md"
+
+PARTICIPLES = set(
+    """begun broken brought built caught chosen dealt drawn driven felt fitted frozen given gone
+    grown held hidden kept known laid led lost made meant met paid said seen sent shown sold
+    spent spoken stood swept taken taught thrown told torn understood worn written""".split()  # noqa: SIM905 - a list is read more easily in a line
+)
+"""Irregular ones; the others end in -ed."""
+
+NOUNS = {"feed", "need", "seed", "speed"}
+"""Words that end in -ed and are no participles."""
+
+FIRST_WORDS = set(
+    """Give Say Tell Let Name Take Refuse Go Leave Put Do Need Part Hold Look Ask
+    How What Where Which Who""".split()  # noqa: SIM905
+)
+"""A docstring that starts so does not say what comes back."""
+
+RIDDLES = re.compile(
+    r"\b(somebody|whoever|nobody|everybody|so many|so much|told of|anew)\b", re.IGNORECASE
+)
+"""People as metaphors for processes, and numbers without a name."""
+
+
+def rows_of_glossary():
+    for line in GLOSSARY.read_text(encoding="utf-8").splitlines():
+        if line.startswith("| **"):
+            word, meaning, others = (cell.strip() for cell in line.strip("|").split("|"))
+            yield word.strip("*"), meaning, re.findall(r"\*([^*]+)\*", others)
+
+
+def is_participle(name):
+    word = name.strip("_").lower()
+    regular = word.endswith("ed") and len(word) > 4 and word not in NOUNS
+    return "_" not in word and (word in PARTICIPLES or regular)
+
+
+def is_property(function):
+    names = [ast.unparse(each).rpartition(".")[2] for each in function.decorator_list]
+    return bool({"property", "cached_property", "setter"} & set(names))
+
+
+def check_name(node):
+    if isinstance(node, ast.ClassDef):
+        single = re.fullmatch(r"_?[A-Z][a-z]+", node.name)
+        return f"class {node.name}" if single and is_participle(node.name) else None
+    bare = is_participle(node.name) and not is_property(node)
+    return f"function {node.name}" if bare else None
+
+
+def problems(path):
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            continue
+        line = getattr(node, "lineno", 1)
+        if not isinstance(node, ast.Module) and (bare := check_name(node)):
+            yield line, f"{bare} is a bare participle: name what it is or does"
+        doc = ast.get_docstring(node) or ""
+        if not isinstance(node, ast.ClassDef) and doc.split(maxsplit=1)[:1]:
+            first = re.match(r"\w*", doc)[0]
+            if first in FIRST_WORDS:
+                yield line, f"the docstring starts with {first!r}: say what comes back"
+        if riddle := RIDDLES.search(doc):
+            yield line, f"{riddle[0]!r} in a docstring: name the adversary, reader, caller, number"
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT and (riddle := RIDDLES.search(token.string)):
+            yield token.start[0], f"{riddle[0]!r} in a comment"
+
+
+ROOMS = sorted({path.relative_to(SOURCE).parts[0] for path in SOURCE.rglob("*.py")})
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_speaks_plainly(room):
+    place = SOURCE / room
+    found = [
+        f"{path.relative_to(SOURCE)}:{line}: {what}"
+        for path in sorted([place] if place.is_file() else place.rglob("*.py"))
+        for line, what in problems(path)
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_the_glossary_is_short_and_sorted():
+    words = [word for word, _, _ in rows_of_glossary()]
+    assert 35 <= len(words) <= 50
+    assert words == sorted(words)
+
+
+def words_of_code():
+    """Yield, for each module, the words of its names and docstrings in lower case."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        texts = []
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                texts.append(ast.get_docstring(node) or "")
+            if isinstance(node, ast.ClassDef | ast.FunctionDef):
+                texts.append(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", node.name).replace("_", " "))
+        yield path, " ".join(" ".join(texts).lower().split())
+
+
+def test_the_code_uses_the_words_of_the_glossary_and_no_others():
+    code = list(words_of_code())
+    everything = " ".join(text for _, text in code)
+    for word, _, others in rows_of_glossary():
+        assert re.search(rf"\b{re.escape(word[:-1])}", everything), f"nothing is called {word}"
+        for other in others:
+            where = [
+                str(path.relative_to(SOURCE))
+                for path, text in code
+                if re.search(rf"\b{re.escape(other.lower())}s?\b", text)
+            ]
+            assert not where, f"say {word!r}, not {other!r}, in {', '.join(where)}"
