@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+import griffe
+
 from docs.generator.markdown import block, prose
 
-_SECTION = re.compile(r"^(Args|Example|Attributes):$")
 _LEADS = "Promises|Does not promise|Finds|Does not find|Remedy|References|Reference|Returns"
 _LEAD = re.compile(rf"^({_LEADS}): ", re.MULTILINE)
 
@@ -38,40 +39,35 @@ class Doc:
 
 
 def doc_of(thing: Any) -> Doc:  # noqa: ANN401 - whatever has a docstring
-    """Take the docstring of something apart."""
-    return parsed(inspect.cleandoc(thing.__doc__ or ""))
+    """Return the parts of a docstring."""
+    return parse(inspect.cleandoc(thing.__doc__ or ""))
 
 
-def parsed(text: str) -> Doc:
-    r"""Take a docstring apart.
+def parse(text: str) -> Doc:
+    r"""Return the parts of a docstring, as griffe reads them and any site built on it would.
 
-    >>> doc = parsed("Sum.\n\nArgs:\n    a: One\n        number.\n\nExample:\n    >>> 1")
+    >>> doc = parse("Sum.\n\nArgs:\n    a: One\n        number.\n\nExample:\n    >>> 1")
     >>> doc.summary, doc.arguments, doc.example
     ('Sum.', {'a': 'One number.'}, '>>> 1')
     """
-    sections: dict[str, list[str]] = {"": []}
-    name = ""
-    for line in text.splitlines():
-        found = _SECTION.match(line)
-        if found:
-            name = found[1]
-            sections[name] = []
-        elif line and not line.startswith(" ") and name:
-            name = ""
-            sections[""].append(line)
-        else:
-            sections[name].append(line)
-    free = "\n".join(sections[""]).strip()
-    example = textwrap.dedent("\n".join(sections.get("Example", []))).strip()
-    paragraphs = [part for part in re.split(r"\n{2,}", free) if part]
-    plain = [part for part in paragraphs if not part.startswith(">>>")]
-    sessions = [part for part in paragraphs if part.startswith(">>>")]
-    arguments = textwrap.dedent("\n".join(sections.get("Args", [])))
-    entries = re.finditer(r"^(\w+):(.*(?:\n +.*)*)", arguments, re.MULTILINE)
+    free, arguments, example = [], {}, ""
+    for section in griffe.Docstring(text).parse("google", warnings=False):
+        if section.kind is griffe.DocstringSectionKind.parameters:
+            arguments = {each.name: " ".join(each.description.split()) for each in section.value}
+        elif section.kind is griffe.DocstringSectionKind.admonition and section.title == "Example":
+            example = section.value.contents
+        elif section.kind is griffe.DocstringSectionKind.text:
+            free += [part for part in re.split(r"\n{2,}", section.value.strip()) if part]
+        elif section.kind is griffe.DocstringSectionKind.returns:
+            free.append("Returns: " + " ".join(each.description for each in section.value))
+        elif section.kind is griffe.DocstringSectionKind.admonition:
+            free.append(f"{section.title}: {section.value.contents}")
+    plain = [part for part in free if not part.startswith(">>>")]
+    sessions = [part for part in free if part.startswith(">>>")]
     return Doc(
         summary=plain[0] if plain else "",
         body=tuple(plain[1:]),
-        arguments={entry[1]: " ".join(entry[2].split()) for entry in entries},
+        arguments=arguments,
         example=example or "\n".join(sessions),
     )
 
