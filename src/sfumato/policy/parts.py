@@ -217,7 +217,7 @@ class Missing(StrEnum):
     """A value like any other: rows that miss it form classes of their own."""
 
     MATCHES_ANY = "matches-any"
-    """Unknown to an attacker too: it matches every value."""
+    """Unknown to an adversary too: it matches every value."""
 
     SUPPRESS = "suppress"
     """A reason to suppress the row."""
@@ -281,7 +281,7 @@ class ColumnRule(Part):
 
     role: Role = setting(
         read_role,
-        "What the column is to an attacker: " + ", ".join(Role) + ".",
+        "What the column is to an adversary: " + ", ".join(Role) + ".",
         ROLES,
         write=plain,
     )
