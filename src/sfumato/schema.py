@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 """The roles of columns."""
-=======
-"""What each column is to an adversary."""
->>>>>>> ce945b3 (Hold names and docstrings to a glossary of forty words)
 
 from enum import StrEnum
 
