@@ -43,6 +43,8 @@ def rows_of_glossary():
 
 def is_participle(name):
     word = name.strip("_").lower()
+    if word in {word for word, _, _ in rows_of_glossary()}:
+        return False
     regular = word.endswith("ed") and len(word) > 4 and word not in NOUNS
     return "_" not in word and (word in PARTICIPLES or regular)
 
@@ -60,6 +62,11 @@ def check_name(node):
     return f"function {node.name}" if bare else None
 
 
+def prose_of(doc):
+    """Return a docstring without its examples: what they print is for users."""
+    return re.sub(r"(?m)^ *>>> (?:.+\n?)+", "", doc)
+
+
 def problems(path):
     text = path.read_text(encoding="utf-8")
     tree = ast.parse(text)
@@ -74,7 +81,7 @@ def problems(path):
             first = re.match(r"\w*", doc)[0]
             if first in FIRST_WORDS:
                 yield line, f"the docstring starts with {first!r}: say what comes back"
-        if riddle := RIDDLES.search(doc):
+        if riddle := RIDDLES.search(prose_of(doc)):
             yield line, f"{riddle[0]!r} in a docstring: name the adversary, reader, caller, number"
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT and (riddle := RIDDLES.search(token.string)):

@@ -152,7 +152,7 @@ def _constrain(learner: "BNLearner", names: tuple[str, ...], constraints: Constr
 def _between_constants(
     counts: FrequencySet, arrows: set[tuple[int, int]], constraints: Constraints
 ) -> set[tuple[int, int]]:
-    """Find arrows nobody asked for to or from a column that is the same in every row.
+    """Return arrows to or from a column that is the same in every row, unless required.
 
     Such a column tells nothing; some versions of MIIC join it all the same.
     """

@@ -112,7 +112,7 @@ class Release(Showable):
 
     @property
     def headline(self) -> str:
-        """What it is, in one line."""
+        """A summary in one line."""
         manifest, rows = self.manifest, self.manifest.rows
         return (
             f"{rows.published} of {rows.published + rows.suppressed} rows in "
@@ -282,7 +282,7 @@ class DecoupledRelease(Showable):
 
     @property
     def headline(self) -> str:
-        """What it is, in one line."""
+        """A summary in one line."""
         return (
             f"{self.manifest.rows.published} rows in {self.manifest.classes.count} groups, "
             f"decoupled by {self.method}"

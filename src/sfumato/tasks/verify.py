@@ -172,7 +172,7 @@ class Assessment(Showable):
         ]
 
     def result_of(self, outcome: Outcome) -> Badge:
-        """Return whether an attack was withstood, puts people at risk, or is only told of."""
+        """Return whether an attack was withstood, puts people at risk, or is only shown."""
         if not outcome.judged:
             return Badge("told")
         return Badge("at risk" if outcome.people > self.allowed else "withstood")

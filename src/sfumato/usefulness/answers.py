@@ -203,7 +203,7 @@ class ReleaseOnlyReader:
         elif isinstance(wanted, Values):
             self._reading = _Words(shown, wanted)
         else:
-            raise _unordered(shown, wanted)
+            raise _no_order_error(shown, wanted)
 
     def answer(self, label: Value) -> LabelAnswer:
         """Return what one label says."""
@@ -365,7 +365,7 @@ def _whole(stretches: Iterable[Stretch]) -> bool:
     return True
 
 
-def _unordered(shown: Column, wanted: Range) -> InputError:
+def _no_order_error(shown: Column, wanted: Range) -> InputError:
     return InputError(
         f"column {shown.name!r} cannot be asked for the range {str(wanted)!r}: its labels are not "
         "all numbers or dates, or intervals of them. Ask for some of the labels, or give the "
