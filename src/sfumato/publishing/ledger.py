@@ -471,6 +471,11 @@ def _open_decoupled(data: object) -> tuple[GroupedTables, Manifest | None, str]:
             f"a ledger starts from a decoupled release, and {what} is a release in one table. "
             "Decouple it first: sfumato decouple."
         )
+    if isinstance(release, PublishedTable) and release.folder and release.manifest:
+        raise InputError(
+            f"{str(release.folder)!r} is a release in one table: there is nothing to put together. "
+            "Decouple it first: sfumato decouple."
+        )
     if release is None or isinstance(release, PublishedTable):
         raise InputError(
             f"a ledger starts from a decoupled release, and {what} is none. Anonymise the table "

@@ -393,33 +393,34 @@ class PublishedBuckets(PublishedTables):
 class UnreadableRelease(Published):
     """A release that can be verified, which says what is wrong with it, and nothing else."""
 
-    fault: InputError
+    fault: str
+    """What is wrong with it. Not the error: its traceback would keep a connection open."""
 
     @property
     def manifest(self) -> NoReturn:
         """Never there: the fault is raised."""
-        raise self.fault
+        raise InputError(self.fault)
 
     @property
     def table(self) -> NoReturn:
         """Never there: the fault is raised."""
-        raise self.fault
+        raise InputError(self.fault)
 
     @property
     def groups(self) -> NoReturn:
         """Never there: the fault is raised."""
-        raise self.fault
+        raise InputError(self.fault)
 
     def counts(self, columns: Sequence[str]) -> NoReturn:
         """Raise what is wrong with it."""
-        raise self.fault
+        raise InputError(self.fault)
 
     def estimator(self, columns: Sequence[Column], ladders: Mapping[str, Ladder]) -> NoReturn:
         """Raise what is wrong with it."""
-        raise self.fault
+        raise InputError(self.fault)
 
     def _sources(self) -> NoReturn:
-        raise self.fault
+        raise InputError(self.fault)
 
 
 def open_release(  # noqa: PLR0911 - one for each kind of thing
@@ -513,7 +514,7 @@ def _open_stored(what: object, more: Mapping[str, Any]) -> Published:
             return PublishedTable(data=table, stored=table, record=manifest, **more)
         return _tables(manifest, tables_of(table, manifest), {"stored": table, **more})
     except InputError as fault:
-        return UnreadableRelease(fault=fault, stored=table, **more)
+        return UnreadableRelease(fault=str(fault), stored=table, **more)
 
 
 def _open_folder(folder: Path, more: Mapping[str, Any]) -> Published:
@@ -522,14 +523,14 @@ def _open_folder(folder: Path, more: Mapping[str, Any]) -> Published:
     try:
         manifest = Manifest.read_folder(folder)
     except InputError as fault:
-        return UnreadableRelease(fault=fault, folder=folder, **more)
+        return UnreadableRelease(fault=str(fault), folder=folder, **more)
     sources = {file.name: folder / file.name for file in manifest.files}
     if manifest.kind is not None:
         return _tables(manifest, sources, {"folder": folder, **more})
     if len(sources) == 1:
         [data] = sources.values()
         return PublishedTable(data=data, folder=folder, record=manifest, **more)
-    several = InputError(f"{str(folder)!r} has more than one data file; give one of them")
+    several = f"{str(folder)!r} has more than one data file; give one of them"
     return UnreadableRelease(fault=several, folder=folder, **more)
 
 

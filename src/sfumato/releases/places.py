@@ -183,7 +183,11 @@ class LabelledPopulation(NamedTuple):
         """Return the population of a policy at the levels of a release; none if it has none."""
         if policy.population is None or not isinstance(recoding, FullDomainRecoding):
             return cls()
-        return cls(for_verifier(policy.population), generalization_of(recoding))
+        return cls(policy.population, generalization_of(recoding))
+
+    def for_verifier(self) -> "LabelledPopulation":
+        """Return it as the verifier reads it; not before that, for a file may be written first."""
+        return self._replace(people=for_verifier(self.people))
 
 
 @dataclass(frozen=True, eq=False)
@@ -332,7 +336,7 @@ class Memory(Place):
             manifest = replace(manifest, files=tuple(part.record for part in release.parts))
         release.report("verify", 0, None)
         claims = manifest.claims()
-        promises = promises_in(claims, *release.population)
+        promises = promises_in(claims, *release.population.for_verifier())
         if manifest.kind is None:
             [table] = tables.values()
             verdict = verify_file(table, promises)
@@ -393,7 +397,7 @@ def write_folder(
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
     (folder / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
     release.report("verify", 0, None)
-    people, labels = release.population
+    people, labels = release.population.for_verifier()
     verdict = release.require(verify_folder(folder, population=people, generalization=labels))
     write_evidence(folder, verdict, key)
     return manifest, verdict
@@ -576,7 +580,7 @@ def create_tables(
     text = manifest.to_json()
     unfinished.store_manifest(text)
     release.report("verify", 0, None)
-    people, labels = release.population
+    people, labels = release.population.for_verifier()
     relations = {name: relation_of(table) for name, table in made.items()}
     if manifest.kind is None:
         verdict = verify_stored(relations[names[0]], text, population=people, generalization=labels)
