@@ -60,8 +60,8 @@ def build(kind: type[T], given: Mapping[str, object], *, what: str, path: KeyPat
         if name not in known:
             near = suggest(str(name), list(known))
             raise Fault(f"{what} has no parameter {name!r}. {near}", (*path, str(name)))
-    for name, (field, _) in known.items():
-        if is_required(field) and name not in given:
+    for name, (details, _) in known.items():
+        if is_required(details) and name not in given:
             means = descriptions(kind).get(name)
             raise Fault(f"{what} needs {name!r}" + (f": {means}" if means else ""), path)
     arguments = {name: read(known[name][1], value, (*path, name)) for name, value in given.items()}
@@ -116,9 +116,9 @@ def member_settings(member: object, tag: str) -> dict[str, object]:
     {'model': 'k-anonymity', 'k': 5}
     """
     settings: dict[str, object] = {tag: member.name}  # type: ignore[attr-defined]
-    for name, (field, _) in parameters(type(member)).items():
+    for name, (details, _) in parameters(type(member)).items():
         value = getattr(member, name)
-        if is_required(field) or value != default_of(field):
+        if is_required(details) or value != default_of(details):
             settings[name] = plain(value)
     return settings
 
@@ -133,13 +133,13 @@ def member_schema(kind: type, name: str, tag: str) -> Schema:
     summary = (inspect.getdoc(kind) or "").partition("\n\n")[0].replace("\n", " ")
     properties: Schema = {tag: {"const": name, "description": summary}}
     needed, means = [tag], descriptions(kind)
-    for field, (details, hint) in parameters(kind).items():
-        entry = {"enum": list(AGGREGATES)} if field == "aggregate" else type_schema(hint)
-        described = {"description": means[field]} if field in means else {}
+    for parameter, (details, hint) in parameters(kind).items():
+        entry = {"enum": list(AGGREGATES)} if parameter == "aggregate" else type_schema(hint)
+        described = {"description": means[parameter]} if parameter in means else {}
         known = {} if is_required(details) else {"default": plain(default_of(details))}
-        properties[field] = {**entry, **described, **known}
+        properties[parameter] = {**entry, **described, **known}
         if is_required(details):
-            needed.append(field)
+            needed.append(parameter)
     return object_schema(properties, needed, title=name, description=summary)
 
 
