@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sfumato.policy import Policy
-from sfumato.recode.problem import counted_columns, make_checker
+from sfumato.recode.deciding import counted_columns, make_checker
 from sfumato.search import BestFirst
 from sfumato.tables import open_table
 from sfumato.tasks.anonymize import anonymize

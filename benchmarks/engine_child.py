@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks.by_hand import DuckDBByHand, Lookups, SparkByHand
 from benchmarks.child import peak
 from sfumato.policy import Policy
-from sfumato.recode.problem import counted_columns
+from sfumato.recode.deciding import counted_columns
 from sfumato.tables import open_table
 from sfumato.tables.sql.counting import group_query
 from sfumato.tables.sql.table import SqlTable

@@ -14,8 +14,7 @@ from benchmarks.results import Figure
 from benchmarks.scale import scale_policy
 from benchmarks.workloads import ADULT_ROWS, FEW, MILLION, TEN_MILLION
 from sfumato.partition import Mondrian
-from sfumato.recode.deciding import decide_full_domain, decide_locally
-from sfumato.recode.problem import counted_columns
+from sfumato.recode.deciding import counted_columns, decide_full_domain, decide_locally
 from sfumato.tables import open_table
 
 _HUNDRED_MILLION = 3320 * ADULT_ROWS

@@ -6,7 +6,7 @@ from benchmarks.bench import Bench
 from benchmarks.results import Figure
 from benchmarks.workloads import adult, adult_policy
 from sfumato.losses import Entropy
-from sfumato.recode.problem import make_checker
+from sfumato.recode.deciding import make_checker
 from sfumato.search import BestFirst, Descent
 from sfumato.tables import open_table
 

@@ -31,7 +31,7 @@ from sfumato.partition import (
     label_partition,
 )
 from sfumato.policy import Policy
-from sfumato.recode.problem import counted_columns, make_checker, make_problem, prepare
+from sfumato.recode.deciding import counted_columns, make_checker, make_problem, prepare
 from sfumato.search import BestFirst, Found
 from sfumato.tables import open_table
 from sfumato.tasks.anonymize import anonymize

@@ -15,7 +15,7 @@ from benchmarks.results import Figure
 from benchmarks.workloads import ADULT_ROWS, MILLION, adult_policy, read_csv
 from sfumato.counts import FrequencySet
 from sfumato.policy import Policy
-from sfumato.recode.problem import make_checker
+from sfumato.recode.deciding import make_checker
 from sfumato.search import BestFirst, Found
 from sfumato.tables import open_table
 from sfumato.tasks.anonymize import anonymize

@@ -11,7 +11,7 @@ from benchmarks.results import Figure
 from benchmarks.workloads import adult, adult_policy
 from sfumato.counts import FrequencySet
 from sfumato.policy import Policy
-from sfumato.recode.problem import make_checker
+from sfumato.recode.deciding import make_checker
 from sfumato.search import BestFirst, Exhaustive, Found, Incognito, Search
 from sfumato.tables import open_table
 

@@ -17,7 +17,7 @@ from benchmarks.measure import ROOT, cpu
 from benchmarks.results import Figure, Timing
 from sfumato import samples
 from sfumato.losses import DistortionRatio, NormalizedLoss
-from sfumato.recode.problem import counted_columns
+from sfumato.recode.deciding import counted_columns
 from sfumato.tables import open_table
 from tests.adult import adult_folder
 

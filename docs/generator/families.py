@@ -10,7 +10,7 @@ from sfumato.losses import AGGREGATES, LOSSES
 from sfumato.models import MODELS
 from sfumato.networks import LEARNERS
 from sfumato.partition import PARTITIONERS
-from sfumato.policy.family import member_settings, parameters
+from sfumato.policy.parts import member_settings, parameters
 from sfumato.search import SEARCHES
 from sfumato.text import text_of
 

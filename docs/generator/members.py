@@ -5,9 +5,8 @@ from typing import Any
 
 from docs.generator.docstrings import doc_of
 from docs.generator.markdown import anchor, block, code, joined, prose, table
-from sfumato.policy.document import to_text
-from sfumato.policy.family import default_of, descriptions, is_required, parameters
-from sfumato.policy.values import describe_type, plain
+from sfumato.policy.document import describe_type, plain, to_text
+from sfumato.policy.parts import default_of, descriptions, is_required, parameters
 
 Kind = Any
 """A member of a family: a class with the members that its family's base promises."""

@@ -7,8 +7,8 @@ from docs.generator.markdown import block, code, joined, prose, table
 from sfumato.decouplings import DECOUPLINGS
 from sfumato.partition import PARTITIONERS
 from sfumato.policy import ColumnRule, Missing, Policy, RiskLevels, Suppression, Tolerance
+from sfumato.policy.document import plain
 from sfumato.policy.parts import Part
-from sfumato.policy.values import plain
 from sfumato.schema import Role
 from sfumato.search import SEARCHES
 

@@ -5,8 +5,7 @@ from typing import Any
 from docs.papers.setting import LOCAL, Setting, policy
 from docs.papers.similarity import ATTACK
 from sfumato.counts import FrequencySet
-from sfumato.recode.deciding import decide_full_domain, decide_locally
-from sfumato.recode.problem import Decision
+from sfumato.recode.deciding import Decision, decide_full_domain, decide_locally
 
 GLOBAL = "full-domain"
 """One level per column, proven optimal."""

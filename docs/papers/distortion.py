@@ -6,7 +6,7 @@ from docs.papers.data import people
 from docs.papers.deciding import METHODS, decide, figures
 from docs.papers.setting import Setting, policy, settings
 from docs.papers.similarity import PARAMETERS
-from sfumato.recode.problem import counted_columns
+from sfumato.recode.deciding import counted_columns
 from sfumato.tables import open_table
 
 KS = (3, 4)

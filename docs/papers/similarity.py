@@ -8,7 +8,7 @@ from docs.papers.data import CATEGORIES, ILLNESS, ILLNESSES, people
 from docs.papers.setting import Setting, policy, settings
 from sfumato.attacks import Similarity
 from sfumato.counts import FrequencySet
-from sfumato.recode.problem import counted_columns, make_checker
+from sfumato.recode.deciding import counted_columns, make_checker
 from sfumato.search import Incognito
 from sfumato.tables import open_table
 from sfumato.typing import IntArray

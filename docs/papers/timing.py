@@ -8,7 +8,7 @@ from benchmarks.measure import cpu
 from docs.papers.data import COLUMNS, people
 from docs.papers.deciding import GLOBAL, Rounds, decide
 from docs.papers.setting import LOCAL, policy, settings
-from sfumato.recode.problem import counted_columns
+from sfumato.recode.deciding import counted_columns
 from sfumato.tables import open_table
 
 PARAMETERS = {"k": 4, "p": 4, "alpha": 2.0}

@@ -17,8 +17,7 @@ from numbers import Rational
 
 import numpy as np
 
-from sfumato.checks import require_int, require_number
-from sfumato.errors import ParameterError
+from sfumato.errors import ParameterError, require_int, require_number
 from sfumato.typing import BoolArray, FloatArray, IntArray
 
 ABOVE = -1

@@ -15,7 +15,7 @@ from sfumato.decouplings.base import GroupedTables
 from sfumato.decouplings.break_merge import publish
 from sfumato.errors import InputError
 from sfumato.tasks.membership import membership
-from sfumato.verifier.manifest import KINDS
+from sfumato.verifier.promises import KINDS
 
 AGES = ["20-29", "20-29", "20-29", "30-39", "30-39", "30-39"] * 5
 TABLE = pa.table(

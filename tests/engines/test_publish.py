@@ -25,7 +25,7 @@ from sfumato.tables import FORMATS, open_table
 from sfumato.tables.arrow import publishing as counted
 from sfumato.tables.arrow import publishing as shuffle
 from sfumato.tables.arrow import writing as writers
-from sfumato.tables.arrow.recoding import Tuples
+from sfumato.tables.arrow.publishing import Tuples
 from sfumato.tables.arrow.sources import open_source
 from sfumato.tables.arrow.table import ArrowTable
 from sfumato.tables.derived import in_random_order

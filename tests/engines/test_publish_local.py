@@ -19,7 +19,7 @@ from sfumato.errors import InputError, ParameterError, UnknownColumnError
 from sfumato.recoding import SUPPRESSED, LocalColumn, LocalRecoding
 from sfumato.tables import FORMATS, open_table
 from sfumato.tables.arrow import table as arrow_table
-from sfumato.tables.arrow.recoding import Portions, UsedUpError
+from sfumato.tables.arrow.publishing import Portions, UsedUpError
 from sfumato.tables.arrow.sources import open_source
 from sfumato.tables.arrow.table import ArrowTable
 from tests.engines.tables import (

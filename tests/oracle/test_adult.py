@@ -12,7 +12,7 @@ from sfumato.hierarchy import CsvHierarchy
 from sfumato.losses import LOSSES
 from sfumato.models import MODELS
 from sfumato.policy import Policy
-from sfumato.recode.problem import counted_columns, make_checker
+from sfumato.recode.deciding import counted_columns, make_checker
 from sfumato.search import BestFirst
 from tests.adult import LEVELS, adult_folder
 

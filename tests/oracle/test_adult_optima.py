@@ -5,7 +5,7 @@ import pytest
 from sfumato.hierarchy import CsvHierarchy
 from sfumato.models import DistinctLDiversity, EntropyLDiversity, KAnonymity
 from sfumato.policy import Policy
-from sfumato.recode.problem import counted_columns, make_checker
+from sfumato.recode.deciding import counted_columns, make_checker
 from sfumato.search import BestFirst, Descent
 from tests.adult import LEVELS, adult_folder
 from tests.oracle.test_adult import table

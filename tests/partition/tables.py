@@ -15,7 +15,7 @@ from sfumato.models import PrivacyModel
 from sfumato.partition import PARTITIONERS, BottomUp, Mondrian, Partitioner, TopDown
 from sfumato.partition import Problem as PartitionProblem
 from sfumato.policy import Policy
-from sfumato.recode.problem import counted_columns, make_problem, prepare
+from sfumato.recode.deciding import counted_columns, make_problem, prepare
 from tests.search.problems import DISEASES, MISSING, MODEL_SETS
 
 METHODS: list[Partitioner] = [

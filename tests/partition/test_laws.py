@@ -15,7 +15,7 @@ from sfumato.losses import DistortionRatio
 from sfumato.models import EnhancedPAlphaSensitiveKAnonymity, KAnonymity
 from sfumato.partition import TopDown, label_partition
 from sfumato.policy import Policy
-from sfumato.recode.problem import checker_of, counted_columns, make_problem, prepare
+from sfumato.recode.deciding import checker_of, counted_columns, make_problem, prepare
 from sfumato.search import Exhaustive
 from tests.partition.tables import KINDS, METHODS, Case, cases, text
 

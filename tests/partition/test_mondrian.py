@@ -13,7 +13,7 @@ from sfumato.models import KAnonymity
 from sfumato.partition import Mondrian
 from sfumato.partition.labelling import labels_of
 from sfumato.policy import Policy
-from sfumato.recode.problem import make_problem, prepare
+from sfumato.recode.deciding import make_problem, prepare
 
 NUMBERS = st.sampled_from([-7, 0, 1, 2, 5, 8, 13, 40])
 TABLES = st.integers(1, 3).flatmap(

@@ -20,7 +20,7 @@ from sfumato.models import (
 from sfumato.partition import TopDown
 from sfumato.partition.labelling import labels_of
 from sfumato.policy import Policy
-from sfumato.recode.problem import counted_columns, make_problem, prepare
+from sfumato.recode.deciding import counted_columns, make_problem, prepare
 from tests.partition.tables import KINDS, Case, cases
 
 CATEGORIES = (("cancer", "hiv"), ("gout",), ("flu",))

@@ -10,7 +10,7 @@ from sfumato.losses import LOSSES, Height
 from sfumato.models import MODELS
 from sfumato.partition import PARTITIONERS
 from sfumato.policy import Policy
-from sfumato.policy.family import descriptions, member_settings, parameters
+from sfumato.policy.parts import descriptions, member_settings, parameters
 from tests.policy.test_mistakes import GOOD_COLUMNS, MISTAKES
 from tests.policy.test_reading import FULL, full, small
 
@@ -90,7 +90,7 @@ def test_the_example_of_every_model_is_taken_and_its_misspelling_is_not(kind):
 
 
 def _required(kind):
-    from sfumato.policy.family import is_required
+    from sfumato.policy.parts import is_required
 
     return [name for name, (field, _) in parameters(kind).items() if is_required(field)]
 

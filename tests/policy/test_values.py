@@ -11,9 +11,8 @@ import jsonschema
 import pytest
 import yaml
 
-from sfumato.policy.document import Fault, Plain, cell, parse, resolve, to_text
-from sfumato.policy.family import choose, family_schema, member_settings
-from sfumato.policy.values import read, type_schema
+from sfumato.policy.document import Fault, Plain, cell, parse, read, resolve, to_text, type_schema
+from sfumato.policy.parts import choose, family_schema, member_settings
 
 
 class Colour(Enum):

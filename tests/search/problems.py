@@ -21,7 +21,7 @@ from sfumato.models import (
     TCloseness,
 )
 from sfumato.policy import Policy
-from sfumato.recode.problem import make_checker
+from sfumato.recode.deciding import make_checker
 from sfumato.search import Checker
 
 TREES = {

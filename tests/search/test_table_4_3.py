@@ -6,7 +6,7 @@ from sfumato.counts import FrequencySet
 from sfumato.hierarchy import Masking, Suppress, Taxonomy
 from sfumato.models import KAnonymity
 from sfumato.policy import Policy
-from sfumato.recode.problem import make_checker
+from sfumato.recode.deciding import make_checker
 from sfumato.search import BestFirst, Exhaustive, Incognito
 
 ROWS = [

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from sfumato.releases.manifest import Manifest
 from sfumato.releases.release import DecoupledRelease
-from sfumato.verifier.manifest import ANATOMY, SLICING
+from sfumato.verifier.promises import ANATOMY, SLICING
 
 
 def table_of(names, rows) -> pa.Table:

@@ -20,7 +20,7 @@ from sfumato.losses import LOSSES
 from sfumato.policy import Policy
 from sfumato.recode import budget
 from sfumato.recode.budget import Budget, Coarsening, count_within, estimate_combinations
-from sfumato.recode.problem import counted_columns
+from sfumato.recode.deciding import counted_columns
 from sfumato.tables import open_table
 from sfumato.tables.arrow.counting import Sample
 

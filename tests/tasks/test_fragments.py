@@ -25,8 +25,7 @@ from sfumato.policy import Policy
 from sfumato.recode import budget, fragments
 from sfumato.recode import fragments as solver
 from sfumato.recode.budget import Budget, count_within
-from sfumato.recode.deciding import decide_locally
-from sfumato.recode.problem import counted_columns, make_problem, prepare
+from sfumato.recode.deciding import counted_columns, decide_locally, make_problem, prepare
 from sfumato.releases.manifest import build_manifest
 from sfumato.tables import open_table
 from sfumato.tables.sql.counting import StoredSurvey

@@ -11,7 +11,7 @@ from sfumato.errors import InfeasibleError, InputError, PolicyError
 from sfumato.models import MODELS, AverageRisk, KAnonymity, KMap, ProbabilisticLDiversity
 from sfumato.partition import PARTITIONERS, label_partition
 from sfumato.policy import Missing, Policy
-from sfumato.recode.problem import make_problem, prepare, refuse_impossible
+from sfumato.recode.deciding import make_problem, prepare, refuse_impossible
 from sfumato.search import BestFirst, Exhaustive
 from tests.partition.tables import METHODS
 from tests.search.problems import COLUMNS, Problem, problems

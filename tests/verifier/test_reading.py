@@ -13,8 +13,7 @@ import pytest
 
 from sfumato.errors import InputError, ParameterError, SfumatoError, UnknownNameError
 from sfumato.verifier import Promises, verify_file
-from sfumato.verifier.counting import count
-from sfumato.verifier.reading import find_delimiter, open_source
+from sfumato.verifier.counting import count, find_delimiter, open_source
 from tests.verifier.releases import write_data
 
 TABLE = pa.table(
@@ -144,7 +143,7 @@ def test_columns_may_have_any_name(tmp_path):
 
 
 def test_counting_in_many_batches_adds_up(tmp_path, monkeypatch):
-    monkeypatch.setattr("sfumato.verifier.reading._BATCH_ROWS", 7)
+    monkeypatch.setattr("sfumato.verifier.counting._BATCH_ROWS", 7)
     table = pa.table({"q": [str(i % 23) for i in range(1000)]})
     write_data(table, tmp_path / "data.parquet", "parquet")
     for data in (table, tmp_path / "data.parquet"):
@@ -278,7 +277,7 @@ def test_a_check_that_was_not_made_is_not_found():
 
 
 def test_a_line_break_within_a_cell_does_not_end_a_block(tmp_path, monkeypatch):
-    monkeypatch.setattr("sfumato.verifier.reading._BLOCK_BYTES", 64)
+    monkeypatch.setattr("sfumato.verifier.counting._BLOCK_BYTES", 64)
     path = tmp_path / "data.csv"
     write_data(pa.table({"q": ["a\nb\nc", "d"] * 50, "s": ["x"] * 100}), path, "csv")
     assert sizes_of(path, ["q"]) == {("a\nb\nc",): 50, ("d",): 50}

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from sfumato.errors import InputError
 from sfumato.verifier import counting as tally
-from sfumato.verifier.counting import Tally, count
-from sfumato.verifier.reading import open_source
+from sfumato.verifier.counting import Tally, count, open_source
 
 ROWS = st.lists(
     st.tuples(

@@ -7,10 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.checks import require_number
 from sfumato.counts import Column, FrequencySet, add_up, group
 from sfumato.decouplings.base import LinkedTables
-from sfumato.errors import HierarchyError, InputError, ParameterError, UnknownColumnError, suggest
+from sfumato.errors import (
+    HierarchyError,
+    InputError,
+    ParameterError,
+    UnknownColumnError,
+    require_number,
+    suggest,
+)
 from sfumato.hierarchy import Hierarchy, Ladder
 from sfumato.hierarchy.labels import Labels
 from sfumato.policy import Policy

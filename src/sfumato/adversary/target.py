@@ -6,16 +6,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sfumato.attacks import Matcher, Outside, Target, matcher
-from sfumato.checks import names_in
 from sfumato.classes import overlapping
 from sfumato.counts import Column, FrequencySet
 from sfumato.decouplings.base import LinkedTables
-from sfumato.errors import InputError, ParameterError
+from sfumato.errors import InputError, ParameterError, names_in
 from sfumato.hierarchy import Hierarchy, Ladder
 from sfumato.hierarchy.labels import Labels
 from sfumato.models.categories import read_categories
 from sfumato.policy import Missing, Policy
-from sfumato.recode.problem import ladders_of
+from sfumato.recode.deciding import ladders_of
 from sfumato.releases.manifest import Manifest, Promise
 from sfumato.releases.opening import Published, PublishedTable, count_columns
 from sfumato.tables import open_table

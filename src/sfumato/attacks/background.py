@@ -8,7 +8,6 @@ import numpy as np
 
 from sfumato.attacks.base import ClassAttack, Finding, Guesses, Outcome, priors
 from sfumato.attacks.target import Target
-from sfumato.checks import require_int, require_number, require_text
 from sfumato.classes import EquivalenceClasses, SensitiveColumn, ValueCounts
 from sfumato.counts import Column
 from sfumato.errors import (
@@ -16,6 +15,9 @@ from sfumato.errors import (
     PolicyError,
     UnknownColumnError,
     UnknownNameError,
+    require_int,
+    require_number,
+    require_text,
 )
 from sfumato.hierarchy.labels import Labels
 from sfumato.models.rounding import at_least

@@ -9,9 +9,8 @@ import numpy as np
 
 from sfumato.attacks.base import MOST_CASES, Attack, Case, Outcome, at_risk
 from sfumato.attacks.target import Target
-from sfumato.checks import require_int, require_number
 from sfumato.decouplings.base import GroupedTables
-from sfumato.errors import ParameterError
+from sfumato.errors import ParameterError, require_int, require_number
 from sfumato.likelihood import exact, likelihood_with_a_value
 from sfumato.text import text_or_none
 from sfumato.typing import IntArray

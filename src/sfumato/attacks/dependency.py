@@ -8,9 +8,8 @@ import numpy as np
 
 from sfumato.attacks.base import MOST_CASES, Attack, Case, Outcome, at_risk, priors
 from sfumato.attacks.target import Target
-from sfumato.checks import require_int, require_text
 from sfumato.counts import FrequencySet, group
-from sfumato.errors import InputError, UnknownColumnError
+from sfumato.errors import InputError, UnknownColumnError, require_int, require_text
 from sfumato.leaks.findings import ALL, TOLD, fit_columns, learn_networks
 from sfumato.leaks.rules import Rule, merge_rules, rules_of
 from sfumato.networks import LEARNERS, Network

@@ -5,8 +5,8 @@ from typing import ClassVar, Self
 
 from sfumato.attacks.base import ClassAttack, Finding, likeliest
 from sfumato.attacks.target import Target
-from sfumato.checks import require_text
 from sfumato.classes import EquivalenceClasses
+from sfumato.errors import require_text
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,8 @@ import numpy as np
 
 from sfumato.attacks.base import Attack, Beliefs, Outcome, at_risk, likeliest, priors
 from sfumato.attacks.target import Target
-from sfumato.checks import require_text
 from sfumato.counts import FrequencySet, sums
-from sfumato.errors import InputError, UnknownColumnError
+from sfumato.errors import InputError, UnknownColumnError, require_text
 from sfumato.leaks.breach import listing
 from sfumato.typing import FloatArray
 

@@ -10,10 +10,9 @@ import numpy as np
 from sfumato.attacks.base import Attack, Case, Outcome, at_risk
 from sfumato.attacks.matching import Matcher
 from sfumato.attacks.target import Target
-from sfumato.checks import require_int, require_number
 from sfumato.content import Content, Showable
 from sfumato.counts import FrequencySet, group
-from sfumato.errors import ParameterError
+from sfumato.errors import ParameterError, require_int, require_number
 from sfumato.text import percent
 from sfumato.typing import BoolArray, CodeArray, FloatArray
 

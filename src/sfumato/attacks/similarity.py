@@ -10,9 +10,15 @@ import numpy as np
 
 from sfumato.attacks.base import ClassAttack, Finding
 from sfumato.attacks.target import Target
-from sfumato.checks import require_int, require_number, require_text
 from sfumato.classes import EquivalenceClasses, SensitiveColumn, ValueCounts
-from sfumato.errors import ParameterError, PolicyError, some
+from sfumato.errors import (
+    ParameterError,
+    PolicyError,
+    require_int,
+    require_number,
+    require_text,
+    some,
+)
 from sfumato.hierarchy.intervals import number_point, plus
 from sfumato.models.categories import category_codes, read_categories
 from sfumato.text import number_of, text_of

@@ -7,8 +7,8 @@ import numpy as np
 
 from sfumato.attacks.base import ClassAttack, Finding, Guesses, priors
 from sfumato.attacks.target import Target
-from sfumato.checks import require_number, require_text
 from sfumato.classes import EquivalenceClasses, ValueCounts
+from sfumato.errors import require_number, require_text
 from sfumato.models.rounding import at_least
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from sfumato.checks import require_int, require_number
 from sfumato.comparison.frontier import Comparison, require_risk
 from sfumato.comparison.trial import (
     AT_RISK,
@@ -16,11 +15,18 @@ from sfumato.comparison.trial import (
 from sfumato.comparison.variations import name_policies
 from sfumato.counts import FrequencySet
 from sfumato.decouplings import DECOUPLINGS
-from sfumato.errors import InputError, ParameterError, PolicyError, UnknownNameError
+from sfumato.errors import (
+    InputError,
+    ParameterError,
+    PolicyError,
+    UnknownNameError,
+    require_int,
+    require_number,
+)
 from sfumato.losses import LOSSES, NormalizedLoss
 from sfumato.partition import PARTITIONERS
 from sfumato.policy import GivenPolicy, Policy
-from sfumato.recode.problem import counted_columns
+from sfumato.recode.deciding import counted_columns
 from sfumato.tables import open_table
 from sfumato.typing import Progress, silent
 

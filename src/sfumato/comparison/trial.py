@@ -17,8 +17,7 @@ from sfumato.errors import InfeasibleError, SfumatoError
 from sfumato.losses import NormalizedLoss
 from sfumato.partition import PARTITIONERS
 from sfumato.policy import Policy
-from sfumato.recode.deciding import decide_full_domain, decide_locally
-from sfumato.recode.problem import Decision, counted_columns
+from sfumato.recode.deciding import Decision, counted_columns, decide_full_domain, decide_locally
 from sfumato.recode.recoded import recode_counts, rows_of
 from sfumato.releases.manifest import build_manifest
 from sfumato.releases.opening import open_release

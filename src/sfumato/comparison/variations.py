@@ -20,10 +20,8 @@ from sfumato.policy import (
     Suppression,
     policy_of,
 )
-from sfumato.policy.document import Fault, resolve
-from sfumato.policy.family import parameters
-from sfumato.policy.parts import with_full_domain
-from sfumato.policy.values import read
+from sfumato.policy.document import Fault, read, resolve
+from sfumato.policy.parts import parameters, with_full_domain
 from sfumato.text import text_of
 
 NONE = "none"

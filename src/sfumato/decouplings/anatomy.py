@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sfumato.checks import require_int
 from sfumato.counts import Column, FrequencySet, group
 from sfumato.decouplings.base import (
     Decoupling,
@@ -20,7 +19,7 @@ from sfumato.decouplings.base import (
     random_labels,
 )
 from sfumato.decouplings.texts import code, quote, write_readme, write_schema
-from sfumato.errors import InfeasibleError
+from sfumato.errors import InfeasibleError, require_int
 from sfumato.tables.derived import DerivedColumn, DerivedTable
 from sfumato.text import text_of
 from sfumato.typing import IntArray

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from sfumato.checks import require_int, require_number
 from sfumato.counts import FrequencySet, group, sums
 from sfumato.decouplings.base import (
     Decoupling,
@@ -20,7 +19,7 @@ from sfumato.decouplings.base import (
     random_labels,
 )
 from sfumato.decouplings.texts import code, quote, write_readme, write_schema
-from sfumato.errors import ParameterError
+from sfumato.errors import ParameterError, require_int, require_number
 from sfumato.slicing import (
     MEASURES,
     Columns,

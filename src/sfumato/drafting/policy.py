@@ -6,11 +6,10 @@ from math import floor, log10, prod
 from textwrap import wrap
 from typing import Any
 
-from sfumato.checks import names_in
 from sfumato.content import Cell, Content, Share, Showable, Table
 from sfumato.drafting.guess import Guess, guess_all
 from sfumato.drafting.inspection import Inspection
-from sfumato.errors import ParameterError
+from sfumato.errors import ParameterError, names_in
 from sfumato.hierarchy import (
     Automatic,
     CsvHierarchy,
@@ -24,7 +23,7 @@ from sfumato.hierarchy.taxonomy import Taxonomy
 from sfumato.models import DistinctLDiversity, KAnonymity, PrivacyModel, TCloseness
 from sfumato.policy import ColumnRule, Policy, SearchRule
 from sfumato.policy.document import to_text
-from sfumato.policy.family import member_settings
+from sfumato.policy.parts import member_settings
 from sfumato.schema import Role
 from sfumato.tables import Domain
 from sfumato.text import number_of

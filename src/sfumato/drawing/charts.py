@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from sfumato.checks import require_number
 from sfumato.content import Markup
 from sfumato.drawing.svg import (
     FAINT,
@@ -27,7 +26,7 @@ from sfumato.drawing.svg import (
     shorten,
     width_of,
 )
-from sfumato.errors import ParameterError
+from sfumato.errors import ParameterError, require_number
 from sfumato.text import percent
 
 MOST_BELIEFS, MOST_NUMBERS, MOST_SHARES = 25, 30, 12

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sfumato.checks import require_number
 from sfumato.content import Markup
 from sfumato.drawing.svg import (
     FAINT,
@@ -27,7 +26,7 @@ from sfumato.drawing.svg import (
     shorten,
     width_of,
 )
-from sfumato.errors import ParameterError
+from sfumato.errors import ParameterError, require_number
 from sfumato.text import percent
 from sfumato.typing import BoolArray, FloatArray, IntArray
 

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from sfumato.checks import require_number
 from sfumato.content import Markup
 from sfumato.drawing.layout import Layout, Point, Route, lay_out
 from sfumato.drawing.svg import (
@@ -26,7 +25,7 @@ from sfumato.drawing.svg import (
     shorten,
     width_of,
 )
-from sfumato.errors import ParameterError
+from sfumato.errors import ParameterError, require_number
 from sfumato.networks.network import Network
 from sfumato.text import percent
 

@@ -10,8 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sfumato.checks import require_text
-from sfumato.errors import MissingExtraError, OutputError, ParameterError
+from sfumato.errors import MissingExtraError, OutputError, ParameterError, require_text
 from sfumato.evidence.document import EVIDENCE, MANIFEST
 
 if TYPE_CHECKING:

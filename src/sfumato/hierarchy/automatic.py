@@ -9,7 +9,7 @@ from itertools import takewhile
 from math import ceil, log2
 from typing import ClassVar, Self
 
-from sfumato.checks import require_int
+from sfumato.errors import require_int
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
 from sfumato.hierarchy.by_counts import frequency_tree, nested_cuts
 from sfumato.hierarchy.dates import UNITS, Dates

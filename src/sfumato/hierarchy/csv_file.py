@@ -7,8 +7,7 @@ from io import StringIO
 from pathlib import Path
 from typing import ClassVar, NamedTuple, Self
 
-from sfumato.checks import require_text
-from sfumato.errors import HierarchyError, ParameterError, suggest
+from sfumato.errors import HierarchyError, ParameterError, require_text, suggest
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
 from sfumato.typing import Value
 

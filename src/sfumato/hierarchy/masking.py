@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Self
 
-from sfumato.checks import require_int
-from sfumato.errors import HierarchyError, ParameterError, some
+from sfumato.errors import HierarchyError, ParameterError, require_int, some
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
 from sfumato.text import STAR, text_of
 from sfumato.typing import Value

@@ -8,8 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import yaml
 
-from sfumato.checks import require_text
-from sfumato.errors import HierarchyError, ParameterError
+from sfumato.errors import HierarchyError, ParameterError, require_text
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
 from sfumato.hierarchy.csv_file import read_text, resolve_path
 from sfumato.text import STAR, text_of

@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sfumato.checks import require_number
 from sfumato.content import Badge, Cell, Content, Heading, Part, Share, Showable, Table
 from sfumato.counts import Column, FrequencySet, group, sums
 from sfumato.decouplings.base import GroupedTables, SensitiveTable
-from sfumato.errors import InputError
+from sfumato.errors import InputError, require_number
 from sfumato.leaks.breach import (
     Breach,
     Combination,

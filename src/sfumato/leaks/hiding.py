@@ -15,10 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.checks import require_int, require_number
 from sfumato.content import Content, Listing, Showable
 from sfumato.counts import Column, FrequencySet, group, sums
-from sfumato.errors import ParameterError
+from sfumato.errors import ParameterError, require_int, require_number
 from sfumato.hierarchy import HierarchyBuilder, Ladder, Suppress
 from sfumato.leaks.breach import listing, plain, show_value
 from sfumato.leaks.rules import Entries, exceeding_entries

@@ -6,9 +6,15 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from sfumato.checks import require_int, require_number, require_text
 from sfumato.classes import EquivalenceClasses, SensitiveColumn
-from sfumato.errors import ParameterError, PolicyError, suggest
+from sfumato.errors import (
+    ParameterError,
+    PolicyError,
+    require_int,
+    require_number,
+    require_text,
+    suggest,
+)
 from sfumato.models.base import CLOSED, Merging, PrivacyModel
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.rounding import at_most, ratio

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from sfumato.checks import require_number
 from sfumato.classes import EquivalenceClasses
+from sfumato.errors import require_number
 from sfumato.models.base import TableModel
 from sfumato.typing import FloatArray, IntArray
 

@@ -11,9 +11,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.checks import require_int, require_number, require_text
 from sfumato.classes import EquivalenceClasses, KnownCounts, SensitiveColumn
-from sfumato.errors import ParameterError, PolicyError, some
+from sfumato.errors import (
+    ParameterError,
+    PolicyError,
+    require_int,
+    require_number,
+    require_text,
+    some,
+)
 from sfumato.models.base import ABSORBING, Merging, PrivacyModel
 from sfumato.models.rounding import at_least
 from sfumato.text import is_missing, text_of

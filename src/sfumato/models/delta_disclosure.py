@@ -6,8 +6,8 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from sfumato.checks import require_number, require_text
 from sfumato.classes import EquivalenceClasses
+from sfumato.errors import require_number, require_text
 from sfumato.models.base import CLOSED, Merging, PrivacyModel
 from sfumato.models.beta_likeness import gains, worst_by_class
 from sfumato.models.rounding import below

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from sfumato.checks import require_number
 from sfumato.classes import EquivalenceClasses
-from sfumato.errors import ParameterError
+from sfumato.errors import ParameterError, require_number
 from sfumato.models.base import CLOSED, Merging, PrivacyModel
 from sfumato.models.rounding import at_least, at_most, ratio
 from sfumato.typing import BoolArray

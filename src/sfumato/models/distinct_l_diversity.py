@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from sfumato.checks import require_int, require_number, require_text
 from sfumato.classes import EquivalenceClasses
+from sfumato.errors import require_int, require_number, require_text
 from sfumato.models.base import ABSORBING, CLOSED, Merging, PrivacyModel
 from sfumato.models.rounding import SLACK
 from sfumato.typing import BoolArray

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from sfumato.checks import require_int
 from sfumato.classes import EquivalenceClasses
+from sfumato.errors import require_int
 from sfumato.models.base import ABSORBING, Merging, PrivacyModel
 from sfumato.typing import BoolArray
 

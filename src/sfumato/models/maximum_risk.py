@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from sfumato.checks import require_number
 from sfumato.classes import EquivalenceClasses
+from sfumato.errors import require_number
 from sfumato.models.base import ABSORBING, Merging, PrivacyModel
 from sfumato.models.rounding import SLACK, at_most
 from sfumato.typing import BoolArray

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from sfumato.checks import require_int, require_number, require_text
 from sfumato.classes import EquivalenceClasses, KnownCounts
+from sfumato.errors import require_int, require_number, require_text
 from sfumato.models.base import CLOSED, Merging, PrivacyModel
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
 from sfumato.models.rounding import below, ratio

@@ -6,8 +6,8 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from sfumato.checks import require_number
 from sfumato.classes import EquivalenceClasses
+from sfumato.errors import require_number
 from sfumato.models.base import ABSORBING, Merging, TableModel
 from sfumato.typing import FloatArray, IntArray
 

@@ -4,9 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from sfumato.checks import require_number, require_text
 from sfumato.classes import EquivalenceClasses, ValueCounts
-from sfumato.errors import ParameterError
+from sfumato.errors import ParameterError, require_number, require_text
 from sfumato.models import distances
 from sfumato.models.base import CLOSED, Merging, PrivacyModel
 from sfumato.models.rounding import at_most

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
-from sfumato.checks import require_number
 from sfumato.counts import FrequencySet
-from sfumato.errors import MissingExtraError
+from sfumato.errors import MissingExtraError, require_number
 from sfumato.networks.ic import compelled_arrows
 from sfumato.networks.network import (
     UNCONSTRAINED,

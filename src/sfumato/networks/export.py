@@ -7,9 +7,8 @@ from itertools import product
 
 import numpy as np
 
-from sfumato.checks import require_number
 from sfumato.counts import Column
-from sfumato.errors import InputError, ParameterError
+from sfumato.errors import InputError, ParameterError, require_number
 from sfumato.networks.network import Network
 from sfumato.networks.tables import ConditionalTable
 from sfumato.text import is_missing, text_of

@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import ClassVar, NamedTuple, Self, TypeAlias
 
-from sfumato.checks import require_int
 from sfumato.counts import FrequencySet
-from sfumato.errors import ParameterError
+from sfumato.errors import ParameterError, require_int
 from sfumato.networks.independence import Counter, G2Test, IndependenceTest, Judge, ScoreTest
 from sfumato.networks.network import (
     UNCONSTRAINED,

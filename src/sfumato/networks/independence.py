@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.checks import require_int, require_number
 from sfumato.counts import FrequencySet, PackedKeys
-from sfumato.errors import UnknownColumnError
+from sfumato.errors import UnknownColumnError, require_int, require_number
 from sfumato.typing import FloatArray, IntArray
 
 # Scores of Bayesian networks are sums of lnΓ(count + ½) and lnΓ(count + r/2): arguments are always

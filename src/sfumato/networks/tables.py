@@ -8,9 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.checks import require_number
 from sfumato.counts import Column, FrequencySet, group, sums
-from sfumato.errors import InputError, ParameterError, UnknownColumnError, UnknownNameError
+from sfumato.errors import (
+    InputError,
+    ParameterError,
+    UnknownColumnError,
+    UnknownNameError,
+    require_number,
+)
 from sfumato.networks.network import Network
 from sfumato.text import is_missing, text_of
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value

@@ -7,9 +7,8 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from sfumato.checks import require_int
 from sfumato.counts import FrequencySet
-from sfumato.errors import ParameterError
+from sfumato.errors import ParameterError, require_int
 from sfumato.networks.independence import Counter, Judge, OneSidedScoreTest
 from sfumato.networks.network import (
     UNCONSTRAINED,

@@ -7,9 +7,8 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from sfumato.checks import require_int
 from sfumato.counts import KeyNumbers, PackedKeys, number_keys
-from sfumato.lattice import Lattice
+from sfumato.errors import require_int
 from sfumato.partition.base import (
     Partition,
     Partitioner,
@@ -17,6 +16,7 @@ from sfumato.partition.base import (
     Progress,
     starting_groups,
 )
+from sfumato.recoding import Lattice
 from sfumato.typing import CodeArray, FloatArray, IntArray, Node
 
 _AT_ONCE = 2**22

@@ -16,13 +16,15 @@ from sfumato.policy.document import (
     Places,
     faults_of,
     parse,
+    plain,
     policy_error,
+    read,
     read_file,
     resolve,
     show,
     to_text,
+    type_schema,
 )
-from sfumato.policy.family import choose, family_schema, member_settings
 from sfumato.policy.parts import (
     FULL_DOMAIN,
     ROLES,
@@ -37,13 +39,15 @@ from sfumato.policy.parts import (
     SearchRule,
     Suppression,
     Tolerance,
+    choose,
+    family_schema,
     keywords,
+    member_settings,
     part,
     read_role,
     setting,
     with_full_domain,
 )
-from sfumato.policy.values import plain, read, type_schema
 from sfumato.schema import Role
 from sfumato.slicing import Columns
 

@@ -15,7 +15,6 @@ from typing import Any, Literal, TypedDict, Unpack
 import numpy as np
 
 from sfumato.attacks.composition import ComparedReleases, Composition
-from sfumato.checks import require_int, require_number
 from sfumato.content import (
     Cell,
     Content,
@@ -26,7 +25,14 @@ from sfumato.content import (
     join_values,
 )
 from sfumato.decouplings.base import GroupedTables
-from sfumato.errors import InputError, ParameterError, UnknownColumnError, some
+from sfumato.errors import (
+    InputError,
+    ParameterError,
+    UnknownColumnError,
+    require_int,
+    require_number,
+    some,
+)
 from sfumato.evidence.keys import Key
 from sfumato.ledger import pending, records
 from sfumato.ledger import store as chain
@@ -39,7 +45,7 @@ from sfumato.likelihood import exact_limit, increment_ratio, likelihood_with_a_v
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.publishing.increments import IncrementJob, Publication, now, stored_policy
 from sfumato.publishing.outputs import FolderOutput, IncrementOutput, TablesOutput
-from sfumato.recode.problem import ladder_of
+from sfumato.recode.deciding import ladder_of
 from sfumato.releases.database import GivenTables, is_stored, public_name
 from sfumato.releases.manifest import Manifest, Promise, promised_class_size
 from sfumato.releases.opening import PublishedTable, open_release

@@ -29,12 +29,17 @@ from sfumato.partition import (
 )
 from sfumato.policy import Missing, Policy
 from sfumato.recode.budget import Budget, BudgetedCounts
-from sfumato.recode.problem import Decision, PreparedTable, make_problem, prepare, refuse_impossible
+from sfumato.recode.deciding import (
+    Decision,
+    PreparedTable,
+    make_problem,
+    prepare,
+    refuse_impossible,
+)
 from sfumato.recoding import SolvedRecoding
 from sfumato.tables import Table
-from sfumato.tables.arrow.recoding import Portions
-from sfumato.tables.arrow.sources import changed_error
-from sfumato.tables.arrow.types import from_numpy, from_texts, to_numpy
+from sfumato.tables.arrow.publishing import Portions
+from sfumato.tables.arrow.sources import changed_error, from_numpy, from_texts, to_numpy
 from sfumato.text import text_of
 from sfumato.typing import CodeArray, FloatArray, IntArray
 

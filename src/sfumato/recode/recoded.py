@@ -14,7 +14,7 @@ from sfumato.recoding import (
     LocalRecoding,
     Recoding,
 )
-from sfumato.tables.arrow.recoding import Portions
+from sfumato.tables.arrow.publishing import Portions
 from sfumato.text import text_or_none
 from sfumato.typing import BoolArray, CodeArray, IntArray, Value
 

@@ -17,14 +17,14 @@ from sfumato.models import MODELS, PrivacyModel
 from sfumato.models.base import figures, promise_text
 from sfumato.policy import FULL_DOMAIN, Policy
 from sfumato.policy.document import Fault
-from sfumato.policy.family import choose
-from sfumato.recode.problem import Decision
+from sfumato.policy.parts import choose
+from sfumato.recode.deciding import Decision
 from sfumato.recoding import FullDomainRecoding
 from sfumato.schema import Role
 from sfumato.text import percent, text_of
 from sfumato.typing import IntArray
-from sfumato.verifier.manifest import Manifest as Claims
-from sfumato.verifier.manifest import read_manifest, stored_manifest
+from sfumato.verifier.promises import Manifest as Claims
+from sfumato.verifier.promises import read_manifest, stored_manifest
 
 MANIFEST = "manifest.json"
 FORMAT = 1

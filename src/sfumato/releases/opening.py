@@ -10,11 +10,17 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from sfumato.checks import names_in
 from sfumato.counts import Column, FrequencySet
 from sfumato.decouplings import BreakMerge, kind_of
 from sfumato.decouplings.base import GroupedTables, Kind, LinkedTables, SensitiveTable
-from sfumato.errors import InputError, ParameterError, PolicyError, UnknownColumnError, some
+from sfumato.errors import (
+    InputError,
+    ParameterError,
+    PolicyError,
+    UnknownColumnError,
+    names_in,
+    some,
+)
 from sfumato.hierarchy import Ladder
 from sfumato.hierarchy.labels import Labels
 from sfumato.policy import GivenPolicy, Missing, Policy, RiskLevels, policy_of

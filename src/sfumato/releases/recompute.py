@@ -7,7 +7,7 @@ from pathlib import Path
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, some
 from sfumato.evidence import EVIDENCE, check
 from sfumato.policy import Missing, Policy
-from sfumato.recode.problem import ladder_of
+from sfumato.recode.deciding import ladder_of
 from sfumato.recoding import FullDomainRecoding
 from sfumato.releases.database import for_verifier, relation_of, tables_of
 from sfumato.releases.evidence import evidence_checks
@@ -33,8 +33,7 @@ from sfumato.verifier import (
     verify_stored,
     verify_tables,
 )
-from sfumato.verifier.manifest import read_manifest
-from sfumato.verifier.promises import status
+from sfumato.verifier.promises import read_manifest, status
 from sfumato.verifier.release import promises_in
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sfumato.checks import require_int
+from sfumato.errors import require_int
 from sfumato.samples import population as pop
 from sfumato.typing import BoolArray, FloatArray, IntArray
 

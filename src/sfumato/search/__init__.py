@@ -4,9 +4,8 @@ Every search is one file and one class; `SEARCHES` finds them by name.
 """
 
 from sfumato.registry import Registry
-from sfumato.search.base import Budget, Found, Search
+from sfumato.search.base import Budget, Checker, Found, Outcome, Search
 from sfumato.search.best_first import BestFirst, Descent, step_down
-from sfumato.search.checker import Checker, Outcome
 from sfumato.search.exhaustive import Exhaustive
 from sfumato.search.grouping import Grouping
 from sfumato.search.incognito import Incognito

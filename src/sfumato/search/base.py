@@ -2,15 +2,20 @@
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from functools import cache
+from typing import ClassVar
 
-from sfumato.checks import require_int, require_number
-from sfumato.typing import Node
+import numpy as np
 
-if TYPE_CHECKING:
-    from sfumato.search.checker import Checker
+from sfumato.classes import EquivalenceClasses, overlapping
+from sfumato.errors import require_int, require_number
+from sfumato.losses.base import Attribute, CheckedNode, LossFunction
+from sfumato.models.base import PrivacyModel, TableModel
+from sfumato.recoding import Lattice
+from sfumato.search.grouping import Grouping, NodeClasses
+from sfumato.typing import BoolArray, FloatArray, IntArray, Node
 
 
 @dataclass(frozen=True)
@@ -86,3 +91,261 @@ class Search(ABC):
     def budget(self) -> Budget:
         """Start the clock."""
         return Budget(self.checks, self.seconds)
+
+
+# Checking a node: group, judge every model, measure the loss.
+#
+# A search knows lattices and outcomes; this is the part that knows tables, models and losses. It
+# relies only on what models declare about merging (see `models.base`).
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """The result of checking one node."""
+
+    node: Node
+    valid: bool
+    """Whether the promises hold after suppressing no more rows than allowed."""
+
+    suppressed: int
+    """Rows in classes that break a promise; at least this many if the node is hopeless."""
+
+    certain: int
+    """Rows that are suppressed here and, the models say, at every node below."""
+
+    hopeless: bool
+    """Whether, by what the models declare, no node below is valid either."""
+
+    loss: float
+    """The node's loss; infinite if it was not worth computing."""
+
+    judged: CheckedNode | None = None
+    """The classes and verdicts, for nodes that are not hopeless."""
+
+    sure: CheckedNode | None = None
+    """The same with only the certain rows left out: what floors below may build on."""
+
+
+class Checker:
+    """Judges nodes of one table's lattice under one set of promises.
+
+    Args:
+        grouping: The table.
+        lattice: The nodes that may be chosen.
+        models: What must hold.
+        loss: What is to be small.
+        attributes: The quasi-identifiers as losses see them.
+        limit: Most rows that may be suppressed.
+        own_reference: Compare classes with the rows that stay (what a reader of the
+            release sees) instead of with all rows.
+        matches_any: Whether a missing value matches every value, so that classes overlap.
+    """
+
+    def __init__(
+        self,
+        grouping: Grouping,
+        lattice: Lattice,
+        models: Sequence[PrivacyModel],
+        loss: LossFunction,
+        *,
+        attributes: Sequence[Attribute] = (),
+        limit: int = 0,
+        own_reference: bool = True,
+        matches_any: bool = False,
+    ) -> None:
+        self.grouping = grouping
+        self.lattice = lattice
+        self.models = tuple(models)
+        self.loss = loss
+        self.limit = limit
+        self.own_reference = own_reference
+        self.matches_any = matches_any and _some_missing(grouping)
+        self.checks = 0
+        self.on_check: Callable[[int], None] | None = None
+        """Called with the number of checks after each: a long search shows that it is alive."""
+
+        # Where classes overlap, leaving some out shrinks others, and a mean over the table
+        # need not fall with it: then a table model is only itself, not what it declares.
+        parts = [
+            None if self.matches_any and isinstance(model, TableModel) else model.absorbing_part
+            for model in models
+        ]
+        # People of the population whose class is absent are plainly not in the table, unless
+        # their class may be one that was too small to be published.
+        self._needs_every_class = any(model.needs_every_class for model in models)
+        self._absence_excused = limit > 0 and any(
+            part is not None and not part.needs_population for part in parts
+        )
+        self._absorbing = tuple(part for part in parts if part is not None)
+        self.all_absorbing = all(part is model for part, model in zip(parts, models, strict=True))
+        # Overlapping classes do not merge the way the declarations speak of, except that what
+        # is compatible stays so when generalised: only the absorbing property survives.
+        self._all_closed = not self.matches_any and all(m.merging.closed for m in models)
+        self.strict = limit == 0 and self._all_closed
+        """Whether one failing class makes every node below fail too: parts of it fail there."""
+
+        self.attributes = tuple(attributes)
+        self._per_class = tuple(m for m in models if not isinstance(m, TableModel))
+        self._per_table = tuple(m for m in models if isinstance(m, TableModel))
+        # Leaving classes out can change the verdict on the others only for these.
+        self._unstable = bool(self._per_table) or any(
+            model.compares_with_table and own_reference for model in models
+        )
+
+    @property
+    def total(self) -> int:
+        """The rows of the table."""
+        return self.grouping.total
+
+    def valid_above(self, outcome: Outcome) -> bool:
+        """Return whether a valid node makes every node above it valid."""
+        if not outcome.valid:
+            return False
+        return self.all_absorbing or (self._all_closed and outcome.suppressed == 0)
+
+    def check(self, node: Node) -> Outcome:
+        """Judge a node; its loss is computed only if it is valid."""
+        return self._check(node, always=False)
+
+    def evaluate(self, node: Node) -> Outcome:
+        """Judge a node and compute its loss whether it is valid or not."""
+        return self._check(node, always=True)
+
+    def _check(self, node: Node, *, always: bool) -> Outcome:
+        self.checks += 1
+        if self.on_check is not None:
+            self.on_check(self.checks)
+        part = self.grouping.partition(node)
+        classes = self.grouping.classes(part)
+        everything = np.ones(len(classes), dtype=bool)
+        keep = self._settle(part, classes, everything, self._absorbing, ())
+        sure = self._checked_node(node, part, classes, keep)
+        if sure.suppressed > self.limit and not always:
+            rows = sure.suppressed
+            return Outcome(node, False, rows, rows, True, np.inf, sure=sure)  # noqa: FBT003
+        judged = sure
+        if not self.all_absorbing:
+            keep = self._settle(part, classes, keep, self._per_class, self._per_table)
+            judged = self._checked_node(node, part, classes, keep)
+        valid = judged.suppressed <= self.limit
+        absent = self._needs_every_class and classes.unseen > 0
+        if absent and not (self._absence_excused and judged.suppressed):
+            valid = False
+        loss = self.loss.of(judged) if valid or always else np.inf
+        hopeless = (
+            sure.suppressed > self.limit
+            or (self.strict and not valid)
+            or (absent and not self._absence_excused)
+        )
+        return Outcome(
+            node, valid, judged.suppressed, sure.suppressed, hopeless, loss, judged, sure
+        )
+
+    def _settle(
+        self,
+        part: NodeClasses,
+        classes: EquivalenceClasses,
+        keep: BoolArray,
+        per_class: Sequence[PrivacyModel],
+        per_table: Sequence[PrivacyModel],
+    ) -> BoolArray:
+        """Remove what breaks a promise until what is left keeps them all.
+
+        Judging again is needed only where leaving out some classes changes the verdict
+        on others: models of the whole table, or a missing value that matches any.
+        """
+        again = self.matches_any or (self._unstable and per_class is not self._absorbing)
+        while True:
+            view = self._left(part, classes, keep)
+            verdicts = _judge(view, per_class)
+            if verdicts.all():
+                verdicts = _judge(view, per_table)
+            if verdicts.all():
+                return keep
+            keep = keep.copy()
+            keep[keep] = verdicts
+            if not again:
+                return keep
+
+    def _left(
+        self, part: NodeClasses, classes: EquivalenceClasses, keep: BoolArray
+    ) -> EquivalenceClasses:
+        """Return the classes that are left, as the models see them."""
+        left = classes
+        if not keep.all():
+            left = classes.keep(keep, own_reference=self.own_reference)
+        if not self.matches_any:
+            return left
+        codes, missing = self._labels(part, keep)
+        return overlapping(codes, missing, left, own_reference=self.own_reference)
+
+    def left(self, outcome: Outcome) -> EquivalenceClasses:
+        """Return what a valid node would publish, as the models judge it."""
+        part = self.grouping.partition(outcome.node)
+        return self._left(part, self.grouping.classes(part), _keep_of(outcome))
+
+    def _labels(self, part: NodeClasses, chosen: BoolArray) -> tuple[IntArray, BoolArray]:
+        """Return the published labels of some classes, and which of them are missing values."""
+        first = part.first if part.population is None else part.first[part.rows > 0]
+        first = first[chosen]
+        shape = (len(self.grouping.ladders), len(first))
+        codes, missing = np.empty(shape, dtype=np.int64), np.empty(shape, dtype=bool)
+        for i, (ladder, level) in enumerate(zip(self.grouping.ladders, part.node, strict=True)):
+            codes[i] = ladder.codes[level][self.grouping.codes[i][first]]
+            is_missing = np.array([label is None for label in ladder.labels[level]], dtype=bool)
+            missing[i] = is_missing[codes[i]]
+        return codes, missing
+
+    def _checked_node(
+        self, node: Node, part: NodeClasses, classes: EquivalenceClasses, keep: BoolArray
+    ) -> CheckedNode:
+        @cache
+        def histograms() -> list[FloatArray]:
+            return self.grouping.histograms(self._rows_in(part, ~keep))
+
+        def histogram(attribute: int) -> FloatArray:
+            return histograms()[attribute]
+
+        return CheckedNode(node, classes.sizes, keep, self.total, histogram)
+
+    def _rows_in(self, part: NodeClasses, chosen: BoolArray) -> FloatArray:
+        """Return each of the table's tuples its rows if it is in the chosen classes, else none."""
+        if part.population is not None:
+            seen = part.rows > 0
+            everywhere = np.zeros(len(seen), dtype=bool)
+            everywhere[seen] = chosen
+            chosen = everywhere
+        rows: FloatArray = self.grouping.weights * part.spread(chosen)
+        return rows
+
+    def bits(self) -> list[FloatArray]:
+        """Return the entropy of each column at each level it may have; predictions start there."""
+        lattice = self.lattice
+        return [
+            entropies[low : high + 1]
+            for entropies, low, high in zip(
+                self.grouping.entropies, lattice.lowest, lattice.highest, strict=True
+            )
+        ]
+
+    def suppressed_classes(self, outcome: Outcome) -> IntArray:
+        """Return the label codes of the classes that are left out: one row each."""
+        codes, _ = self._labels(self.grouping.partition(outcome.node), ~_keep_of(outcome))
+        return codes.T
+
+
+def _some_missing(grouping: Grouping) -> bool:
+    return any(None in ladder.values for ladder in grouping.ladders)
+
+
+def _judge(classes: EquivalenceClasses, models: Sequence[PrivacyModel]) -> BoolArray:
+    keep = np.ones(len(classes), dtype=bool)
+    for model in models:
+        keep &= model.passes(classes)
+    return keep
+
+
+def _keep_of(outcome: Outcome) -> BoolArray:
+    judged = outcome.judged if outcome.judged is not None else outcome.sure
+    assert judged is not None  # noqa: S101 - every outcome has one of them
+    return judged.keep

@@ -9,8 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.losses.base import ClassLossFunction
-from sfumato.search.base import NOTHING_YET, Budget, Found, Search
-from sfumato.search.checker import Checker, Outcome
+from sfumato.search.base import NOTHING_YET, Budget, Checker, Found, Outcome, Search
 from sfumato.typing import BoolArray, FloatArray, Node
 
 # Arithmetic on whole lattices: one number per node, in flat lexicographic order.

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from sfumato.lattice import is_below
-from sfumato.search.base import NOTHING_YET, Found, Search
-from sfumato.search.checker import Checker
+from sfumato.recoding import is_below
+from sfumato.search.base import NOTHING_YET, Checker, Found, Search
 from sfumato.typing import Node
 
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import ClassVar
 
-from sfumato.search.base import NOTHING_YET, Budget, Found, Search
-from sfumato.search.checker import Checker
+from sfumato.search.base import NOTHING_YET, Budget, Checker, Found, Search
 from sfumato.search.exhaustive import minimal_of
 from sfumato.typing import Node
 

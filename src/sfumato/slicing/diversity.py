@@ -18,10 +18,9 @@ from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from sfumato.checks import require_int, require_number
 from sfumato.classes import KnownCounts
 from sfumato.counts import sums
-from sfumato.errors import ParameterError
+from sfumato.errors import ParameterError, require_int, require_number
 from sfumato.models import EntropyLDiversity, ProbabilisticLDiversity, RecursiveCLDiversity
 from sfumato.slicing.layout import SubTuples
 from sfumato.typing import BoolArray, FloatArray, IntArray

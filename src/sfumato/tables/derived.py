@@ -177,7 +177,7 @@ def in_types_of(
     Also returns which columns these are, as `likes` for `write_derived`. Where the type would
     change a value, or the other table has no such column, all stays as it is.
     """
-    from sfumato.tables.arrow.types import restore_types
+    from sfumato.tables.arrow.sources import restore_types
 
     found = {}
     known = set(columns) & set(table.columns)

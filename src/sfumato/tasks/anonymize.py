@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sfumato.checks import require_int
 from sfumato.drafting.policy import policy_for_columns
-from sfumato.errors import ParameterError, some
+from sfumato.errors import ParameterError, require_int, some
 from sfumato.evidence import Key
 from sfumato.partition import Partitioner
 from sfumato.policy import GivenPolicy, Policy, policy_of

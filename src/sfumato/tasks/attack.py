@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from sfumato.attacks import ClassAttack, Finding, Target
-from sfumato.checks import names_in
 from sfumato.counts import FrequencySet
-from sfumato.errors import ParameterError, UnknownColumnError, some
+from sfumato.errors import ParameterError, UnknownColumnError, names_in, some
 from sfumato.hierarchy import HierarchyBuilder, Ladder
 from sfumato.releases.opening import count_columns
 

@@ -6,13 +6,12 @@ from os import PathLike
 
 import numpy as np
 
-from sfumato.checks import require_int
 from sfumato.decouplings import DECOUPLINGS, BreakMerge, Decoupling
-from sfumato.errors import InputError, ParameterError, UnknownNameError
+from sfumato.errors import InputError, ParameterError, UnknownNameError, require_int
 from sfumato.evidence import Key
 from sfumato.policy import GivenPolicy, Policy
 from sfumato.policy.document import Fault
-from sfumato.policy.family import choose
+from sfumato.policy.parts import choose
 from sfumato.releases.decoupling import (
     as_text,
     columns_left_out,

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.checks import require_int, require_number
 from sfumato.content import save_text
 from sfumato.decouplings.base import Kind
 from sfumato.drawing import heatmap_svg, network_svg
-from sfumato.errors import OutputError, ParameterError
+from sfumato.errors import OutputError, ParameterError, require_int, require_number
 from sfumato.leaks import Findings, RiskLevels
 from sfumato.leaks.exposure import random_table
 from sfumato.leaks.findings import fit_columns, learn_networks

@@ -3,12 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from sfumato.checks import require_int
 from sfumato.counts import FrequencySet
 from sfumato.drafting.guess import guess_all
 from sfumato.drafting.inspection import Inspection, inspect_counts
 from sfumato.drafting.policy import Draft, draft_policy
-from sfumato.errors import InputError, ParameterError, PolicyError, some
+from sfumato.errors import InputError, ParameterError, PolicyError, require_int, some
 from sfumato.policy import GivenPolicy, policy_of
 from sfumato.schema import Role
 from sfumato.tables import Table, open_table

@@ -10,7 +10,7 @@ from sfumato.decouplings.base import LinkedTables
 from sfumato.errors import HierarchyError, ParameterError
 from sfumato.hierarchy import Ladder
 from sfumato.policy import GivenPolicy, Policy, policy_of
-from sfumato.recode.problem import ladders_of
+from sfumato.recode.deciding import ladders_of
 from sfumato.releases.opening import Published, count_columns, open_release
 from sfumato.text import in_order, text_or_none
 from sfumato.typing import BoolArray

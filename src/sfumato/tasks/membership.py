@@ -8,11 +8,10 @@ import numpy as np
 
 from sfumato.adversary.target import matcher_of
 from sfumato.attacks import Membership, Presence
-from sfumato.checks import require_int
 from sfumato.content import Cell, Content, FineShare, Showable, Table
-from sfumato.errors import ParameterError, UnknownNameError
+from sfumato.errors import ParameterError, UnknownNameError, require_int
 from sfumato.policy import GivenPolicy, policy_of
-from sfumato.recode.problem import ladders_of
+from sfumato.recode.deciding import ladders_of
 from sfumato.releases.opening import count_columns, open_release, require_alike
 from sfumato.text import percent
 from sfumato.typing import Progress

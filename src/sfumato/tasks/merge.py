@@ -8,10 +8,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from sfumato.checks import require_int
 from sfumato.decouplings import MergedTables
 from sfumato.decouplings.base import Kind
-from sfumato.errors import InputError, OutputError, ParameterError
+from sfumato.errors import InputError, OutputError, ParameterError, require_int
 from sfumato.releases.manifest import MANIFEST
 from sfumato.releases.opening import PublishedGroups, open_release
 from sfumato.tables import FORMATS, derived_table, write_derived

@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.checks import require_int
 from sfumato.content import Content, Heading, Part, Share, Showable, Table
-from sfumato.errors import InfeasibleError, InputError
+from sfumato.errors import InfeasibleError, InputError, require_int
 from sfumato.leaks import Findings
 from sfumato.leaks.findings import rules_table
 from sfumato.partition import Partitioner
 from sfumato.policy import GivenPolicy, Policy, policy_of
-from sfumato.recode.deciding import count_population, decide, with_findings
-from sfumato.recode.problem import counted_columns
+from sfumato.recode.deciding import count_population, counted_columns, decide, with_findings
 from sfumato.recode.recoded import recode_counts
 from sfumato.releases.database import open_stored
 from sfumato.releases.manifest import build_manifest

@@ -8,13 +8,12 @@ from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
-from sfumato.checks import require_int
 from sfumato.content import Cell, Content, Heading, Showable, Strength, Table, save_text
 from sfumato.counts import FrequencySet
 from sfumato.drawing.heatmap import Words, heatmap_svg
-from sfumato.errors import InputError, ParameterError, UnknownNameError
+from sfumato.errors import InputError, ParameterError, UnknownNameError, require_int
 from sfumato.policy import GivenPolicy, policy_of
-from sfumato.recode.problem import ladders_of
+from sfumato.recode.deciding import ladders_of
 from sfumato.releases.opening import PublishedTable, count_columns, open_release, require_alike
 from sfumato.slicing import Correlations
 from sfumato.slicing import correlations as measured

@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 from sfumato.adversary.target import target_of, with_list, with_members
 from sfumato.attacks import ATTACKS, Attack, Linking, Outcome, Target
-from sfumato.checks import require_int, require_number
 from sfumato.content import (
     Badge,
     Cell,
@@ -20,7 +19,13 @@ from sfumato.content import (
     Table,
 )
 from sfumato.decouplings.base import GroupedTables, Kind
-from sfumato.errors import ParameterError, SfumatoError, UnknownNameError
+from sfumato.errors import (
+    ParameterError,
+    SfumatoError,
+    UnknownNameError,
+    require_int,
+    require_number,
+)
 from sfumato.policy import GivenPolicy, Policy, RiskLevels, Tolerance, policy_of
 from sfumato.releases.opening import Published, open_release
 from sfumato.tables import open_table

@@ -8,10 +8,15 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from sfumato.checks import require_int, require_text
 from sfumato.content import Cell, Content, FineShare, Sentence, Showable, Table
 from sfumato.counts import Column, FrequencySet, group
-from sfumato.errors import MissingExtraError, ParameterError, UnknownNameError
+from sfumato.errors import (
+    MissingExtraError,
+    ParameterError,
+    UnknownNameError,
+    require_int,
+    require_text,
+)
 from sfumato.slicing.correlation import cells_in, cramers_v
 from sfumato.text import percent, text_of
 from sfumato.typing import IntArray

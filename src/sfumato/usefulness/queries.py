@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.checks import require_int, require_number
 from sfumato.counts import Column, FrequencySet
-from sfumato.errors import ParameterError, UnknownNameError, some
+from sfumato.errors import ParameterError, UnknownNameError, require_int, require_number, some
 from sfumato.hierarchy.labels import reader_of
 from sfumato.text import percent, text_of, text_or_none
 from sfumato.typing import BoolArray, FloatArray, Value

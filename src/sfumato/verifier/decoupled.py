@@ -11,20 +11,21 @@ from typing import NamedTuple
 
 from sfumato.errors import InputError, some
 from sfumato.text import text_of
-from sfumato.verifier.counting import Countable, Counts, count
+from sfumato.verifier.counting import Countable, Counts, count, readable
 from sfumato.verifier.groups import Groups, Key
-from sfumato.verifier.manifest import (
+from sfumato.verifier.models import check_model, judge
+from sfumato.verifier.promises import (
     ANATOMY,
     BREAK_MERGE,
     KINDS,
     SLICING,
+    Check,
     DataFile,
     Kind,
     Manifest,
+    Promises,
+    status,
 )
-from sfumato.verifier.models import check_model, judge
-from sfumato.verifier.promises import Check, Promises, status
-from sfumato.verifier.reading import readable
 
 Values = dict[str, dict[object, int]]
 """Per label of a group or bucket, how many of its people have each value."""

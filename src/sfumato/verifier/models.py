@@ -9,10 +9,9 @@ from typing import Any
 
 from sfumato.errors import InputError, SfumatoError, some
 from sfumato.text import STAR, in_order, text_of
-from sfumato.verifier.counting import Countable, Counts, count, text_key
+from sfumato.verifier.counting import Countable, Counts, count, readable, text_key
 from sfumato.verifier.groups import Group, Groups
 from sfumato.verifier.promises import Check, Promise, Promises, is_number, status
-from sfumato.verifier.reading import readable
 
 # A promise of 1/3 cannot be written as a decimal and a logarithm is rounded, so two figures that
 # differ by no more than rounding count as equal: enough for "at least" and "at most", not enough

@@ -6,20 +6,28 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sfumato.errors import InputError, SfumatoError, UnknownColumnError, some
-from sfumato.verifier.counting import Countable, Relation, count_population, open_countable
+from sfumato.verifier.counting import (
+    Countable,
+    Relation,
+    count_population,
+    open_countable,
+    open_source,
+)
 from sfumato.verifier.decoupled import check_kind
-from sfumato.verifier.manifest import (
+from sfumato.verifier.models import recompute
+from sfumato.verifier.promises import (
     COMPANIONS,
     KINDS,
     MANIFEST,
     STORED,
+    Check,
     Manifest,
+    Promises,
+    Verdict,
     read_manifest,
+    status,
     stored_manifest,
 )
-from sfumato.verifier.models import recompute
-from sfumato.verifier.promises import Check, Promises, Verdict, status
-from sfumato.verifier.reading import open_source
 
 Generalization = Mapping[str, Mapping[str | None, object]]
 """Per column, the label each raw text became."""

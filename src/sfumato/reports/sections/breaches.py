@@ -21,7 +21,7 @@ from sfumato.errors import InputError
 from sfumato.leaks import Exposure
 from sfumato.leaks.exposure import Comparison, compare
 from sfumato.policy import Missing
-from sfumato.recode.problem import ladder_of, without_missing
+from sfumato.recode.deciding import ladder_of, without_missing
 from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
 from sfumato.text import brief, text_of

@@ -14,13 +14,13 @@ from sfumato.content import (
     format_integer,
 )
 from sfumato.policy import FULL_DOMAIN, Policy
-from sfumato.recode.problem import counted_columns, make_checker
+from sfumato.recode.deciding import counted_columns, make_checker
 from sfumato.releases.manifest import ColumnRecord
 from sfumato.releases.opening import count_columns
 from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
 from sfumato.search import Checker
-from sfumato.search.checker import Outcome
+from sfumato.search.base import Outcome
 from sfumato.tables import open_table
 from sfumato.typing import Node
 

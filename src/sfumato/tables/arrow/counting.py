@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from pyarrow import types as t
 
 from sfumato.counts import Column
-from sfumato.tables.arrow.types import (
+from sfumato.tables.arrow.sources import (
     as_type,
     canonical,
     counted_type,

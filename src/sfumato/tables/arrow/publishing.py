@@ -1,7 +1,8 @@
 """The way of rows from a source to a release: encoded, shuffled, and decoded."""
 
 import tempfile
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain
@@ -14,14 +15,18 @@ import pyarrow.compute as pc
 from pyarrow import ipc
 from pyarrow import types as t
 
-from sfumato.counts import FrequencySet
-from sfumato.tables.arrow.counting import Combinations
-from sfumato.tables.arrow.recoding import Recoder
-from sfumato.tables.arrow.sources import BATCH_ROWS
-from sfumato.tables.arrow.types import (
+from sfumato.counts import WIDEST_KEY, FrequencySet
+from sfumato.errors import InputError, some
+from sfumato.recoding import DROP, SUPPRESSED, FullDomainRecoding, LocalColumn, LocalRecoding
+from sfumato.tables.arrow.counting import Codebook, Combinations
+from sfumato.tables.arrow.sources import (
+    BATCH_ROWS,
+    Source,
     as_type,
+    changed_error,
     counted_type,
     from_numpy,
+    from_texts,
     is_text,
     plain_type,
     python_values,
@@ -30,7 +35,549 @@ from sfumato.tables.arrow.types import (
 )
 from sfumato.tables.base import Progress, Suppression
 from sfumato.tables.derived import in_random_order
-from sfumato.typing import BoolArray, CodeArray, IntArray
+from sfumato.text import STAR, text_of
+from sfumato.typing import BoolArray, CodeArray, IntArray, Value
+
+# Recoding batch by batch: raw values to codes, codes to labels.
+
+
+_UNKNOWN = -1
+
+
+def unknown_values(where: str, column: str, values: Iterable[Value]) -> InputError:
+    """Return the error for values of a column that a recoding does not know."""
+    return changed_error(
+        where, f"column {column!r} holds {some(values)}, which the recoding does not know"
+    )
+
+
+class CombinationErrors(NamedTuple):
+    """The errors for combinations of values that do not fit a local recoding."""
+
+    where: str
+    names: Sequence[str]
+    values: Sequence[Sequence[Value]]
+    """Per column, the values that codes stand for."""
+
+    def unknown(self, codes: Sequence[int]) -> InputError:
+        """Return the error for a combination that the recoding does not know."""
+        return changed_error(
+            self.where, f"a row has {self._describe(codes)}, which the recoding does not know"
+        )
+
+    def wrong_rows(self, codes: Sequence[int], planned: int, *, more: bool) -> InputError:
+        """Return the error for more rows, or fewer, than the recoding has of a combination."""
+        word, text = "more" if more else "fewer", self._describe(codes)
+        return changed_error(
+            self.where, f"there are {word} rows with {text} than the {planned} of the recoding"
+        )
+
+    def _describe(self, codes: Sequence[int]) -> str:
+        cells = zip(self.names, self.values, codes, strict=True)
+        return ", ".join(f"{name} {values[code]!r}" for name, values, code in cells)
+
+
+class ColumnReader:
+    """Turns raw arrays into the codes of their values, batch after batch.
+
+    Args:
+        column: The column's name.
+        values: Every raw value that may occur; None is missing.
+        codes: The code of each of them.
+        source: The table that is read.
+
+    Example:
+        >>> from sfumato.tables.arrow.sources import open_source
+        >>> people = open_source(pa.table({"age": pa.array([41, 30], pa.int8())}))
+        >>> ages = ColumnReader("age", [30, 41], np.array([0, 7]), people)
+        >>> ages.encode(pa.array([41, 30, 41], pa.int8())).tolist()
+        [7, 0, 7]
+        >>> ages.originals(np.array([7, -1])).to_pylist()
+        [41, None]
+    """
+
+    def __init__(
+        self, column: str, values: Sequence[Value], codes: np.ndarray, source: Source
+    ) -> None:
+        self.column = column
+        self.kind: pa.DataType = source.schema.field(column).type
+        """The column's Arrow type."""
+
+        self._where = source.where
+        self._book = Codebook(column, self.kind)
+        self._of_value = dict(zip(values, codes.tolist(), strict=True))
+        self._lookup: CodeArray = np.array([self._of_value.get(None, _UNKNOWN)], dtype=np.int32)
+
+    def encode(self, array: pa.Array) -> CodeArray:
+        """Return the code of each row; raise if a value was not counted."""
+        places = self._book.index(array)
+        self._learn()
+        codes = places.codes(self._lookup[places.lookup])
+        unknown = codes == _UNKNOWN
+        if unknown.any():
+            strangers = np.unique(places.codes()[unknown])
+            raise unknown_values(self._where, self.column, self._values(strangers))
+        return codes
+
+    def _learn(self) -> None:
+        """Find the codes of values the book has learnt since."""
+        known = len(self._lookup)
+        if len(self._book) > known:
+            new = python_values(self._book.values[known - 1 :], self.column)
+            # A dictionary may hold values that no row has, so an unknown one is no error yet.
+            codes = np.array([self._of_value.get(value, _UNKNOWN) for value in new], dtype=np.int32)
+            self._lookup = np.concatenate([self._lookup, codes])
+
+    def _values(self, places: np.ndarray) -> list[Value]:
+        known = from_numpy(places[places > 0] - 1)
+        missing: list[Value] = [None] if (places == 0).any() else []
+        return missing + python_values(self._book.values.take(known), self.column)
+
+    def originals(self, codes: IntArray) -> pa.Array:
+        """Return the raw values that have some codes, as Arrow has them.
+
+        They are missing for -1, for the missing value, and for values not met so far.
+        """
+        met = self._lookup[1:]
+        useful = np.flatnonzero(met >= 0)  # not values of no row, or of dropped rows
+        # One place more than there are codes, for -1 to fall into.
+        place = np.full(max(codes.max(initial=-1), met.max(initial=-1)) + 2, -1, dtype=np.int64)
+        place[met[useful]] = useful
+        wanted = place[codes]
+        return self._book.values.take(from_numpy(wanted, missing=wanted < 0))
+
+
+class Labels:
+    """The published values of a column: label code 0 is the first, a star comes after the last.
+
+    Args:
+        reader: The column's raw values.
+        labels: The published values; None is missing.
+        raw: The code that `reader` gives the raw value each label is; None if not all of
+            them are raw values.
+
+    Example:
+        >>> from sfumato.tables.arrow.sources import open_source
+        >>> people = open_source(pa.table({"age": pa.array([41, 30], pa.int8())}))
+        >>> ages = ColumnReader("age", [30, 41], np.array([0, 1]), people)
+        >>> Labels(ages, ["30s", "40s"]).array(pa.string()).to_pylist()
+        ['30s', '40s', '*']
+        >>> Labels(ages, [30, 41], np.arange(2)).type(as_text=False)
+        DataType(int8)
+    """
+
+    def __init__(
+        self, reader: ColumnReader, labels: Sequence[Value], raw: IntArray | None = None
+    ) -> None:
+        self.star = len(labels)
+        """The label code of a starred row."""
+
+        self._reader = reader
+        self._labels = labels
+        self._raw = raw
+
+    def type(self, *, as_text: bool) -> pa.DataType:
+        """Return the published column's type: its own if all labels are raw values.
+
+        Args:
+            as_text: Publish text even then.
+        """
+        kind = plain_type(self._reader.kind)
+        if isinstance(kind, pa.BaseExtensionType):
+            kind = counted_type(kind, self._reader.column)
+        keeps_type = self._raw is not None and (is_text(kind) or not as_text)
+        return kind if keeps_type else pa.string()
+
+    def array(self, kind: pa.DataType) -> pa.Array:
+        """Return the published value of each label code, when all rows were read."""
+        if self._raw is not None and not is_text(kind):
+            values = self._reader.originals(np.append(self._raw, -1))
+            return values if values.type == kind else values.cast(kind)
+        texts = [None if label is None else text_of(label) for label in self._labels]
+        return from_texts([*texts, STAR], kind)
+
+
+class RecodedBatch(NamedTuple):
+    """The rows of a batch after recoding."""
+
+    codes: dict[str, CodeArray]
+    """One label code per row for each recoded column; whatever there is in suppressed rows."""
+
+    suppressed: BoolArray | None
+    """Which rows are suppressed, None if none can be."""
+
+
+class Recoder(ABC):
+    """Turns rows into label codes, batch after batch."""
+
+    looked_at: tuple[str, ...]
+    """The columns it must be given."""
+
+    labels: dict[str, Labels]
+    """The meaning of the codes of each recoded column."""
+
+    suppresses: bool
+    """Whether there may be suppressed rows."""
+
+    of_combinations: bool = False
+    """Whether rows that are alike become alike, so that one of them can be encoded for all."""
+
+    @abstractmethod
+    def encode(self, batch: pa.RecordBatch) -> RecodedBatch:
+        """Recode some rows; raise if the recoding does not know one."""
+
+    def finish(self) -> None:
+        """Raise if rows are missing, when all rows were encoded."""
+        return
+
+
+_TABLE = 2**22
+"""With at most this many possible keys a table of them is faster than searching."""
+
+_SLOTS = 22
+"""Bits of the slots that keys are thrown into, to see that most of them are not there."""
+
+
+class Tuples:
+    """Known code tuples that rows are looked up in, however wide they are.
+
+    Args:
+        codes: One array of codes per column; one item per known tuple.
+        sizes: How many codes each column can have.
+        n: How many tuples there are.
+
+    Example:
+        >>> known = Tuples([np.array([1, 0]), np.array([0, 2])], sizes=[2, 3], n=2)
+        >>> known.find([np.array([0, 1, 1]), np.array([2, 0, 2])], n=3).tolist()
+        [1, 0, -1]
+    """
+
+    def __init__(self, codes: Sequence[np.ndarray], sizes: Sequence[int], n: int) -> None:
+        self._sizes = sizes
+        self._stages: list[tuple[list[int], IntArray]] = []
+        """Columns to add to the key, and the keys that known tuples have then."""
+
+        self._table: CodeArray | None = None
+        key: IntArray = np.zeros(n, dtype=np.int64)
+        width, columns = 1, list[int]()
+        for column, size in enumerate(sizes):
+            if width * size >= WIDEST_KEY:
+                # Go on with the number of the key among those of the known tuples.
+                distinct, key = np.unique(key, return_inverse=True)
+                self._stages.append((columns, distinct))
+                width, columns = len(distinct), []
+            key = key * size + codes[column]
+            width *= size
+            columns.append(column)
+        keys, first = np.unique(key, return_index=True)
+        self._stages.append((columns, keys))
+        self._numbers: CodeArray = first.astype(np.int32)
+        self._taken: BoolArray | None = None
+        """Slots in which there is a known key, if there is one key per tuple."""
+
+        if len(self._stages) == 1 and width <= _TABLE:
+            self._table = np.full(width, -1, dtype=np.int32)
+            self._table[keys] = first
+        elif len(self._stages) == 1:
+            self._taken = np.zeros(1 << _SLOTS, dtype=bool)
+            self._taken[_slots(keys)] = True
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def find(self, codes: Sequence[np.ndarray], n: int) -> CodeArray:
+        """Return the number of each of `n` tuples among the known ones, -1 for strangers."""
+        strangers: CodeArray = np.full(n, -1, dtype=np.int32)
+        if not len(self):
+            return strangers
+        key: IntArray = np.zeros(n, dtype=np.int64)
+        known = np.ones(n, dtype=bool)
+        for columns, keys in self._stages:
+            for column in columns:
+                key *= self._sizes[column]
+                key += codes[column]
+            if self._table is not None:
+                return self._table[key]
+            if self._taken is not None:
+                return self._found(key, keys)
+            place = _places(keys, key)
+            known &= keys[place] == key
+            key = place
+        return np.where(known, self._numbers[key], strangers)
+
+    def _found(self, key: IntArray, keys: IntArray) -> CodeArray:
+        """Search only for what may be there: a row is seldom in a suppressed class."""
+        assert self._taken is not None  # noqa: S101 - asked for only then
+        maybe = np.flatnonzero(self._taken.take(_slots(key)))
+        wanted = key[maybe]
+        place = _places(keys, wanted)
+        found: CodeArray = np.full(len(key), -1, dtype=np.int32)
+        found[maybe] = np.where(keys[place] == wanted, self._numbers[place], np.int32(-1))
+        return found
+
+
+def _slots(keys: IntArray) -> IntArray:
+    """Throw keys into slots: equal ones into the same, others into any."""
+    # Multiplying by an odd number close to the golden ratio's share mixes the upper bits.
+    mixed = keys.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return (mixed >> np.uint64(64 - _SLOTS)).view(np.int64)
+
+
+def _places(keys: IntArray, wanted: IntArray) -> IntArray:
+    """Return the place of each wanted key in sorted keys; any place if it is not there.
+
+    >>> _places(np.array([3, 5, 8]), np.array([8, 3, 9])).tolist()
+    [2, 0, 0]
+    """
+    # One after the other in order, searches stay within the processor's cache.
+    order = np.argsort(wanted)
+    found = np.searchsorted(keys, wanted[order])
+    found[found == len(keys)] = 0
+    place = np.empty_like(found)
+    place[order] = found
+    return place
+
+
+class FullDomainRecoder(Recoder):
+    """Looks up each value of a row by itself, and the row's labels among the suppressed classes.
+
+    Example:
+        >>> from sfumato.tables.arrow.sources import open_source
+        >>> from sfumato.hierarchy import Hierarchy
+        >>> decades = Hierarchy.from_paths([30, 41], [["30s", "*"], ["40s", "*"]])
+        >>> by_decade = FullDomainRecoding.at([decades.bind("age", [30, 41])], (1,))
+        >>> people = pa.table({"age": [41, 30]})
+        >>> recoder = FullDomainRecoder(by_decade, open_source(people))
+        >>> recoder.encode(people.to_batches()[0]).codes["age"].tolist()
+        [1, 0]
+    """
+
+    of_combinations = True
+
+    def __init__(self, recoding: FullDomainRecoding, source: Source) -> None:
+        self._readers = {
+            column.column: ColumnReader(column.column, column.values, column.codes, source)
+            for column in recoding.columns
+        }
+        self.looked_at = tuple(self._readers)
+        self.labels = {
+            column.column: Labels(
+                self._readers[column.column],
+                column.labels,
+                np.arange(len(column.labels)) if column.level == 0 else None,
+            )
+            for column in recoding.columns
+        }
+        self._suppressed = Tuples(
+            list(recoding.suppressed.T),
+            [len(column.labels) for column in recoding.columns],
+            len(recoding.suppressed),
+        )
+        self._drops = any(bool((column.codes == DROP).any()) for column in recoding.columns)
+        self.suppresses = self._drops or len(self._suppressed) > 0
+
+    def encode(self, batch: pa.RecordBatch) -> RecodedBatch:
+        codes = {name: reader.encode(batch.column(name)) for name, reader in self._readers.items()}
+        return RecodedBatch(codes, self._inside(codes, len(batch)) if self.suppresses else None)
+
+    def _inside(self, codes: dict[str, CodeArray], n: int) -> BoolArray:
+        inside: BoolArray = np.zeros(n, dtype=bool)
+        if self._drops:
+            for column in codes.values():
+                dropped = column == DROP
+                inside |= dropped
+                column[dropped] = 0
+        if len(self._suppressed):
+            inside |= self._suppressed.find(list(codes.values()), n) >= 0
+        return inside
+
+
+class UsedUpError(Exception):
+    """There are more rows of a combination than its portions have."""
+
+    def __init__(self, combination: int) -> None:
+        super().__init__(combination)
+        self.combination = combination
+
+
+class Portions:
+    """Gives every row a portion of its combination, until all portions are used up.
+
+    Which rows are in which portion is uniformly random and has nothing to do with their
+    order, as if all rows of a combination were shuffled and then dealt. Only what is
+    left of each portion is remembered.
+
+    Args:
+        starts: The portions of combination i are those from `starts[i]` to `starts[i + 1]`.
+        rows: How many rows each portion takes.
+        rng: Where the choice comes from.
+
+    Example:
+        >>> portions = Portions(np.array([0, 1, 3]), np.array([2, 1, 1]), np.random.default_rng(0))
+        >>> first, second = portions.hand_out(np.array([1, 0, 0, 1]))[[0, 3]]
+        >>> sorted([int(first), int(second)]), portions.left.tolist()
+        ([1, 2], [0, 0, 0])
+    """
+
+    def __init__(self, starts: IntArray, rows: IntArray, rng: np.random.Generator) -> None:
+        self.left = rows.astype(np.int64)
+        """How many rows each portion still takes."""
+
+        self._starts = starts
+        self._rng = rng
+
+    def hand_out(self, combinations: np.ndarray) -> IntArray:
+        """Return the portion of each row of a batch; raise `UsedUpError` if too few are left.
+
+        Args:
+            combinations: The combination of each row.
+        """
+        order = self._rng.permutation(len(combinations))
+        # Now the rows of a combination are side by side, in random order.
+        order = order[np.argsort(combinations[order])]
+        met, asked = np.unique(combinations[order], return_counts=True)
+        portions, starts = _ranges(self._starts[met], self._starts[met + 1])
+        before = np.concatenate([[0], np.cumsum(self.left[portions])])
+        short = np.diff(before[starts]) < asked
+        if short.any():
+            raise UsedUpError(int(met[np.argmax(short)]))
+        taken = _draw(before, starts, asked, self._rng)
+        self.left[portions] -= taken
+        given = np.empty(len(combinations), dtype=np.int64)
+        given[order] = np.repeat(portions, taken)
+        return given
+
+
+def _ranges(begins: IntArray, ends: IntArray) -> tuple[IntArray, IntArray]:
+    """Return ranges written out one after the other, where each starts, and where the last ends.
+
+    >>> [array.tolist() for array in _ranges(np.array([5, 0]), np.array([7, 1]))]
+    [[5, 6, 0], [0, 2, 3]]
+    """
+    starts = np.concatenate([[0], np.cumsum(ends - begins)])
+    return np.arange(starts[-1]) + np.repeat(begins - starts[:-1], ends - begins), starts
+
+
+def _draw(
+    before: IntArray, starts: IntArray, asked: IntArray, rng: np.random.Generator
+) -> IntArray:
+    """Draw rows without replacement from portions: how many are of each.
+
+    Every combination's portions are cut into two halves, how many rows are of the first
+    half is drawn, and each half is cut again: the rounds are as many as the logarithm of
+    the most portions.
+
+    Args:
+        before: How many rows there are to draw from before each portion, and in all.
+        starts: The first portion of each combination, and where the last one ends.
+        asked: How many rows to draw from each combination; not more than there are.
+        rng: Where the numbers come from.
+
+    >>> before = np.array([0, 3, 4, 13])
+    >>> _draw(before, np.array([0, 2, 3]), np.array([4, 5]), np.random.default_rng()).tolist()
+    [3, 1, 5]
+    """
+    taken = np.zeros(len(before) - 1, dtype=np.int64)
+    low, high, rows = starts[:-1], starts[1:], asked
+    while len(low):
+        single = high - low == 1
+        taken[low[single]] = rows[single]
+        low, high, rows = (array[~single & (rows > 0)] for array in (low, high, rows))
+        middle = (low + high) // 2
+        first = rng.hypergeometric(
+            before[middle] - before[low], before[high] - before[middle], rows
+        )
+        low, high = np.concatenate([low, middle]), np.concatenate([middle, high])
+        rows = np.concatenate([first, rows - first])
+    return taken
+
+
+class LocalRecoder(Recoder):
+    """Looks up each row's combination, then a portion of it, then the labels of its class.
+
+    Example:
+        >>> from sfumato.tables.arrow.sources import open_source
+        >>> people = pa.table({"zip": ["73456", "73455", "73456"]})
+        >>> recoding = LocalRecoding(
+        ...     columns=(LocalColumn("zip", ("73455", "73456"), ("73456", "7345*"), raw=False),),
+        ...     others=(),
+        ...     combinations=np.array([[0, 1]], dtype=np.int32),
+        ...     starts=np.array([0, 1, 3]),
+        ...     rows=np.array([1, 1, 1]),
+        ...     classes=np.array([1, 1, 0]),
+        ...     labels=np.array([[0, 1]], dtype=np.int32),
+        ... )
+        >>> recoder = LocalRecoder(recoding, open_source(people), np.random.default_rng())
+        >>> codes = recoder.encode(people.to_batches()[0]).codes["zip"].tolist()
+        >>> codes in ([0, 1, 1], [1, 1, 0])
+        True
+    """
+
+    def __init__(self, recoding: LocalRecoding, source: Source, rng: np.random.Generator) -> None:
+        dictionaries = {column.column: column.values for column in recoding.columns}
+        dictionaries |= {column.name: column.values for column in recoding.others}
+        self._errors = CombinationErrors(
+            source.where, tuple(dictionaries), tuple(dictionaries.values())
+        )
+        self._recoding = recoding
+        self._readers = [
+            ColumnReader(name, values, np.arange(len(values)), source)
+            for name, values in dictionaries.items()
+        ]
+        self.looked_at = tuple(dictionaries)
+        self.labels = {
+            column.column: Labels(reader, column.labels, _raw_codes(column))
+            for column, reader in zip(recoding.columns, self._readers, strict=False)
+        }
+        self._combinations = Tuples(
+            list(recoding.combinations),
+            [len(values) for values in dictionaries.values()],
+            recoding.combinations.shape[1],
+        )
+        self._portions = Portions(recoding.starts, recoding.rows, rng)
+        self.suppresses = bool((recoding.classes == SUPPRESSED).any())
+        # The class of suppressed rows is -1, so their labels must be the last.
+        self._labels = np.pad(recoding.labels, ((0, 0), (0, 1)))
+
+    def encode(self, batch: pa.RecordBatch) -> RecodedBatch:
+        raw = [reader.encode(batch.column(reader.column)) for reader in self._readers]
+        classes = self._recoding.classes[self._portions_of(raw, len(batch))]
+        codes = {
+            name: labels[classes] for name, labels in zip(self.labels, self._labels, strict=True)
+        }
+        return RecodedBatch(codes, classes == SUPPRESSED if self.suppresses else None)
+
+    def _portions_of(self, raw: Sequence[CodeArray], n: int) -> IntArray:
+        combinations = self._combinations.find(raw, n)
+        strangers = combinations < 0
+        if strangers.any():
+            row = int(np.argmax(strangers))
+            raise self._errors.unknown([int(column[row]) for column in raw])
+        try:
+            return self._portions.hand_out(combinations)
+        except UsedUpError as error:
+            raise self._wrong_rows(error.combination, more=True) from None
+
+    def finish(self) -> None:
+        left = np.flatnonzero(self._portions.left)
+        if len(left):
+            at = int(np.searchsorted(self._recoding.starts, left[0], side="right")) - 1
+            raise self._wrong_rows(at, more=False)
+
+    def _wrong_rows(self, at: int, *, more: bool) -> InputError:
+        start, end = self._recoding.starts[at : at + 2]
+        planned = int(self._recoding.rows[start:end].sum())
+        codes = self._recoding.combinations[:, at].tolist()
+        return self._errors.wrong_rows(codes, planned, more=more)
+
+
+def _raw_codes(column: LocalColumn) -> IntArray | None:
+    """Return the code of the raw value that each label is, if they all are."""
+    if not column.raw:
+        return None
+    code: dict[Value, int] = {value: i for i, value in enumerate(column.values)}
+    return np.array([code[label] for label in column.labels], dtype=np.int64)
+
 
 _WORTH_IT = 2
 """Rows per combination from which on making rows is cheaper than reading them again."""

@@ -23,13 +23,15 @@ from sfumato.tables.arrow.counting import (
 )
 from sfumato.tables.arrow.publishing import (
     BUDGET,
+    ColumnReader,
     CountedTable,
+    FullDomainRecoder,
+    LocalRecoder,
     Publication,
+    Recoder,
     shuffle,
 )
-from sfumato.tables.arrow.recoding import ColumnReader, FullDomainRecoder, LocalRecoder, Recoder
-from sfumato.tables.arrow.sources import BATCH_ROWS, FileSource, Source
-from sfumato.tables.arrow.types import from_numpy, python_values
+from sfumato.tables.arrow.sources import BATCH_ROWS, FileSource, Source, from_numpy, python_values
 from sfumato.tables.arrow.writing import closing_writer, creating, open_writer, plain_batch
 from sfumato.tables.base import FORMATS, Domain, Progress, Suppression, Table, WrittenFile
 from sfumato.typing import CodeArray, IntArray, Value

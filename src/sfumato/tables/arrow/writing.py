@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from pyarrow import types as t
 
 from sfumato.errors import OutputError, SfumatoError
-from sfumato.tables.arrow.types import (
+from sfumato.tables.arrow.sources import (
     as_type,
     counted_type,
     from_numpy,

@@ -15,8 +15,7 @@ from sfumato.counts import WIDEST_KEY, Column, FrequencySet, group, sums
 from sfumato.errors import InputError
 from sfumato.recoding import FullDomainRecoding
 from sfumato.tables.arrow.counting import MISSING, SAMPLE, Codebook, Survey, order_values
-from sfumato.tables.arrow.sources import changed_error
-from sfumato.tables.arrow.types import from_numpy, python_values, to_numpy
+from sfumato.tables.arrow.sources import changed_error, from_numpy, python_values, to_numpy
 from sfumato.tables.sql.database import Database
 from sfumato.text import in_order
 from sfumato.typing import CodeArray, IntArray, Value

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from sfumato.dialect import Dialect
 from sfumato.errors import InputError, OutputError, ParameterError, SfumatoError
-from sfumato.tables.arrow.types import from_numpy, is_spelt_alike
+from sfumato.tables.arrow.sources import from_numpy, is_spelt_alike
 from sfumato.tables.sql import DATABASES
 
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ from sfumato.recoding import (
     SUPPRESSED as NO_CLASS,
 )
 from sfumato.tables.arrow.counting import MISSING
-from sfumato.tables.arrow.recoding import CombinationErrors, Tuples, unknown_values
-from sfumato.tables.arrow.types import from_numpy, from_texts
+from sfumato.tables.arrow.publishing import CombinationErrors, Tuples, unknown_values
+from sfumato.tables.arrow.sources import from_numpy, from_texts
 from sfumato.tables.base import Suppression
 from sfumato.tables.sql.counting import (
     CoarseCounts,

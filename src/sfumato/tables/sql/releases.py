@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.errors import InputError, OutputError, SfumatoError
-from sfumato.tables.arrow.types import from_numpy
+from sfumato.tables.arrow.sources import from_numpy
 from sfumato.tables.derived import Batch, DerivedTable
 from sfumato.tables.sql.database import (
     Name,

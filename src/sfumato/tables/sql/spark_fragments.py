@@ -10,7 +10,7 @@ from pyspark.sql import types as st
 from pyspark.sql.pandas.types import to_arrow_type
 
 from sfumato.errors import OutputError
-from sfumato.tables.arrow.types import from_numpy
+from sfumato.tables.arrow.sources import from_numpy
 from sfumato.tables.sql.counting import StoredSurvey, by_number, of_codes
 from sfumato.tables.sql.database import Name, first_line, fresh_name, temporary
 from sfumato.tables.sql.spark import ERRORS, LOST, Spark

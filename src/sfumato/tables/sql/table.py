@@ -16,7 +16,7 @@ from sfumato.counts import Column, FrequencySet
 from sfumato.errors import InputError, OutputError, ParameterError
 from sfumato.recoding import Recoding
 from sfumato.tables.arrow.counting import MISSING, Survey
-from sfumato.tables.arrow.types import from_numpy, python_values, to_numpy
+from sfumato.tables.arrow.sources import from_numpy, python_values, to_numpy
 from sfumato.tables.base import (
     FORMATS,
     CreatedTable,
