@@ -158,7 +158,7 @@ def test_a_link_to_the_very_same_bytes_is_not_followed(anonymized, tmp_path, key
 def test_a_link_that_comes_after_the_folder_was_listed_is_not_followed(
     anonymized, tmp_path, monkeypatch
 ):
-    from sfumato.evidence import folder as checking
+    from sfumato.evidence import document as checking
 
     listed = checking.files_in(anonymized)
     (anonymized / "data.csv").rename(tmp_path / "elsewhere")

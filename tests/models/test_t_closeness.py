@@ -12,7 +12,7 @@ from sfumato.classes import SensitiveColumn, ValueCounts
 from sfumato.errors import ParameterError, PolicyError
 from sfumato.hierarchy.base import Hierarchy
 from sfumato.models import TCloseness
-from sfumato.models.distances import hierarchical, ordered
+from sfumato.models.distances import hierarchical_distance, ordered_distance
 from tests.builders import classes_of
 from tests.models.tables import COUNTED, TREE, classes_with_tree, counts_by_class
 
@@ -92,9 +92,9 @@ def test_many_values_agree_with_the_dense_formula(table, distance):
     if distance == "ordered":
         steps = max(occurs.sum() - 1, 1)
         expected = np.abs(np.cumsum((p - q)[:, occurs], axis=1)).sum(axis=1) / steps
-        assert ordered(value_counts, sizes) == pytest.approx(expected)
+        assert ordered_distance(value_counts, sizes) == pytest.approx(expected)
     else:
-        assert hierarchical(value_counts, sizes) == pytest.approx(
+        assert hierarchical_distance(value_counts, sizes) == pytest.approx(
             [li_et_al(excess) for excess in p - q]
         )
 
@@ -137,7 +137,7 @@ def test_the_salaries_of_the_paper():
     # Li et al. 2007: nine salaries 3k to 11k; {3k,4k,5k} is 0.375 away, {6k,8k,11k} 0.167.
     salaries = [3, 4, 5, 6, 11, 8, 7, 9, 10]
     classes = classes_of(list(zip("AAABBBCCC", salaries, strict=True)), column="salary")
-    first, second, _ = ordered(classes.counts_of("salary"), classes.sizes)
+    first, second, _ = ordered_distance(classes.counts_of("salary"), classes.sizes)
     assert first == pytest.approx(0.375)
     assert second == pytest.approx(1 / 6)
 
@@ -161,9 +161,9 @@ def test_a_hierarchy_of_one_value_has_only_the_missing_one_beside_it():
     column = SensitiveColumn("stage", (0,), Hierarchy.from_paths([0], [[]]).bind("stage", [0]))
     class_id, value, rows = np.array([0, 1]), np.array([0, 0]), np.array([3, 1])
     alone = ValueCounts(column, class_id, value, rows, np.array([4, 0]))
-    assert hierarchical(alone, rows).tolist() == [0.0, 0.0]
+    assert hierarchical_distance(alone, rows).tolist() == [0.0, 0.0]
     beside = ValueCounts(column, class_id, np.array([0, -1]), rows, np.array([3, 1]))
-    assert hierarchical(beside, rows).tolist() == [0.25, 0.75]
+    assert hierarchical_distance(beside, rows).tolist() == [0.25, 0.75]
 
 
 def test_the_hierarchical_distance_needs_a_hierarchy():

@@ -67,7 +67,7 @@ MISTAKES = {
     "a role that is missing": (
         column("{weight: 2}"),
         (
-            "p, line 3, columns.age: 'role' is missing: What the column is to an attacker: "
+            "p, line 3, columns.age: 'role' is missing: What the column is to an adversary: "
             "identifier, quasi-identifier, sensitive, plain, dropped."
         ),
     ),

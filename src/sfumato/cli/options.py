@@ -258,7 +258,7 @@ def name_releases(releases: Sequence[str]) -> dict[str, object]:
     >>> list(name_releases(["a/release", "b/release"]))
     ['a/release', 'b/release']
     """
-    from sfumato.releases.database import is_stored, public_name
+    from sfumato.releases.release import is_stored, public_name
 
     whole = [public_name(each) if is_stored(each) else str(Path(each)) for each in releases]
     short = [Path(name).name or name for name in whole]

@@ -46,7 +46,7 @@ def init(
     if not to_stdout:
         refuse_existing(target, force=force)
         _refuse_to_replace(target, data)
-    from sfumato.releases.database import public_name
+    from sfumato.releases.release import public_name
     from sfumato.tasks.draft import draft as task
     from sfumato.tasks.draft import inspect
 

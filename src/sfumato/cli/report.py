@@ -86,8 +86,8 @@ def report(  # noqa: PLR0917 - options of a command line
     may be published and 1 if not; the report is written in any case. With --public it may
     be written into the release, as report.html; the evidence then names it, too.
     """
-    from sfumato.releases.database import is_stored
     from sfumato.releases.evidence import enclose, is_inside, require_place
+    from sfumato.releases.release import is_stored
     from sfumato.reports.report import form_of
     from sfumato.reports.report import report as task
 

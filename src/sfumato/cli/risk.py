@@ -431,7 +431,7 @@ def verify(  # noqa: PLR0917 - options of a command line
     The exit code is 0 if all promises hold and no person is at risk, and 1 if not.
     """
     from sfumato.errors import ParameterError
-    from sfumato.releases.database import public_name
+    from sfumato.releases.release import public_name
     from sfumato.tasks.verify import verify as task
     from sfumato.verdicts import FORMATS, format_assessment
 

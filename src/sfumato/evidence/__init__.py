@@ -6,27 +6,24 @@ else.
 
 from sfumato.evidence.database import check_stored, evidence_of_tables, read_stored, signed_text
 from sfumato.evidence.document import (
-    EVIDENCE,
+    REPORT,
     Evidence,
+    EvidenceVerdict,
     FileHash,
     Form,
     StoredTable,
+    check,
+    compare,
     files_in,
     hash_file,
     parse_evidence,
-)
-from sfumato.evidence.folder import (
-    REPORT,
-    EvidenceVerdict,
-    check,
-    compare,
     read_evidence,
     sign_evidence,
     with_report,
     write_evidence,
     write_whole,
 )
-from sfumato.evidence.keys import Key, PublicKey, SigningKey, keygen, write_pair
+from sfumato.evidence.keys import EVIDENCE, Key, PublicKey, SigningKey, keygen, write_pair
 
 __all__ = [
     "EVIDENCE",

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 
 from sfumato.errors import InputError, some
 from sfumato.evidence.document import (
-    MANIFEST,
     MOST_BYTES,
     Evidence,
+    EvidenceVerdict,
     FileHash,
     StoredTable,
     TableHash,
@@ -19,11 +19,12 @@ from sfumato.evidence.document import (
     claims_of,
     disagreement,
     hash_table,
+    judge_signature,
     parse_evidence,
     read_object,
+    sign_document,
 )
-from sfumato.evidence.folder import EvidenceVerdict, judge_signature, sign_document
-from sfumato.evidence.keys import PublicKey, SigningKey, require_library
+from sfumato.evidence.keys import MANIFEST, PublicKey, SigningKey, require_library
 from sfumato.verifier import Check, Verdict
 from sfumato.verifier.promises import status
 

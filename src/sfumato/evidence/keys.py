@@ -11,10 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sfumato.errors import MissingExtraError, OutputError, ParameterError, require_text
-from sfumato.evidence.document import EVIDENCE, MANIFEST
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+EVIDENCE = "evidence.json"
+MANIFEST = "manifest.json"
+"""The files that make a folder a release: a private key does not belong beside them."""
 
 _MOST_BYTES = 1 << 16
 _PUBLIC = "the file of an Ed25519 public key (PEM), such as sfumato keygen writes"

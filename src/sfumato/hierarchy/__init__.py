@@ -4,12 +4,11 @@ Every builder is one file and one frozen dataclass; `BUILDERS` finds them by nam
 """
 
 from sfumato.hierarchy.automatic import Automatic
-from sfumato.hierarchy.base import EXAMPLE_FOLDER, Hierarchy, HierarchyBuilder, Ladder
+from sfumato.hierarchy.base import EXAMPLE_FOLDER, Hierarchy, HierarchyBuilder, Ladder, Suppress
 from sfumato.hierarchy.csv_file import CsvHierarchy
 from sfumato.hierarchy.dates import Dates
 from sfumato.hierarchy.intervals import Intervals
 from sfumato.hierarchy.masking import Masking
-from sfumato.hierarchy.suppress import Suppress
 from sfumato.hierarchy.taxonomy import Taxonomy
 from sfumato.registry import Registry
 

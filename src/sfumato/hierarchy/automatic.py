@@ -10,12 +10,11 @@ from math import ceil, log2
 from typing import ClassVar, Self
 
 from sfumato.errors import require_int
-from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
+from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder, Suppress
 from sfumato.hierarchy.by_counts import frequency_tree, nested_cuts
 from sfumato.hierarchy.dates import UNITS, Dates
 from sfumato.hierarchy.intervals import Intervals, Mark, is_whole, number_point
 from sfumato.hierarchy.masking import Masking
-from sfumato.hierarchy.suppress import Suppress
 from sfumato.hierarchy.taxonomy import Taxonomy
 from sfumato.text import date_of, in_order, text_of
 from sfumato.typing import Value

@@ -316,3 +316,36 @@ def _plain(value: object) -> object:
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+# Suppression: a value is published as it is, or not at all.
+
+
+@dataclass(frozen=True)
+class Suppress(HierarchyBuilder):
+    """Two levels: the raw value, and `*`.
+
+    For columns with nothing in between, such as sex.
+
+    Example:
+        >>> Suppress().build("sex", ["f", "m"]).labels
+        (('f', 'm'), ('*',))
+    """
+
+    name: ClassVar[str] = "star"
+
+    def build(
+        self,
+        column: str,
+        values: Sequence[Value],
+        counts: Sequence[int] | None = None,
+    ) -> Hierarchy:
+        return Hierarchy.from_function(column, values, lambda _: (STAR,))
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls()
+
+    @classmethod
+    def example_values(cls) -> list[Value]:
+        return ["f", "m", "x"]

@@ -4,9 +4,10 @@ Every measure is one file and one frozen dataclass; `LOSSES` finds them by name.
 How attributes are combined is separate: `AGGREGATES`.
 """
 
-from sfumato.losses.aggregates import AGGREGATES, Aggregate
 from sfumato.losses.average_class_size import AverageClassSize
 from sfumato.losses.base import (
+    AGGREGATES,
+    Aggregate,
     Attribute,
     CellLoss,
     Cells,

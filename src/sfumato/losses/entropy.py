@@ -5,8 +5,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from sfumato.losses.aggregates import AGGREGATES
-from sfumato.losses.base import Attribute, CellLoss, Cells
+from sfumato.losses.base import AGGREGATES, Attribute, CellLoss, Cells
 from sfumato.typing import FloatArray
 
 

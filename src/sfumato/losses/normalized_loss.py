@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from sfumato.losses.aggregates import AGGREGATES
-from sfumato.losses.base import Attribute, CellLoss, Cells
+from sfumato.losses.base import AGGREGATES, Attribute, CellLoss, Cells
 from sfumato.typing import FloatArray
 
 

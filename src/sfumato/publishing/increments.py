@@ -40,7 +40,7 @@ from sfumato.ledger.records import current, newcomers, write_changes
 from sfumato.ledger.store import WAIT, Settings, key_of, keys_of, reading, shown_of, writing
 from sfumato.policy import Policy
 from sfumato.publishing.outputs import Increment, IncrementOutput, finish_tables
-from sfumato.releases.database import GivenTables
+from sfumato.releases.release import GivenTables
 from sfumato.tables import Table, open_table
 from sfumato.text import number_of
 from sfumato.typing import Value

@@ -46,10 +46,10 @@ from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.publishing.increments import IncrementJob, Publication, now, stored_policy
 from sfumato.publishing.outputs import FolderOutput, IncrementOutput, TablesOutput
 from sfumato.recode.deciding import ladder_of
-from sfumato.releases.database import GivenTables, is_stored, public_name
 from sfumato.releases.manifest import Manifest, Promise, promised_class_size
 from sfumato.releases.opening import PublishedTable, open_release
 from sfumato.releases.places import Database, Folder, place_for
+from sfumato.releases.release import GivenTables, is_stored, public_name
 from sfumato.tables import FORMATS, open_table
 from sfumato.text import text_or_none
 from sfumato.typing import Value

@@ -34,8 +34,8 @@ from sfumato.evidence import (
     write_evidence,
     write_whole,
 )
-from sfumato.releases.database import relation_of, tables_of
 from sfumato.releases.manifest import MANIFEST, Manifest
+from sfumato.releases.release import relation_of, tables_of
 from sfumato.tables import DatabaseTable
 from sfumato.verifier import Check, Verdict, verify_folder, verify_stored, verify_tables
 from sfumato.verifier.promises import status

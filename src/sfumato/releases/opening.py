@@ -24,7 +24,6 @@ from sfumato.errors import (
 from sfumato.hierarchy import Ladder
 from sfumato.hierarchy.labels import Labels
 from sfumato.policy import GivenPolicy, Missing, Policy, RiskLevels, policy_of
-from sfumato.releases.database import is_stored, open_stored, public_name, tables_of
 from sfumato.releases.manifest import MANIFEST, FileRecord, Manifest, Promise, promised_class_size
 from sfumato.releases.recompute import (
     recompute_folder,
@@ -32,7 +31,14 @@ from sfumato.releases.recompute import (
     recompute_stored,
     recompute_tables,
 )
-from sfumato.releases.release import DecoupledRelease, Release
+from sfumato.releases.release import (
+    DecoupledRelease,
+    Release,
+    is_stored,
+    open_stored,
+    public_name,
+    tables_of,
+)
 from sfumato.tables import DatabaseTable, Table, open_table
 from sfumato.text import STAR
 from sfumato.typing import IntArray, Value

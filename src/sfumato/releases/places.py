@@ -26,15 +26,9 @@ from sfumato.evidence import Key, SigningKey, write_evidence
 from sfumato.evidence.keys import signing_key
 from sfumato.policy import Policy
 from sfumato.recoding import FullDomainRecoding, Recoding
-from sfumato.releases.database import (
-    for_verifier,
-    is_stored,
-    open_stored,
-    origin_of,
-    relation_of,
-)
 from sfumato.releases.evidence import attestation
 from sfumato.releases.manifest import MANIFEST, FileRecord, Manifest, generalization_of
+from sfumato.releases.release import for_verifier, is_stored, open_stored, origin_of, relation_of
 from sfumato.schema import Role
 from sfumato.tables import FORMATS, DatabaseTable, Table, derived_table, write_derived
 from sfumato.tables.base import Progress as RowProgress

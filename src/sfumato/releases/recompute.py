@@ -9,7 +9,6 @@ from sfumato.evidence import EVIDENCE, check
 from sfumato.policy import Missing, Policy
 from sfumato.recode.deciding import ladder_of
 from sfumato.recoding import FullDomainRecoding
-from sfumato.releases.database import for_verifier, relation_of, tables_of
 from sfumato.releases.evidence import evidence_checks
 from sfumato.releases.manifest import (
     MANIFEST,
@@ -19,6 +18,7 @@ from sfumato.releases.manifest import (
     generalization_of,
     paths_of,
 )
+from sfumato.releases.release import for_verifier, relation_of, tables_of
 from sfumato.schema import Role
 from sfumato.tables import DatabaseTable, Table, open_table
 from sfumato.verifier import (

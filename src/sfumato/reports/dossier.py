@@ -12,7 +12,6 @@ from sfumato.attacks import Target
 from sfumato.counts import FrequencySet
 from sfumato.errors import InputError, ParameterError, PolicyError
 from sfumato.policy import GivenPolicy, Policy, RiskLevels, policy_of
-from sfumato.releases.database import public_name
 from sfumato.releases.manifest import MANIFEST, Manifest
 from sfumato.releases.opening import (
     Published,
@@ -20,7 +19,7 @@ from sfumato.releases.opening import (
     count_columns,
     open_release,
 )
-from sfumato.releases.release import DecoupledRelease, Release
+from sfumato.releases.release import DecoupledRelease, Release, public_name
 from sfumato.tasks.utility import utility
 from sfumato.tasks.verify import Assessment, verify
 from sfumato.usefulness import Utility

@@ -3,9 +3,11 @@
 `open_table` finds the engine for a source.
 """
 
+from os import PathLike
+from typing import ClassVar
+
 from sfumato.errors import InputError
 from sfumato.registry import Registry
-from sfumato.tables.arrow import ArrowEngine
 from sfumato.tables.base import (
     FORMATS,
     CreatedTable,
@@ -40,6 +42,35 @@ __all__ = [
     "open_table",
     "write_derived",
 ]
+
+
+class ArrowEngine(Engine):
+    """CSV, Parquet and Feather files; Arrow, pandas and Polars tables.
+
+    >>> ArrowEngine().owns("people.csv"), ArrowEngine().owns(42)
+    (True, False)
+    """
+
+    name: ClassVar[str] = "arrow"
+
+    def owns(self, source: object) -> bool:
+        return (
+            isinstance(source, str | PathLike)
+            or hasattr(source, "__arrow_c_stream__")
+            or _is_lazy_frame(source)
+        )
+
+    def open(self, source: object) -> Table:
+        from sfumato.tables.arrow.sources import open_source
+        from sfumato.tables.arrow.table import ArrowTable
+
+        return ArrowTable(open_source(source))
+
+
+def _is_lazy_frame(source: object) -> bool:
+    kind = type(source)
+    return kind.__module__.partition(".")[0] == "polars" and kind.__name__ == "LazyFrame"
+
 
 ENGINES: Registry[Engine] = Registry("engine", "sfumato.engines", [DatabaseEngine, ArrowEngine])
 

@@ -15,10 +15,9 @@ from sfumato.partition import Partitioner
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.recode.deciding import count_population, counted_columns, decide, with_findings
 from sfumato.recode.recoded import recode_counts
-from sfumato.releases.database import open_stored
 from sfumato.releases.manifest import build_manifest
 from sfumato.releases.places import place_for
-from sfumato.releases.release import DecoupledRelease, Release
+from sfumato.releases.release import DecoupledRelease, Release, open_stored
 from sfumato.tables import DatabaseTable
 from sfumato.tasks.anonymize import anonymize
 from sfumato.tasks.decouple import decouple

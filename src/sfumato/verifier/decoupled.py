@@ -12,8 +12,7 @@ from typing import NamedTuple
 from sfumato.errors import InputError, some
 from sfumato.text import text_of
 from sfumato.verifier.counting import Countable, Counts, count, readable
-from sfumato.verifier.groups import Groups, Key
-from sfumato.verifier.models import check_model, judge
+from sfumato.verifier.models import Groups, Key, check_model, judge
 from sfumato.verifier.promises import (
     ANATOMY,
     BREAK_MERGE,
