@@ -1,4 +1,4 @@
-"""Every error a user can meet.
+"""Every error a user can meet, and parameter checks that raise them.
 
 Each says what is wrong, what was given, what is allowed and what to try. All of
 them are `SfumatoError`, and each is also the built-in error a Python programmer

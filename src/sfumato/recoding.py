@@ -1,4 +1,4 @@
-"""Recodings: the label of each value, which is all an engine needs to write a release."""
+"""Recodings, the label of each value for an engine to write, and the lattice of their levels."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Hierarchies, and ladders: hierarchies fitted to one column of one table."""
+"""Hierarchies, ladders (hierarchies fitted to one column of one table), and the plain star."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence

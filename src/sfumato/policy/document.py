@@ -2,7 +2,7 @@
 
 A scalar stays text: `no`, `1_000`, `01234` and `2020-01-31` are what they look like,
 column names and categories among them. What a setting expects decides how the text
-is read (`sfumato.policy.document`), so none of YAML's surprises can happen. A policy
+is read (`read`), so none of YAML's surprises can happen. A policy
 may come from anyone: nothing is ever constructed from it, and what a policy has no
 need of (anchors, tags, several documents, bottomless nesting) is refused.
 """

@@ -1,4 +1,4 @@
-"""The contract of searches: they walk a lattice, ask a checker, and yield what they find."""
+"""The contract of searches, which walk a lattice and yield what they find, and their checker."""
 
 import time
 from abc import ABC, abstractmethod

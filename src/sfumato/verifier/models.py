@@ -1,4 +1,4 @@
-"""Recompute everything a table promises from its rows alone."""
+"""The models as the verifier knows them: classes of a table, and every promise about them."""
 
 import math
 from collections import defaultdict
