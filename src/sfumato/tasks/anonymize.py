@@ -106,7 +106,9 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     place = place_for(output, data, format=format, force=force, key=key, whole_rows=True)
     budget = None if memory is None else Budget.of(memory)
     named = (quasi_identifiers, sensitive, plain, k)
-    policy = policy_for_columns(*named) if policy is None else _policy_alone(policy, *named)
+    if policy is not None:
+        _require_alone(*named)
+    policy = policy_for_columns(*named) if policy is None else policy_of(policy)
     if method is not None:
         policy = policy.with_method(method)
     table = open_table(data)
@@ -129,8 +131,8 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
         return Release.of(place.publish(release, table), asked)
 
 
-def _policy_alone(policy: GivenPolicy, *named: object) -> Policy:
-    """Return the policy that was given, without columns beside it."""
+def _require_alone(*named: object) -> None:
+    """Raise if columns are named beside a policy."""
     if any(each not in (None, ()) for each in named):
         raise ParameterError(
             "policy",
@@ -138,7 +140,6 @@ def _policy_alone(policy: GivenPolicy, *named: object) -> Policy:
             "given alone",
             why="the policy says what each column is and what is promised",
         )
-    return policy_of(policy)
 
 
 def _warn_of_unnamed(policy: Policy, columns: Sequence[str]) -> None:
