@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.tables.sql.spark import without_notes
+from sfumato.tables.arrow.writing import without_notes
 from tests.engines.tables import typed_tables
 
 NOTES = st.dictionaries(st.text(max_size=200), st.text(max_size=200), max_size=20)
