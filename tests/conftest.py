@@ -6,7 +6,7 @@ Databases are started by the first test that needs them, one of each kind for th
 import pytest
 
 from tests.adult import adult_folder
-from tests.engines import databases
+from tests.tables import databases
 
 
 @pytest.fixture(scope="session")
@@ -39,7 +39,7 @@ def pyspark():
 @pytest.fixture(scope="session")
 def weka():
     """One Weka for all tables."""
-    from tests.bayes.weka import Weka
+    from tests.networks.weka import Weka
 
     with Weka() as found:
         yield found

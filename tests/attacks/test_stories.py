@@ -18,7 +18,7 @@ from sfumato.attacks import (
 from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import GroupedTables
 from sfumato.hierarchy import Taxonomy
-from tests.decouple.tables import CENSUS, CENSUS_SENSITIVE, FIRST, SECOND
+from tests.decouplings.tables import CENSUS, CENSUS_SENSITIVE, FIRST, SECOND
 
 
 def ward():

@@ -9,7 +9,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import ParameterError
-from tests.bayes.worked import COLUMNS, ROWS
+from tests.networks.worked import COLUMNS, ROWS
 
 ROLES = ("--qi", "Age,Gender,Zipcode", "--sensitive", "Government,Marital-Status,Salary")
 GROUP_1 = ("--group", "Age=[30-50]")

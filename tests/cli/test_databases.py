@@ -6,7 +6,7 @@ import json
 import pytest
 
 from tests.cli.conftest import everything_in
-from tests.engines.databases import imported
+from tests.tables.databases import imported
 
 
 @pytest.fixture

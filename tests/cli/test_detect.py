@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.bayes.worked import COLUMNS, ROWS
+from tests.networks.worked import COLUMNS, ROWS
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from tests.cli.conftest import everything_in
 from tests.cli.test_mistakes import refused
-from tests.engines.databases import imported
+from tests.tables.databases import imported
 
 POLICY = """\
 columns:

@@ -13,7 +13,7 @@ from sfumato.policy.document import parse
 from sfumato.search import SEARCHES
 from tests.docs.pages import Block, blocks, name_of, pages
 from tests.docs.running import run_page
-from tests.engines.databases import LEAVES_SOCKETS_OPEN
+from tests.tables.databases import LEAVES_SOCKETS_OPEN
 
 RUN = [page for page in pages() if not name_of(page).startswith("docs/reference/")]
 ON_POSTGRES = "docs/how-to/work-in-postgresql.md"

@@ -30,7 +30,7 @@ from docs.papers.break_merge.printed import (
 )
 from docs.papers.results import HERE, load, text_of, where
 from sfumato import samples
-from tests.engines.databases import LEAVES_SOCKETS_OPEN
+from tests.tables.databases import LEAVES_SOCKETS_OPEN
 
 RERUN = "run `python -m docs.papers break-merge` and look at what changed"
 RESULT = load(RESULTS)

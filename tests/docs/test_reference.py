@@ -24,7 +24,7 @@ from sfumato.networks import LEARNERS
 from sfumato.partition import PARTITIONERS
 from sfumato.search import SEARCHES
 from tests.docs.pages import ROOT
-from tests.engines.databases import imported
+from tests.tables.databases import imported
 
 REFERENCE = ROOT / "docs" / "reference"
 

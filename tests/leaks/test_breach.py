@@ -26,7 +26,7 @@ from sfumato.leaks import (
     permitted_each,
     permitted_rows,
 )
-from tests.bayes.worked import COLUMNS, FIRST, ROWS, SECOND, TABLE
+from tests.networks.worked import COLUMNS, FIRST, ROWS, SECOND, TABLE
 
 QI, SENSITIVE = COLUMNS[:3], COLUMNS[3:]
 BROKEN = GroupedTables.of(TABLE, QI, SENSITIVE)

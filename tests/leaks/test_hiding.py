@@ -13,7 +13,7 @@ from sfumato.counts import FrequencySet
 from sfumato.errors import InputError, ParameterError, UnknownColumnError
 from sfumato.hierarchy import Hierarchy, Taxonomy
 from sfumato.leaks import associations_of, hide
-from tests.bayes.worked import COLUMNS, TABLE
+from tests.networks.worked import COLUMNS, TABLE
 
 NAMES = ("q", "r", "s", "t")
 LETTERS = ("a", "b", "c", "d", "e")

@@ -11,8 +11,8 @@ from sfumato.counts import FrequencySet
 from sfumato.errors import PolicyError
 from sfumato.leaks import RiskLevels, rank_rules, rules_of
 from sfumato.networks import Network
-from tests.bayes.worked import COLUMNS as CENSUS
-from tests.bayes.worked import ROWS
+from tests.networks.worked import COLUMNS as CENSUS
+from tests.networks.worked import ROWS
 
 NAMES = ("a", "b", "c", "d")
 TABLES = st.lists(

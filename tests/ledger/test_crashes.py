@@ -13,8 +13,8 @@ import sfumato as sf
 from sfumato.errors import OutputError
 from sfumato.ledger import pending
 from sfumato.ledger.store import writing
-from tests.engines.databases import imported
 from tests.ledger.releases import START, counted, grouped_of, table_of
+from tests.tables.databases import imported
 
 ROOT = Path(__file__).parents[2]
 NEW = [("20s", "flu", "high"), ("20s", "gout", "low")]

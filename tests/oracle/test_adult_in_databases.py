@@ -17,8 +17,8 @@ from sfumato.hierarchy import CsvHierarchy
 from sfumato.models import DistinctLDiversity, KAnonymity
 from sfumato.tables import open_table
 from tests.adult import LEVELS, adult_folder
-from tests.engines.databases import LEAVES_SOCKETS_OPEN
 from tests.oracle.test_adult import FIGURES, check_nodes, check_optimum, checker, table
+from tests.tables.databases import LEAVES_SOCKETS_OPEN
 
 FILES = ("adult.csv", "adult_subset.csv")
 LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"

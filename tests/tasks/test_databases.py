@@ -7,7 +7,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import InputError, OutputError, ParameterError
-from tests.engines.databases import imported
+from tests.tables.databases import imported
 
 ILLS = ["flu", "hiv", "gout", "cold"]
 PEOPLE = pa.table(

@@ -7,8 +7,8 @@ import pytest
 import sfumato as sf
 from sfumato.errors import InfeasibleError, InputError, ParameterError, PolicyError
 from sfumato.models import AlphaKAnonymity, KAnonymity, KMap
-from tests.bayes.worked import COLUMNS as CENSUS
-from tests.bayes.worked import ROWS
+from tests.networks.worked import COLUMNS as CENSUS
+from tests.networks.worked import ROWS
 
 
 def table_of(names, rows) -> pa.Table:

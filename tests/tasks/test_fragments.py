@@ -1,6 +1,6 @@
 """Recoding in fragments: what every fragment keeps by itself, all of them keep together.
 
-Here the workers are this process; Spark's own are tried in `tests/engines/test_spark_fragments.py`.
+Here the workers are this process; Spark's own are tried in `tests/tables/test_spark_fragments.py`.
 """
 
 import pickle

@@ -15,7 +15,7 @@ from sfumato.errors import InputError, ParameterError, UnknownColumnError
 from sfumato.verifier import Promises, Relation, verify_file, verify_folder, verify_relation
 from sfumato.verifier.counting import count_in
 from sfumato.verifier.release import verify_stored
-from tests.engines.databases import imported
+from tests.tables.databases import imported
 from tests.verifier.releases import write_release
 
 CELLS = {

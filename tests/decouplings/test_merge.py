@@ -1,0 +1,182 @@
+"""Merging is the join on the group, in Python, in SQL and word by word."""
+
+import csv
+import json
+import sqlite3
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sfumato as sf
+from sfumato.counts import FrequencySet
+from sfumato.decouplings import MergedTables
+from sfumato.decouplings.base import GroupedTables
+from sfumato.errors import InputError, OutputError, ParameterError, UnknownColumnError
+from tests.decouplings import literal
+from tests.decouplings.tables import NAMES, ODD, QI, ROWS, SENSITIVE, table
+
+
+def decoupled(data, **options):
+    return sf.decouple(data, quasi_identifiers=QI, sensitive=SENSITIVE, **options)
+
+
+def as_dictionary(merged, names=NAMES):
+    rows = merged.to_pylist()
+    found = {tuple(row[name] for name in names): row["expected"] for row in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+@given(ROWS)
+def test_merging_is_the_literal_join(rows):
+    found = as_dictionary(sf.tools.merge(decoupled(table(rows))))
+    expected = literal.joined(rows, 2)
+    assert found.keys() == expected.keys()
+    assert all(found[key] == pytest.approx(float(expected[key])) for key in expected)
+    assert sum(expected.values()) == len(rows)
+
+
+@given(ROWS, st.integers(0, 60), st.integers(1, 60))
+def test_any_part_of_the_join_is_a_part_of_the_whole(rows, start, length):
+    merged = MergedTables(GroupedTables.of(FrequencySet.from_rows(NAMES, rows), QI, SENSITIVE))
+    start, stop = min(start, merged.total), min(start + length, merged.total)
+    group, entries = merged.rows(0, merged.total)
+    some_group, some_entries = merged.rows(start, stop)
+    np.testing.assert_array_equal(group[start:stop], some_group)
+    for whole, part in zip(entries, some_entries, strict=True):
+        np.testing.assert_array_equal(whole[start:stop], part)
+
+
+@given(rows=ROWS)
+def test_chosen_columns_only(rows):
+    merged = sf.tools.merge(decoupled(table(rows)), columns=["pay"])
+    assert merged.column_names == ["group", "age", "zip", "pay", "expected"]
+    found = as_dictionary(merged, ["age", "zip", "pay"])
+    counted = {}
+    for age, zip_, _, pay in rows:
+        counted[age, zip_, pay] = counted.get((age, zip_, pay), 0) + 1
+    assert found == pytest.approx(counted)
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "feather"])
+def test_a_file_is_written_with_the_same_rows(tmp_path, form):
+    rows = [("a", None, c, d) for c in "xyz" for d in "123"]
+    release = decoupled(table(rows), output=tmp_path / "broken")
+    target = sf.tools.merge(tmp_path / "broken", output=tmp_path / f"merged.{form}")
+    assert target == tmp_path / f"merged.{form}"
+    assert {p.name for p in tmp_path.iterdir()} == {"broken", f"merged.{form}"}
+    from sfumato.tables import open_table
+
+    counts = open_table(target).count([*NAMES, "expected"])
+    assert counts.total == 9
+    assert sf.tools.merge(release).num_rows == 9
+    assert float(str(counts.column("expected").values[0])) == 1.0
+
+
+def test_too_many_rows_are_refused_before_any_is_made(tmp_path):
+    rows = [("a", "b", str(i), str(i)) for i in range(100)]
+    release = decoupled(table(rows))
+    with pytest.raises(ParameterError, match="these would be 10000") as error:
+        sf.tools.merge(release, most=9999)
+    assert "fewer columns" in str(error.value)
+    assert sf.tools.merge(release, most=10_000).num_rows == 10_000
+    assert sf.tools.merge(release, columns=["ill"], most=100).num_rows == 100
+
+
+def test_a_join_beyond_all_numbers_is_counted_and_refused():
+    names = ["age", *(f"s{i}" for i in range(12))]
+    rows = [("a", *[str(i)] * 12) for i in range(100)]
+    release = sf.decouple(table(rows, names), quasi_identifiers=["age"], sensitive=names[1:])
+    with pytest.raises(ParameterError, match=str(100**12)):
+        sf.tools.merge(release)
+
+
+@pytest.mark.parametrize(
+    ("release", "words"),
+    [(42, "is not a decoupled release"), ("nowhere", "there is no manifest.json")],
+)
+def test_what_is_no_decoupled_release_is_refused(release, words):
+    with pytest.raises(InputError, match=words):
+        sf.tools.merge(release)
+
+
+def test_a_release_in_one_table_is_refused(tmp_path):
+    policy = sf.Policy(
+        columns={"age": "quasi-identifier", "ill": "sensitive"},
+        models=[sf.models.KAnonymity(2)],
+        other="dropped",
+    )
+    sf.anonymize(table([("a", "b", "x", "y")] * 2), policy, output=tmp_path / "release")
+    with pytest.raises(InputError, match="a release in one table"):
+        sf.tools.merge(tmp_path / "release")
+
+
+def test_wrong_targets_and_columns_are_refused(tmp_path):
+    release = decoupled(table([("a", "b", "x", "y")]))
+    (tmp_path / "there.csv").write_text("mine")
+    with pytest.raises(OutputError, match="exists"):
+        sf.tools.merge(release, output=tmp_path / "there.csv")
+    with pytest.raises(OutputError, match="exists"):
+        sf.tools.merge(release, output=tmp_path, force=True)
+    with pytest.raises(ParameterError, match="one of csv, parquet, feather"):
+        sf.tools.merge(release, output=tmp_path / "merged.doc")
+    with pytest.raises(UnknownColumnError, match="Did you mean 'pay'"):
+        sf.tools.merge(release, columns=["pya"])
+    sf.tools.merge(release, output=tmp_path / "there.csv", force=True)
+    assert (tmp_path / "there.csv").read_text().startswith("group,age,zip,ill,pay,expected\n")
+
+
+def test_tables_that_do_not_belong_together_are_refused(tmp_path):
+    release = decoupled(table([("a", "b", "x", "y")] * 3), output=tmp_path / "b", format="csv")
+    path = release.folder / "sensitive_ill.csv"
+    text = path.read_text()
+    for wrong in (
+        text.replace(",3", ",2"),
+        text.replace(",3", ",some"),
+        "group,ill,count\n1,x,3\n",
+    ):
+        path.write_text(wrong)
+        with pytest.raises(InputError, match="sfumato verify"):
+            sf.tools.merge(release.folder)
+
+
+def load(folder):
+    """Do in SQLite what schema.sql says."""
+    database = sqlite3.connect(":memory:")
+    database.executescript((folder / "schema.sql").read_bytes().decode())
+    for file in json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["files"]:
+        with (folder / file["name"]).open(encoding="utf-8", newline="") as handle:
+            rows = [[cell or None for cell in row] for row in list(csv.reader(handle))[1:]]
+        marks = ", ".join("?" * len(rows[0]))
+        name = file["name"].removesuffix(".csv")
+        database.executemany(f'INSERT INTO "{name}" VALUES ({marks})', rows)
+    return database
+
+
+@given(rows=ROWS)
+def test_the_view_in_the_schema_is_the_same_join(tmp_path_factory, rows):
+    folder = tmp_path_factory.mktemp("release") / "broken"
+    decoupled(table(rows), output=folder, format="csv")
+    found = load(folder).execute("SELECT * FROM merged").fetchall()
+    expected = literal.joined(rows, 2)
+    assert {row[1:-1] for row in found} == set(expected)
+    assert len(found) == len(expected)
+    assert all(Fraction(row[-1]) == pytest.approx(expected[row[1:-1]]) for row in found)
+
+
+# SQLite gives no column of a view the name of a truth value, however it is quoted.
+NAMEABLE = ODD.filter(lambda name: name.casefold() not in ("true", "false"))
+
+
+@given(st.lists(NAMEABLE, min_size=3, max_size=3, unique_by=str.casefold))
+def test_the_schema_can_be_run_whatever_the_columns_are_called(tmp_path_factory, names):
+    folder = tmp_path_factory.mktemp("release") / "broken"
+    data = table([("a", "x", "y"), ("a", "x", "z")], names)
+    sf.decouple(data, quasi_identifiers=names[:1], sensitive=names[1:], output=folder, format="csv")
+    database = sqlite3.connect(":memory:")
+    database.executescript((folder / "schema.sql").read_bytes().decode())
+    columns = [column[0] for column in database.execute("SELECT * FROM merged").description]
+    assert columns[1:-1] == names

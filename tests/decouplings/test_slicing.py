@@ -1,0 +1,363 @@
+"""Slicing: what is published, that it can be verified, and what is refused."""
+
+import json
+from collections import Counter, defaultdict
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sfumato as sf
+from sfumato.counts import FrequencySet
+from sfumato.decouplings import Slicing
+from sfumato.errors import InfeasibleError, InputError, ParameterError, UnknownColumnError
+from sfumato.slicing import Columns, SubTuples, beliefs, cut_into_buckets, find_exposed
+from sfumato.tables import open_table
+from tests.adult import LEVELS
+from tests.decouplings.tables import table
+from tests.slicing import literal
+
+NAMES = ["age", "sex", "zip", "ill"]
+ROLES = {"quasi_identifiers": NAMES[:3], "sensitive": ["ill"]}
+ROWS = [
+    (age, sex, zip_, ill)
+    for age in ("30", "40", "50")
+    for sex in "fm"
+    for zip_ in ("x", "y")
+    for ill in ("flu", "gout", "hiv")
+]
+PEOPLE = st.lists(
+    st.tuples(
+        st.sampled_from("abc"),
+        st.sampled_from("fm"),
+        st.sampled_from(["x", "y", None]),
+        st.sampled_from(["flu", "gout", "hiv", "cold", None]),
+    ),
+    min_size=2,
+    max_size=40,
+)
+METHODS = st.sampled_from(
+    [
+        Slicing(l=2),
+        Slicing(l=2, most=1),
+        Slicing(l=2, most=2, overlap=0.0),
+        Slicing(l=3, overlap=0.3),
+        Slicing(l=2, columns=["age+sex", "sex+zip", "ill"]),
+        Slicing(l=2, columns=[["age"], ["sex", "zip"], ["ill"]]),
+        Slicing(l=2, slices=2),
+        Slicing(l=2, slices=4, measure="cramers-v"),
+        Slicing(l=2, slices=2, overlap=0.2, measure="mutual-information"),
+        Slicing(l=1.5, form="entropy"),
+        Slicing(l=3, form="entropy", most=2, overlap=0.1),
+        Slicing(l=2.5, form="entropy", columns=["age+sex", "sex+zip", "zip+ill"]),
+        Slicing(l=2, form="recursive", c=4),
+        Slicing(l=3, form="recursive", c=1.5, slices=3),
+        Slicing(l=2, form="recursive", c=1, columns=["age", "sex", "zip+ill"]),
+    ]
+)
+
+
+def diverse(method, values):
+    """Judge counts of known values word by word."""
+    told = {"l": method.l} | ({} if method.c is None else {"c": method.c})
+    shares = [Fraction(people, values.total()) for people in values.values()]
+    return bool(shares) and getattr(literal, method.form)(shares, **told)
+
+
+def known_of(values):
+    return Counter({value: n for value, n in values.items() if value is not None})
+
+
+def sliced(rows, method, **more):
+    return sf.decouple(table(rows, NAMES), method, **ROLES, **more)
+
+
+def columns_of(release):
+    return [file.columns for file in release.manifest.files]
+
+
+def published(release):
+    """Per slice and bucket, how many people have each sub-tuple."""
+    found = []
+    for file in release.manifest.files:
+        buckets = defaultdict(Counter)
+        for row in release.tables[file.name].to_pylist():
+            key = tuple(row[name] for name in file.columns)
+            assert key not in buckets[row["bucket"]]
+            buckets[row["bucket"]][key] = row["count"]
+        found.append(buckets)
+    return found
+
+
+@given(rows=PEOPLE, method=METHODS)
+def test_slices_hold_everybody_and_nobody_is_told_apart(rows, method):
+    try:
+        release = sliced(rows, method)
+    except InfeasibleError:
+        [beside] = [c for c in method.columns or [("ill",)] if "ill" in c]
+        alike = defaultdict(Counter)
+        for row in rows:
+            alike[literal.sub(row, NAMES, [n for n in beside if n != "ill"])][row[-1]] += 1
+        assert not all(diverse(method, known_of(values)) for values in alike.values())
+        return
+    assert release.verdict.holds
+    assert sf.verify(release).verdict.holds
+    slices = published(release)
+    for names, buckets in zip(columns_of(release), slices, strict=True):
+        everybody = sum(buckets.values(), Counter())
+        assert everybody == Counter(literal.sub(row, NAMES, names) for row in rows)
+        assert {b: c.total() for b, c in buckets.items()} == {
+            b: c.total() for b, c in slices[0].items()
+        }
+    # Whoever is alike in what is known beside the sensitive value has diverse ones.
+    [at] = [i for i, names in enumerate(columns_of(release)) if "ill" in names]
+    assert columns_of(release)[at][-1] == "ill"
+    for bucket in slices[at].values():
+        alike = defaultdict(Counter)
+        for (*known, ill), people in bucket.items():
+            alike[tuple(known)][ill] += people
+        assert all(diverse(method, known_of(values)) for values in alike.values())
+    if method.slices is not None:
+        assert len(slices) == method.slices
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "feather"])
+def test_a_folder_is_written_and_verified(tmp_path, form):
+    release = sliced(ROWS, Slicing(l=3, most=2), output=tmp_path / "slices", format=form)
+    assert sf.verify(tmp_path / "slices").verdict.holds
+    assert release.manifest.kind == "slicing"
+    manifest = json.loads((tmp_path / "slices" / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["models"] == [
+        {
+            "model": "probabilistic-l-diversity",
+            "column": "ill",
+            "l": 3,
+            "measured": {"l": 3.0},
+        }
+    ]
+    text = (tmp_path / "slices" / "README.md").read_text(encoding="utf-8")
+    assert "36 people in 12 buckets" in text
+    assert all(file["name"] in text for file in manifest["files"])
+
+
+@pytest.mark.parametrize(
+    ("method", "model", "readme"),
+    [
+        (
+            Slicing(l=3, form="entropy"),
+            {"model": "entropy-l-diversity", "l": 3, "measured": {"l": pytest.approx(3)}},
+            "as hard to guess as 3\n  equally likely ones",
+        ),
+        (
+            Slicing(l=2.5, form="entropy"),
+            {"model": "entropy-l-diversity", "l": 2.5, "measured": {"l": pytest.approx(3)}},
+            "as hard to guess as 2.5\n  equally likely ones",
+        ),
+        (
+            Slicing(l=3, form="recursive", c=1.5),
+            {"model": "recursive-cl-diversity", "c": 1.5, "l": 3, "measured": {"c": 1}},
+            "less than 1.5 times as likely as all\n  but the 2 likeliest together",
+        ),
+    ],
+)
+def test_a_form_is_promised_as_the_model_that_it_is(tmp_path, method, model, readme):
+    release = sliced(ROWS, method, output=tmp_path / "slices", format="csv")
+    assert release.manifest.to_dict()["models"] == [{"column": "ill", **model}]
+    assert model["model"] in sf.models.MODELS
+    assert readme in (tmp_path / "slices" / "README.md").read_text(encoding="utf-8")
+    assert sf.verify(tmp_path / "slices").verdict[model["model"]].status == "holds"
+
+
+def test_two_values_of_which_one_is_frequent_are_sliced_recursively():
+    rows = [(str(i // 8), "fm"[i % 2], "x", "flu" if i % 4 else "hiv") for i in range(64)]
+    with pytest.raises(InfeasibleError, match="48 of 64 people"):
+        sliced(rows, Slicing(l=2))
+    release = sliced(rows, Slicing(l=2, form="recursive", c=4))
+    assert release.verdict.holds
+    assert release.manifest.classes.count > 1
+    with pytest.raises(InfeasibleError, match=r"48 of 64 .* 3 times the 16 .* take a c above 3"):
+        sliced(rows, Slicing(l=2, form="recursive", c=3))
+
+
+def test_what_is_correlated_is_published_together_and_overlaps_add_to_it():
+    rows = [(a, a, z, ill) for a in "pqr" for z in "xy" for ill in ("flu", "gout", "hiv")]
+    assert any({"age", "sex"} <= set(c) for c in columns_of(sliced(rows, Slicing(l=3, most=2))))
+    alone = sliced(rows, Slicing(l=3, most=1))
+    assert {len(column) for column in columns_of(alone)} == {1}
+    more = sliced(rows, Slicing(l=3, most=1, overlap=0.5))
+    assert any({"age", "sex"} <= set(column) for column in columns_of(more))
+
+
+def test_labels_are_drawn_and_a_seed_fixes_them():
+    one, other = (published(sliced(ROWS, Slicing(l=3)))[0].keys() for _ in range(2))
+    assert one != other
+    again = [sliced(ROWS, Slicing(l=3), seed=4) for _ in range(2)]
+    assert [each.to_pylist() for each in again[0].tables.values()] == [
+        each.to_pylist() for each in again[1].tables.values()
+    ]
+    assert any("not for publication" in warning for warning in again[0].warnings)
+
+
+def test_names_of_columns_may_be_anything():
+    rows = [("a", "x", ill) for ill in ("flu", "gout")] * 2
+    names = ["bucket", "Count", 'the "ill"']
+    columns = {name: [row[i] for row in rows] for i, name in enumerate(names)}
+    release = sf.decouple(
+        pa.table(columns), Slicing(l=2), quasi_identifiers=names[:2], sensitive=names[2:]
+    )
+    assert release.manifest.group == "bucket_2"
+    assert release.manifest.count == "count_2"
+    assert release.verdict.holds
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"l": 1}, "l must be an integer of at least 2"),
+        ({"l": 2.5}, "l must be an integer"),
+        ({"l": 2, "most": 0}, "most must be an integer of at least 1"),
+        ({"l": 2, "overlap": 1.5}, "overlap must be a number"),
+        ({"l": 2, "form": "distinct"}, "form must be one of 'probabilistic', 'entropy', 'rec"),
+        ({"l": 1, "form": "entropy"}, "l must be a number above 1"),
+        ({"l": 2.5, "form": "recursive", "c": 2}, "l must be an integer"),
+        ({"l": 1, "form": "recursive", "c": 2}, "l must be an integer of at least 2"),
+        ({"l": 2, "form": "recursive"}, "c must be given for form='recursive'"),
+        ({"l": 2, "form": "recursive", "c": 0}, "c must be a number above 0"),
+        ({"l": 2, "c": 2}, "c must be left out.*form='probabilistic' has no c"),
+        ({"l": 2, "form": "entropy", "c": 2}, "c must be left out"),
+        ({"l": 2, "measure": "r"}, "measure must be one of 'phi-square', 'cramers-v', 'mutual-in"),
+        ({"l": 2, "slices": 1}, "slices must be an integer of at least 2.*whole rows"),
+        ({"l": 2, "slices": 2, "most": 2}, "most must be left out.*slices are given"),
+        ({"l": 2, "slices": 2, "columns": ["age", "ill"]}, "slices must be left out"),
+        ({"l": 2, "measure": "cramers-v", "columns": ["age", "ill"]}, "measure must be left out"),
+        ({"l": 2, "columns": "age+ill"}, "columns must be a list of columns"),
+        ({"l": 2, "columns": [1, 2]}, "columns must be a list of columns"),
+        ({"l": 2, "columns": ["age", "ill"], "most": 2}, "most must be left out"),
+        ({"l": 2, "columns": ["age", "ill"], "overlap": 0.5}, "overlap must be left out"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings, said):
+    with pytest.raises(ParameterError, match=said):
+        Slicing(**settings)
+
+
+@pytest.mark.parametrize(
+    ("columns", "error", "said"),
+    [
+        (["age+sex+zip+ill"], ParameterError, "with one column whole rows are published"),
+        (["age+sex", "ill"], ParameterError, "in no column: 'zip'"),
+        (["age+sex+ill", "zip+ill"], ParameterError, "tie the rows of both together"),
+        (["age+sex", "zipp", "ill"], UnknownColumnError, "Did you mean 'zip'"),
+    ],
+)
+def test_columns_that_cannot_be_are_refused(columns, error, said):
+    with pytest.raises(error, match=said):
+        sliced(ROWS, Slicing(l=2, columns=columns))
+
+
+@pytest.mark.parametrize(
+    ("l", "rows", "said"),
+    [
+        (4, ROWS, "'ill' has only 3 different values, fewer than 4. .* an l of at most 3"),
+        (3, [*ROWS, ROWS[0]], "13 of 37 people .* the same, more than 1 in 3. .* at most 2"),
+        (2, [("a", "b", "c", ill) for ill in ("flu", "flu", "hiv")], "2 of 3 people"),
+        (2, [("a", "b", "c", None)] * 2, "nobody has a known 'ill'"),
+    ],
+)
+def test_an_l_that_cannot_be_is_refused(l, rows, said):
+    with pytest.raises(InfeasibleError, match=said):
+        sliced(rows, Slicing(l=l))
+
+
+def test_columns_that_give_values_away_are_refused_with_what_to_try():
+    rows = [("a", "f", "x", "flu"), ("a", "f", "y", "gout")] * 2
+    with pytest.raises(InfeasibleError, match="put less beside the sensitive column"):
+        sliced(rows, Slicing(l=2, columns=["age+sex", "zip+ill"]))
+    assert sliced(rows, Slicing(l=2)).verdict.holds
+
+
+def test_more_slices_than_attributes_are_refused():
+    assert len(sliced(ROWS, Slicing(l=2, slices=4)).tables) == 4
+    with pytest.raises(ParameterError, match="slices must be an integer from 2 to 4, got 5: there"):
+        sliced(ROWS, Slicing(l=2, slices=5))
+
+
+def test_several_sensitive_columns_are_refused():
+    with pytest.raises(ParameterError, match="sensitive must be one column"):
+        sf.decouple(
+            table(ROWS, NAMES),
+            Slicing(l=2),
+            quasi_identifiers=["age"],
+            sensitive=["zip", "ill"],
+        )
+
+
+def test_what_needs_groups_of_people_who_look_alike_says_so(tmp_path):
+    release = sliced(ROWS, Slicing(l=2), output=tmp_path / "slices", format="csv")
+    for what in (release, release.folder):
+        with pytest.raises(InputError, match="by 'slicing'"):
+            sf.tools.merge(what)
+
+
+def test_models_of_the_table_are_not_promised_any_more():
+    policy = sf.Policy(
+        columns=dict.fromkeys(NAMES[:3], "quasi-identifier") | {"ill": "sensitive"},
+        models=[sf.models.KAnonymity(2)],
+    )
+    release = sf.decouple(table(ROWS, NAMES), Slicing(l=2), policy=policy)
+    assert any("k-anonymity" in warning for warning in release.warnings)
+    assert [model.model for model in release.manifest.models] == ["probabilistic-l-diversity"]
+
+
+def test_a_method_is_a_value():
+    assert Slicing(l=2, columns=[["age"], "zip + ill"]).columns == (("age",), ("zip", "ill"))
+    assert Slicing(l=2, columns=["age", "ill"]) == Slicing(l=2, columns=[["age"], ["ill"]])
+    counts = FrequencySet.from_rows(NAMES, ROWS)
+    parts = Slicing.example().run(counts, NAMES[:3], ["ill"], rng=np.random.default_rng(1))
+    assert parts.grouped.total == len(ROWS)
+
+
+def test_tables_in_memory_are_not_believed_more_than_files():
+    release = sliced(ROWS, Slicing(l=3))
+    files = tuple(replace(file, table="qi") for file in release.manifest.files)
+    verdict = sf.verify(replace(release, manifest=replace(release.manifest, files=files)))
+    assert [check.name for check in verdict.checks] == ["manifest"]
+    assert not verdict.holds
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        Slicing(l=3),
+        Slicing(l=2, most=2, overlap=0.1),
+        Slicing(l=3.5, form="entropy", slices=3),
+        Slicing(l=3, form="recursive", c=2, measure="mutual-information"),
+    ],
+)
+def test_the_census_is_sliced_and_nobody_in_it_is_exposed(method, adult):
+    counts = open_table(adult / "adult.csv").count(list(LEVELS))
+    names = [name for name in LEVELS if name != "occupation"]
+    parts = method.run(counts, names, ["occupation"], rng=np.random.default_rng(1))
+    columns = Columns(tuple(part.columns for part in parts.tables), "occupation")
+    laid = SubTuples.of(counts, columns)
+    bucket = cut_into_buckets(laid, [counts.codes_of(name) for name in names], method.diversity)
+    assert len(parts.grouped) == bucket.max() + 1 > 1000
+    assert not len(find_exposed(laid, bucket, method.diversity))
+    if method.form == "probabilistic":
+        assert beliefs(laid, bucket).max() * method.l <= 1 + 1e-12
+
+
+def test_what_the_slices_promise_in_the_same_words_is_not_told_as_left_out():
+    policy = sf.Policy(
+        columns={"age": "quasi-identifier", "zip": "quasi-identifier", "ill": "sensitive"},
+        models=[sf.models.ProbabilisticLDiversity("ill", l=2), sf.models.KAnonymity(2)],
+        decouple={"method": "slicing", "l": 2},
+    )
+    ill = ["flu", "gout", "hiv", "ulcer"] * 4
+    table = pa.table({"age": ["3", "4"] * 8, "zip": ["1", "1", "2", "2"] * 4, "ill": ill})
+    release = sf.decouple(table, policy=policy)
+    assert release.manifest.left_out.models == ("k-anonymity with k=2",)
