@@ -336,13 +336,16 @@ class _Pool:
         return self._absorbing and not self._problem.judge.passes(one, self.items, rows, 1)[0]
 
     def costs(self) -> list[FloatArray]:
-        """Return what the rows that are left lose on each attribute, by level."""
+        """Return what the rows that are left lose on each attribute, by level, per row."""
         problem = self._problem
         rows = problem.rows[self.items]
-        return [
+        found = [
             costs @ np.bincount(raw[self.items], weights=rows, minlength=costs.shape[1])
             for costs, raw in zip(problem.costs, problem.raw, strict=True)
         ]
+        # Processors add up in different orders. Rounded, equal costs are equal on all of them, and
+        # nodes that cost the same are visited in the same order.
+        return [np.round(each / max(problem.total, 1), 12) for each in found]
 
     def keep(self, staying: np.ndarray) -> None:
         """Remove all other items."""
