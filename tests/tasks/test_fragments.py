@@ -271,7 +271,7 @@ def test_a_method_that_suppresses_too_much_leaves_the_fragment_in_one_piece():
     table = pa.table({"age": pa.array([21, 22, 23, 24], pa.int8())})
     policy = Policy(columns={"age": COLUMNS["age"]}, models=[sf.models.KAnonymity(3)])
     problem = make_problem(policy, prepare(policy, open_table(table).count(("age",))))
-    found = solver.solved(problem, Scatter())
+    found = solver.solve(problem, Scatter())
     assert (found.suppressed, found.partition.sizes.tolist()) == (0, [4])
 
 
