@@ -146,7 +146,7 @@ def _warn_of_unnamed(policy: Policy, columns: Sequence[str]) -> None:
     unnamed = [name for name in columns if name not in policy.columns]
     if unnamed:
         warnings.warn(
-            f"not published, because not named: {some(unnamed)}. Name what is harmless, as in "
-            f"plain=[{unnamed[0]!r}], and what others may know in quasi_identifiers.",
+            f"not published, because not named: {some(unnamed)}. Name what others may know in "
+            "quasi_identifiers, and what is harmless and no identifier in plain.",
             stacklevel=3,
         )
