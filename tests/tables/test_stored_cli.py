@@ -1,6 +1,7 @@
 """Commands on tables of a database: all take addresses, and bad ones end with 2 and a reason."""
 
 from contextlib import contextmanager
+from importlib import import_module
 from urllib.parse import quote
 
 import pytest
@@ -40,7 +41,7 @@ COMMANDS = {
 def clinic(patients):  # noqa: F811 - a fixture
     """The patients in a file, released and decoupled; and a pair of keys."""
     connect = databases.imported("duckdb", "duckdb").connect
-    pytest.importorskip("cryptography")
+    import_module("cryptography")
     sf.evidence.keygen(patients / "publisher")
     with connect("clinic.db") as connection:
         connection.execute("CREATE TABLE people AS FROM 'patients.csv'")

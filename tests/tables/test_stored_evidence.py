@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from hashlib import sha256
+from importlib import import_module
 
 import pyarrow as pa
 import pytest
@@ -24,7 +25,7 @@ pytestmark = databases.LEAVES_SOCKETS_OPEN
 
 @pytest.fixture(scope="module")
 def key():
-    pytest.importorskip("cryptography")
+    import_module("cryptography")
     return sf.evidence.SigningKey.generate()
 
 

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from dataclasses import replace
+from importlib import import_module
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -48,9 +49,9 @@ def test_a_release_folder_holds(released):
 def test_a_release_in_memory_holds(kind):
     table = pa.table(PEOPLE)
     if kind == "polars":
-        table = pytest.importorskip("polars").from_arrow(table)
+        table = import_module("polars").from_arrow(table)
     if kind == "pandas":
-        pytest.importorskip("pandas")
+        import_module("pandas")
         table = table.to_pandas()
     release = sf.anonymize(table, policy_of())
     assert sf.verify(release).holds

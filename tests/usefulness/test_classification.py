@@ -2,6 +2,7 @@
 
 import sys
 from collections import Counter
+from importlib import import_module
 
 import numpy as np
 import pyarrow as pa
@@ -73,7 +74,7 @@ def with_ages(table, ages):
 
 
 def test_less_is_learnt_from_less(people):
-    pytest.importorskip("sklearn")
+    import_module("sklearn")
     ages = people["age"].to_pylist()
     decades = with_ages(people, [f"{a // 10}0-{a // 10}9" for a in ages])
     stars = with_ages(people, ["*"] * len(ages))
@@ -96,7 +97,7 @@ def test_less_is_learnt_from_less(people):
 
 
 def test_others_than_those_learnt_from_can_be_asked_about(people):
-    pytest.importorskip("sklearn")
+    import_module("sklearn")
     test = pa.table(
         {"age": ["25", "75", "30"], "sex": ["f", "m", "x"], "ill": ["flu", "gout", "?"]}
     )
