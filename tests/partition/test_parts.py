@@ -142,7 +142,7 @@ class TestHalving:
     portions=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 6)), max_size=20),
     most=st.lists(st.integers(0, 12), min_size=5, max_size=5),
 )
-def test_rows_are_hand_out_in_order_up_to_the_limit_of_each_group(portions, most):
+def test_rows_are_handed_out_in_order_up_to_the_limit_of_each_group(portions, most):
     portions.sort(key=lambda portion: portion[0])
     of_item, rows = (np.array([p[i] for p in portions], dtype=np.int64) for i in (0, 1))
     expected, left = [], [*most]
