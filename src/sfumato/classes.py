@@ -32,6 +32,9 @@ class SensitiveColumn:
     name: str
     values: tuple[Value, ...]
     ladder: Ladder | None = None
+    secrecy: IntArray | None = None
+    """How much each value is a secret (see `sfumato.harm.Secrecy`); None if all are ordinary."""
+
     _memo: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     def memoize(self, key: Hashable, build: Callable[["SensitiveColumn"], T]) -> T:

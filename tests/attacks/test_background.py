@@ -6,6 +6,7 @@ import sfumato as sf
 from sfumato.attacks import BackgroundKnowledge, ProbabilisticInference, Target
 from sfumato.counts import FrequencySet
 from sfumato.errors import ParameterError, PolicyError, UnknownColumnError, UnknownNameError
+from sfumato.harm import HarmRule
 from tests.builders import classes_of
 
 RATES = {"nation": {"Japan": {"heart": 0.01}, "Finland": {"heart": 0.5, "flu": 0.25}}}
@@ -39,7 +40,7 @@ def test_one_value_is_ruled_out_if_nothing_else_is_known():
 @pytest.mark.parametrize("knowledge", [{}, {"rules_out": 2}, {"known_not": ["flu"]}])
 def test_suppositions_are_told_and_what_is_named_is_judged(knowledge):
     attack = BackgroundKnowledge("ill", **knowledge)
-    outcome = attack.on(target_of(ROWS), threshold=0.75)
+    outcome = attack.on(target_of(ROWS), HarmRule())
     assert outcome.judged == (attack.suppositions == 0)
     assert outcome.judged == (outcome.note == "")
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from sfumato.attacks import Composition, Target
 from sfumato.errors import ParameterError
+from sfumato.harm import HarmRule
 from tests.ledger.literal import breaches
 from tests.ledger.releases import START, grouped_of
 
@@ -89,10 +90,10 @@ def test_other_columns_cannot_be_compared():
 def test_newcomers_are_at_risk_where_the_release_alone_hides_them():
     later = grouped_of([*START, ("20s", "hiv", "low")])
     target = replace(Target.of_grouped("break-merge", later), earlier=grouped_of(START))
-    [attack] = Composition.against(target, 0.75)
-    outcome = attack.on(target, 0.75)
+    [attack] = Composition.against(target, HarmRule())
+    outcome = attack.on(target, HarmRule())
     [difference] = attack.run(grouped_of(START), later).differences
-    assert (outcome.people, outcome.posterior) == (1, 1.0)
+    assert (outcome.people + outcome.high, outcome.posterior) == (1, 1.0)
     assert outcome.prior == float(difference.after) < 0.75
     assert outcome.worst[0].who == {"age": "20s"}
     assert json.loads(json.dumps(outcome.to_dict())) == outcome.to_dict()
@@ -102,18 +103,18 @@ def test_newcomers_are_at_risk_where_the_release_alone_hides_them():
 def test_who_is_at_risk_is_betrayed_too(start, new):
     later = grouped_of(start + new)
     target = replace(Target.of_grouped("break-merge", later), earlier=grouped_of(start))
-    outcome = Composition(0.5).on(target, 0.75)
+    outcome = Composition(0.5).on(target, HarmRule())
     assert outcome.people <= Composition(0.5).run(grouped_of(start), later).people
     assert outcome.people <= len(new)
 
 
 def test_one_release_cannot_be_compared():
     target = Target.of_grouped("break-merge", grouped_of(START))
-    assert Composition.against(target, 0.75) == []
+    assert Composition.against(target, HarmRule()) == []
     assert "no release before" in Composition.why_not(target)
     assert "break-merge" in Composition.why_not(replace(target, grouped=None))
     with pytest.raises(ParameterError, match="no release before"):
-        Composition(0.5).on(target, 0.75)
+        Composition(0.5).on(target, HarmRule())
 
 
 def one_column(*ills):
@@ -123,11 +124,11 @@ def one_column(*ills):
 def test_a_newcomer_without_a_value_gives_none_away():
     first, later = one_column("flu", "gout"), one_column("flu", "gout", None)
     target = replace(Target.of_grouped("break-merge", later), earlier=first)
-    outcome = Composition(0.75).on(target, 0.75)
+    outcome = Composition(0.75).on(target, HarmRule())
     assert (outcome.people, outcome.worst) == (0, ())
     # Beside a known value it hides nothing.
     later = one_column("flu", "gout", None, "hiv")
     target = replace(Target.of_grouped("break-merge", later), earlier=first)
-    outcome = Composition(0.75).on(target, 0.75)
-    assert (outcome.people, outcome.posterior) == (1, 1.0)
+    outcome = Composition(0.75).on(target, HarmRule())
+    assert (outcome.people + outcome.high, outcome.posterior) == (1, 1.0)
     assert outcome.prior == pytest.approx(1 / 3)

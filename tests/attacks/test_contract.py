@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.attacks import ATTACKS, Outside, Target, at_risk
+from sfumato.attacks import ATTACKS, Outside, Target
 from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import SfumatoError, UnknownNameError
+from sfumato.harm import HarmRule, Level
 from sfumato.hierarchy.base import Hierarchy
 from tests.attacks.reading import matched
 
@@ -146,20 +147,21 @@ def test_the_room_is_a_public_name():
 
 
 def outcomes(kind, target, threshold=0.75):
-    return [attack.on(target, threshold) for attack in kind.against(target, threshold)]
+    rule = HarmRule(very_high=threshold)
+    return [attack.on(target, rule) for attack in kind.against(target, rule)]
 
 
 @every_kind
 def test_it_applies_to_some_kind_of_release(kind):
     rows = [("2*", "13***", "flu", 1000), ("3*", None, "hiv", 1500), ("3*", None, "gout", 9000)]
-    assert any(kind.against(made(rows), 0.75) for made in MAKERS)
+    assert any(kind.against(made(rows), HarmRule()) for made in MAKERS)
 
 
 @every_kind
 @given(made=RELEASES, rows=PEOPLE)
 def test_it_is_tried_or_says_why_it_cannot_be(kind, made, rows):
     target = made(rows)
-    tried = kind.against(target, 0.75)
+    tried = kind.against(target, HarmRule())
     for attack in tried:
         assert type(attack)(**attack.params()) == attack
     if not tried:
@@ -188,20 +190,19 @@ def test_the_figures_fit_together(kind, made, rows, threshold):
             assert (outcome.prior, outcome.posterior) == (first.prior, first.posterior)
         if outcome.people:
             first = outcome.worst[0]
-            assert at_risk(np.array([first.prior]), np.array([first.posterior]), threshold).all()
+            assert first.level is Level.VERY_HIGH
+            rule = HarmRule(very_high=threshold)
+            assert rule.levels(np.array([first.prior]), np.array([first.posterior])) == first.level
 
 
 @every_kind
 @given(made=RELEASES, rows=PEOPLE)
 def test_the_worst_come_first(kind, made, rows):
     for outcome in outcomes(kind, made(rows)):
-        prior = np.array([case.prior for case in outcome.worst])
-        posterior = np.array([case.posterior for case in outcome.worst])
-        risky = at_risk(prior, posterior, 0.75)
-        # Those at risk are in front, each part from the surest on; what an attack does not
-        # count may look like risk in the second part, so one fall is allowed.
-        rises = int((np.diff(posterior) > 1e-12).sum())
-        assert rises <= (1 if risky.any() else 0)
+        order = [(-case.level, -case.posterior) for case in outcome.worst]
+        assert all(
+            a[0] < b[0] or (a[0] == b[0] and a[1] <= b[1] + 1e-12) for a, b in pairwise(order)
+        )
 
 
 @every_kind
@@ -245,4 +246,4 @@ def test_nobody_is_at_risk_where_nobody_is(kind):
 @given(made=RELEASES, rows=PEOPLE)
 def test_what_does_not_apply_is_refused_and_does_not_fail(attack, made, rows):
     with suppress(SfumatoError):
-        attack.on(made(rows), 0.75)
+        attack.on(made(rows), HarmRule())

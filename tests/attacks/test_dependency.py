@@ -9,6 +9,7 @@ from sfumato.attacks import Dependency, Target
 from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, UnknownNameError
+from sfumato.harm import HarmRule
 
 NAMES, SENSITIVE = ["age", "work", "marital"], ("work", "marital")
 ROWS = st.dictionaries(
@@ -36,7 +37,7 @@ def literally(rows, who, told):
 @pytest.mark.parametrize("threshold", [0.5, 0.75])
 @given(rows=ROWS)
 def test_every_case_is_a_fact_of_the_rows(threshold, rows):
-    outcome = Dependency("marital", support=1).on(target_of(rows), threshold)
+    outcome = Dependency("marital", support=1).on(target_of(rows), HarmRule(very_high=threshold))
     for case in outcome.worst:
         told = case.believed.removeprefix("marital = ")
         people, posterior, prior = literally(rows, case.who, told)
@@ -49,7 +50,7 @@ def test_every_case_is_a_fact_of_the_rows(threshold, rows):
 def test_the_people_are_those_of_whom_a_rule_knows_enough(rows):
     target = target_of(rows)
     attack = Dependency("marital", support=1)
-    outcome = attack.on(target, 0.75)
+    outcome = attack.on(target, HarmRule())
     exposed = set()
     for rule in attack.rules(target):
         names = [column.name for column in rule.known]
@@ -59,8 +60,9 @@ def test_the_people_are_those_of_whom_a_rule_knows_enough(rows):
                 if not any(literal_match(rows, who)):
                     continue
                 _, posterior, prior = literally(rows, who, told)
-                enough = posterior >= 0.75 - 1e-12 and 1 - posterior <= (1 - prior) / 2 + 1e-12
-                if enough and posterior > prior + 1e-12:
+                doubled = posterior >= 2 * prior - 1e-12
+                sure = prior <= 0.5 + 1e-12 and 1 - posterior <= (1 - prior) / 4 + 1e-12
+                if posterior >= 0.75 - 1e-12 and (doubled or sure):
                     exposed.add(row)
     assert outcome.people == sum(row in exposed for row in rows)
 
@@ -76,28 +78,28 @@ def test_networks_are_learned_once_for_all_columns():
     rows = [("a", "s", "m"), ("a", "p", "d"), ("b", "s", "m"), ("b", "p", "d")] * 8
     target = target_of(rows)
     seen = []
-    for attack in Dependency.against(target, 0.75):
-        assert attack.on(target, 0.75).people == 32
+    for attack in Dependency.against(target, HarmRule()):
+        assert attack.on(target, HarmRule()).people == 32
         seen.append(target.memoize(("networks", "ic"), lambda _: None))
     assert seen[0] is seen[1] is not None
 
 
 def test_an_identifier_left_in_and_a_constant_column_tell_nothing():
     rows = [(i, "s", "md"[i % 2]) for i in range(20)]
-    outcome = Dependency("marital").on(target_of(rows), 0.75)
+    outcome = Dependency("marital").on(target_of(rows), HarmRule())
     assert (outcome.people, outcome.worst) == (0, ())
     assert outcome.note == "no other column was found to tell it"
 
 
 def test_what_is_missing_everywhere_cannot_be_told():
-    assert Dependency("marital").on(target_of([("a", "s", None)] * 9), 0.75).people == 0
+    assert Dependency("marital").on(target_of([("a", "s", None)] * 9), HarmRule()).people == 0
 
 
 def test_a_release_without_rows_is_refused():
     counts = FrequencySet.from_rows(NAMES, [("a", "s", "m"), ("b", "p", "d")])
     grouped = Target.of_grouped("break-merge", GroupedTables.of(counts, ("age",), SENSITIVE))
     with pytest.raises(InputError, match="no rows in one piece"):
-        Dependency("marital").on(grouped, 0.75)
+        Dependency("marital").on(grouped, HarmRule())
 
 
 def test_it_is_no_attack_by_class():
@@ -108,7 +110,7 @@ def test_it_is_no_attack_by_class():
 
 def test_mistakes_are_answered():
     with pytest.raises(UnknownColumnError, match="Did you mean 'marital'"):
-        Dependency("maritel").on(target_of([("a", "s", "m"), ("b", "p", "d")]), 0.75)
+        Dependency("maritel").on(target_of([("a", "s", "m"), ("b", "p", "d")]), HarmRule())
     with pytest.raises(UnknownNameError, match="no learner 'ick'"):
         Dependency("marital", learner="ick")
     with pytest.raises(ParameterError, match="support must be"):
@@ -121,7 +123,7 @@ def test_adult_is_told_by_what_everybody_knows(adult):
     counts = FrequencySet.from_rows(names, rows)
     known = ("sex", "age", "race", "marital-status", "education", "native-country")
     target = Target.of_table(counts, known, ("workclass", "occupation", "salary-class"))
-    outcome = Dependency("occupation").on(target, threshold=0.75)
+    outcome = Dependency("occupation").on(target, HarmRule())
     column = {name: i for i, name in enumerate(names)}
     for case in outcome.worst:
         told = case.believed.removeprefix("occupation = ")

@@ -6,6 +6,7 @@ from sfumato.attacks import KnowledgeBreach, Target
 from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, UnknownColumnError
+from sfumato.harm import HarmRule
 
 ROWS = [
     ("3*", "state", "single", "low"),
@@ -27,8 +28,8 @@ def targets(sensitive):
 @pytest.mark.parametrize("at", [0, 1])
 def test_all_columns_but_the_known_one_are_told(at):
     target = targets(("work", "marital", "pay"))[at]
-    assert KnowledgeBreach("marital").on(target, 0.75).column == "work, pay"
-    assert KnowledgeBreach().on(target, 0.75).column == "work, marital, pay"
+    assert KnowledgeBreach("marital").on(target, HarmRule()).column == "work, pay"
+    assert KnowledgeBreach().on(target, HarmRule()).column == "work, marital, pay"
 
 
 def test_a_group_in_which_nothing_is_known_of_a_column_tells_no_combination():
@@ -42,13 +43,13 @@ def test_a_group_in_which_nothing_is_known_of_a_column_tells_no_combination():
 
 def test_with_one_sensitive_column_there_is_nothing_left():
     for target in targets(("work",)):
-        assert KnowledgeBreach.against(target, 0.75) == []
+        assert KnowledgeBreach.against(target, HarmRule()) == []
         assert "not two sensitive columns" in KnowledgeBreach.why_not(target)
         with pytest.raises(InputError, match="a sensitive column that is not known"):
-            KnowledgeBreach("work").on(target, 0.75)
+            KnowledgeBreach("work").on(target, HarmRule())
 
 
 def test_a_misspelt_column_is_answered_with_the_right_one():
     for target in targets(("work", "pay")):
         with pytest.raises(UnknownColumnError, match=r"no column 'wrok'.*Did you mean 'work'"):
-            KnowledgeBreach("wrok").on(target, 0.75)
+            KnowledgeBreach("wrok").on(target, HarmRule())

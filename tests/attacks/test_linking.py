@@ -14,6 +14,7 @@ from sfumato.attacks import ATTACKS, Linking, Outside, Target, matching
 from sfumato.classes import EquivalenceClasses
 from sfumato.counts import FrequencySet
 from sfumato.errors import ParameterError
+from sfumato.harm import HarmRule
 from sfumato.hierarchy import Intervals
 from sfumato.tables import open_table
 
@@ -64,7 +65,7 @@ def test_rows_and_people_are_joined_as_if_one_by_one(rows, people, at_once):
         assert outside.fitting[merged] == len(who)
         assert outside.who(merged) == (", ".join(who[0]) if len(who) == 1 else None)
     expected = risks(rows, people)
-    journalist = Linking("journalist").on(target, 0.75)
+    journalist = Linking("journalist").on(target, HarmRule())
     figures = journalist.settings
     assert figures["prosecutor_risk"] == float(max((p for p, _, _ in expected), default=0))
     assert figures["journalist_risk"] == float(max((j for _, j, _ in expected), default=0))
@@ -73,7 +74,7 @@ def test_rows_and_people_are_joined_as_if_one_by_one(rows, people, at_once):
     assert journalist.posterior == figures["journalist_risk"]
     if len(people) > 1:
         assert journalist.people == sum(j == 1 for _, j, _ in expected)
-    prosecutor = Linking().on(target, 0.75)
+    prosecutor = Linking().on(target, HarmRule())
     assert prosecutor.settings == {**figures, "view": "prosecutor"}
     if len(rows) > 1:
         assert prosecutor.people == sum(p == 1 for p, _, _ in expected)
@@ -107,7 +108,7 @@ def drivers():
 def test_the_driving_record_tells_whose_hiv_it_is():
     target = hospital()
     target = replace(target, outside=Outside.of(drivers(), target))
-    outcome = Linking("journalist").on(target, 0.75)
+    outcome = Linking("journalist").on(target, HarmRule())
     assert (outcome.people, outcome.of, outcome.posterior) == (1, 4, 1.0)
     assert outcome.prior == pytest.approx(1 / 3)
     [case] = outcome.worst
@@ -118,10 +119,10 @@ def test_the_driving_record_tells_whose_hiv_it_is():
 
 
 def test_whoever_knows_that_somebody_is_in_the_data_needs_no_list():
-    outcome = Linking().on(hospital(), 0.75)
+    outcome = Linking().on(hospital(), HarmRule())
     assert (outcome.people, outcome.settings["marketer_risk"]) == (4, 1.0)
     assert "journalist" not in outcome.note
-    assert ATTACKS["linking"].against(hospital(), 0.75) == [Linking()]
+    assert ATTACKS["linking"].against(hospital(), HarmRule()) == [Linking()]
 
 
 def test_four_who_look_alike_hide_each_other():
@@ -129,9 +130,9 @@ def test_four_who_look_alike_hide_each_other():
     counts = FrequencySet.from_rows(["zipcode", "nationality", "condition"], rows)
     target = Target.of_table(counts, ("zipcode", "nationality"), ("condition",))
     target = replace(target, outside=Outside.of(drivers(), target))
-    assert Linking.against(target, 0.75) == [Linking(), Linking("journalist")]
-    for attack in Linking.against(target, 0.75):
-        outcome = attack.on(target, 0.75)
+    assert Linking.against(target, HarmRule()) == [Linking(), Linking("journalist")]
+    for attack in Linking.against(target, HarmRule()):
+        outcome = attack.on(target, HarmRule())
         assert (outcome.people, outcome.posterior) == (0, 0.25)
         assert outcome.holds
 
@@ -148,29 +149,29 @@ def test_labels_of_a_hierarchy_are_found():
 def test_nobody_fits_a_release_of_nobody():
     target = target_of([])
     outside = Outside.of(FrequencySet.from_rows(["age"], [(22,)]), target)
-    outcome = Linking("journalist").on(replace(target, outside=outside), 0.75)
+    outcome = Linking("journalist").on(replace(target, outside=outside), HarmRule())
     assert (outcome.people, outcome.of, outcome.posterior, outcome.worst) == (0, 0, 0.0, ())
 
 
 def test_rows_of_stars_are_nobodys():
     target = target_of([("*", "*"), ("20", "11"), ("20", "11")])
-    outcome = Linking().on(target, 0.4)
+    outcome = Linking().on(target, HarmRule(very_high=0.4))
     # One of two is likelier than one of three, but not by much.
-    assert (outcome.people, outcome.posterior, len(outcome.worst)) == (0, 0.5, 1)
-    assert Linking().on(target_of([("*", "*")]), 0.4).worst == ()
+    assert (outcome.people, outcome.high, outcome.posterior, len(outcome.worst)) == (0, 0, 0.5, 1)
+    assert Linking().on(target_of([("*", "*")]), HarmRule(very_high=0.4)).worst == ()
 
 
 def test_a_population_is_a_list_too():
     target = target_of([("20", "11"), ("31", "12"), ("31", "12")])
     classes = EquivalenceClasses(target.classes.sizes, population=np.array([1, 4]), unseen=5)
-    outcome = Linking("journalist").on(replace(target, classes=classes), 0.5)
+    outcome = Linking("journalist").on(replace(target, classes=classes), HarmRule(very_high=0.5))
     assert (outcome.people, outcome.prior, outcome.posterior) == (1, 0.1, 1.0)
     assert outcome.settings["marketer_risk"] == pytest.approx((1 + 2 / 4) / 3)
 
 
 def test_buckets_are_not_linked():
     target = replace(target_of([("20", "11")]), kind="slicing")
-    assert Linking.against(target, 0.75) == []
+    assert Linking.against(target, HarmRule()) == []
     assert "buckets" in Linking.why_not(target)
 
 

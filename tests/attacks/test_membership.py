@@ -16,6 +16,7 @@ import sfumato as sf
 from sfumato.attacks import Membership, Target, matching
 from sfumato.counts import FrequencySet
 from sfumato.errors import ParameterError
+from sfumato.harm import HarmRule
 from sfumato.tables import open_table
 from sfumato.text import text_or_none
 from tests.attacks.reading import matched, turned
@@ -310,8 +311,8 @@ def attacked(people, published, **changes):
 def test_who_fits_is_believed_to_be_in_the_data(rows, promised):
     people = counted(rows)
     target = attacked(people, people, promised=("delta-presence",) if promised else ())
-    [attack] = Membership.against(target, 0.75)
-    outcome = attack.on(target, 0.75)
+    [attack] = Membership.against(target, HarmRule())
+    outcome = attack.on(target, HarmRule())
     presence = attack.run(people, target.matcher, rng=RNG)
     assert outcome.judged == promised
     if presence.ruled_out is None:
@@ -329,22 +330,22 @@ def test_a_label_for_everybody_betrays_nobody_and_the_belief_lies_in_its_interva
     people = counted([("a", "u"), ("b", "v"), ("c", "u")], ["x", "y"])
     published = counted([("ab", "u"), ("ab", "v"), ("c", "u")], ["x", "y"])
     target = attacked(people, published, labels=True)
-    outcome = Membership().on(target, 0.75)
+    outcome = Membership().on(target, HarmRule())
     # (a, v), (b, u) fit and (c, v) does not; v is half as frequent as u.
     fits = Fraction(1 + 2, 1 + 2 + 1)
     assert outcome.posterior == pytest.approx(float(1 / (1 + fits)))
     assert (outcome.people, outcome.interval, outcome.seed) == (0, None, None)
-    sampled = Membership(fakes=3, seed=5).on(target, 0.75)
+    sampled = Membership(fakes=3, seed=5).on(target, HarmRule())
     low, high = sampled.interval
     assert low <= sampled.posterior <= high
     assert sampled.seed == 5
-    assert sampled == Membership(fakes=3, seed=5).on(target, 0.75)
+    assert sampled == Membership(fakes=3, seed=5).on(target, HarmRule())
 
 
 def test_without_the_original_nobody_is_known_to_be_a_member():
     people = counted([("a", "u")], ["x", "y"])
     target = Target.of_table(people, ("x", "y"), ())
-    assert Membership.against(target, 0.75) == []
+    assert Membership.against(target, HarmRule()) == []
     assert "the original table" in Membership.why_not(target)
     with pytest.raises(ParameterError, match="the original table"):
-        Membership().on(target, 0.75)
+        Membership().on(target, HarmRule())

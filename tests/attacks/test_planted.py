@@ -14,6 +14,7 @@ from sfumato.attacks import (
     Target,
 )
 from sfumato.counts import FrequencySet
+from sfumato.harm import HarmRule
 from sfumato.hierarchy.base import Hierarchy
 
 ORGANS = {"lung": ["asthma", "flu", "cough"], "stomach": ["ulcer", "gastritis", "reflux"]}
@@ -55,8 +56,9 @@ STOMACH = [("stomach", ill) for ill in ORGANS["stomach"]] * 3
 @pytest.mark.parametrize("seed", range(5))
 def test_exactly_those_who_were_planted_are_at_risk(attack, found, seed):
     rows = noise(np.random.default_rng(seed)) + EQUAL + EIGHTY + STOMACH
-    outcome = attack.on(target_of(rows), threshold=0.75)
-    assert outcome.people == sum(found.values())
+    outcome = attack.on(target_of(rows), HarmRule())
+    # Half of all illnesses are of the stomach: that all of a class are is high, not very high.
+    assert outcome.people + outcome.high == sum(found.values())
     at_risk = outcome.worst[: len(found)]
     assert {case.who["age"]: case.people for case in at_risk} == found
     rest = outcome.worst[len(found) :]
@@ -67,10 +69,10 @@ def test_exactly_those_who_were_planted_are_at_risk(attack, found, seed):
 def test_in_noise_nobody_is_at_risk(seed):
     target = target_of(noise(np.random.default_rng(100 + seed)))
     for name in ("homogeneity", "probabilistic-inference", "skewness", "similarity"):
-        for attack in ATTACKS[name].against(target, 0.75):
-            assert attack.on(target, 0.75).people == 0
+        for attack in ATTACKS[name].against(target, HarmRule()):
+            assert attack.on(target, HarmRule()).people == 0
     for n in (1, 2):
-        assert BackgroundKnowledge("ill", rules_out=n).on(target, 0.75).people == 0
+        assert BackgroundKnowledge("ill", rules_out=n).on(target, HarmRule()).people == 0
 
 
 def independent(rng, n=600):
@@ -85,7 +87,9 @@ def test_independent_columns_tell_nothing_but_by_chance():
     found = 0
     for seed in range(60):
         target = independent(np.random.default_rng(seed))
-        found += any(one.on(target, 0.75).people for one in Dependency.against(target, 0.75))
+        found += any(
+            one.on(target, HarmRule()).people for one in Dependency.against(target, HarmRule())
+        )
     assert found <= 3
 
 
@@ -98,7 +102,7 @@ def test_a_planted_dependency_is_found_with_everybody_it_concerns(seed):
     rows = list(zip(age.tolist(), work.tolist(), wed.tolist(), strict=True))
     counts = FrequencySet.from_rows(["age", "work", "marital"], rows)
     target = Target.of_table(counts, ("age",), ("work", "marital"))
-    outcome = Dependency("marital").on(target, threshold=0.75)
+    outcome = Dependency("marital").on(target, HarmRule())
     state = [row for row in rows if row[1] == 0]
     assert outcome.people == len(state)
     worst = outcome.worst[0]
@@ -109,4 +113,4 @@ def test_a_planted_dependency_is_found_with_everybody_it_concerns(seed):
     whole = next(case for case in outcome.worst if set(case.who) == {"work"})
     assert whole.posterior == pytest.approx(len(single) / len(state))
     # And back: nobody is betrayed by being single, because many are.
-    assert Dependency("work").on(target, threshold=0.75).people == 0
+    assert Dependency("work").on(target, HarmRule()).people == 0

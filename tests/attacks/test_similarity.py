@@ -14,6 +14,7 @@ from sfumato.attacks import Homogeneity, Similarity, Target
 from sfumato.classes import SensitiveColumn, classes_from
 from sfumato.counts import FrequencySet
 from sfumato.errors import ParameterError, PolicyError
+from sfumato.harm import HarmRule
 from sfumato.hierarchy.base import Hierarchy
 from sfumato.models import (
     EnhancedPAlphaSensitiveKAnonymity,
@@ -306,18 +307,19 @@ def test_of_numbers_a_tenth_of_their_range_is_tried_if_some_are_that_close(value
 def test_without_a_hierarchy_or_numbers_it_says_that_nothing_says_what_is_alike():
     counts = FrequencySet.from_rows(["label", "x"], [("A", "flu")])
     target = Target.of_table(counts, ("label",), ("x",))
-    assert Similarity.against(target, 0.75) == []
+    assert Similarity.against(target, HarmRule()) == []
     assert "no sensitive column has categories, a hierarchy or numbers" in Similarity.why_not(
         target
     )
 
 
-def test_a_class_most_of_which_is_alike_is_told_and_not_counted():
+def test_what_most_people_are_anyway_harms_no_person():
     rows = [("A", "hiv"), ("A", "cancer"), ("A", "hiv"), ("A", "flu"), *[("B", "flu")] * 8]
     attack = Similarity("x", categories=[["hiv", "cancer"], ["flu"]])
     counts = FrequencySet.from_rows(["label", "x"], rows)
-    outcome = attack.on(Target.of_table(counts, ("label",), ("x",)), 0.75)
+    outcome = attack.on(Target.of_table(counts, ("label",), ("x",)), HarmRule())
     case = next(case for case in outcome.worst if case.who == {"label": "A"})
     assert (case.prior, case.posterior) == (0.25, 0.75)
     assert case.believed == "x is one of 'hiv', 'cancer'"
-    assert outcome.people == 8
+    # That the other class has flu is what three in four have: it was believed before.
+    assert outcome.by_level == {"very high": 0, "high": 0, "moderate": 0}

@@ -17,6 +17,7 @@ from sfumato.attacks import (
 )
 from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import GroupedTables
+from sfumato.harm import HarmRule
 from sfumato.hierarchy import Taxonomy
 from tests.decouplings.tables import CENSUS, CENSUS_SENSITIVE, FIRST, SECOND
 
@@ -43,7 +44,7 @@ def case_of(outcome, who):
 
 
 def test_the_neighbour_of_39_in_24064_has_a_viral_infection():
-    outcome = Homogeneity("condition").on(ward(), threshold=0.75)
+    outcome = Homogeneity("condition").on(ward(), HarmRule())
     assert (outcome.people, outcome.of, outcome.posterior) == (4, 12, 1.0)
     case = case_of(outcome, YOUNGER)
     assert (case.people, case.believed) == (4, "condition = Viral Infection")
@@ -51,13 +52,13 @@ def test_the_neighbour_of_39_in_24064_has_a_viral_infection():
 
 
 def test_without_further_knowledge_the_friend_of_41_in_25961_is_not_betrayed():
-    outcome = ProbabilisticInference("condition").on(ward(), threshold=0.75)
+    outcome = ProbabilisticInference("condition").on(ward(), HarmRule())
     assert case_of(outcome, OLDER).posterior == 0.5
 
 
 def test_the_friend_of_41_in_25961_has_cancer_if_she_has_no_heart_disease():
     attack = BackgroundKnowledge("condition", known_not=["Heart Disease"])
-    outcome = attack.on(ward(), threshold=0.75)
+    outcome = attack.on(ward(), HarmRule())
     case = case_of(outcome, OLDER)
     assert (case.believed, case.posterior) == ("condition = Cancer", 1.0)
     # Without the classes two of the ten others have cancer.
@@ -68,7 +69,7 @@ def test_the_friend_of_41_in_25961_has_cancer_if_she_has_no_heart_disease():
 
 def test_she_nearly_certainly_has_cancer_if_heart_disease_is_rare_among_japanese():
     rates = {"nationality": {"Japanese": {"Heart Disease": 0.001}}}
-    outcome = BackgroundKnowledge("condition", rates=rates).on(ward(), threshold=0.75)
+    outcome = BackgroundKnowledge("condition", rates=rates).on(ward(), HarmRule())
     case = case_of(outcome, OLDER)
     # As likely as in the table is 2/12; the rest is shared by the others as before.
     heart, cancer = 2 * Fraction(1, 1000) / Fraction(2, 12), 2 * Fraction(999, 1000) * 12 / 10
@@ -85,9 +86,9 @@ def test_carl_in_his_thirties_most_likely_has_cancer_if_he_has_no_heart_disease(
     ]
     counts = FrequencySet.from_rows(["zipcode", "age", "disease"], rows)
     target = Target.of_table(counts, ("zipcode", "age"), ("disease",))
-    bob = Homogeneity("disease").on(target, 0.75).worst[0]
+    bob = Homogeneity("disease").on(target, HarmRule()).worst[0]
     assert (bob.who["age"], bob.believed) == (2, "disease = Heart Disease")
-    known = BackgroundKnowledge("disease", known_not=["Heart Disease"]).on(target, 0.75)
+    known = BackgroundKnowledge("disease", known_not=["Heart Disease"]).on(target, HarmRule())
     carl = case_of(known, {"zipcode": "476", "age": 3})
     assert (carl.believed, carl.posterior) == ("disease = Cancer", 1.0)
 
@@ -106,7 +107,7 @@ def test_a_class_of_49_failures_and_1_pass_has_failed_with_98_percent_rather_tha
     rows = students()
     counts = FrequencySet.from_rows(["class", "exam"], rows)
     target = Target.of_table(counts, ("class",), ("exam",))
-    outcome = Skewness("exam").on(target, threshold=0.75)
+    outcome = Skewness("exam").on(target, HarmRule())
     worst = outcome.worst[0]
     assert (worst.who, worst.people) == ({"class": "49 to 1"}, 50)
     assert worst.believed == "exam = fail"
@@ -127,8 +128,8 @@ def test_ten_patients_with_three_diseases_have_hiv_with_80_percent():
     rows += [(f"{age}", ill) for age in range(8) for ill in others * 2]
     counts = FrequencySet.from_rows(["age", "disease"], rows)
     target = Target.of_table(counts, ("age",), ("disease",))
-    assert Homogeneity("disease").on(target, 0.75).people == 0
-    outcome = ProbabilisticInference("disease").on(target, threshold=0.75)
+    assert Homogeneity("disease").on(target, HarmRule()).people == 0
+    outcome = ProbabilisticInference("disease").on(target, HarmRule())
     worst = outcome.worst[0]
     assert (outcome.people, worst.who) == (10, {"age": "<30"})
     assert (worst.believed, worst.posterior) == ("disease = HIV", 0.8)
@@ -160,16 +161,17 @@ JAN = {"zipcode": "786**", "age": 2}
 
 def test_jan_of_29_has_a_stomach_disease():
     target = clinic()
-    assert Homogeneity("condition").on(target, 0.75).people == 0
-    outcome = Similarity("condition", level=1).on(target, threshold=0.75)
-    assert outcome.people == 3
+    assert Homogeneity("condition").on(target, HarmRule()).people == 0
+    outcome = Similarity("condition", level=1).on(target, HarmRule())
+    # Five of nine have a stomach disease: that all three do is high, not very high.
+    assert (outcome.people, outcome.high) == (0, 3)
     case = case_of(outcome, JAN)
     assert (case.believed, case.posterior) == ("condition is stomach", 1.0)
     assert case.prior == pytest.approx(5 / 9)
 
 
 def test_jan_of_29_earns_60_to_80_thousand():
-    outcome = Similarity("salary", within=20_000).on(clinic(), threshold=0.75)
+    outcome = Similarity("salary", within=20_000).on(clinic(), HarmRule())
     case = case_of(outcome, JAN)
     assert (case.believed, case.posterior) == ("salary from 60000 to 80000", 1.0)
     # 60, 70 twice and 80 twice, of nine.
@@ -177,7 +179,7 @@ def test_jan_of_29_earns_60_to_80_thousand():
 
 
 def test_what_would_be_tried_by_itself_finds_the_stomach():
-    tried = Similarity.against(clinic(), 0.75)
+    tried = Similarity.against(clinic(), HarmRule())
     assert Similarity("condition", level=1) in tried
     assert {attack.within for attack in tried if attack.column == "salary"} <= {7000, None}
 
@@ -200,7 +202,7 @@ def after():
 
 
 def test_before_breaking_who_works_for_the_state_is_single_and_earns_little():
-    outcome = KnowledgeBreach("government").on(before(), threshold=0.75)
+    outcome = KnowledgeBreach("government").on(before(), HarmRule())
     who = dict(zip(CENSUS, FIRST, strict=True)) | {"government": "State-gov"}
     beliefs = KnowledgeBreach("government").beliefs(before())
     at = next(i for i in range(len(beliefs.rows)) if beliefs.who(i) == who)
@@ -219,7 +221,7 @@ def test_before_breaking_two_of_three_private_employees_of_the_second_group_are_
 
 
 def test_after_breaking_it_is_32_percent_and_nobody_is_at_risk():
-    outcome = KnowledgeBreach("government").on(after(), threshold=0.75)
+    outcome = KnowledgeBreach("government").on(after(), HarmRule())
     assert outcome.people == 0
     case = case_of(outcome, dict(zip(CENSUS, FIRST, strict=True)))
     assert (case.people, case.posterior) == (5, pytest.approx(0.32))
@@ -229,8 +231,12 @@ def test_after_breaking_it_is_32_percent_and_nobody_is_at_risk():
 
 
 def test_breaking_leaves_no_rows_to_learn_dependencies_on():
-    assert Dependency.against(after(), 0.75) == []
+    assert Dependency.against(after(), HarmRule()) == []
     assert "no rows in one piece" in Dependency.why_not(after())
-    assert [each.column for each in Dependency.against(before(), 0.75)] == list(CENSUS_SENSITIVE)
-    assert KnowledgeBreach.against(before(), 0.75) == []
-    assert [each.known for each in KnowledgeBreach.against(after(), 0.75)] == list(CENSUS_SENSITIVE)
+    assert [each.column for each in Dependency.against(before(), HarmRule())] == list(
+        CENSUS_SENSITIVE
+    )
+    assert KnowledgeBreach.against(before(), HarmRule()) == []
+    assert [each.known for each in KnowledgeBreach.against(after(), HarmRule())] == list(
+        CENSUS_SENSITIVE
+    )

@@ -350,7 +350,7 @@ def test_what_attacks_may_believe_is_the_publishers_too():
         "columns: {age: quasi-identifier}\nmodels: [{model: k-anonymity, k: 2}]\n"
         "verdict: {threshold: 0.6, people: 3}"
     )
-    assert policy.verdict.from_belief(policy.risk_levels) == 0.6
+    assert policy.verdict.rule(policy.risk_levels).very_high == 0.6
     assert policy.verdict.people == 3
     assert Policy.from_yaml(policy.to_yaml()) == policy
 

@@ -175,12 +175,13 @@ def with_list(
     Example:
         >>> import pyarrow as pa
         >>> from sfumato.attacks import Linking
+        >>> from sfumato.harm import HarmRule
         >>> from sfumato.releases.opening import open_release
         >>> table = pa.table({"zip": ["1305*", "2407*"], "ill": ["flu", "hiv"]})
         >>> drivers = pa.table({"name": ["David", "Rajesh"], "zip": ["13053", "24078"]})
         >>> release = open_release(table, quasi_identifiers=["zip"], sensitive=["ill"])
         >>> target = with_list(target_of(release), release, drivers)
-        >>> print(Linking("journalist").on(target, 0.75).worst[1])
+        >>> print(Linking("journalist").on(target, HarmRule()).worst[1])
         zip=2407* (1): the row is of Rajesh, 24078, 50 % before, 100 % after
     """
     table = open_table(people)

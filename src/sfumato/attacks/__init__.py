@@ -5,7 +5,7 @@ than classes: `Composition` two releases, `Membership` who is in the data, `Link
 """
 
 from sfumato.attacks.background import BackgroundKnowledge
-from sfumato.attacks.base import Attack, Case, ClassAttack, Finding, Outcome, at_risk
+from sfumato.attacks.base import Attack, Case, ClassAttack, Finding, Outcome
 from sfumato.attacks.composition import ComparedReleases, Composition
 from sfumato.attacks.dependency import Dependency
 from sfumato.attacks.homogeneity import Homogeneity
@@ -42,7 +42,6 @@ __all__ = [
     "Similarity",
     "Skewness",
     "Target",
-    "at_risk",
     "matcher",
 ]
 

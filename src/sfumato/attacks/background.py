@@ -19,6 +19,7 @@ from sfumato.errors import (
     require_number,
     require_text,
 )
+from sfumato.harm import HarmRule
 from sfumato.hierarchy.labels import Labels
 from sfumato.models.rounding import at_least
 from sfumato.text import is_missing, text_of
@@ -124,8 +125,8 @@ class BackgroundKnowledge(ClassAttack):
             guess = _worse(guess, self._guess(counts, told), concerned)
         return self._finding(target.classes, guess)
 
-    def on(self, target: Target, threshold: float) -> Outcome:
-        outcome = super().on(target, threshold)
+    def on(self, target: Target, rule: HarmRule) -> Outcome:
+        outcome = super().on(target, rule)
         n = self.suppositions
         if not n:
             return outcome
@@ -165,11 +166,13 @@ class BackgroundKnowledge(ClassAttack):
         return found
 
     def _finding(self, classes: EquivalenceClasses, guess: Guesses) -> Finding:
-        return self.guess_values(classes, guess, at_least(guess.posterior, self.at_least))
+        found = self.guess_values(classes, guess, at_least(guess.posterior, self.at_least))
+        # What is known besides makes the shares: they are not drawn from the table's.
+        return replace(found, chance=None)
 
     @classmethod
-    def against(cls, target: Target, threshold: float) -> list[Self]:
-        return [cls(column, rules_out=1, at_least=threshold) for column in target.sensitive]
+    def against(cls, target: Target, rule: HarmRule) -> list[Self]:
+        return [cls(column, rules_out=1, at_least=rule.very_high) for column in target.sensitive]
 
     @classmethod
     def example(cls) -> Self:

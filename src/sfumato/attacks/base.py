@@ -9,6 +9,7 @@ import numpy as np
 
 from sfumato.attacks.target import Target
 from sfumato.classes import EquivalenceClasses, ValueCounts
+from sfumato.harm import Chance, HarmRule, Level, Secrecy, chance_of_values
 from sfumato.text import percent, text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
@@ -17,24 +18,6 @@ MOST_CASES = 5
 
 _TELLING = {"level", "within", "view", "known"}
 """Settings by which attacks of one kind on one column differ."""
-
-
-def at_risk(prior: FloatArray, posterior: FloatArray, threshold: float) -> BoolArray:
-    """Return whom a release betrays: a belief about them is likely, and the release made it so.
-
-    A belief counts if it reaches the threshold and the release has at least halved the doubt. If
-    nine in ten earn little, that is believed of all people before anything is published.
-
-    >>> prior, posterior = np.array([0.01, 0.75, 0.75]), np.array([0.8, 0.8, 1.0])
-    >>> at_risk(prior, posterior, 0.75).tolist()
-    [True, False, True]
-    """
-    # Shares are quotients of counts: what is exactly the threshold must not fall below it.
-    slack = 1e-12
-    likely = posterior >= threshold - slack
-    learned = (1 - posterior) * 2 <= (1 - prior) + slack
-    found: BoolArray = likely & learned & (posterior > prior + slack)
-    return found
 
 
 @dataclass(frozen=True)
@@ -52,6 +35,8 @@ class Case:
     """How likely that is to somebody who never saw the release."""
 
     posterior: float
+    level: Level = Level.LOW
+    """How much it harms them."""
 
     @property
     def gain(self) -> float:
@@ -69,6 +54,7 @@ class Case:
             "prior": self.prior,
             "posterior": self.posterior,
             "gain": self.gain,
+            "level": str(self.level),
         }
 
     def __str__(self) -> str:
@@ -98,7 +84,7 @@ class Outcome:
     """The sensitive column it is after; None if it is after the person's row or presence."""
 
     people: int
-    """The people at risk."""
+    """The people at risk: what is believed of them harms them very highly."""
 
     of: int
     """The people there are."""
@@ -111,6 +97,13 @@ class Outcome:
 
     threshold: float
     """From which belief on somebody is at risk."""
+
+    high: int = 0
+    """The people of whom what is believed is of level *high*."""
+
+    moderate: int = 0
+    by_chance: int = 0
+    """Those whose level is one lower because chance explains the belief."""
 
     worst: tuple[Case, ...] = ()
     how: str = ""
@@ -125,6 +118,25 @@ class Outcome:
 
     seed: int | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+    advice: str = ""
+    """What to do about it: one command, or a line of a policy."""
+
+    accepted: str = ""
+    """Why and by whom it was accepted, if it was."""
+
+    @property
+    def level(self) -> Level:
+        """The worst level of any person."""
+        if self.people:
+            return Level.VERY_HIGH
+        return Level.HIGH if self.high else Level.MODERATE if self.moderate else Level.LOW
+
+    @property
+    def by_level(self) -> dict[str, int]:
+        """The number of people of each level above low."""
+        counts = (self.people, self.high, self.moderate)
+        levels = (Level.VERY_HIGH, Level.HIGH, Level.MODERATE)
+        return {str(level): n for level, n in zip(levels, counts, strict=True)}
 
     @property
     def gain(self) -> float | None:
@@ -162,7 +174,7 @@ class Outcome:
     @property
     def holds(self) -> bool:
         """Whether the release withstands it, as far as it is to."""
-        return not self.judged or not self.people
+        return not self.judged or not self.people or bool(self.accepted)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, ready for JSON."""
@@ -174,7 +186,10 @@ class Outcome:
             "tried": self.tried,
             "judged": self.judged,
             "holds": self.holds,
+            "level": str(self.level),
             "people": self.people,
+            "by_level": self.by_level,
+            "by_chance": self.by_chance,
             "of": self.of,
             "share": self.share,
             "threshold": self.threshold,
@@ -184,6 +199,8 @@ class Outcome:
             "interval": None if self.interval is None else list(self.interval),
             "seed": self.seed,
             "note": self.note,
+            "advice": self.advice,
+            "accepted": self.accepted,
             "worst": [case.to_dict() for case in self.worst],
         }
 
@@ -252,6 +269,25 @@ def is_value(counts: ValueCounts, value: IntArray) -> Callable[[int], str]:
     return belief
 
 
+def secrecy_of(counts: ValueCounts, value: IntArray) -> IntArray | None:
+    """Return the secrecy of a value per class; None if all values are ordinary."""
+    secrecy = counts.column.secrecy
+    if secrecy is None:
+        return None
+    return np.where(value >= 0, secrecy[value], int(Secrecy.ORDINARY))
+
+
+def chance_of_guesses(
+    counts: ValueCounts, guess: Guesses, rule: HarmRule, *, certain: bool = False
+) -> Chance:
+    """Return how far independence of classes and column explains what is guessed."""
+    totals = counts.known.totals.astype(np.int64)
+    reference = counts.reference[:-1]
+    found = np.rint(guess.posterior * totals).astype(np.int64)
+    marked = np.where(guess.value >= 0, reference[guess.value] if len(reference) else 0, 0)
+    return chance_of_values(rule, totals, found, marked, reference, certain=certain)
+
+
 class Attack(ABC):
     """A way to learn something about a person from a release.
 
@@ -265,9 +301,12 @@ class Attack(ABC):
     how: ClassVar[str]
     """What the adversary does, in one sentence for people."""
 
+    advice: ClassVar[str] = ""
+    """What to do if it succeeds: one command, or a line of a policy."""
+
     @classmethod
     @abstractmethod
-    def against(cls, target: Target, threshold: float) -> list[Self]:
+    def against(cls, target: Target, rule: HarmRule) -> list[Self]:
         """Return what is worth trying on a release; nothing if it cannot be tried."""
 
     @classmethod
@@ -276,8 +315,8 @@ class Attack(ABC):
         return "the release has no sensitive column"
 
     @abstractmethod
-    def on(self, target: Target, threshold: float) -> Outcome:
-        """Attack a release, and say who is at risk: see `at_risk`."""
+    def on(self, target: Target, rule: HarmRule) -> Outcome:
+        """Attack a release, and say who is at risk by the rule."""
 
     def params(self) -> dict[str, Any]:
         """Return the settings that were made as plain values."""
@@ -308,18 +347,39 @@ class ClassAttack(Attack):
         """Attack every class, and say which gave something away."""
 
     def guess_values(
-        self, classes: EquivalenceClasses, guess: Guesses, vulnerable: BoolArray
+        self,
+        classes: EquivalenceClasses,
+        guess: Guesses,
+        vulnerable: BoolArray,
+        *,
+        certain: bool = False,
     ) -> "Finding":
-        """Return what comes of guessing one value of the column in each class."""
-        believed = is_value(classes.counts_of(self.column), guess.value)
-        return Finding(self, vulnerable, classes.rows, guess.prior, guess.posterior, believed)
+        """Return what comes of guessing one value of the column in each class.
+
+        Args:
+            classes: The classes.
+            guess: The value that is guessed in each.
+            vulnerable: Where the attack succeeds.
+            certain: Whether it does so only where a class has no other value.
+        """
+        counts = classes.counts_of(self.column)
+        return Finding(
+            self,
+            vulnerable,
+            classes.rows,
+            guess.prior,
+            guess.posterior,
+            is_value(counts, guess.value),
+            secrecy_of(counts, guess.value),
+            lambda rule: chance_of_guesses(counts, guess, rule, certain=certain),
+        )
 
     def find(self, target: Target) -> "Finding":
         """Attack every class of a release; it knows what the classes are recognised by, too."""
         return self.run(target.classes)
 
-    def on(self, target: Target, threshold: float) -> Outcome:
-        return self.find(target).outcome(target, threshold)
+    def on(self, target: Target, rule: HarmRule) -> Outcome:
+        return self.find(target).outcome(target, rule)
 
 
 @dataclass(frozen=True, eq=False)
@@ -337,12 +397,32 @@ class Beliefs:
     believed: Callable[[int], str]
     """Says what is believed of a group."""
 
-    def outcome(
-        self, attack: Attack, column: str | None, risky: BoolArray, threshold: float
-    ) -> Outcome:
-        """Return the figures of an attack, and the groups that are worst off."""
+    secrecy: IntArray | None = None
+    """How much what is believed of each group is a secret; None if it is ordinary."""
+
+    chance: Chance | None = None
+    """How far independence explains what is believed; None if it does not."""
+
+    of: int | None = None
+    """The people there are, if groups do not hold each person once."""
+
+    applies: BoolArray | None = None
+    """Which groups the attack makes a statement of; the others have figures only."""
+
+    def outcome(self, attack: Attack, column: str | None, rule: HarmRule) -> Outcome:
+        """Return the figures of an attack by the rule, and the groups that are worst off."""
+        of = int(self.rows.sum()) if self.of is None else self.of
+        judged = rule.judge(
+            self.prior,
+            self.posterior,
+            of,
+            applies=self.applies,
+            secrecy=self.secrecy,
+            chance=self.chance,
+        )
+        levels = judged.levels
         gain = self.posterior - self.prior
-        order = np.lexsort((-self.rows, -gain, -self.posterior, ~risky))
+        order = np.lexsort((-self.rows, -gain, -self.posterior, -levels))
         cases = tuple(
             Case(
                 self.who(i),
@@ -350,6 +430,7 @@ class Beliefs:
                 self.believed(i),
                 float(self.prior[i]),
                 float(self.posterior[i]),
+                Level(int(levels[i])),
             )
             for i in order[:MOST_CASES].tolist()
             if self.posterior[i] > 0
@@ -359,14 +440,18 @@ class Beliefs:
         return Outcome(
             attack.name,
             column,
-            people=int(self.rows[risky].sum()),
-            of=int(self.rows.sum()),
+            people=int(self.rows[levels == Level.VERY_HIGH].sum()),
+            of=of,
             prior=cases[0].prior if cases else 0.0,
             posterior=cases[0].posterior if cases else 0.0,
-            threshold=threshold,
+            threshold=rule.very_high,
+            high=int(self.rows[levels == Level.HIGH].sum()),
+            moderate=int(self.rows[levels == Level.MODERATE].sum()),
+            by_chance=int(self.rows[judged.by_chance].sum()),
             worst=cases,
             how=attack.how,
             settings=settings,
+            advice=attack.advice,
         )
 
 
@@ -401,6 +486,12 @@ class Finding:
 
     believed: Callable[[int], str] = field(repr=False)
     """Gives that statement for a class, in words."""
+
+    secrecy: IntArray | None = None
+    """How much what is believed of each class is a secret; None if it is ordinary."""
+
+    chance: "Callable[[HarmRule], Chance] | None" = field(default=None, repr=False)
+    """Gives how far independence explains what is believed, if it can."""
 
     def __post_init__(self) -> None:
         self.vulnerable.flags.writeable = False
@@ -445,15 +536,19 @@ class Finding:
         """Whether the attack succeeds anywhere: one class is enough."""
         return bool(self.vulnerable.any())
 
-    def outcome(self, target: Target, threshold: float) -> Outcome:
-        """Return the figures of an attack, and the classes that are worst off.
-
-        The worst are those in which the most was learned: first the vulnerable, then the
-        likeliest belief, then the largest gain.
-        """
-        risky = self.vulnerable & at_risk(self.prior, self.posterior, threshold)
-        beliefs = Beliefs(self.class_rows, self.prior, self.posterior, target.who, self.believed)
-        return beliefs.outcome(self.attack, self.column, risky, threshold)
+    def outcome(self, target: Target, rule: HarmRule) -> Outcome:
+        """Return the figures of an attack by the rule, and the classes that are worst off."""
+        beliefs = Beliefs(
+            self.class_rows,
+            self.prior,
+            self.posterior,
+            target.who,
+            self.believed,
+            self.secrecy,
+            None if self.chance is None else self.chance(rule),
+            applies=self.vulnerable,
+        )
+        return beliefs.outcome(self.attack, self.column, rule)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the attack, its settings and the figures as plain values, ready for JSON."""

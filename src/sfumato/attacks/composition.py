@@ -1,16 +1,17 @@
 """The composition attack: what two releases tell together that neither tells alone."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sfumato.attacks.base import MOST_CASES, Attack, Case, Outcome, at_risk
+from sfumato.attacks.base import MOST_CASES, Attack, Case, Outcome
 from sfumato.attacks.target import Target
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import ParameterError, require_int, require_number
+from sfumato.harm import HarmRule, Level
 from sfumato.likelihood import exact, likelihood_with_a_value
 from sfumato.text import text_or_none
 from sfumato.typing import IntArray
@@ -153,10 +154,10 @@ class Composition(Attack):
         return ComparedReleases(self, tuple(_differences(_by_labels(earlier, later))))
 
     @classmethod
-    def against(cls, target: Target, threshold: float) -> list[Self]:
+    def against(cls, target: Target, rule: HarmRule) -> list[Self]:
         if target.grouped is None or target.earlier is None:
             return []
-        return [cls(threshold)]
+        return [cls(rule.very_high)]
 
     @classmethod
     def why_not(cls, target: Target) -> str:
@@ -164,7 +165,7 @@ class Composition(Attack):
             return "it compares releases by break-merge, and this is none"
         return "there is no release before this one to compare with"
 
-    def on(self, target: Target, threshold: float) -> Outcome:
+    def on(self, target: Target, rule: HarmRule) -> Outcome:
         if target.grouped is None or target.earlier is None:
             raise ParameterError("target", target.kind, "two releases", why=self.why_not(target))
         names = target.grouped.quasi_identifiers
@@ -177,17 +178,21 @@ class Composition(Attack):
         prior = np.array([case.prior for case in found])
         posterior = np.array([case.posterior for case in found])
         people = np.array([case.people for case in found], dtype=np.int64)
-        risky = at_risk(prior, posterior, threshold)
-        order = np.lexsort((-people, prior - posterior, -posterior, ~risky))
-        worst = tuple(found[i] for i in order[:MOST_CASES].tolist())
+        levels = rule.levels(prior, posterior)
+        order = np.lexsort((-people, prior - posterior, -posterior, -levels))
+        worst = tuple(
+            replace(found[i], level=Level(int(levels[i]))) for i in order[:MOST_CASES].tolist()
+        )
         return Outcome(
             self.name,
             None,
-            people=int(people[risky].sum()),
+            people=int(people[levels == Level.VERY_HIGH].sum()),
+            high=int(people[levels == Level.HIGH].sum()),
+            moderate=int(people[levels == Level.MODERATE].sum()),
             of=target.classes.total,
             prior=worst[0].prior if worst else 0.0,
             posterior=worst[0].posterior if worst else 0.0,
-            threshold=threshold,
+            threshold=rule.very_high,
             worst=worst,
             how=self.how,
             note="what is believed before is what one of the two releases tells by itself",

@@ -6,15 +6,17 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from sfumato.attacks.base import MOST_CASES, Attack, Case, Outcome, at_risk, priors
+from sfumato.attacks.base import MOST_CASES, Attack, Case, Outcome, priors
 from sfumato.attacks.target import Target
+from sfumato.classes import ValueCounts
 from sfumato.counts import FrequencySet, group
 from sfumato.errors import InputError, UnknownColumnError, require_int, require_text
+from sfumato.harm import HarmRule, Level, chance_of_values
 from sfumato.leaks.findings import ALL, TOLD, fit_columns, learn_networks
 from sfumato.leaks.rules import Rule, merge_rules, rules_of
 from sfumato.networks import LEARNERS, Network
 from sfumato.text import text_of
-from sfumato.typing import BoolArray, CodeArray, FloatArray
+from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class Dependency(Attack):
         >>> rows = [("3*", "state", "single"), ("3*", "private", "married")] * 10
         >>> counts = FrequencySet.from_rows(["age", "work", "marital"], rows)
         >>> target = Target.of_table(counts, ("age",), ("work", "marital"))
-        >>> outcome = Dependency("marital").on(target, threshold=0.75)
+        >>> outcome = Dependency("marital").on(target, HarmRule())
         >>> print(outcome)
         dependency(marital): 20 of 20 people at risk; strongest belief 100 %, 50 % before
         >>> print(outcome.worst[0])
@@ -103,23 +105,31 @@ class Dependency(Attack):
         learner = LEARNERS[self.learner]()
         return list(learn_networks(counts, fit, learner, wanted=wanted).values())
 
-    def on(self, target: Target, threshold: float) -> Outcome:
+    def on(self, target: Target, rule: HarmRule) -> Outcome:
         counts = _rows_of(target)
-        beliefs = [_beliefs(rule, threshold) for rule in self.rules(target)]
-        exposed = np.zeros(len(counts), dtype=bool)
+        told = target.classes.counts_of(self.column)
+        beliefs = [_beliefs(found, told, counts.total, rule) for found in self.rules(target)]
+        levels = np.zeros(len(counts), dtype=np.int64)
+        lowered = np.zeros(len(counts), dtype=np.bool_)
         for each in beliefs:
-            exposed |= _matching(counts, each.rule, each.risky)
+            for level in (Level.MODERATE, Level.HIGH, Level.VERY_HIGH):
+                here = _matching(counts, each.rule, each.levels == level)
+                levels[here] = np.maximum(levels[here], level)
+            lowered |= _matching(counts, each.rule, each.by_chance)
         cases = _worst(beliefs)
         params = self.params()
         params.pop("column")
         return Outcome(
             self.name,
             self.column,
-            people=int(counts.rows[exposed].sum()),
+            people=int(counts.rows[levels == Level.VERY_HIGH].sum()),
+            high=int(counts.rows[levels == Level.HIGH].sum()),
+            moderate=int(counts.rows[levels == Level.MODERATE].sum()),
+            by_chance=int(counts.rows[lowered].sum()),
             of=counts.total,
             prior=cases[0].prior if cases else 0.0,
             posterior=cases[0].posterior if cases else 0.0,
-            threshold=threshold,
+            threshold=rule.very_high,
             worst=cases,
             how=self.how,
             note="" if cases else "no other column was found to tell it",
@@ -127,7 +137,7 @@ class Dependency(Attack):
         )
 
     @classmethod
-    def against(cls, target: Target, threshold: float) -> list[Self]:  # noqa: ARG003 - all alike
+    def against(cls, target: Target, rule: HarmRule) -> list[Self]:  # noqa: ARG003 - all alike
         if target.counts is None or not target.counts.total or len(target.counts.columns) < 2:
             return []
         return [cls(column) for column in target.sensitive]
@@ -146,10 +156,11 @@ class Dependency(Attack):
 
 
 class _Beliefs(NamedTuple):
-    """What a rule tells, and which of it puts people at risk."""
+    """What a rule tells, and how much each entry harms."""
 
     rule: Rule
-    risky: BoolArray
+    levels: IntArray
+    by_chance: BoolArray
 
 
 def _rows_of(target: Target) -> FrequencySet:
@@ -186,8 +197,29 @@ def _telling(rule: Rule) -> Rule:
     return replace(rule, entries=kept)
 
 
-def _beliefs(rule: Rule, threshold: float) -> _Beliefs:
-    return _Beliefs(rule, at_risk(rule.entries.prior, rule.entries.posterior, threshold))
+def _beliefs(found: Rule, told: ValueCounts, people: int, rule: HarmRule) -> _Beliefs:
+    """Judge the worst entry of each combination of known values; the others are not guessed."""
+    e = found.entries
+    cells = group(list(e.known), [len(column.values) for column in found.known], n=len(e))
+    best = np.zeros(cells.n, dtype=np.int64)
+    secrecy = None if told.column.secrecy is None else told.column.secrecy[e.value]
+    alone = rule.judge(e.prior, e.posterior, people, secrecy=secrecy).levels
+    order = np.lexsort((e.posterior, alone, cells.of_item))
+    best[cells.of_item[order]] = order
+    reference = told.reference[:-1]
+    marked = reference[e.value[best]]
+    chance = chance_of_values(rule, e.support[best], e.rows[best], marked, reference)
+    judged = rule.judge(
+        e.prior[best],
+        e.posterior[best],
+        people,
+        secrecy=None if secrecy is None else secrecy[best],
+        chance=chance,
+    )
+    levels = np.zeros(len(e), dtype=np.int64)
+    by_chance = np.zeros(len(e), dtype=np.bool_)
+    levels[best], by_chance[best] = judged.levels, judged.by_chance
+    return _Beliefs(found, levels, by_chance)
 
 
 def _matching(counts: FrequencySet, rule: Rule, entries: BoolArray) -> BoolArray:
@@ -205,19 +237,19 @@ def _matching(counts: FrequencySet, rule: Rule, entries: BoolArray) -> BoolArray
 def _worst(beliefs: Sequence[_Beliefs]) -> tuple[Case, ...]:
     """Return the worst entries of all rules: those that put people at risk, then the surest."""
     found = []
-    for rule, risky in beliefs:
+    for rule, levels, _ in beliefs:
         e = rule.entries
-        order = np.lexsort((-e.support, e.prior, -e.posterior, ~risky))[:MOST_CASES].tolist()
-        found += [(not risky[i], _case(rule, i)) for i in order]
-    found.sort(key=lambda each: (each[0], -each[1].posterior, -each[1].gain, -each[1].people))
-    return tuple(case for _, case in found[:MOST_CASES])
+        order = np.lexsort((-e.support, e.prior, -e.posterior, -levels))[:MOST_CASES].tolist()
+        found += [_case(rule, i, Level(int(levels[i]))) for i in order]
+    found.sort(key=lambda each: (-each.level, -each.posterior, -each.gain, -each.people))
+    return tuple(found[:MOST_CASES])
 
 
-def _case(rule: Rule, at: int) -> Case:
+def _case(rule: Rule, at: int, level: Level) -> Case:
     e = rule.entries
     who = {
         column.name: column.values[code]
         for column, code in zip(rule.known, e.known[:, at].tolist(), strict=True)
     }
     told = f"{rule.told.name} = {text_of(rule.told.values[e.value[at]])}"
-    return Case(who, int(e.support[at]), told, float(e.prior[at]), float(e.posterior[at]))
+    return Case(who, int(e.support[at]), told, float(e.prior[at]), float(e.posterior[at]), level)

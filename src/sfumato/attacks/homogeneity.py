@@ -7,6 +7,7 @@ from sfumato.attacks.base import ClassAttack, Finding, likeliest
 from sfumato.attacks.target import Target
 from sfumato.classes import EquivalenceClasses
 from sfumato.errors import require_text
+from sfumato.harm import HarmRule
 
 
 @dataclass(frozen=True)
@@ -47,10 +48,12 @@ class Homogeneity(ClassAttack):
 
     def run(self, classes: EquivalenceClasses) -> Finding:
         counts = classes.counts_of(self.column)
-        return self.guess_values(classes, likeliest(counts), counts.known.distinct == 1)
+        return self.guess_values(
+            classes, likeliest(counts), counts.known.distinct == 1, certain=True
+        )
 
     @classmethod
-    def against(cls, target: Target, threshold: float) -> list[Self]:  # noqa: ARG003 - all alike
+    def against(cls, target: Target, rule: HarmRule) -> list[Self]:  # noqa: ARG003 - all alike
         return [cls(column) for column in target.sensitive]
 
     @classmethod

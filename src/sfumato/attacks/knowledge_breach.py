@@ -5,10 +5,11 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from sfumato.attacks.base import Attack, Beliefs, Outcome, at_risk, likeliest, priors
+from sfumato.attacks.base import Attack, Beliefs, Outcome, likeliest, priors
 from sfumato.attacks.target import Target
 from sfumato.counts import FrequencySet, sums
 from sfumato.errors import InputError, UnknownColumnError, require_text
+from sfumato.harm import HarmRule
 from sfumato.leaks.breach import listing
 from sfumato.typing import FloatArray
 
@@ -43,7 +44,7 @@ class KnowledgeBreach(Attack):
         >>> before = Target.of_table(counts, ("age",), sensitive)
         >>> after = Target.of_grouped("break-merge", GroupedTables.of(counts, ("age",), sensitive))
         >>> for target in (before, after):
-        ...     worst = KnowledgeBreach("work").on(target, threshold=0.75).worst
+        ...     worst = KnowledgeBreach("work").on(target, HarmRule()).worst
         ...     print(max(worst, key=lambda case: case.people))
         age=3*, work=state (2): marital=single, pay=low, 22 % before, 100 % after
         age=3* (5): marital=single, pay=low, 22 % before, 32 % after
@@ -78,13 +79,12 @@ class KnowledgeBreach(Attack):
             return _read_rows(target, target.counts, self.known, self.guessed_columns(target))
         raise InputError(f"a knowledge breach cannot be tried: {self.why_not(target)}.")
 
-    def on(self, target: Target, threshold: float) -> Outcome:
-        beliefs = self.beliefs(target)
-        risky = at_risk(beliefs.prior, beliefs.posterior, threshold)
-        return beliefs.outcome(self, ", ".join(self.guessed_columns(target)), risky, threshold)
+    def on(self, target: Target, rule: HarmRule) -> Outcome:
+        told = ", ".join(self.guessed_columns(target))
+        return self.beliefs(target).outcome(self, told, rule)
 
     @classmethod
-    def against(cls, target: Target, threshold: float) -> list[Self]:  # noqa: ARG003 - all alike
+    def against(cls, target: Target, rule: HarmRule) -> list[Self]:  # noqa: ARG003 - all alike
         if target.grouped is None or len(target.sensitive) < 2:
             return []
         return [cls(name) for name in target.sensitive]

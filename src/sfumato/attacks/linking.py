@@ -1,13 +1,14 @@
 """The linking attack: whose row is this?"""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from sfumato.attacks.base import MOST_CASES, Attack, Case, Outcome, at_risk
+from sfumato.attacks.base import MOST_CASES, Attack, Case, Outcome
 from sfumato.attacks.target import Target
 from sfumato.errors import ParameterError, suggest
+from sfumato.harm import HarmRule, Level
 from sfumato.text import percent
 from sfumato.typing import BoolArray, FloatArray, IntArray
 
@@ -46,7 +47,7 @@ class Linking(Attack):
         >>> from sfumato.counts import FrequencySet
         >>> rows = [("2*", "flu"), ("2*", "gout"), ("3*", "hiv")]
         >>> counts = FrequencySet.from_rows(["age", "ill"], rows)
-        >>> print(Linking().on(Target.of_table(counts, ("age",), ("ill",)), 0.75))
+        >>> print(Linking().on(Target.of_table(counts, ("age",), ("ill",)), HarmRule()))
         linking: 1 of 3 people at risk; strongest belief 100 %, 33 % before
     """
 
@@ -64,7 +65,7 @@ class Linking(Attack):
             raise ParameterError("view", self.view, "in whose eyes somebody is linked", why=hint)
 
     @classmethod
-    def against(cls, target: Target, threshold: float) -> list[Self]:  # noqa: ARG003 - all alike
+    def against(cls, target: Target, rule: HarmRule) -> list[Self]:  # noqa: ARG003 - all alike
         if not (target.looks_alike and target.columns):
             return []
         return [cls(view) for view in _VIEWS if view == PROSECUTOR or _has_list(target)]
@@ -75,23 +76,30 @@ class Linking(Attack):
             return "its buckets hold people who look different: no row is linked to a value"
         return "the release has no quasi-identifier"
 
-    def on(self, target: Target, threshold: float) -> Outcome:
+    def on(self, target: Target, rule: HarmRule) -> Outcome:
         if self.view == JOURNALIST and not _has_list(target):
             raise ParameterError(
                 "view", self.view, f"{PROSECUTOR!r} without a list of people to link with"
             )
         links = _link(target, self.view)
         prior = np.full(len(links.risk), links.prior)
-        risky = at_risk(prior, links.risk, threshold) & links.shown
-        worst = self._worst(target, links, risky)
+        # A row that is found is no value learned yet: one in five, as promised so often, is low.
+        judging = replace(rule, moderate=rule.high)
+        levels = np.where(links.shown, judging.levels(prior, links.risk), 0)
+        worst = self._worst(target, links, levels)
+
+        def count(level: Level) -> int:
+            return round(float(links.people[levels == level].sum()))
+
         return Outcome(
             self.name,
             None,
-            people=round(float(links.people[risky].sum())),
+            people=count(Level.VERY_HIGH),
+            high=count(Level.HIGH),
             of=target.classes.total,
             prior=worst[0].prior if worst else 0.0,
             posterior=worst[0].posterior if worst else 0.0,
-            threshold=threshold,
+            threshold=rule.very_high,
             worst=worst,
             how=self.how,
             judged=not self._is_excused(target),
@@ -99,8 +107,8 @@ class Linking(Attack):
             settings={"view": self.view, **views(target)},
         )
 
-    def _worst(self, target: Target, links: "_Links", risky: BoolArray) -> tuple[Case, ...]:
-        order = np.lexsort((-links.people, -links.risk, ~risky, ~links.shown))
+    def _worst(self, target: Target, links: "_Links", levels: IntArray) -> tuple[Case, ...]:
+        order = np.lexsort((-links.people, -links.risk, -levels, ~links.shown))
         found = [i for i in order[:MOST_CASES].tolist() if links.shown[i] and links.risk[i] > 0]
         return tuple(
             Case(
@@ -109,6 +117,7 @@ class Linking(Attack):
                 self._belief(target, i),
                 links.prior,
                 float(links.risk[i]),
+                Level(int(levels[i])),
             )
             for i in found
         )

@@ -7,12 +7,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sfumato.attacks.base import Attack, Case, Outcome, at_risk
+from sfumato.attacks.base import Attack, Case, Outcome
 from sfumato.attacks.matching import Matcher
 from sfumato.attacks.target import Target
 from sfumato.content import Content, Showable
 from sfumato.counts import FrequencySet, group
 from sfumato.errors import ParameterError, require_int, require_number
+from sfumato.harm import HarmRule, Level
 from sfumato.text import percent
 from sfumato.typing import BoolArray, CodeArray, FloatArray
 
@@ -155,7 +156,7 @@ and can be ruled out
         require_int("seed", self.seed, at_least=0)
 
     @classmethod
-    def against(cls, target: Target, threshold: float) -> list[Self]:  # noqa: ARG003 - all alike
+    def against(cls, target: Target, rule: HarmRule) -> list[Self]:  # noqa: ARG003 - all alike
         people = target.people
         return [] if people is None or target.matcher is None or not people.total else [cls()]
 
@@ -163,7 +164,7 @@ and can be ruled out
     def why_not(cls, target: Target) -> str:  # noqa: ARG003 - always the same
         return "it needs the original table, to know who is in the data and who is not"
 
-    def on(self, target: Target, threshold: float) -> Outcome:
+    def on(self, target: Target, rule: HarmRule) -> Outcome:
         """Attack a release: how likely is a person whom a group fits in the data?
 
         Before, each person is as likely in the data as a fake row is not to be. Unless the release
@@ -174,17 +175,18 @@ and can be ruled out
             raise ParameterError("target", target.kind, "a release", why=self.why_not(target))
         found = self.run(target.people, target.matcher, rng=np.random.default_rng(self.seed))
         posterior = _PRIOR if found.ruled_out is None else found.belief(found.ruled_out)
-        risky = at_risk(np.array([_PRIOR]), np.array([posterior]), threshold)[0]
-        case = Case({}, found.matched, "the person is in the data", _PRIOR, posterior)
+        level = Level(int(rule.levels(np.array([_PRIOR]), np.array([posterior]))[0]))
+        case = Case({}, found.matched, "the person is in the data", _PRIOR, posterior, level)
         ends = None if found.exact or found.interval is None else found.interval
         return Outcome(
             self.name,
             None,
-            people=found.matched if risky else 0,
+            people=found.matched if level is Level.VERY_HIGH else 0,
+            high=found.matched if level is Level.HIGH else 0,
             of=found.people,
             prior=_PRIOR,
             posterior=posterior,
-            threshold=threshold,
+            threshold=rule.very_high,
             worst=(case,),
             how=self.how,
             judged=_PROMISE in target.promised,

@@ -7,6 +7,7 @@ from sfumato.attacks.base import ClassAttack, Finding, likeliest
 from sfumato.attacks.target import Target
 from sfumato.classes import EquivalenceClasses
 from sfumato.errors import require_number, require_text
+from sfumato.harm import HarmRule
 from sfumato.models.rounding import at_least
 
 
@@ -52,8 +53,8 @@ class ProbabilisticInference(ClassAttack):
         return self.guess_values(classes, guess, at_least(guess.posterior, self.at_least))
 
     @classmethod
-    def against(cls, target: Target, threshold: float) -> list[Self]:
-        return [cls(column, at_least=threshold) for column in target.sensitive]
+    def against(cls, target: Target, rule: HarmRule) -> list[Self]:
+        return [cls(column, at_least=rule.very_high) for column in target.sensitive]
 
     @classmethod
     def example(cls) -> Self:

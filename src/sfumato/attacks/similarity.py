@@ -19,6 +19,7 @@ from sfumato.errors import (
     require_text,
     some,
 )
+from sfumato.harm import HarmRule
 from sfumato.hierarchy.intervals import number_point, plus
 from sfumato.models.categories import category_codes, read_categories
 from sfumato.text import number_of, text_of
@@ -265,7 +266,7 @@ class Similarity(ClassAttack):
         return by_label(column, self.level or 0)
 
     @classmethod
-    def against(cls, target: Target, threshold: float) -> list[Self]:  # noqa: ARG003 - all alike
+    def against(cls, target: Target, rule: HarmRule) -> list[Self]:  # noqa: ARG003 - all alike
         tried = [cls(name, categories=alike) for name, alike in target.categories]
         for name, counts in target.classes.sensitive.items():
             tried += [cls(name, level=level) for level in _levels(counts.column)]

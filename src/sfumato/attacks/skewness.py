@@ -9,6 +9,7 @@ from sfumato.attacks.base import ClassAttack, Finding, Guesses, priors
 from sfumato.attacks.target import Target
 from sfumato.classes import EquivalenceClasses, ValueCounts
 from sfumato.errors import require_number, require_text
+from sfumato.harm import HarmRule
 from sfumato.models.rounding import at_least
 
 
@@ -58,7 +59,7 @@ class Skewness(ClassAttack):
         return self.guess_values(classes, guess, at_least(guess.posterior - guess.prior, self.gain))
 
     @classmethod
-    def against(cls, target: Target, threshold: float) -> list[Self]:  # noqa: ARG003 - all alike
+    def against(cls, target: Target, rule: HarmRule) -> list[Self]:  # noqa: ARG003 - all alike
         return [cls(column) for column in target.sensitive]
 
     @classmethod

@@ -115,7 +115,7 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
     if counts.total == 0:
         raise InputError("the table has no rows: there is nobody to protect and nothing to compare")
     if threshold is None:
-        threshold = min(p.verdict.from_belief(p.risk_levels) for p in named.values())
+        threshold = min(p.verdict.rule(p.risk_levels).very_high for p in named.values())
     tried = CountedTable(
         counts,
         tuple(table.columns),

@@ -14,9 +14,10 @@ from sfumato.attacks import ATTACKS, ClassAttack, Outcome, Target
 from sfumato.counts import FrequencySet
 from sfumato.decouplings import DECOUPLINGS, Decoupling
 from sfumato.errors import InfeasibleError, SfumatoError
+from sfumato.harm import HarmRule
 from sfumato.losses import NormalizedLoss
 from sfumato.partition import PARTITIONERS
-from sfumato.policy import Policy
+from sfumato.policy import Policy, harm_rule
 from sfumato.recode.deciding import Decision, counted_columns, decide_full_domain, decide_locally
 from sfumato.recode.recoded import recode_counts, rows_of
 from sfumato.releases.manifest import build_manifest
@@ -291,7 +292,11 @@ def _measure(policy: Policy, tried: Trial, table: CountedTable) -> Figures:
     if not figures.published:
         # Where there are no people, none can be at risk.
         return replace(figures, risks={AT_RISK: 0.0, BELIEF: 0.0, GAIN: 0.0, **figures.risks})
-    return _attack(figures, target_of(open_release(tried.release, policy)), table.threshold)
+    return _attack(
+        figures,
+        target_of(open_release(tried.release, policy)),
+        harm_rule(policy.risk_levels, table.threshold),
+    )
 
 
 def _query_error(policy: Policy, tried: Trial, table: CountedTable) -> float:
@@ -303,11 +308,11 @@ def _query_error(policy: Policy, tried: Trial, table: CountedTable) -> float:
     return utility(counts, tried.release, policy=policy, seed=table.seed).queries.mean
 
 
-def _attack(figures: Figures, target: Target, threshold: float) -> Figures:
+def _attack(figures: Figures, target: Target, rule: HarmRule) -> Figures:
     """Add what attacks on classes learn; others cost more than the decision itself."""
     kinds = [kind for kind in ATTACKS.values() if issubclass(kind, ClassAttack)]
-    attacks = [attack for kind in kinds for attack in kind.against(target, threshold)]
-    outcomes = [attack.on(target, threshold) for attack in attacks]
+    attacks = [attack for kind in kinds for attack in kind.against(target, rule)]
+    outcomes = [attack.on(target, rule) for attack in attacks]
     judged = [a for a, outcome in zip(attacks, outcomes, strict=True) if outcome.judged]
     strongest = _strongest(judged, target)
     people = max((outcome.people for outcome in outcomes if outcome.judged), default=0)

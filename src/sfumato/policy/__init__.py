@@ -10,6 +10,7 @@ from sfumato.policy.parts import (
     SearchRule,
     Suppression,
     Tolerance,
+    harm_rule,
 )
 from sfumato.policy.policy import GivenPolicy, Policy, policy_of
 
@@ -25,5 +26,6 @@ __all__ = [
     "SearchRule",
     "Suppression",
     "Tolerance",
+    "harm_rule",
     "policy_of",
 ]

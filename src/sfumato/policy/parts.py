@@ -22,6 +22,7 @@ from sfumato.errors import (
     require_number,
     suggest,
 )
+from sfumato.harm import HarmRule
 from sfumato.hierarchy import BUILDERS, HierarchyBuilder
 from sfumato.losses import AGGREGATES
 from sfumato.policy.document import (
@@ -805,13 +806,12 @@ def _read_people(value: object) -> int:
 class Tolerance(Part):
     """When attacks speak against a release.
 
-    A person is at risk if an adversary's belief reaches the threshold and the release at
-    least halved the adversary's doubt.
+    A person is at risk if what an adversary believes of them harms them very highly: see
+    `sfumato.harm.HarmRule`.
 
     Example:
-        >>> levels = RiskLevels()
-        >>> Tolerance().from_belief(levels), Tolerance(threshold=0.9).from_belief(levels)
-        (0.75, 0.9)
+        >>> Tolerance().rule(RiskLevels()), Tolerance(threshold=0.9).rule(RiskLevels()).very_high
+        (HarmRule(moderate=0.2, high=0.5, very_high=0.75), 0.9)
     """
 
     example = "{threshold: 0.5}"
@@ -831,6 +831,15 @@ class Tolerance(Part):
         sparse=True,
     )
 
-    def from_belief(self, levels: RiskLevels) -> float:
-        """Return the belief from which on a person is at risk."""
-        return levels.very_high if self.threshold is None else self.threshold
+    def rule(self, levels: RiskLevels, threshold: float | None = None) -> HarmRule:
+        """Return the rule for harm with the bounds of a policy, or another threshold."""
+        chosen = self.threshold if threshold is None else threshold
+        return harm_rule(levels, chosen)
+
+
+def harm_rule(levels: RiskLevels, threshold: float | None = None) -> HarmRule:
+    """Return the rule for harm by some risk levels; a threshold is where *very high* begins."""
+    if threshold is None:
+        return HarmRule(levels.moderate, levels.high, levels.very_high)
+    # What is less than high by the threshold cannot be high by the levels.
+    return HarmRule(min(levels.moderate, threshold), min(levels.high, threshold), threshold)

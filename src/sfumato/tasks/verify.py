@@ -26,6 +26,7 @@ from sfumato.errors import (
     require_int,
     require_number,
 )
+from sfumato.harm import HarmRule
 from sfumato.policy import GivenPolicy, Policy, RiskLevels, Tolerance, policy_of
 from sfumato.releases.opening import Published, open_release
 from sfumato.tables import open_table
@@ -286,10 +287,10 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     if earlier is not None:
         target = replace(target, earlier=_earlier_groups(earlier))
     tolerated = Tolerance() if policy is None else policy.verdict
-    limit = tolerated.from_belief(levels) if threshold is None else threshold
+    rule = tolerated.rule(levels, threshold)
     chosen = list(ATTACKS) if attacks is True else attacks
     allowed = tolerated.people if people is None else people
-    return Assessment(verdict, outcomes(target, chosen, limit), levels, allowed)
+    return Assessment(verdict, outcomes(target, chosen, rule), levels, allowed)
 
 
 def _require_promises(verdict: Verdict, policy: Policy | None) -> Verdict:
@@ -319,7 +320,7 @@ def _inform(
     """
     if population is None and release.policy is not None:
         population = release.policy.population
-    linked = bool(Linking.against(target, 1))
+    linked = bool(Linking.against(target, HarmRule()))
     if outside is not None and linked:
         target = with_list(target, release, outside)
     elif outside is not None:
@@ -343,26 +344,24 @@ def _earlier_groups(earlier: object) -> GroupedTables:
     return release.groups
 
 
-def outcomes(
-    target: Target, asked: Sequence[str | Attack], threshold: float
-) -> tuple[Outcome, ...]:
+def outcomes(target: Target, asked: Sequence[str | Attack], rule: HarmRule) -> tuple[Outcome, ...]:
     """Run attacks on a release; of those that are named, everything that applies."""
     if isinstance(asked, str) or not isinstance(asked, Sequence):
         raise ParameterError("attacks", asked, "True, False, or a list of names or attacks")
     found: list[Outcome] = []
     for each in asked:
         if isinstance(each, Attack):
-            found.append(each.on(target, threshold))
+            found.append(each.on(target, rule))
             continue
         kind = ATTACKS[each]
-        tried = kind.against(target, threshold)
-        found += [attack.on(target, threshold) for attack in tried]
+        tried = kind.against(target, rule)
+        found += [attack.on(target, rule) for attack in tried]
         if not tried:
-            found.append(_not_tried(kind, target, threshold))
+            found.append(_not_tried(kind, target, rule))
     return tuple(found)
 
 
-def _not_tried(kind: type[Attack], target: Target, threshold: float) -> Outcome:
+def _not_tried(kind: type[Attack], target: Target, rule: HarmRule) -> Outcome:
     return Outcome(
         kind.name,
         None,
@@ -370,7 +369,7 @@ def _not_tried(kind: type[Attack], target: Target, threshold: float) -> Outcome:
         of=target.classes.total,
         prior=None,
         posterior=None,
-        threshold=threshold,
+        threshold=rule.very_high,
         how=kind.how,
         note=kind.why_not(target),
     )
