@@ -71,7 +71,7 @@ def _table(release: PublishedTable, ladders: "_Ladders") -> Target:
 
 def _texts(categories: object) -> tuple[tuple[str, ...], ...]:
     """Write values as a manifest does: by that they are compared, and a stranger's may be any."""
-    return tuple(tuple(map(text_of, each)) for each in read_categories(categories))
+    return tuple(tuple(map(text_of, each)) for each in read_categories(categories, fewest=1))
 
 
 def _promising(target: Target, models: Sequence[Promise]) -> Target:
@@ -79,7 +79,7 @@ def _promising(target: Target, models: Sequence[Promise]) -> Target:
     categories = {
         (str(model.column), _texts(model.settings["categories"])): None
         for model in models
-        if "categories" in model.settings and model.column in target.sensitive
+        if model.settings.get("categories") and model.column in target.sensitive
     }
     promised = tuple(model.model for model in models)
     return replace(target, promised=promised, categories=tuple(categories))

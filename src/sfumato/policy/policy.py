@@ -128,11 +128,14 @@ def _column_faults(policy: "Policy", model: PrivacyModel) -> Faults:
             text = f"protects {name!r}, which is {role}: it must be a sensitive column. {near}"
             faults.append((at, text))
         elif model.needs_hierarchy and not policy.columns[name].hierarchy:
+            at_level = getattr(model, "level", None) is not None
+            does = "takes the labels of" if at_level else "measures distances in"
+            other = "name its categories" if at_level else "choose another distance"
             text = (
-                f"measures distances in the hierarchy of {name!r}, which has none. "
-                "Give the column a hierarchy, or choose another distance."
+                f"{does} the hierarchy of {name!r}, which has none. "
+                f"Give the column a hierarchy, or {other}."
             )
-            faults.append((("distance",), text))
+            faults.append((("level" if at_level else "distance",), text))
     return faults
 
 
