@@ -130,6 +130,7 @@ class Composition(Attack):
         "Subtracts the release before from this one, and looks the person up among the few who "
         "joined or left."
     )
+    advice: ClassVar[str] = "Hold rows back until enough have come together: sfumato publish."
 
     alpha: float
     k: int = 2
@@ -197,6 +198,7 @@ class Composition(Attack):
             how=self.how,
             note="what is believed before is what one of the two releases tells by itself",
             settings=self.params(),
+            advice=self.advice,
         )
 
     @classmethod

@@ -222,6 +222,9 @@ class Similarity(ClassAttack):
     how: ClassVar[str] = (
         "Finds the person's class, whose values differ but are all of a kind, and learns the kind."
     )
+    advice: ClassVar[str] = (
+        "Promise closeness: models: [{{model: t-closeness, column: {column}, t: 0.3}}]."
+    )
 
     column: str
     categories: tuple[tuple[Value, ...], ...] | None = None

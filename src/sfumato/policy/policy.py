@@ -28,6 +28,7 @@ from sfumato.policy.document import (
 from sfumato.policy.parts import (
     FULL_DOMAIN,
     ROLES,
+    Acceptance,
     ColumnRule,
     DecouplingRule,
     Families,
@@ -81,6 +82,14 @@ def contradictions(policy: "Policy") -> Faults:
             f"searches none. Remove it, or choose method: {FULL_DOMAIN}"
         )
         faults.append((("search",), text))
+    faults.extend(
+        (
+            ("accept", position, "column"),
+            f"{each.column!r} is no sensitive column. {suggest(each.column, policy.sensitive)}",
+        )
+        for position, each in enumerate(policy.accept)
+        if each.column not in policy.sensitive
+    )
     return [*faults, *_decoupling_faults(policy)]
 
 
@@ -187,6 +196,12 @@ def _read_models(value: object) -> tuple[PrivacyModel, ...]:
             f"Add at least one, as in {{model: k-anonymity, k: 5}}. {suggest('', sorted(MODELS))}"
         )
     return tuple(_each(dict(enumerate(value)), _read_model, []).values())
+
+
+def _read_acceptances(value: object) -> tuple[Acceptance, ...]:
+    if not isinstance(value, list | tuple):
+        raise Fault(f"must be a list, as in [{Acceptance.example}], got {show(value)}")
+    return tuple(_each(dict(enumerate(value)), Acceptance.read, []).values())
 
 
 def _read_model(value: object) -> PrivacyModel:
@@ -317,6 +332,14 @@ class Policy(Part):
     )
     verdict: Tolerance = part(
         Tolerance, "When attacks speak against a release.", Tolerance(), sparse=True
+    )
+    accept: tuple[Acceptance, ...] = setting(
+        _read_acceptances,
+        "Findings that are known and accepted, each with a reason and a name.",
+        lambda families: {"type": "array", "items": Acceptance.schema(families)},
+        default=(),
+        write=lambda accepted: [each.to_plain() for each in accepted],
+        sparse=True,
     )
     _places: Places = field(default=Places(), init=False, repr=False, compare=False)
 
