@@ -15,6 +15,7 @@ from sfumato.drawing.svg import (
     count_of,
     element,
     group,
+    join_words,
     label,
     legend,
     number,
@@ -26,7 +27,7 @@ from sfumato.drawing.svg import (
 )
 from sfumato.errors import ParameterError, require_number
 from sfumato.networks.network import Network
-from sfumato.text import join_words, percent
+from sfumato.text import percent
 
 # The boxes of a network: one shape for each kind of column.
 

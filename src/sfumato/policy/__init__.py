@@ -2,7 +2,6 @@
 
 from sfumato.policy.parts import (
     FULL_DOMAIN,
-    Acceptance,
     ColumnRule,
     DecouplingRule,
     MethodRule,
@@ -17,7 +16,6 @@ from sfumato.policy.policy import GivenPolicy, Policy, policy_of
 
 __all__ = [
     "FULL_DOMAIN",
-    "Acceptance",
     "ColumnRule",
     "DecouplingRule",
     "GivenPolicy",
