@@ -2,9 +2,10 @@
 
 The tables of a decoupled release are public, so an adversary may form *any* combination of a
 group's values, whether or not a person has it. One who knows a person's group believes a
-combination with the product of its values' shares: Π c_i/|G|. Who also knows one of the values
-believes the others with the product of theirs. With a single sensitive column nothing is left to
-learn from knowing it, and the share itself counts.
+combination with the product of its values' shares: Π c_i/n_i, where n_i people of the group have a
+known value in column i: the whole group, unless values are missing, which hide no person. Who also
+knows one of the values believes the others with the product of theirs. With a single sensitive
+column nothing is left to learn from knowing it, and the share itself counts.
 
 Limits are read as the decimals that were written and compared in whole numbers, so 2/5 · 4/5 is
 0.32 and not a little more.
@@ -49,15 +50,21 @@ def exact_limit(alpha: float) -> Fraction:
     return exact(alpha)
 
 
-def likelihood(counts: Sequence[int], size: int) -> Fraction:
+def likelihood(counts: Sequence[int], size: int | Sequence[int]) -> Fraction:
     """Return the probability of a combination whose values have these counts in a group.
 
     In a group without rows nothing is likely.
 
-    >>> likelihood([2, 4], 5)
-    Fraction(8, 25)
+    Args:
+        counts: How many rows have each value.
+        size: How many rows the group has, or how many of them have a known value in the column of
+            each value, where values are missing.
+
+    >>> likelihood([2, 4], 5), likelihood([2, 4], [2, 5])
+    (Fraction(8, 25), Fraction(4, 5))
     """
-    return Fraction(prod(counts), size ** len(counts)) if size or not counts else Fraction(0)
+    of_all = size ** len(counts) if isinstance(size, int) else prod(size)
+    return Fraction(prod(counts), of_all) if of_all else Fraction(0)
 
 
 def likelihoods(counts: IntArray, sizes: IntArray) -> FloatArray:
@@ -65,14 +72,16 @@ def likelihoods(counts: IntArray, sizes: IntArray) -> FloatArray:
 
     Args:
         counts: `counts[i, j]`: how many rows of its group have value i of combination j.
-        sizes: The size of each combination's group.
+        sizes: The size of each combination's group, or `sizes[i, j]`: how many of its rows have a
+            known value in the column of value i.
 
     >>> likelihoods(np.array([[2, 1], [4, 1]]), np.array([5, 5])).tolist()
     [0.32, 0.04]
     """
     # One division of whole numbers: what is exactly 1/5 comes out as 0.2.
     product = np.prod(np.asarray(counts, dtype=np.float64), axis=0)
-    share: FloatArray = product / np.maximum(sizes, 1).astype(np.float64) ** len(counts)
+    each = np.maximum(sizes, 1).astype(np.float64)
+    share: FloatArray = product / (each ** len(counts) if each.ndim == 1 else each.prod(axis=0))
     return share
 
 
@@ -81,26 +90,33 @@ def n_guessed(columns: int) -> int:
     return max(columns - 1, 1)
 
 
-def likelihood_with_a_value(counts: Iterable[int], size: int) -> Fraction:
+def likelihood_with_a_value(counts: Iterable[int], size: int | Sequence[int]) -> Fraction:
     """Return the probability of a combination if its least telling value is known.
 
     With the counts of a group's most frequent values this is the most that can be believed there.
 
     >>> likelihood_with_a_value([2, 3, 4], 5)  # 3/5 · 4/5
     Fraction(12, 25)
+    >>> likelihood_with_a_value([2, 3, 4], [2, 5, 5])  # 2/2 · 4/5
+    Fraction(4, 5)
     """
-    falling = sorted(counts, reverse=True)
-    return likelihood(falling[: n_guessed(len(falling))], size)
+    rows = list(counts)
+    of_each = [size] * len(rows) if isinstance(size, int) else size
+    shares = (likelihood([n], all_) for n, all_ in zip(rows, of_each, strict=True))
+    return prod(sorted(shares, reverse=True)[: n_guessed(len(rows))], start=Fraction(1))
 
 
-def permitted_rows(counts: Sequence[int], size: int, alpha: float | Fraction) -> int | None:
-    """Return the largest n with Π (c_i + n)/(|G| + n) ≤ alpha: at most n rows may still come.
+def permitted_rows(
+    counts: Sequence[int], size: int | Sequence[int], alpha: float | Fraction
+) -> int | None:
+    """Return the largest n with Π (c_i + n)/(n_i + n) ≤ alpha: at most n rows may still come.
 
     Rows of other combinations in the same group lower the likelihood, and so allow more.
 
     Args:
         counts: How many rows of the group have each value of the combination.
-        size: How many rows the group has.
+        size: How many rows n_i the group has, or one number per value: the rows with a known
+            value in its column.
         alpha: The largest likelihood allowed, taken as the decimal that was written.
 
     Returns:
@@ -116,16 +132,26 @@ def permitted_rows(counts: Sequence[int], size: int, alpha: float | Fraction) ->
         -1
     """
     counts = [int(c) for c in counts]
-    _check(counts, size, alpha)
+    if isinstance(size, Sequence):
+        sizes = [int(n) for n in size]
+        _check(counts, np.array(sizes, dtype=object), alpha)
+    else:
+        _check(counts, size, alpha)
+        sizes = [size] * len(counts)
     limit = exact(alpha)
     if limit >= 1:
         return None
-    if likelihood(counts, size) > limit:
+    if likelihood(counts, sizes) > limit:
         return ABOVE
-    # Each factor is 1 - (|G| - c_i)/(|G| + n), so the product is at least
-    # 1 - Σ(|G| - c_i)/(|G| + n), which exceeds the limit as soon as |G| + n does this.
-    too_many = max(int(sum(size - c for c in counts) / (1 - limit)) + 1 - size, 1)
-    return _last(lambda n: likelihood([c + n for c in counts], size + n) <= limit, 0, too_many)
+    # Each factor is 1 - (n_i - c_i)/(n_i + n), so the product is at least
+    # 1 - Σ(n_i - c_i)/(least n_i + n), which exceeds the limit as soon as the divisor does this.
+    others = sum(n - c for n, c in zip(sizes, counts, strict=True))
+    too_many = max(int(others / (1 - limit)) + 1 - min(sizes, default=0), 1)
+
+    def within(n: int) -> bool:
+        return likelihood([c + n for c in counts], [all_ + n for all_ in sizes]) <= limit
+
+    return _last(within, 0, too_many)
 
 
 def permitted_each(counts: IntArray, sizes: IntArray, alpha: float | Fraction) -> IntArray:

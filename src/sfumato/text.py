@@ -7,7 +7,7 @@ module is the one place that decides so.
 
 import math
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import TypeAlias
@@ -88,6 +88,17 @@ def percent(share: float, decimals: int = 0) -> str:
     if 1 - least < share < 1:
         return f">{100 * (1 - least):.{decimals}f} %"
     return f"{100 * share:.{0 if share in (0, 1) else decimals}f} %"
+
+
+def join_words(items: Sequence[str], *, most: int = 12) -> str:
+    """List things in a sentence.
+
+    >>> join_words(["a"]), join_words(["a", "b", "c"]), join_words(["a", "b", "c"], most=1)
+    ('a', 'a, b and c', 'a and 2 more')
+    """
+    if len(items) > most:
+        return f"{', '.join(items[:most])} and {len(items) - most} more"
+    return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
 
 
 def number_of(value: Value) -> float | None:

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from sfumato._version import __version__
 from sfumato.attacks import Outcome
-from sfumato.content import Listing, to_markdown
+from sfumato.content import to_markdown
 from sfumato.errors import UnknownNameError
 from sfumato.tasks.verify import Assessment
 from sfumato.verifier import Check
@@ -48,8 +48,7 @@ def _json(assessment: Assessment, subject: str) -> str:
 def _markdown(assessment: Assessment, subject: str) -> str:
     name = " ".join(subject.replace("`", "'").split())
     title = f"# May `{name}` be published? {assessment.answer.capitalize()}"
-    why = Listing.of(assessment.why)
-    return "\n\n".join([title, *to_markdown([why, *assessment.content().parts])]) + "\n"
+    return "\n\n".join([title, *to_markdown(assessment.content().parts)]) + "\n"
 
 
 # JUnit XML: continuous integration shows every promise and attack as a test.
@@ -93,7 +92,7 @@ def _junit_attack(suite: Element, outcome: Outcome, *, failed: bool) -> None:
     if not outcome.tried:
         SubElement(case, "skipped", message=_clean(outcome.note))
     elif failed:
-        failure = SubElement(case, "failure", message=_clean(str(outcome)), type="at risk")
+        failure = SubElement(case, "failure", message=_clean(outcome.reason), type="at risk")
         failure.text = _clean("\n".join(map(str, outcome.worst)))
     else:
         SubElement(case, "system-out").text = _clean(str(outcome))
@@ -118,14 +117,14 @@ def _sarif(assessment: Assessment, subject: str) -> str:
     """Return what speaks against a release as results, each with the rule it breaks.
 
     A broken promise, or one that could not be checked, and an attack that succeeds are errors;
-    an attack that brings a belief to the level *high* is a warning.
+    an attack that gives something away without that, or that was accepted, is a warning.
     """
     found = [_sarif_check(check) for check in assessment.checks if check.status != "holds"]
     succeeded = set(map(id, assessment.succeeded))
     for outcome in assessment.attacks:
         if id(outcome) in succeeded:
             found.append(_sarif_attack(outcome, "error"))
-        elif outcome.judged and outcome.gain and (outcome.posterior or 0) >= assessment.levels.high:
+        elif outcome in assessment.concerns or outcome in assessment.accepted:
             found.append(_sarif_attack(outcome, "warning"))
     place = {"physicalLocation": {"artifactLocation": {"uri": quote(subject.replace("\\", "/"))}}}
     run = {
@@ -157,7 +156,7 @@ def _sarif_check(check: Check) -> dict[str, Any]:
 
 
 def _sarif_attack(outcome: Outcome, level: str) -> dict[str, Any]:
-    text = "\n".join([str(outcome), *(f"worst: {case}" for case in outcome.worst[:1])])
+    text = f"{outcome.reason} {outcome.accepted}".strip()
     return {"ruleId": f"attack/{outcome.attack}", "level": level, "message": {"text": text}}
 
 

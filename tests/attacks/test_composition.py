@@ -132,3 +132,12 @@ def test_a_newcomer_without_a_value_gives_none_away():
     outcome = Composition(0.75).on(target, HarmRule())
     assert (outcome.people + outcome.high, outcome.posterior) == (1, 1.0)
     assert outcome.prior == pytest.approx(1 / 3)
+
+
+def test_missing_values_of_one_column_hide_nobody_whatever_another_column_shows():
+    """Four join: two with hiv, two without a value, and all have a known pay."""
+    ills = ("hiv", "hiv", None, None)
+    new = [("20s", ill, pay) for ill, pay in zip(ills, ("low", "low", "high", "high"), strict=True)]
+    later = Target.of_grouped("break-merge", grouped_of(START + new))
+    [case] = Composition(0.75).on(replace(later, earlier=grouped_of(START)), HarmRule()).worst
+    assert (case.people, case.posterior) == (4, 1.0)

@@ -104,13 +104,19 @@ def test_values_are_matched_as_they_are_written():
 def test_a_truth_value_is_not_the_number_one():
     classes = classes_of([("A", True), ("A", False)], column="dead")
     Similarity("dead", categories=[["true"], ["false"]]).run(classes)
-    with pytest.raises(PolicyError, match="are in no category"):
+    with pytest.raises(PolicyError, match="has '1' in a category and column 'dead' has no such"):
         Similarity("dead", categories=[[1], [0]]).run(classes)
 
 
-def test_values_without_a_category_are_named():
-    attack = Similarity("disease", categories=[["hiv"], ["flu"]])
-    with pytest.raises(PolicyError, match=r"1 of the 2 values.*in no category: 'plague'"):
+def test_a_value_without_a_category_is_like_no_other():
+    attack = Similarity("disease", categories=[["hiv", "cancer"]])
+    rows = [("A", "hiv"), ("A", "cancer"), ("B", "plague"), ("B", "plague")]
+    assert verdicts(attack, rows) == [True, False]
+
+
+def test_a_misspelt_value_is_named():
+    attack = Similarity("disease", categories=[["hvi"]])
+    with pytest.raises(PolicyError, match=r"has 'hvi' in a category.*Did you mean 'hiv'"):
         verdicts(attack, [("A", "hiv"), ("A", "plague")])
 
 
@@ -258,7 +264,7 @@ def test_what_is_alike_is_said_in_exactly_one_way(ways):
     [
         {"within": -1}, {"within": "1"}, {"within": float("nan")}, {"within": True},
         {"level": -1}, {"level": 1.5}, {"level": True},
-        {"categories": [["hiv"]]}, {"categories": "hiv"}, {"categories": [["hiv"], ["hiv"]]},
+        {"categories": []}, {"categories": "hiv"}, {"categories": [["hiv"], ["hiv"]]},
     ],
     ids=str,
 )  # fmt: skip

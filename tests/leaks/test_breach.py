@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sfumato.counts import FrequencySet
@@ -59,16 +59,21 @@ def groups_of(rows):
 
 
 def literal(people, guess, columns):
-    """The product of the shares of each guessed value in the group, counted one by one."""
+    """The product of the shares of each guessed value in the group, counted one by one.
+
+    Missing values are no guess, and hide nobody.
+    """
     share = Fraction(1)
     for c in columns:
-        share *= Fraction(sum(one[c] == guess[c] for one in people), len(people))
+        known = [one[c] for one in people if one[c] is not None]
+        same = sum(value == guess[c] for value in known)
+        share *= Fraction(same, len(known)) if known else Fraction(0)
     return share
 
 
 def all_guesses(people, columns):
     """Every combination of values the group's tables hold, with its probability."""
-    domains = [dict.fromkeys(one[c] for one in people) for c in columns]
+    domains = [dict.fromkeys(one[c] for one in people if one[c] is not None) for c in columns]
     for values in product(*domains):
         guess = dict(zip(columns, values, strict=True))
         yield tuple(values), literal(people, guess, columns)
@@ -190,7 +195,11 @@ def test_the_laws_hold_for_values_that_occur_in_the_group(rows, data):
     group, name = dict(zip(NAMES, row[:2], strict=False)), data.draw(st.sampled_from(NAMES[2:]))
     # Any values of the group's tables, not only a combination that somebody has.
     peers = groups_of(rows)[row[:2]]
-    values = {n: data.draw(st.sampled_from(peers))[i] for i, n in enumerate(NAMES[2:])}
+    assume(any(one[1] is not None for one in peers))
+    values = {
+        n: data.draw(st.sampled_from([one[i] for one in peers if one[i] is not None]))
+        for i, n in enumerate(NAMES[2:])
+    }
     rest = {n: v for n, v in values.items() if n != name}
     one = breach_of(grouped, group=group).probability_of(values)
     known = breach_of(grouped, group=group, knows={name: values[name]})
@@ -215,6 +224,7 @@ def test_the_bounds_need_values_that_occur_in_the_group():
 def test_one_more_of_a_combination_makes_it_likelier_unless_it_is_certain(rows, data):
     row = data.draw(st.sampled_from(rows))
     values = (*row[:2], *(data.draw(st.sampled_from(rows))[i] for i in (2, 3, 4)))
+    assume(values[3] is not None)
     guess = dict(zip(NAMES[2:], values[2:], strict=True))
     group = dict(zip(NAMES[:2], row[:2], strict=True))
     before = breach_of(grouped_of(rows)[1], group=group).probability_of(guess)
@@ -230,6 +240,7 @@ def test_guesses_come_likeliest_first_as_sorting_all_would_give(rows, data):
     counts, grouped = grouped_of(rows)
     row = data.draw(st.sampled_from(rows))
     knows = data.draw(st.sampled_from([{}, {"s": row[2]}, {"t": row[3], "u": row[4]}]))
+    assume("t" not in knows or row[3] is not None)
     known = breach_of(grouped, group={"q": row[0], "r": row[1]}, knows=knows, counts=counts)
     people = groups_of(rows)[row[:2]]
     columns = [i for i, name in enumerate(NAMES[2:]) if name not in knows]
@@ -237,7 +248,8 @@ def test_guesses_come_likeliest_first_as_sorting_all_would_give(rows, data):
     found = [(tuple(v for _, v in g.values), g.probability) for g in known.combinations()]
     assert dict(found) == expected
     assert len(found) == len(expected) == known.possible
-    assert sum(expected.values()) == 1
+    assert sum(expected.values()) == (1 if expected else 0)
+    assert known.strongest == max(expected.values(), default=0)
     falling = [p for _, p in found]
     assert falling == sorted(falling, reverse=True)
     most = data.draw(st.integers(0, 8))
@@ -256,10 +268,14 @@ def test_before_breaking_is_the_share_of_the_rows_that_fit(rows, data):
     counts, grouped = grouped_of(rows)
     row = data.draw(st.sampled_from(rows))
     known = breach_of(grouped, group={"q": row[0], "r": row[1]}, knows={"s": row[2]}, counts=counts)
-    fitting = [one for one in rows if one[:3] == row[:3]]
+    fitting = [one for one in rows if one[:3] == row[:3] and one[3] is not None]
     for guess in known.combinations():
         values = tuple(v for _, v in guess.values)
-        assert known.before(guess) == Fraction(sum(o[3:] == values for o in fitting), len(fitting))
+        if fitting:
+            same = sum(o[3:] == values for o in fitting)
+            assert known.before(guess) == Fraction(same, len(fitting))
+        else:
+            assert known.before(guess) is None
 
 
 def test_the_few_likeliest_of_very_many_are_found_without_making_all():
@@ -338,7 +354,7 @@ def test_the_worst_of_a_release_is_what_trying_everything_finds(rows, most):
         ]
         expected = sorted(everything, reverse=True)[:most]
         assert [guess.probability for guess in view.worst(most)] == expected
-        assert view.largest.max() == float(expected[0])
+        assert view.largest.max() == float(max(everything, default=0))
 
 
 @given(
@@ -359,6 +375,8 @@ def test_the_expected_people_of_each_level_are_those_of_all_combinations(rows, s
                 expected[levels.of(float(probability))] += concerned
                 above += concerned * (float(probability) > alpha)
                 mean += concerned * float(probability) / len(rows)
+            if not dict(all_guesses(people, columns)):
+                expected[levels.of(0.0)] += len(people)
         assert view.expected == pytest.approx({n: expected[n] for n in levels.bounds()}, abs=1e-9)
         assert view.expected_above == pytest.approx(above)
         assert view.mean == pytest.approx(mean)
@@ -373,11 +391,20 @@ def test_before_and_after_are_what_a_literal_adversary_counts(rows, alpha):
         before, after = [], []
         for row in rows:
             people, mine = groups[row[:2]], row[2:]
+            looked_at = range(3) if change.known is not None else columns
+            if any(mine[c] is None for c in looked_at):
+                # Nothing whole can be told of who misses a value, nor looked up by one.
+                before.append(Fraction(0))
+                after.append(Fraction(0))
+                continue
             fitting = [
                 one
                 for one in people
-                if change.known is None
-                or one[NAMES[2:].index(change.known)] == mine[NAMES[2:].index(change.known)]
+                if all(one[c] is not None for c in columns)
+                and (
+                    change.known is None
+                    or one[NAMES[2:].index(change.known)] == mine[NAMES[2:].index(change.known)]
+                )
             ]
             before.append(
                 Fraction(sum(all(o[c] == mine[c] for c in columns) for o in fitting), len(fitting))
@@ -431,6 +458,36 @@ def test_a_table_of_other_people_is_refused(rows):
     _, grouped = grouped_of([("1", "x", "a", "flu", 1), ("1", "x", "b", "flu", 2)])
     with pytest.raises(InputError, match="Give the table that was decoupled"):
         compare(FrequencySet.from_rows(NAMES, rows), grouped)
+
+
+def test_missing_values_hide_nobody():
+    """Of four people two have hiv, and of two nothing is said: hiv is believed of all four."""
+    rows = [("g", "hiv", "x"), ("g", "hiv", "y"), ("g", None, "x"), ("g", None, "y")]
+    rows += [("h", "flu", "x"), ("h", "flu", "y"), ("h", "gout", "x"), ("h", "gout", "y")]
+    counts = FrequencySet.from_rows(["q", "ill", "pay"], rows)
+    exposure = Exposure(GroupedTables.of(counts, ["q"], ["ill", "pay"]), counts, alpha=0.5)
+    one = exposure.person({"q": "g"}, {"pay": "x"})
+    [guess] = one.combinations()
+    assert (guess.probability, guess.rows, guess.of, guess.size) == (1, (2,), (2,), 4)
+    assert one.before(guess) == 1
+    assert one.permitted_rows(guess, 0.5) == ABOVE
+    knowing_pay = exposure.views[2]
+    assert knowing_pay.largest.tolist() == [1.0, 0.5]
+    assert exposure.columns["ill"].probability == 1
+    assert exposure.comparison.changes[2].after.worst == 1
+    [holding] = exposure.holders({"ill": "hiv"})
+    assert holding.share == 1
+
+
+def test_a_group_in_which_all_is_missing_is_told_nothing_of():
+    counts = FrequencySet.from_rows(["q", "ill"], [("g", None), ("g", None), ("h", "flu")])
+    exposure = Exposure(GroupedTables.of(counts, ["q"], ["ill"]), counts)
+    one = exposure.person({"q": "g"})
+    assert (one.strongest, one.likeliest(), one.level) == (0, [], "low")
+    assert exposure.views[0].largest.tolist() == [0.0, 1.0]
+    with pytest.raises(UnknownNameError, match=r"no person with value '\(missing\)'"):
+        breach_of(exposure.grouped, group={"q": "g"}, knows={"ill": None})
+    assert holders(exposure.grouped, "ill", None) == []
 
 
 def test_an_empty_release_exposes_nobody():

@@ -15,9 +15,11 @@ from sfumato.models import (
     AlphaKAnonymity,
     AverageRisk,
     BasicBetaLikeness,
+    CategoryShare,
     DeltaDisclosure,
     EnhancedPAlphaSensitiveKAnonymity,
     EntropyLDiversity,
+    KEAnonymity,
     MaximumRisk,
     PAlphaSensitiveKAnonymity,
     ProbabilisticLDiversity,
@@ -26,7 +28,7 @@ from sfumato.models import (
     TCloseness,
 )
 from sfumato.models.base import ABSORBING, CLOSED, NEITHER
-from tests.models.tables import classes_with_tree, empty, populated
+from tests.models.tables import classes_with_tree, empty, numbered, populated
 
 CATEGORIES = (("cancer", "hiv"), ("gout", "flu"))
 VARIANTS = [
@@ -41,10 +43,18 @@ VARIANTS = [
     BasicBetaLikeness("disease", beta=0.3),
     DeltaDisclosure("disease", delta=0.5),
     AverageRisk(0.2),
+    CategoryShare("disease", share=0.7, level=1),
+    CategoryShare("disease", share=0.5, level=2),
+    KEAnonymity("disease", k=3, e=6),
 ]
 EVERY = [kind.example() for kind in MODELS.values()] + VARIANTS
 every_model = pytest.mark.parametrize("model", EVERY, ids=str)
 every_kind = pytest.mark.parametrize("kind", MODELS.values(), ids=list(MODELS))
+
+
+def fitting(model, classes):
+    """The classes, with numbers in the place of diseases for a model that needs them."""
+    return numbered(classes) if model.needs_numbers else classes
 
 
 def those(fact):
@@ -85,6 +95,7 @@ def test_the_registry_finds_it_by_its_name(kind):
 @every_model
 @given(classes=populated())
 def test_there_is_one_verdict_per_class(model, classes):
+    classes = fitting(model, classes)
     verdicts = model.passes(classes)
     assert verdicts.dtype == bool
     assert verdicts.shape == (len(classes),)
@@ -92,8 +103,8 @@ def test_there_is_one_verdict_per_class(model, classes):
 
 @every_model
 def test_an_empty_table_keeps_every_promise(model):
-    assert model.passes(empty()).tolist() == []
-    measured = model.measure(empty())
+    assert model.passes(fitting(model, empty())).tolist() == []
+    measured = model.measure(fitting(model, empty()))
     assert measured.items() <= model.params().items()
     assert measured
 
@@ -101,6 +112,7 @@ def test_an_empty_table_keeps_every_promise(model):
 @every_model
 @given(classes=populated(), data=st.data())
 def test_the_order_of_classes_does_not_matter(model, classes, data):
+    classes = fitting(model, classes)
     order = np.array(data.draw(st.permutations(range(len(classes)))))
     other = classes.merge(order)
     moved, unmoved = model.passes(other), model.passes(classes)
@@ -115,6 +127,7 @@ def test_the_order_of_classes_does_not_matter(model, classes, data):
 @those(lambda model: not isinstance(model, TableModel))
 @given(classes=populated(), data=st.data())
 def test_a_class_is_judged_for_itself(model, classes, data):
+    classes = fitting(model, classes)
     size = len(classes)
     keep = np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)), dtype=bool)
     assert model.passes(classes.keep(keep)).tolist() == model.passes(classes)[keep].tolist()
@@ -123,6 +136,7 @@ def test_a_class_is_judged_for_itself(model, classes, data):
 @those(lambda model: model.merging.closed)
 @given(classes=populated(), data=st.data())
 def test_a_closed_promise_survives_merging_classes_that_keep_it(model, classes, data):
+    classes = fitting(model, classes)
     good = model.passes(classes)
     size = len(classes)
     side = np.array(data.draw(st.lists(st.integers(0, 1), min_size=size, max_size=size)))
@@ -136,6 +150,7 @@ def test_a_closed_promise_survives_merging_classes_that_keep_it(model, classes, 
 @those(lambda model: model.merging.absorbing)
 @given(classes=populated(), data=st.data())
 def test_an_absorbing_promise_survives_merging_with_anything(model, classes, data):
+    classes = fitting(model, classes)
     size = len(classes)
     side = np.array(data.draw(st.lists(st.integers(0, 1), min_size=size, max_size=size)))
     _, into = np.unique(side, return_inverse=True)
@@ -156,6 +171,7 @@ def test_a_promise_not_declared_absorbing_can_really_be_broken_by_merging(model)
     rows = [("A", disease) for disease in diseases]
     rows += [(label, disease) for label, disease in zip("BCDE", diseases, strict=True)] * 50
     classes = replace(classes_with_tree(rows), population=np.array([10, 50, 200, 200, 200]))
+    classes = fitting(model, classes)
     assert model.passes(classes)[0]
     assert not model.passes(classes.merge(np.array([0, 0, 1, 2, 3])))[0]
 
@@ -173,6 +189,7 @@ def test_a_low_average_risk_can_be_broken_by_merging_others():
 @those(lambda model: model.absorbing_part)
 @given(classes=populated())
 def test_what_passes_also_passes_the_absorbing_part(model, classes):
+    classes = fitting(model, classes)
     part = model.absorbing_part
     assert part.merging.absorbing
     assert (part.passes(classes) | ~model.passes(classes)).all()
@@ -181,6 +198,7 @@ def test_what_passes_also_passes_the_absorbing_part(model, classes):
 @every_model
 @given(classes=populated())
 def test_the_measured_parameters_hold(model, classes):
+    classes = fitting(model, classes)
     measured = model.measure(classes)
     for name in model.exceeds:
         measured[name] += 1e-6 * max(1.0, measured[name])
@@ -194,6 +212,7 @@ def test_the_measured_parameters_hold(model, classes):
 @those(lambda model: model.exceeds)
 @given(classes=populated())
 def test_a_bound_that_must_be_exceeded_does_not_hold_itself(model, classes):
+    classes = fitting(model, classes)
     measured = model.measure(classes)
     if all(0 < measured[name] < math.inf for name in model.exceeds):
         assert not replace(model, **measured).passes(classes).all()
@@ -202,6 +221,7 @@ def test_a_bound_that_must_be_exceeded_does_not_hold_itself(model, classes):
 @every_model
 @given(classes=populated())
 def test_all_classes_pass_exactly_when_the_measured_parameters_are_no_weaker(model, classes):
+    classes = fitting(model, classes)
     good = []
     for name, value in model.measure(classes).items():
         bound = model.params()[name]
@@ -234,6 +254,7 @@ def moved(model, name, step):
 @every_model
 @given(classes=populated(), data=st.data())
 def test_what_keeps_a_stricter_promise_keeps_the_weaker_one(model, classes, data):
+    classes = fitting(model, classes)
     steps = st.integers(1, 6)
     for name in data.draw(st.lists(st.sampled_from(sorted(model.stricter)), min_size=1)):
         before = model
@@ -268,6 +289,7 @@ def test_protecting_more_values_implies_protecting_fewer(classes, data):
 @every_model
 @given(classes=populated())
 def test_a_passing_class_has_the_rows_and_values_it_promises(model, classes):
+    classes = fitting(model, classes)
     good = model.passes(classes)
     if model.smallest_class is not None:
         assert (classes.sizes[good] >= model.smallest_class).all()
@@ -284,8 +306,15 @@ def test_a_maximum_risk_promises_the_smallest_class_that_passes(risk):
 
 
 @every_model
-def test_only_a_distance_in_a_hierarchy_needs_one(model):
-    assert model.needs_hierarchy == (getattr(model, "distance", None) == "hierarchical")
+def test_only_a_distance_in_a_hierarchy_or_a_level_of_it_needs_one(model):
+    distance, level = getattr(model, "distance", None), getattr(model, "level", None)
+    assert model.needs_hierarchy == (distance == "hierarchical" or level is not None)
+
+
+@those(lambda model: model.needs_numbers)
+def test_what_is_no_number_is_refused_by_a_model_that_needs_numbers(model):
+    with pytest.raises(PolicyError, match=r"values of column 'disease' are not numbers: 'flu'"):
+        model.passes(classes_with_tree([("A", "flu")]))
 
 
 @every_model

@@ -28,6 +28,7 @@ from sfumato.partition.labelling import is_ordered, labels_of
 from sfumato.partition.mondrian import places, rows_above_median, rows_above_middle
 from sfumato.partition.topdown import _hand_out
 from sfumato.policy import Policy
+from tests.models.tables import numbered
 from tests.partition.tables import AS_INTERVALS, SINGLES, Case, cases, text
 from tests.partition.test_contract import interval
 from tests.search.problems import DISEASES
@@ -130,12 +131,28 @@ class TestHalving:
     @given(portions=CUTS)
     def test_above_the_median_is_half_of_the_rows_in_their_order(self, portions):
         box, position, rows = in_boxes(portions)
-        above = rows_above_median(box, position, rows, 3)
+        alike, rng = np.arange(len(rows)), np.random.default_rng()
+        above = rows_above_median(box, position, alike, rows, 3, rng=rng)
         for b in range(3):
             at = np.flatnonzero(box == b)
             line = [int(i) for i in sorted(at, key=lambda i: position[i]) for _ in range(rows[i])]
             upper = Counter(line[len(line) // 2 :])
             assert [upper[i] for i in at.tolist()] == above[at].tolist()
+
+    @given(portions=CUTS)
+    def test_of_rows_that_are_alike_any_may_be_above_the_median(self, portions):
+        box, position, rows = in_boxes(portions)
+        alike, rng = position % 2, np.random.default_rng()
+        above = rows_above_median(box, position, alike, rows, 3, rng=rng)
+        assert ((above >= 0) & (above <= rows)).all()
+        for b in range(3):
+            at = np.flatnonzero(box == b)
+            line = sorted((int(position[i]), int(alike[i])) for i in at for _ in range(rows[i]))
+            upper = Counter(line[len(line) // 2 :])
+            found = Counter()
+            for i in at.tolist():
+                found[int(position[i]), int(alike[i])] += int(above[i])
+            assert found == upper
 
 
 @given(
@@ -245,6 +262,7 @@ class TestLeastRows:
     def test_no_class_with_fewer_rows_passes(self, model, values):
         table = FrequencySet.from_rows(["letter", "disease"], [("x", v) for v in values])
         one = classes_from(table, ("letter",), {"disease": disease_column(table)})
+        one = numbered(one) if model.needs_numbers else one
         if not isinstance(model, TableModel) and model.passes(one)[0]:
             assert len(values) >= _least_rows(model, 1000)
 

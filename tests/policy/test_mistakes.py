@@ -33,14 +33,14 @@ MISTAKES = {
         (
             "p, line 3, colums: unknown key 'colums'. Did you mean 'columns'? Known: 'version', "
             "'columns', 'other', 'models', 'loss', 'method', 'search', 'suppression', 'missing', "
-            "'decouple', 'population', 'risk_levels' and 1 more."
+            "'decouple', 'population', 'risk_levels' and 2 more."
         ),
     ),
     "an unknown key of a column": (
         column("{role: quasi-identifier, wait: 2}"),
         (
             "p, line 3, columns.age.wait: unknown key 'wait'. Did you mean 'weight'? "
-            "Known: 'role', 'hierarchy', 'weight', 'levels', 'because'."
+            "Known: 'role', 'hierarchy', 'weight', 'levels', 'secret', 'harmless'."
         ),
     ),
     "an unknown key of the suppression": (

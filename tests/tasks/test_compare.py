@@ -147,8 +147,10 @@ class TestWhatIsPublished:
             priors = {ill: table_wide[ill] / total for ill in known}
             gains += [shares[ill] - priors[ill] for ill in known]
             betrayed = any(
-                shares[ill] >= 0.75 and (1 - shares[ill]) <= (1 - priors[ill]) / 2 + 1e-12
-                and shares[ill] > priors[ill]
+                shares[ill] >= 0.75 - 1e-12 and (
+                    shares[ill] >= 2 * priors[ill] - 1e-12
+                    or (priors[ill] <= 0.5 and 1 - shares[ill] <= (1 - priors[ill]) / 4 + 1e-12)
+                )
                 for ill in known
             )  # fmt: skip
             at_risk += len(ills) if betrayed else 0

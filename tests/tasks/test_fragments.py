@@ -219,7 +219,7 @@ def test_what_is_said_of_fragments_is_what_would_be_said_of_one_piece():
     policy, solved, _ = in_fragments(table, policy, "top-down", 120)
     partitioner = policy.make_method(PARTITIONERS)
     counts = open_table(table).count(counted_columns(policy))
-    whole = decide_locally(policy, partitioner, counts, no_progress)
+    whole = decide_locally(policy, partitioner, counts, rng=np.random.default_rng())
     assert "fragments" in solved.note
     # Greedy methods may be better by chance where they see less, but not by much.
     for name, loss in whole.losses.items():
@@ -261,7 +261,7 @@ def test_a_method_that_suppresses_too_much_leaves_the_fragment_in_one_piece():
     class Scatter:
         """Puts every item into a class of its own."""
 
-        def run(self, problem, progress=None):
+        def run(self, problem, progress=None, *, rng=None):
             n = len(problem.counts)
             return solver.Partition.of(np.arange(n), problem.rows, np.arange(n))
 
@@ -271,7 +271,7 @@ def test_a_method_that_suppresses_too_much_leaves_the_fragment_in_one_piece():
     table = pa.table({"age": pa.array([21, 22, 23, 24], pa.int8())})
     policy = Policy(columns={"age": COLUMNS["age"]}, models=[sf.models.KAnonymity(3)])
     problem = make_problem(policy, prepare(policy, open_table(table).count(("age",))))
-    found = solver.solve(problem, Scatter())
+    found = solver.solve(problem, Scatter(), np.random.default_rng())
     assert (found.suppressed, found.partition.sizes.tolist()) == (0, [4])
 
 

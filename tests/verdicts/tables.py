@@ -16,8 +16,8 @@ def safe() -> pa.Table:
 
 
 def leaky() -> pa.Table:
-    """The same, but everybody in their forties has hiv."""
-    ill = ["flu", "gout", "hiv", "ulcer"] * 2
+    """The same, but everybody in their forties has hiv, and nobody else."""
+    ill = ["flu", "gout", "cold", "ulcer"] * 2
     return pa.table({"age": ["3*"] * 8 + ["4*"] * 8, "ill": ill + ["hiv"] * 8})
 
 
@@ -42,7 +42,9 @@ def odd_assessment() -> Assessment:
         (
             Outcome("homogeneity", nasty, worst=(case,), how=nasty, **told),
             Outcome("background-knowledge", "ill", judged=False, worst=(case,), **told),
-            Outcome("linking", None, people=0, of=9, prior=1 / 9, posterior=0.5, threshold=0.75),
+            Outcome(
+                "linking", None, people=0, of=9, prior=1 / 9, posterior=0.5, threshold=0.75, high=2
+            ),
             Outcome(
                 "composition", None, people=0, of=9, prior=None, posterior=None, threshold=0.75,
                 note="there is no earlier release",

@@ -43,7 +43,9 @@ PARAMETERS = {
     "distance": st.sampled_from(["equal", "ordered", "hierarchical"]),
     "weight": st.sampled_from(["rows", "distinct"]),
     "categories": CATEGORIES,
+    "e": st.sampled_from([0.5, 1, 2, 3, 10.5]),
 }
+NUMBERS = {"flu": 1, "gout": 2, "cancer": 5, "hiv": 12, None: None}
 
 
 @pytest.mark.parametrize("name", list(MODELS))
@@ -57,13 +59,17 @@ def test_verifier_and_model_agree_on_verdict_and_figures(name, data, rows):
     example = MODELS[name].example()
     named = [field.name for field in fields(example) if field.name in PARAMETERS]
     model = replace(example, **{each: data.draw(PARAMETERS[each]) for each in named})
+    if name == "category-share" and data.draw(st.booleans()):
+        model = replace(model, categories=None, level=data.draw(st.sampled_from([1, 2])))
+    if model.needs_numbers:
+        rows = [(label, NUMBERS[disease]) for label, disease in rows]
     labels = sorted({label for label, _ in rows})
     people = {label: data.draw(st.integers(0, 20)) for label in labels}
 
     counts = FrequencySet.from_rows(["label", "disease"], rows)
     column = counts.column("disease")
     hierarchy = Hierarchy.from_paths(list(PATHS), list(PATHS.values()))
-    ladder = hierarchy.bind("disease", column.values)
+    ladder = None if model.needs_numbers else hierarchy.bind("disease", column.values)
     classes = classes_from(counts, ("label",), {"disease": sensitive_column(column, ladder)})
     classes = replace(classes, population=np.array([people[label] for label in labels]))
 
@@ -81,6 +87,31 @@ def test_verifier_and_model_agree_on_verdict_and_figures(name, data, rows):
     assert check.status == ("holds" if model.passes(classes).all() else "broken"), check
     if check.status == "broken" and check.worst is not None:
         assert not model.passes(classes)[labels.index(check.worst["label"])]
+
+
+@given(
+    rows=st.lists(
+        st.tuples(LABELS, st.none() | st.dates() | st.dates().map(str)), min_size=1, max_size=30
+    ),
+    k=st.integers(2, 4),
+    e=st.integers(1, 10**6),
+)
+def test_the_range_of_days_agrees(rows, k, e):
+    rows = [(label, None if day is None else str(day)) for label, day in rows]
+    model = MODELS["k-e-anonymity"]("disease", k=k, e=e)
+    classes = classes_from(
+        FrequencySet.from_rows(["label", "disease"], rows), ("label",), ("disease",)
+    )
+    table = pa.table(
+        {
+            "label": [row[0] for row in rows],
+            "disease": pa.array([row[1] for row in rows], pa.string()),
+        }
+    )
+    promise = {"model": model.name, **model.params(), "measured": model.measure(classes)}
+    (check,) = verify_file(table, Promises(["label"], models=[promise])).checks
+    assert "measured" not in check.detail
+    assert check.status == ("holds" if model.passes(classes).all() else "broken"), check
 
 
 @given(rows=st.lists(st.tuples(LABELS, st.integers(-5, 30).map(str)), min_size=1, max_size=30))

@@ -177,6 +177,71 @@ def test_equal_closeness_of_three_among_nine_values_is_two_thirds():
     assert salaries("equal").found == {"t": pytest.approx(2 / 3)}
 
 
+def test_three_low_salaries_are_spread_over_2_thousand():
+    ill = [f"{value}000" for part in SALARIES for value in part]
+    columns = {"q": ["A"] * 3 + ["B"] * 3 + ["C"] * 3, "ill": ill}
+    model = {"model": "k-e-anonymity", "column": "ill", "k": 3, "e": 3000}
+    check = judged(columns, ["q"], model)
+    assert (check.status, check.found, check.worst) == (
+        "broken", {"k": 3, "e": 2000}, {"q": "A"}
+    )  # fmt: skip
+    assert judged(columns, ["q"], {**model, "e": 2000}).status == "holds"
+
+
+def test_a_tiny_range_is_not_forgiven_as_rounding():
+    model = {"model": "k-e-anonymity", "k": 2, "e": 2e-12}
+    assert one_class({"1e-12": 1, "2e-12": 1}, model).status == "broken"
+    assert one_class({"1e-12": 1, "3e-12": 1}, model).status == "holds"
+    assert one_class({"-1.5e308": 1, "1.5e308": 1}, model).found == {"k": 2, "e": math.inf}
+
+
+def test_three_quarters_of_the_printed_class_are_most_secret():
+    columns = ["zip", "age", "country"]
+    model = {"model": "category-share", "column": "ill", "categories": CATEGORIES[:1]}
+    check = judged(THREE_ONE_SENSITIVE, columns, {**model, "share": 0.5})
+    assert (check.status, check.found) == ("broken", {"share": 0.75})
+    assert check.worst["zip"] == "2****"
+    assert judged(THREE_ONE_SENSITIVE, columns, {**model, "share": 0.75}).status == "holds"
+
+
+def test_labels_at_a_level_are_categories_unless_they_say_nothing():
+    paths = {"flu": ["*", "*"], "hiv": ["virus", "*"], "cold": ["virus", "*"]}
+    model = {"model": "category-share", "share": 0.5, "level": 1}
+    hierarchies = {"ill": paths}
+    check = one_class({"flu": 2, "hiv": 1, "cold": 1}, model, hierarchies=hierarchies)
+    assert (check.status, check.found) == ("holds", {"share": 0.5})
+    check = one_class({"flu": 1, "hiv": 1, "cold": 1}, model, hierarchies=hierarchies)
+    assert (check.status, check.found) == ("broken", {"share": pytest.approx(2 / 3)})
+
+
+@pytest.mark.parametrize(
+    ("model", "why"),
+    [
+        ({"model": "category-share", "share": 0.5}, "'categories' is missing"),
+        ({"model": "category-share", "share": 0.5, "categories": []}, "one at least"),
+        ({"model": "category-share", "share": 0.5, "categories": [["flu"], ["flu"]]}, "disjoint"),
+        ({"model": "category-share", "share": 0.5, "level": 1}, "no hierarchy"),
+        (
+            {"model": "category-share", "share": 0.5, "level": 1, "categories": [["flu"]]},
+            "not both",
+        ),
+        ({"model": "k-e-anonymity", "k": 2, "e": 1}, "neither numbers nor days: 'flu'"),
+    ],
+)
+def test_alike_values_that_cannot_be_told_are_not_checked(model, why):
+    check = one_class({"flu": 2}, model)
+    assert check.status == "unchecked"
+    assert why in check.detail
+
+
+@pytest.mark.parametrize("level", [0, 2, 1.5])
+def test_a_level_that_is_none_is_not_checked(level):
+    model = {"model": "category-share", "share": 0.5, "level": level}
+    check = one_class({"flu": 2}, model, hierarchies={"ill": {"flu": ["mild", "*"]}})
+    assert check.status == "unchecked"
+    assert "from 1 to 1" in check.detail
+
+
 def test_hierarchical_closeness_moves_what_it_can_within_a_branch():
     paths = {"flu": ["cold", "*"], "cough": ["cold", "*"], "hiv": ["virus", "*"]}
     model = {"model": "t-closeness", "t": 0.4, "distance": "hierarchical"}
@@ -260,6 +325,7 @@ def test_a_class_without_a_known_value_is_not_diverse():
         {"model": "recursive-cl-diversity", "c": 1e6, "l": 1},
         {"model": "alpha-k-anonymity", "alpha": 1, "k": 1},
         {"model": "p-sensitive-k-anonymity", "p": 1, "k": 1},
+        {"model": "category-share", "share": 1, "categories": [["flu"]]},
     ):
         assert in_two(["flu", "hiv"], [None, None], model).status == "broken", model
 

@@ -10,15 +10,17 @@ from sfumato.classes import overlapping
 from sfumato.counts import Column, FrequencySet
 from sfumato.decouplings.base import LinkedTables
 from sfumato.errors import InputError, ParameterError, names_in
+from sfumato.harm import Secrecy
 from sfumato.hierarchy import Hierarchy, Ladder
 from sfumato.hierarchy.labels import Labels
 from sfumato.models.categories import read_categories
-from sfumato.policy import Missing, Policy
+from sfumato.policy import ColumnRule, Missing, Policy
 from sfumato.recode.deciding import ladders_of
 from sfumato.releases.manifest import Manifest, Promise
 from sfumato.releases.opening import Published, PublishedTable, count_columns
 from sfumato.tables import open_table
 from sfumato.text import text_of
+from sfumato.typing import IntArray, Value
 
 
 def target_of(release: Published) -> Target:
@@ -42,7 +44,7 @@ def target_of(release: Published) -> Target:
     else:
         columns = [table.column for table in release.groups.sensitive]
         target = Target.of_grouped(release.kind.name, release.groups, ladders.of(columns))
-    target = _promising(target, release.promises)
+    target = _promising(_with_secrecy(target, release.policy), release.promises)
     matches_any = target.counts is not None and release.missing == Missing.MATCHES_ANY.value
     return _overlapping(target) if matches_any else target
 
@@ -71,7 +73,7 @@ def _table(release: PublishedTable, ladders: "_Ladders") -> Target:
 
 def _texts(categories: object) -> tuple[tuple[str, ...], ...]:
     """Write values as a manifest does: by that they are compared, and a stranger's may be any."""
-    return tuple(tuple(map(text_of, each)) for each in read_categories(categories))
+    return tuple(tuple(map(text_of, each)) for each in read_categories(categories, fewest=1))
 
 
 def _promising(target: Target, models: Sequence[Promise]) -> Target:
@@ -79,10 +81,38 @@ def _promising(target: Target, models: Sequence[Promise]) -> Target:
     categories = {
         (str(model.column), _texts(model.settings["categories"])): None
         for model in models
-        if "categories" in model.settings and model.column in target.sensitive
+        if model.settings.get("categories") and model.column in target.sensitive
     }
     promised = tuple(model.model for model in models)
     return replace(target, promised=promised, categories=tuple(categories))
+
+
+def _with_secrecy(target: Target, policy: Policy | None) -> Target:
+    """Attach which values of sensitive columns a policy calls secret or harmless."""
+    rules = {} if policy is None else policy.columns
+    declared = [
+        name
+        for name in target.sensitive
+        if name in rules and (rules[name].secret or rules[name].harmless)
+    ]
+    if not declared:
+        return target
+    sensitive = dict(target.classes.sensitive)
+    for name in declared:
+        counts = sensitive[name]
+        column = replace(counts.column, secrecy=_secrecy(counts.column.values, rules[name]))
+        sensitive[name] = replace(counts, column=column)
+    return replace(target, classes=replace(target.classes, sensitive=sensitive))
+
+
+def _secrecy(values: Sequence[Value], rule: ColumnRule) -> IntArray:
+    """Return the secrecy of each value, by its text."""
+    levels = {
+        **dict.fromkeys(rule.harmless, Secrecy.HARMLESS),
+        **dict.fromkeys(rule.secret, Secrecy.SECRET),
+    }
+    found = [levels.get(text_of(value), Secrecy.ORDINARY) for value in values]
+    return np.array(found, dtype=np.int64)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ than classes: `Composition` two releases, `Membership` who is in the data, `Link
 from sfumato.attacks.background import BackgroundKnowledge
 from sfumato.attacks.base import Attack, Case, ClassAttack, Finding, Outcome
 from sfumato.attacks.composition import ComparedReleases, Composition
+from sfumato.attacks.corruption import Corruption
 from sfumato.attacks.dependency import Dependency
 from sfumato.attacks.homogeneity import Homogeneity
 from sfumato.attacks.knowledge_breach import KnowledgeBreach
@@ -28,6 +29,7 @@ __all__ = [
     "ClassAttack",
     "ComparedReleases",
     "Composition",
+    "Corruption",
     "Dependency",
     "Finding",
     "Homogeneity",
@@ -55,6 +57,7 @@ ATTACKS: Registry[Attack] = Registry(
         Skewness,
         Similarity,
         BackgroundKnowledge,
+        Corruption,
         Dependency,
         KnowledgeBreach,
         Membership,

@@ -80,6 +80,9 @@ class BackgroundKnowledge(ClassAttack):
         "Finds the person's class, leaves out the values they are known not to have, and takes "
         "the likeliest of the rest."
     )
+    advice: ClassVar[str] = (
+        "Promise more diversity: models: [{{model: distinct-l-diversity, column: {column}, l: 4}}]."
+    )
 
     column: str
     rules_out: int | None = None

@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.attacks.target import Target
 from sfumato.classes import EquivalenceClasses, ValueCounts
 from sfumato.harm import Chance, HarmRule, Level, Secrecy, chance_of_values
-from sfumato.text import percent, text_of
+from sfumato.text import join_words, percent, text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
 MOST_CASES = 5
@@ -203,6 +203,39 @@ class Outcome:
             "accepted": self.accepted,
             "worst": [case.to_dict() for case in self.worst],
         }
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The sensitive columns it is after; empty if it is after a row or a presence."""
+        return () if self.column is None else tuple(self.column.split(", "))
+
+    @property
+    def concerned(self) -> int:
+        """The number of people of the worst level that any person has."""
+        return self.people or self.high or self.moderate
+
+    @property
+    def reason(self) -> str:
+        r"""Who could learn what about how many people, an example, and what to do.
+
+        >>> case = Case({"age": "30s"}, 4, "disease = flu", 0.25, 1.0, Level.VERY_HIGH)
+        >>> outcome = Outcome("homogeneity", "disease", people=4, of=20, prior=0.25, posterior=1.0,
+        ...     threshold=0.75, worst=(case,), advice="Promise diversity.")
+        >>> print(*outcome.reason.split("; "), sep="\n")
+        who knows the age of a person learns disease, for 4 of 20 people (homogeneity, very high)
+        for example age=30s (4): disease = flu, 25 % before, 100 % after. Promise diversity.
+        """
+        worst = self.worst[0] if self.worst else None
+        names = list(worst.who) if worst is not None else []
+        who = f"who knows the {join_words(names)} of a person" if names else "anybody"
+        learns = f"learns {join_words(self.columns)}" if self.columns else "finds their row"
+        text = (
+            f"{who} {learns}, for {self.concerned} of {self.of} people ({self.attack}, "
+            f"{self.level}); for example {worst}."
+        )
+        if self.level < Level.VERY_HIGH and self.by_chance:
+            text += f" Of {self.by_chance} people chance alone would tell as much."
+        return f"{text} {self.advice}" if self.advice else text
 
     def __str__(self) -> str:
         name = self.attack if self.column is None else f"{self.attack}({self.column})"
@@ -451,7 +484,7 @@ class Beliefs:
             worst=cases,
             how=attack.how,
             settings=settings,
-            advice=attack.advice,
+            advice=attack.advice.format(column=column),
         )
 
 

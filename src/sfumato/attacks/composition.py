@@ -130,6 +130,7 @@ class Composition(Attack):
         "Subtracts the release before from this one, and looks the person up among the few who "
         "joined or left."
     )
+    advice: ClassVar[str] = "Hold rows back until enough have come together: sfumato publish."
 
     alpha: float
     k: int = 2
@@ -197,6 +198,7 @@ class Composition(Attack):
             how=self.how,
             note="what is believed before is what one of the two releases tells by itself",
             settings=self.params(),
+            advice=self.advice,
         )
 
     @classmethod
@@ -222,11 +224,16 @@ def _cases(names: tuple[str, ...], difference: Difference) -> list[Case]:
 class _Group:
     size: int
     counts: tuple[dict[str | None, int], ...]
+    only_known: bool = False
+    """Whether missing values were left out, which may be more in one column than in another."""
 
     @property
     def worst(self) -> Fraction:
-        largest = (max(each.values(), default=0) for each in self.counts)
-        return likelihood_with_a_value(largest, self.size)
+        """The most that can be believed there."""
+        largest = [max(each.values(), default=0) for each in self.counts]
+        if not self.only_known:
+            return likelihood_with_a_value(largest, self.size)
+        return likelihood_with_a_value(largest, [sum(each.values()) for each in self.counts])
 
 
 def _without_missing(group: _Group) -> _Group:
@@ -234,7 +241,8 @@ def _without_missing(group: _Group) -> _Group:
     counts: tuple[dict[str | None, int], ...] = tuple(
         {value: n for value, n in each.items() if value is not None} for each in group.counts
     )
-    return _Group(max((sum(each.values()) for each in counts), default=0), counts)
+    size = max((sum(each.values()) for each in counts), default=0)
+    return _Group(size, counts, only_known=True)
 
 
 def _differences(
@@ -279,7 +287,8 @@ def _gain(old: _Group, new: _Group) -> _Group:
         {value: n - before.get(value, 0) for value, n in after.items() if n > before.get(value, 0)}
         for before, after in zip(old.counts, new.counts, strict=True)
     )
-    return _Group(max((sum(counts.values()) for counts in more), default=0), more)
+    size = max((sum(counts.values()) for counts in more), default=0)
+    return _Group(size, more, new.only_known)
 
 
 def _groups(grouped: GroupedTables) -> dict[Labels, _Group]:

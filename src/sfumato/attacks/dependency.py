@@ -61,6 +61,7 @@ class Dependency(Attack):
         "Learns from the published rows which columns depend on which, and guesses a value from "
         "others that are known of the person, sensitive ones too."
     )
+    advice: ClassVar[str] = "Publish them apart: sfumato decouple."
 
     column: str
     support: int = 5
@@ -134,6 +135,7 @@ class Dependency(Attack):
             how=self.how,
             note="" if cases else "no other column was found to tell it",
             settings=params,
+            advice=self.advice,
         )
 
     @classmethod

@@ -40,6 +40,9 @@ class Homogeneity(ClassAttack):
     how: ClassVar[str] = (
         "Finds the person's class, in which everybody has the same value, and reads the value off."
     )
+    advice: ClassVar[str] = (
+        "Promise diversity: models: [{{model: probabilistic-l-diversity, column: {column}, l: 3}}]."
+    )
 
     column: str
 

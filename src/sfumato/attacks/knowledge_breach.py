@@ -55,6 +55,9 @@ class KnowledgeBreach(Attack):
         "Knows the person's group and one sensitive value, joins the tables again, and takes the "
         "likeliest combination of the others."
     )
+    advice: ClassVar[str] = (
+        "Publish the sensitive columns apart: sfumato protect, or sfumato decouple."
+    )
 
     known: str | None = None
 

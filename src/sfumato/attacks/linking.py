@@ -56,6 +56,7 @@ class Linking(Attack):
         "Looks for the person's row among those that fit what is known of the person, "
         "and takes one of them."
     )
+    advice: ClassVar[str] = "Promise larger classes: models: [{{model: k-anonymity, k: 5}}]."
 
     view: str = PROSECUTOR
 
@@ -104,6 +105,7 @@ class Linking(Attack):
             how=self.how,
             judged=not self._is_excused(target),
             note=self._note(target),
+            advice=self.advice.format(),
             settings={"view": self.view, **views(target)},
         )
 

@@ -145,6 +145,9 @@ and can be ruled out
     how: ClassVar[str] = (
         "Looks whether any group fits the person, and takes those for members whom one fits."
     )
+    advice: ClassVar[str] = (
+        "Promise presence: models: [{{model: delta-presence, minimum: 0, maximum: 0.5}}]."
+    )
 
     fakes: int = 10_000
     confidence: float = 0.95
@@ -191,6 +194,7 @@ and can be ruled out
             how=self.how,
             judged=_PROMISE in target.promised,
             note=_note(found),
+            advice=self.advice.format(),
             interval=None if ends is None else (found.belief(ends[0]), found.belief(ends[1])),
             seed=None if found.exact else self.seed,
             settings={"fakes": self.fakes, "confidence": self.confidence},

@@ -40,6 +40,9 @@ class ProbabilisticInference(ClassAttack):
 
     name: ClassVar[str] = "probabilistic-inference"
     how: ClassVar[str] = "Finds the person's class and takes its most frequent value for theirs."
+    advice: ClassVar[str] = (
+        "Promise diversity: models: [{{model: probabilistic-l-diversity, column: {column}, l: 3}}]."
+    )
 
     column: str
     at_least: float = 0.5

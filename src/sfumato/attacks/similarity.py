@@ -1,7 +1,7 @@
 """The similarity attack: a class whose values differ, but not in what matters."""
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import ClassVar, NamedTuple, Self
@@ -21,7 +21,8 @@ from sfumato.errors import (
 )
 from sfumato.harm import HarmRule
 from sfumato.hierarchy.intervals import number_point, plus
-from sfumato.models.categories import category_codes, read_categories
+from sfumato.models.categories import read_categories
+from sfumato.models.category_share import listed_codes
 from sfumato.text import number_of, text_of
 from sfumato.typing import FloatArray, IntArray, Value
 
@@ -115,10 +116,13 @@ def saying(counts: ValueCounts, found: Fullest, likeness: Likeness) -> Callable[
 
 def by_category(column: SensitiveColumn, categories: tuple[tuple[Value, ...], ...]) -> Likeness:
     """Treat values as alike that are in one category."""
+    # By text, as the model that shares the codes does: True and 1 are one key but two values.
     texts = tuple(tuple(map(text_of, category)) for category in categories)
-    # By text, as the models that share the codes do: True and 1 are one key but two values.
-    codes = column.memoize(("categories", texts), lambda c: category_codes(c, texts))
-    return Likeness(codes, np.arange(len(texts)), lambda low, _: f"is one of {some(texts[low])}")
+    codes = column.memoize(("listed", texts), lambda c: listed_codes(c, texts, "similarity"))
+    # Values in no category stand at a last place, from which likeness does not reach anywhere.
+    reach = np.append(np.arange(len(texts)), -1)
+    place = np.where(codes < 0, len(texts), codes)
+    return Likeness(place, reach, lambda low, _: f"is one of {some(texts[low])}")
 
 
 def by_distance(column: SensitiveColumn, within: float) -> Likeness:
@@ -197,7 +201,7 @@ class Similarity(ClassAttack):
 
     Args:
         column: The sensitive column.
-        categories: Every value of the column in one of two or more lists, most secret first.
+        categories: One or more lists of values that are alike; a value in none is like no other.
         within: How far apart the largest and the smallest number of a class may be at most
             to count as alike; 0 or more. Decimals are compared as they are written.
         level: The level of the column's hierarchy at which alike values have one label; 0
@@ -218,6 +222,9 @@ class Similarity(ClassAttack):
     how: ClassVar[str] = (
         "Finds the person's class, whose values differ but are all of a kind, and learns the kind."
     )
+    advice: ClassVar[str] = (
+        "Promise closeness: models: [{{model: t-closeness, column: {column}, t: 0.3}}]."
+    )
 
     column: str
     categories: tuple[tuple[Value, ...], ...] | None = None
@@ -234,7 +241,7 @@ class Similarity(ClassAttack):
                 "similarity", given, "told by exactly one of categories, within and level"
             )
         if self.categories is not None:
-            object.__setattr__(self, "categories", read_categories(self.categories))
+            object.__setattr__(self, "categories", read_categories(self.categories, fewest=1))
         elif self.within is not None:
             require_number("within", self.within, at_least=0)
             object.__setattr__(self, "within", _built_in(self.within))
@@ -267,7 +274,7 @@ class Similarity(ClassAttack):
 
     @classmethod
     def against(cls, target: Target, rule: HarmRule) -> list[Self]:  # noqa: ARG003 - all alike
-        tried = [cls(name, categories=alike) for name, alike in target.categories]
+        tried = [cls(name, categories=alike) for name, alike in _occurring(target)]
         for name, counts in target.classes.sensitive.items():
             tried += [cls(name, level=level) for level in _levels(counts.column)]
             within = counts.column.memoize("a tenth", _a_tenth)
@@ -286,6 +293,16 @@ class Similarity(ClassAttack):
     @classmethod
     def example(cls) -> Self:
         return cls("disease", categories=(("cancer", "hiv"), ("gout", "flu")))
+
+
+def _occurring(target: Target) -> Iterator[tuple[str, tuple[tuple[str, ...], ...]]]:
+    """Return the categories of promised models, with the values that are in the table only."""
+    for name, categories in target.categories:
+        texts = {text_of(value) for value in target.classes.counts_of(name).column.values}
+        lists = (tuple(t for t in map(text_of, each) if t in texts) for each in categories)
+        alike = tuple(each for each in lists if each)
+        if alike:
+            yield name, alike
 
 
 def _built_in(number: float) -> float:

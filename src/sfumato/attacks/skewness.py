@@ -46,6 +46,9 @@ class Skewness(ClassAttack):
     how: ClassVar[str] = (
         "Finds the person's class and believes of them what is far commoner there than elsewhere."
     )
+    advice: ClassVar[str] = (
+        "Promise closeness: models: [{{model: t-closeness, column: {column}, t: 0.3}}]."
+    )
 
     column: str
     gain: float = 0.25

@@ -251,7 +251,8 @@ def _decide(policy: Policy, table: CountedTable) -> Decision:
     partitioner = policy.make_method(PARTITIONERS)
     counts = table.counts.project(counted_columns(policy))
     if partitioner is not None:
-        return decide_locally(policy, partitioner, counts, lambda done, total: None)  # noqa: ARG005
+        rng = np.random.default_rng(table.seed)
+        return decide_locally(policy, partitioner, counts, rng=rng)
     population = None
     if policy.population is not None:
         population = table.populations[policy.population].project(policy.quasi_identifiers)

@@ -23,7 +23,8 @@ _ROOM = 100
 class SensitiveTable:
     """One sensitive column by itself: how many rows of each group have each value.
 
-    One entry per pair that occurs, sorted by group, then value. A missing value is a value.
+    One entry per pair that occurs, sorted by group, then value. A missing value is published as
+    a value is; it hides no person, so breach probabilities are those of the `known` entries.
     """
 
     column: Column
@@ -35,14 +36,27 @@ class SensitiveTable:
 
     @cached_property
     def starts(self) -> IntArray:
-        """The position at which each group's entries begin; every group has at least one."""
+        """The position at which the entries of each group that has some begin."""
         return np.flatnonzero(np.diff(self.group, prepend=-1))
 
+    @cached_property
+    def known(self) -> Self:
+        """The entries whose value is not missing; a group may have none."""
+        keep = self.value != self.column.missing
+        if keep.all():
+            return self
+        return type(self)(self.column, self.group[keep], self.value[keep], self.rows[keep])
+
+    def totals(self, n_groups: int) -> IntArray:
+        """Return how many rows of each group have a known value."""
+        return sums(self.known.group, self.known.rows, n_groups)
+
     def largest(self, n_groups: int) -> IntArray:
-        """Return the rows of each group's most frequent value."""
+        """Return the rows of each group's most frequent known value."""
+        known = self.known
         most = np.zeros(n_groups, dtype=np.int64)
-        if len(self.group):
-            most[self.group[self.starts]] = np.maximum.reduceat(self.rows, self.starts)
+        if len(known.group):
+            most[known.group[known.starts]] = np.maximum.reduceat(known.rows, known.starts)
         return most
 
 

@@ -15,7 +15,6 @@ from sfumato.drawing.svg import (
     count_of,
     element,
     group,
-    join_words,
     label,
     legend,
     number,
@@ -27,7 +26,7 @@ from sfumato.drawing.svg import (
 )
 from sfumato.errors import ParameterError, require_number
 from sfumato.networks.network import Network
-from sfumato.text import percent
+from sfumato.text import join_words, percent
 
 # The boxes of a network: one shape for each kind of column.
 

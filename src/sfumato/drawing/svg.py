@@ -217,17 +217,6 @@ def lines_of(text: str, width: float, size: float = 12) -> list[str]:
     return lines
 
 
-def join_words(items: Sequence[str], *, most: int = 12) -> str:
-    """List things in a sentence.
-
-    >>> join_words(["a"]), join_words(["a", "b", "c"]), join_words(["a", "b", "c"], most=1)
-    ('a', 'a, b and c', 'a and 2 more')
-    """
-    if len(items) > most:
-        return f"{', '.join(items[:most])} and {len(items) - most} more"
-    return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
-
-
 def count_of(n: int, noun: str) -> str:
     """Return a number with its noun.
 

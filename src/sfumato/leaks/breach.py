@@ -48,10 +48,17 @@ class Combination:
     rows: tuple[int, ...]
     """How many people of the group have each of the values."""
 
+    of: tuple[int, ...] = ()
+    """How many have a known value in the column of each: all of them, unless it says otherwise."""
+
+    def __post_init__(self) -> None:
+        if not self.of:
+            object.__setattr__(self, "of", (self.size,) * len(self.rows))
+
     @property
     def probability(self) -> Fraction:
         """The probability that a person of the group has all of them: a product of shares."""
-        return likelihood(self.rows, self.size)
+        return likelihood(self.rows, self.of)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold."""
@@ -60,6 +67,7 @@ class Combination:
             "size": self.size,
             "values": plain(self.values),
             "counts": list(self.rows),
+            "of": list(self.of),
             **plain_probability(self.probability),
         }
 
@@ -69,29 +77,37 @@ class Combination:
 
 @dataclass(frozen=True, eq=False)
 class Share:
-    """What a group's table says of one sensitive column: its values, most frequent first."""
+    """What a group's table says of one sensitive column: its known values, most frequent first.
+
+    Missing values are left out: they hide no person.
+    """
 
     column: Column
     values: tuple[Value, ...]
     rows: tuple[int, ...]
-    size: int
+
+    @cached_property
+    def known(self) -> int:
+        """The number of people of the group whose value is known."""
+        return sum(self.rows)
 
     @property
     def probabilities(self) -> tuple[Fraction, ...]:
         """The share of each value."""
-        return tuple(likelihood([rows], self.size) for rows in self.rows)
+        return tuple(likelihood([rows], self.known) for rows in self.rows)
 
     def rows_of(self, value: Value) -> int:
         """Count the people of the group with a value."""
         return dict(zip(self.values, self.rows, strict=True)).get(value, 0)
 
 
-def share_of(table: SensitiveTable, at: int, size: int) -> Share:
+def share_of(table: SensitiveTable, at: int) -> Share:
     """Read one group's part of a sensitive table."""
-    first, last = np.searchsorted(table.group, [at, at + 1]).tolist()
-    order = first + np.argsort(-table.rows[first:last], kind="stable")
-    values = tuple(table.column.values[code] for code in table.value[order].tolist())
-    return Share(table.column, values, tuple(table.rows[order].tolist()), size)
+    known = table.known
+    first, last = np.searchsorted(known.group, [at, at + 1]).tolist()
+    order = first + np.argsort(-known.rows[first:last], kind="stable")
+    values = tuple(table.column.values[code] for code in known.value[order].tolist())
+    return Share(table.column, values, tuple(known.rows[order].tolist()))
 
 
 def likeliest(group: Named, size: int, shares: Sequence[Share]) -> Iterator[Combination]:
@@ -100,7 +116,8 @@ def likeliest(group: Named, size: int, shares: Sequence[Share]) -> Iterator[Comb
     A combination is a place in each column's values, which are in falling order. Raising
     one place never makes it likelier, so the next best is always among the successors
     of those given already; a heap holds these. Each has one predecessor (its last raised
-    place lowered), so none comes twice. Ties are in the order of places.
+    place lowered), so none comes twice. Ties are in the order of places. Where all values of a
+    column are missing, there is no combination.
 
     Args:
         group: The group's name.
@@ -108,17 +125,18 @@ def likeliest(group: Named, size: int, shares: Sequence[Share]) -> Iterator[Comb
         shares: What its tables say of each column.
     """
     start = (0,) * len(shares)
+    known = tuple(share.known for share in shares)
 
     def entry(places: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
         # The denominator is the same for all, so the numerator is the order: exact.
         return -prod(s.rows[p] for s, p in zip(shares, places, strict=True)), places
 
-    heap = [entry(start)]
+    heap = [entry(start)] if all(known) else []
     while heap:
         _, places = heapq.heappop(heap)
         chosen = list(zip(shares, places, strict=True))
         values = tuple((s.column.name, s.values[p]) for s, p in chosen)
-        yield Combination(group, size, values, tuple(s.rows[p] for s, p in chosen))
+        yield Combination(group, size, values, tuple(s.rows[p] for s, p in chosen), known)
         last = max((i for i, place in enumerate(places) if place), default=0)
         for i in range(last, len(places)):
             if places[i] + 1 < len(shares[i].values):
@@ -162,13 +180,16 @@ class Breach(Showable):
 
     Decoupling leaves no link between sensitive columns, so what is known of one tells nothing
     of another: a guess is as likely as the product of its values' shares in the group. The
-    three cases of the method, for a group of |G| people and counts c_i:
+    three cases of the method, for counts c_i and n_i people of the group with a known value in
+    column i:
 
-    1. the group is known: Π c_i/|G|, `group_only`;
-    2. one sensitive value m is known: c_m/|G|, `known_share`;
-    3. the group and m are known: Π c_i/|G| over the other columns, `probability_of`.
+    1. the group is known: Π c_i/n_i, `group_only`;
+    2. one sensitive value m is known: c_m/n_m, `known_share`;
+    3. the group and m are known: Π c_i/n_i over the other columns, `probability_of`.
 
-    (1) = (2) · (3), always. A missing value is a value.
+    (1) = (2) · (3), always. Without missing values n_i is the size of the group. A missing value
+    is no guess and hides no person: of four people, two with hiv and two with nothing, hiv is
+    believed of every one of them.
     """
 
     group: Named
@@ -180,6 +201,9 @@ class Breach(Showable):
 
     known_rows: tuple[int, ...]
     """How many people of the group have each known value."""
+
+    known_of: tuple[int, ...]
+    """How many have any known value in the column of each."""
 
     told: tuple[Share, ...]
     """The other sensitive columns: what the group's tables say of each."""
@@ -197,7 +221,7 @@ class Breach(Showable):
     @property
     def known_share(self) -> Fraction:
         """Case 2: the probability that a person of the group has what is known."""
-        return likelihood(self.known_rows, self.size)
+        return likelihood(self.known_rows, self.known_of)
 
     @property
     def possible(self) -> int:
@@ -217,7 +241,8 @@ class Breach(Showable):
             column = self.share(name).column
             found.append((name, column.values[code_of(column, value)]))
         rows = tuple(self.share(name).rows_of(value) for name, value in found)
-        return Combination(self.group, self.size, tuple(found), rows)
+        known = tuple(self.share(name).known for name, _ in found)
+        return Combination(self.group, self.size, tuple(found), rows, known)
 
     def probability_of(self, values: Mapping[str, Value]) -> Fraction:
         """Case 3, or case 1 if only the group is known: how likely a guess is."""
@@ -237,8 +262,8 @@ class Breach(Showable):
 
     @property
     def strongest(self) -> Fraction:
-        """The probability of the best guess at all columns."""
-        return next(self.combinations()).probability
+        """The probability of the best guess at all columns; 0 if there is none."""
+        return next((guess.probability for guess in self.combinations()), Fraction(0))
 
     @property
     def level(self) -> str:
@@ -246,14 +271,28 @@ class Breach(Showable):
         return self.levels.of(float(self.strongest))
 
     def before(self, guess: Combination) -> Fraction | None:
-        """Return how likely the guess was before decoupling: its share of the rows that fit."""
-        if self.matching is None or not self.matching.total:
+        """Return how likely the guess was before decoupling: its share of the rows that fit.
+
+        Only rows count whose values in the guessed columns are known; None if there are none.
+        """
+        names = tuple(name for name, _ in guess.values)
+        of_all = self._rows_known(names)
+        if not of_all:
             return None
-        if guess.values and tuple(name for name, _ in guess.values) == self.columns:
+        if names and names == self.columns:
             rows = self._matching_rows.get(tuple(value for _, value in guess.values), 0)
         else:
             rows = self._rows_with(guess.values)
-        return Fraction(rows, self.matching.total)
+        return Fraction(rows, of_all)
+
+    def _rows_known(self, names: Sequence[str]) -> int:
+        """Count the rows that fit and have a known value in each of some columns."""
+        if self.matching is None:
+            return 0
+        known = np.ones(len(self.matching), dtype=np.bool_)
+        for name in names:
+            known &= self.matching.codes_of(name) != self.matching.column(name).missing
+        return int(self.matching.rows[known].sum())
 
     @cached_property
     def _matching_rows(self) -> Mapping[tuple[Value, ...], int]:
@@ -279,7 +318,7 @@ class Breach(Showable):
 
         -1 if it exceeds alpha already, None if there is no limit.
         """
-        return permitted_rows(guess.rows, guess.size, alpha)
+        return permitted_rows(guess.rows, guess.of, alpha)
 
     def to_dict(self, *, most: int = _MOST_SHOWN, alpha: float | None = None) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold; `most` limits the combinations."""
@@ -305,6 +344,7 @@ class Breach(Showable):
         answer: dict[str, Any] = {
             "values": plain(guess.values),
             "counts": list(guess.rows),
+            "of": list(guess.of),
             **plain_probability(guess.probability),
             "level": self.levels.of(float(guess.probability)),
             "group_only": plain_probability(self.group_only(guess)),
@@ -409,14 +449,15 @@ def breach_of(
             "fewer columns than there are sensitive ones",
             why="nothing is left to guess",
         )
-    named, here = tuple(pair for pair, _ in known), grouped.group_at(at)
+    named, here = tuple(pair for pair, _, _ in known), grouped.group_at(at)
     matching = None if counts is None else counts.without(~_having(counts, (*here, *named)))
     return Breach(
         here,
         size,
         named,
-        tuple(rows for _, rows in known),
-        tuple(share_of(grouped.table(name), at, size) for name in told),
+        tuple(rows for _, rows, _ in known),
+        tuple(of_all for _, _, of_all in known),
+        tuple(share_of(grouped.table(name), at) for name in told),
         matching,
         levels or RiskLevels(),
     )
@@ -449,11 +490,11 @@ def find_group(grouped: GroupedTables, wanted: Mapping[str, Value]) -> int:
 
 def _find_known(
     grouped: GroupedTables, at: int, name: str, value: Value
-) -> tuple[tuple[str, Value], int]:
-    """Find a known value in its table; raise if the group does not have it."""
+) -> tuple[tuple[str, Value], int, int]:
+    """Find a known value in its table, and count it; raise if the group does not have it."""
     table = grouped.table(name)
     found = table.column.values[code_of(table.column, value)]
-    share = share_of(table, at, int(grouped.sizes[at]))
+    share = share_of(table, at)
     rows = share.rows_of(found)
     if not rows:
         raise UnknownNameError(
@@ -462,7 +503,7 @@ def _find_known(
             [show_value(v) for v in share.values],
             where=f"{name!r} of the group {listing(grouped.group_at(at))}",
         )
-    return (name, found), rows
+    return (name, found), rows, share.known
 
 
 def _having(counts: FrequencySet, values: Named) -> np.ndarray:
@@ -478,7 +519,7 @@ class Holding:
     """A group in which a sensitive value occurs: where a person with it may be.
 
     Example:
-        >>> one = Holding((("age", "30s"),), "work", "state", rows=2, size=5, total=4)
+        >>> one = Holding((("age", "30s"),), "work", "state", rows=2, size=5, of=5, total=4)
         >>> one.share, one.belongs
         (Fraction(2, 5), Fraction(1, 2))
     """
@@ -488,13 +529,16 @@ class Holding:
     value: Value
     rows: int
     size: int
+    of: int
+    """How many people of the group have a known value."""
+
     total: int
     """How many people have the value in all groups."""
 
     @property
     def share(self) -> Fraction:
-        """Case 2 of the method: the value's share in the group."""
-        return Fraction(self.rows, self.size)
+        """Case 2 of the method: the value's share in the group, of those that are known."""
+        return Fraction(self.rows, self.of)
 
     @property
     def belongs(self) -> Fraction:
@@ -508,6 +552,7 @@ class Holding:
             "knows": plain(((self.column, self.value),)),
             "count": self.rows,
             "size": self.size,
+            "of": self.of,
             "share": plain_probability(self.share),
             "belongs": plain_probability(self.belongs),
         }
@@ -520,12 +565,13 @@ def holders(grouped: GroupedTables, column: str, value: Value) -> list[Holding]:
     """
     table = grouped.table(column)
     code = code_of(table.column, value)
-    at = np.flatnonzero(table.value == code)
+    at = np.flatnonzero((table.value == code) & (code != table.column.missing))
     groups, rows = table.group[at], table.rows[at]
-    order = np.argsort(-(rows / grouped.sizes[groups]), kind="stable")
+    known = table.totals(len(grouped))
+    order = np.argsort(-(rows / known[groups]), kind="stable")
     total, found = int(rows.sum()), table.column.values[code]
     return [
-        Holding(grouped.group_at(g), column, found, int(n), int(grouped.sizes[g]), total)
+        Holding(grouped.group_at(g), column, found, n, int(grouped.sizes[g]), int(known[g]), total)
         for g, n in zip(groups[order].tolist(), rows[order].tolist(), strict=True)
     ]
 

@@ -1,7 +1,7 @@
 """Exposure of a whole decoupled release: what its tables allow to be guessed, to whom."""
 
 import heapq
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -70,13 +70,22 @@ class People:
     """Which group they are in."""
 
     cells: IntArray
-    """`cells[s, i]`: how many people of the group have combination i's value in column s."""
+    """`cells[s, i]`: how many people of the group have combination i's value in column s; 0 if it
+    is missing, which cannot be told."""
 
     @cached_property
-    def sizes(self) -> IntArray:
-        """The size of each combination's group."""
-        sizes: IntArray = self.grouped.sizes[self.group]
-        return sizes
+    def known(self) -> IntArray:
+        """`known[s, i]`: how many people of combination i's group have a known value there."""
+        n = len(self.grouped)
+        each = [table.totals(n)[self.group] for table in self.grouped.sensitive]
+        return np.array(each, dtype=np.int64).reshape(len(each), len(self.rows))
+
+    def is_known(self, names: Iterable[str]) -> BoolArray:
+        """Return which combinations miss no value of some columns."""
+        found = np.ones(len(self.rows), dtype=np.bool_)
+        for name in names:
+            found &= self.codes[name] != self.grouped.table(name).column.missing
+        return found
 
     @classmethod
     def of(cls, counts: FrequencySet, grouped: GroupedTables) -> "People":
@@ -96,7 +105,7 @@ class People:
             if not agree:
                 break
             agree = np.array_equal(sums(at, table.rows, len(keys)), one.rows)
-            cells[s] = one.rows[at]
+            cells[s] = np.where(codes[one.column.name] == one.column.missing, 0, one.rows[at])
         if not agree:
             raise InputError(
                 "the table and the decoupled parts do not count the same people. Give the table "
@@ -106,15 +115,21 @@ class People:
 
     def after(self, told: BoolArray) -> FloatArray:
         """Return how likely each one's own values in some columns are, if the parts are joined."""
-        return likelihoods(self.cells[told], self.sizes)
+        return likelihoods(self.cells[told], self.known[told])
 
-    def behind(self, known: str | None) -> IntArray:
-        """Count the people of the same group who also have the known column's value."""
-        if known is None:
-            return self.sizes
-        column = self.grouped.table(known).column
-        cells = group([self.group, self.codes[known]], [len(self.grouped), len(column.values)])
-        behind: IntArray = sums(cells.of_item, self.rows, cells.n)[cells.of_item]
+    def behind(self, known: str | None, told: Sequence[str]) -> IntArray:
+        """Count the people of the same group who also have the known column's value.
+
+        Only those count whose values in the told columns are all known.
+        """
+        keys: list[IntArray | CodeArray] = [self.group]
+        widths = [len(self.grouped)]
+        if known is not None:
+            keys.append(self.codes[known])
+            widths.append(len(self.grouped.table(known).column.values))
+        cells = group(keys, widths)
+        rows = np.where(self.is_known(told), self.rows, 0)
+        behind: IntArray = sums(cells.of_item, rows, cells.n)[cells.of_item]
         return behind
 
 
@@ -255,7 +270,8 @@ def compare(
 
     Before decoupling, an adversary who knows a group and one sensitive value counts the
     rows that fit, and the share of them with the person's other values. After it, only the
-    product of the values' shares in the group is left. Each person counts with their own values.
+    product of the values' shares in the group is left. Each person counts with their own values;
+    missing ones hide no person, and of a person who misses one nothing whole can be told.
 
     Args:
         counts: The table that was decoupled.
@@ -280,18 +296,24 @@ def compare(
 
 
 def _change(people: People, known: str | None, levels: RiskLevels, alpha: float | None) -> Change:
+    names = tuple(name for name in people.grouped.names if name != known)
     told = np.array([name != known for name in people.grouped.names], dtype=np.bool_)
-    behind = people.behind(known)
-    before, after = people.rows / np.maximum(behind, 1), people.after(told)
+    behind = people.behind(known, names)
+    # What is missing is no secret that could be told, and no value that could be known.
+    shown = people.is_known(people.grouped.names if known is not None else names)
+    rows = np.where(shown, people.rows, 0)
+    before, after = rows / np.maximum(behind, 1), np.where(shown, people.after(told), 0.0)
     sure = int(np.argmax(before)) if len(before) else None
     likely = int(np.argmax(after)) if len(after) else None
     return Change(
         known,
-        tuple(name for name in people.grouped.names if name != known),
+        names,
         _spread(
             before,
             people.rows,
-            Fraction(0) if sure is None else Fraction(int(people.rows[sure]), int(behind[sure])),
+            Fraction(0)
+            if sure is None or not shown[sure]
+            else Fraction(int(rows[sure]), int(behind[sure])),
             levels,
             alpha,
         ),
@@ -299,8 +321,10 @@ def _change(people: People, known: str | None, levels: RiskLevels, alpha: float 
             after,
             people.rows,
             Fraction(0)
-            if likely is None
-            else likelihood(people.cells[told, likely].tolist(), int(people.sizes[likely])),
+            if likely is None or not shown[likely]
+            else likelihood(
+                people.cells[told, likely].tolist(), people.known[told, likely].tolist()
+            ),
             levels,
             alpha,
         ),
@@ -338,9 +362,9 @@ class Likely(NamedTuple):
 def likely(sizes: IntArray, tables: Sequence[SensitiveTable], least: float) -> Likely:
     """Find every combination with a probability of at least `least`, in all groups at once.
 
-    Probabilities of a group's combinations add up to 1, so at most 1/least of them are found,
-    and at most as many are held while columns are joined one by one: a product that is too
-    small stays so.
+    Missing values are in none, and hide no person. Probabilities of a group's combinations add up
+    to 1, so at most 1/least of them are found, and at most as many are held while columns are
+    joined one by one: a product that is too small stays so.
 
     >>> rows = [("A", "flu", "low"), ("A", "flu", "low"), ("A", "gout", "high")]
     >>> grouped = GroupedTables.of(FrequencySet.from_rows(["zip", "ill", "pay"], rows), ["zip"],
@@ -349,19 +373,21 @@ def likely(sizes: IntArray, tables: Sequence[SensitiveTable], least: float) -> L
     [0.22, 0.44, 0.22]
     """
     group = np.arange(len(sizes))
-    rows = np.ones(len(sizes))
-    for joined, table in enumerate(tables, start=1):
-        enough = table.rows / sizes[table.group] >= least
-        of_group, of_value = table.group[enough], table.rows[enough]
+    rows, of_all = np.ones(len(sizes)), np.ones(len(sizes))
+    for table in tables:
+        known, totals = table.known, np.maximum(table.totals(len(sizes)), 1)
+        of_all = of_all * totals
+        enough = known.rows / totals[known.group] >= least
+        of_group, of_value = known.group[enough], known.rows[enough]
         first = np.searchsorted(of_group, np.arange(len(sizes) + 1))
         entries = np.diff(first)[group]
         start = np.repeat(first[group] - np.cumsum(entries) + entries, entries)
         at = start + np.arange(len(start))
         group = np.repeat(group, entries)
         rows = np.repeat(rows, entries) * of_value[at]
-        kept = rows / sizes[group].astype(np.float64) ** joined >= least
+        kept = rows / of_all[group] >= least
         group, rows = group[kept], rows[kept]
-    return Likely(group, rows / sizes[group].astype(np.float64) ** len(tables))
+    return Likely(group, rows / of_all[group])
 
 
 @dataclass(frozen=True, eq=False)
@@ -393,7 +419,8 @@ class View:
     def largest(self) -> FloatArray:
         """The probability of each group's likeliest guess: the product of the largest shares."""
         most = [table.largest(len(self.grouped)) for table in self._tables]
-        return likelihoods(np.array(most), self.grouped.sizes)
+        known = [table.totals(len(self.grouped)) for table in self._tables]
+        return likelihoods(np.array(most), np.array(known))
 
     def worst(self, most: int = _MOST_SHOWN) -> list[Combination]:
         """Return the likeliest guesses of all groups, with their groups.
@@ -406,9 +433,8 @@ class View:
         return list(islice(merged, most))
 
     def _guesses(self, at: int) -> Iterator[Combination]:
-        size = int(self.grouped.sizes[at])
-        shares = [share_of(table, at, size) for table in self._tables]
-        return likeliest(self.grouped.group_at(at), size, shares)
+        shares = [share_of(table, at) for table in self._tables]
+        return likeliest(self.grouped.group_at(at), int(self.grouped.sizes[at]), shares)
 
     @cached_property
     def _likely(self) -> Likely:
@@ -442,11 +468,12 @@ class View:
 
         No combination is looked at: the sum over a product is the product of the sums.
         """
-        n, sizes = len(self.grouped), np.maximum(self.grouped.sizes, 1)
+        n = len(self.grouped)
         each = np.ones(n)
         for table in self._tables:
-            squares = (table.rows / sizes[table.group]) ** 2
-            each *= np.bincount(table.group, weights=squares, minlength=n)
+            known = table.known
+            squares = (known.rows / table.totals(n)[known.group]) ** 2
+            each *= np.bincount(known.group, weights=squares, minlength=n)
         return float(each @ self.grouped.sizes) / max(self.grouped.total, 1)
 
     @property
@@ -525,11 +552,12 @@ class Exposure(Showable):
         """For each sensitive column by itself the value that is likeliest in some group."""
         found = {}
         for table in self.grouped.sensitive:
-            most = table.largest(len(self.grouped)) / np.maximum(self.grouped.sizes, 1)
-            if len(most):
+            n = len(self.grouped)
+            most = table.largest(n) / np.maximum(table.totals(n), 1)
+            if len(table.known.rows):
                 at = int(np.argmax(most))
                 size = int(self.grouped.sizes[at])
-                guesses = likeliest(self.grouped.group_at(at), size, [share_of(table, at, size)])
+                guesses = likeliest(self.grouped.group_at(at), size, [share_of(table, at)])
                 found[table.column.name] = next(guesses)
         return found
 

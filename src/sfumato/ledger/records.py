@@ -14,6 +14,7 @@ from sfumato.decouplings.base import GroupedTables, SensitiveTable, random_label
 from sfumato.errors import UnknownNameError
 from sfumato.ledger.admission import Tally
 from sfumato.ledger.store import Settings, key_of, keys_of, shown_of
+from sfumato.likelihood import likelihood_with_a_value
 from sfumato.text import in_order, text_or_none
 from sfumato.typing import Value
 
@@ -332,7 +333,8 @@ def groups_above(
 ) -> Iterator[tuple[tuple[str | None, ...], Fraction]]:
     """Yield the groups that tell more than the limit, and how much."""
     largest = np.array([table.largest(len(grouped)) for table in grouped.sensitive])
-    for g, size in enumerate(grouped.sizes.tolist()):
-        worst = Tally(size, tuple(largest[:, [g]])).worst
+    known = np.array([table.totals(len(grouped)) for table in grouped.sensitive])
+    for g in range(len(grouped)):
+        worst = likelihood_with_a_value(largest[:, g].tolist(), known[:, g].tolist())
         if worst > limit:
             yield tuple(text_or_none(value) for _, value in grouped.group_at(g)), worst

@@ -7,6 +7,7 @@ from sfumato.models.alpha_k_anonymity import AlphaKAnonymity
 from sfumato.models.average_risk import AverageRisk
 from sfumato.models.base import Merging, PrivacyModel, TableModel
 from sfumato.models.basic_beta_likeness import BasicBetaLikeness
+from sfumato.models.category_share import CategoryShare
 from sfumato.models.delta_disclosure import DeltaDisclosure
 from sfumato.models.delta_presence import DeltaPresence
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
@@ -16,6 +17,7 @@ from sfumato.models.enhanced_p_alpha_sensitive_k_anonymity import (
 )
 from sfumato.models.entropy_l_diversity import EntropyLDiversity
 from sfumato.models.k_anonymity import KAnonymity
+from sfumato.models.k_e_anonymity import KEAnonymity
 from sfumato.models.k_map import KMap
 from sfumato.models.maximum_risk import MaximumRisk
 from sfumato.models.p_alpha_sensitive_k_anonymity import PAlphaSensitiveKAnonymity
@@ -31,6 +33,7 @@ __all__ = [
     "AlphaKAnonymity",
     "AverageRisk",
     "BasicBetaLikeness",
+    "CategoryShare",
     "DeltaDisclosure",
     "DeltaPresence",
     "DistinctLDiversity",
@@ -38,6 +41,7 @@ __all__ = [
     "EnhancedPAlphaSensitiveKAnonymity",
     "EntropyLDiversity",
     "KAnonymity",
+    "KEAnonymity",
     "KMap",
     "MaximumRisk",
     "Merging",
@@ -66,6 +70,8 @@ MODELS: Registry[PrivacyModel] = Registry(
         PSensitiveKAnonymity,
         PAlphaSensitiveKAnonymity,
         EnhancedPAlphaSensitiveKAnonymity,
+        CategoryShare,
+        KEAnonymity,
         BasicBetaLikeness,
         EnhancedBetaLikeness,
         DeltaDisclosure,

@@ -48,6 +48,9 @@ class PrivacyModel(ABC):
     needs_population: ClassVar[bool] = False
     """Whether a population table must be given."""
 
+    needs_numbers: ClassVar[bool] = False
+    """Whether the sensitive column must hold numbers, or days."""
+
     stricter: ClassVar[Mapping[str, int]] = {}
     """The direction in which each number promises more: 1 if a larger one does, -1 if a smaller."""
 
@@ -107,7 +110,7 @@ class PrivacyModel(ABC):
 
     @property
     def needs_hierarchy(self) -> bool:
-        """Whether distances between sensitive values are measured in their hierarchy."""
+        """Whether it goes by the hierarchy of the sensitive column: its distances or its labels."""
         return False
 
     @property

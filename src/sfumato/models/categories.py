@@ -96,20 +96,24 @@ class CategoryModel(PrivacyModel):
         return self.variety(known, category), total / (len(texts) - 1)
 
 
-def read_categories(categories: object) -> tuple[tuple[Value, ...], ...]:
+def read_categories(categories: object, *, fewest: int = 2) -> tuple[tuple[Value, ...], ...]:
     """Return categories as tuples; what cannot be a partition of values is an error.
 
     >>> read_categories([["hiv"], ["flu", "cold"]])
     (('hiv',), ('flu', 'cold'))
     """
-    expected = "at least two lists of values, most secret first"
+    expected = (
+        "at least two lists of values, most secret first"
+        if fewest > 1
+        else "one or more lists of values"
+    )
     if isinstance(categories, str) or not isinstance(categories, Iterable):
         raise ParameterError("categories", categories, expected)
     given = list(categories)
     if any(isinstance(one, str) or not isinstance(one, Iterable) for one in given):
         raise ParameterError("categories", categories, expected)
     result = tuple(tuple(one) for one in given)
-    if len(result) < 2 or not all(result):
+    if len(result) < fewest or not all(result):
         raise ParameterError("categories", categories, expected, why="none may be empty")
     values = [value for category in result for value in category]
     if any(is_missing(value) for value in values):

@@ -21,7 +21,8 @@ class EnhancedPAlphaSensitiveKAnonymity(CategoryModel):
     Promises: what k-anonymity promises, and that an adversary who learns a class still
     faces `p` or more categories: with `p` = 2 or more it does not betray that someone's
     value is "one of the most secret".
-    Does not promise: that the categories are equally likely. `k` counts all rows; a
+    Does not promise: that the categories are equally likely: three of four may be most
+    secret (see `CategoryShare`). `k` counts all rows; a
     missing value is of no category and weighs nothing, because "unknown" hides no one.
 
     Args:

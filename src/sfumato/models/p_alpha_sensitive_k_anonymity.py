@@ -18,9 +18,9 @@ class PAlphaSensitiveKAnonymity(CategoryModel):
     Promises: what p-sensitive k-anonymity promises, and that no class consists of the
     most secret values only, if `alpha` is above 0.
     Does not promise: that the values are of different categories. {HIV, cancer, HIV,
-    flu} weighs 1 and is three quarters "most secret"; see
-    `EnhancedPAlphaSensitiveKAnonymity`. `k` counts all rows; a missing value counts
-    neither towards `p` nor weighs anything, because "unknown" hides no one.
+    flu} weighs 1 and is three quarters "most secret"; see `CategoryShare`. `k` counts all
+    rows; a missing value counts neither towards `p` nor weighs anything, because "unknown"
+    hides no one.
 
     Reference: "Extended k-anonymity models against sensitive attribute disclosure", 2011,
     doi:10.1016/j.comcom.2010.03.020

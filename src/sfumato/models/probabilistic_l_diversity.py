@@ -19,7 +19,7 @@ class ProbabilisticLDiversity(FinerLDiversity):
     probability 1/l at most, if the class is all they know.
     Does not promise: anything against someone who can rule values out, or protection of
     values that are alike ("lung cancer", "skin cancer"); see
-    `EnhancedPAlphaSensitiveKAnonymity`. Shares are of the rows with a known value, and
+    `CategoryShare`. Shares are of the rows with a known value, and
     a class without any fails: a missing value hides no one.
 
     Reference: "(α, k)-anonymity: an enhanced k-anonymity model for privacy preserving

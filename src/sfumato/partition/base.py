@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from secrets import randbits
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
@@ -36,8 +37,22 @@ class Partitioner(ABC):
     name: ClassVar[str]
 
     @abstractmethod
-    def run(self, problem: "Problem", progress: Progress | None = None) -> "Partition":
-        """Divide the rows into classes that keep the models, as finely as it can."""
+    def run(
+        self,
+        problem: "Problem",
+        progress: Progress | None = None,
+        *,
+        rng: np.random.Generator | None = None,
+    ) -> "Partition":
+        """Divide the rows into classes that keep the models, as finely as it can.
+
+        Args:
+            problem: The table and its models.
+            progress: Told how far it is.
+            rng: Draws among rows with the same quasi-identifiers where they must part ways; None
+                for a generator with a secret seed. An order of their sensitive values, such as
+                the alphabet, would tell who has which.
+        """
 
     def intervals(self, problem: "Problem") -> tuple[bool, ...]:
         """Return which quasi-identifiers are published as intervals of values, by default none."""
@@ -51,6 +66,11 @@ class Partitioner(ABC):
     @abstractmethod
     def example(cls) -> Self:
         """Return a small valid instance."""
+
+
+def secret_generator() -> np.random.Generator:
+    """Return a generator with a seed that cannot be guessed."""
+    return np.random.default_rng(randbits(128))
 
 
 _SIZES = 2**16
@@ -226,6 +246,15 @@ class Problem:
         return codes
 
     @cached_property
+    def alike(self) -> IntArray:
+        """The items numbered by their quasi-identifiers, in the order of those.
+
+        Rows of items with one number differ in nothing but what models look at.
+        """
+        sizes = [len(column.values) for column in self.counts.columns[: len(self.attributes)]]
+        return group(list(self.raw), sizes, n=len(self.counts)).of_item
+
+    @cached_property
     def codes(self) -> tuple[CodeArray, ...]:
         """For each quasi-identifier the label of each raw value at each level."""
         return tuple(attribute.ladder.codes for attribute in self.attributes)
@@ -367,3 +396,61 @@ def starting_groups(problem: Problem) -> Frontier:
         of_item, n = found.of_item, found.n
     levels = np.tile(np.array(problem.highest, dtype=np.int64), (n, 1))
     return Frontier(items, problem.rows, of_item, levels, np.zeros(levels.shape, dtype=bool))
+
+
+_LARGEST_URN = 10**9
+"""The rows up to which NumPy draws without replacement."""
+
+
+def draw_rows(
+    of_item: IntArray, rows: IntArray, wanted: IntArray, rng: np.random.Generator
+) -> IntArray:
+    """Draw rows from each set of items, without replacement, every row with the same chance.
+
+    Args:
+        of_item: The set of each item; the items of a set stand together.
+        rows: The rows of each item.
+        wanted: How many rows are drawn from each set, at most all it has.
+        rng: The generator that draws.
+
+    >>> of_item, rows = np.array([0, 0, 1]), np.array([1, 2, 5])
+    >>> draw_rows(of_item, rows, np.array([3, 2]), np.random.default_rng()).tolist()
+    [1, 2, 2]
+    """
+    left = sums(of_item, rows, len(wanted))
+    taken = np.where(wanted[of_item] == left[of_item], rows, 0)
+    some = np.flatnonzero((wanted > 0)[of_item] & (wanted < left)[of_item])
+    if not len(some):
+        return taken
+    wanted = wanted.copy()
+    starts = np.flatnonzero(np.diff(of_item[some], prepend=-1))
+    place = np.arange(len(some)) - np.repeat(starts, np.diff(starts, append=len(some)))
+    order = np.argsort(place, kind="stable")
+    ends = np.cumsum(np.bincount(place))
+    # The first items of all sets at once, then the second ones: as many steps as the largest set
+    # has items, which are combinations of sensitive values and few.
+    for start, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
+        at = some[order[start:end]]
+        of = of_item[at]
+        left[of] -= rows[at]
+        taken[at] = _draw_from_urns(rows[at], left[of], wanted[of], rng)
+        wanted[of] -= taken[at]
+    return taken
+
+
+def _draw_from_urns(
+    good: IntArray, others: IntArray, wanted: IntArray, rng: np.random.Generator
+) -> IntArray:
+    """Return how many of the rows drawn from each urn are good."""
+    large = good + others >= _LARGEST_URN
+    if not large.any():
+        return rng.hypergeometric(good, others, wanted)
+    found = np.zeros(len(good), dtype=np.int64)
+    found[~large] = rng.hypergeometric(good[~large], others[~large], wanted[~large])
+    # In an urn of that size it makes no visible difference whether rows are put back.
+    share = good[large] / (good[large] + others[large])
+    drawn = rng.binomial(wanted[large], share)
+    found[large] = np.clip(
+        drawn, np.maximum(wanted[large] - others[large], 0), np.minimum(good[large], wanted[large])
+    )
+    return found

@@ -218,7 +218,13 @@ class BottomUp(Partitioner):
     def __post_init__(self) -> None:
         require_int("nodes", self.nodes, at_least=1)
 
-    def run(self, problem: Problem, progress: Progress | None = None) -> Partition:
+    def run(
+        self,
+        problem: Problem,
+        progress: Progress | None = None,
+        *,
+        rng: np.random.Generator | None = None,
+    ) -> Partition:
         pool = _Pool(problem)
         item, classes = [pool.items[:0]], [pool.items[:0]]
         n = 0

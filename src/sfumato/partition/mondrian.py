@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar, Self, TypeAlias
 
 import numpy as np
@@ -16,13 +16,15 @@ from sfumato.partition.base import (
     Partitioner,
     Problem,
     Progress,
+    draw_rows,
+    secret_generator,
     starting_groups,
 )
 from sfumato.partition.labelling import is_ordered
 from sfumato.text import date_of, number_of
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
-Halving: TypeAlias = Callable[[IntArray, IntArray, IntArray, int], IntArray]
+Halving: TypeAlias = Callable[[IntArray, IntArray, IntArray, IntArray, int], IntArray]
 """Returns the rows of each portion that go to the upper half of its box."""
 
 
@@ -43,7 +45,8 @@ class Mondrian(Partitioner):
 
     Args:
         relaxed: Whether rows with the same value may go to both halves where no cut between
-            values is possible; else (strict) all cuts are between values.
+            values is possible; which of them is drawn at random. Else (strict) all cuts are
+            between values.
 
     Example:
         >>> Mondrian(relaxed=True).params()
@@ -64,7 +67,14 @@ class Mondrian(Partitioner):
             for free, attribute in zip(problem.free, problem.attributes, strict=True)
         )
 
-    def run(self, problem: Problem, progress: Progress | None = None) -> Partition:
+    def run(
+        self,
+        problem: Problem,
+        progress: Progress | None = None,
+        *,
+        rng: np.random.Generator | None = None,
+    ) -> Partition:
+        rng = secret_generator() if rng is None else rng
         lines = [
             Interval(problem, a) if as_interval else Branches(problem, a)
             for a, as_interval in enumerate(self.intervals(problem))
@@ -75,7 +85,7 @@ class Mondrian(Partitioner):
         classes = settled = 0
         while boxes.n:
             big = boxes.sizes >= 2 * problem.judge.least
-            cut = cut_boxes(problem, lines, boxes, big, relaxed=self.relaxed)
+            cut = cut_boxes(problem, lines, boxes, big, rng=rng if self.relaxed else None)
             item, rows, box = boxes.portions(~cut.done)
             done.append((item, rows, box + classes))
             classes += boxes.n - int(np.count_nonzero(cut.done))
@@ -268,7 +278,7 @@ def cut_boxes(
     boxes: Boxes,
     big: BoolArray,
     *,
-    relaxed: bool = False,
+    rng: np.random.Generator | None = None,
 ) -> "Cut":
     """Cut every big box that can be cut, on the widest attribute on which it can.
 
@@ -277,7 +287,8 @@ def cut_boxes(
         lines: The attributes to cut on.
         boxes: Where the rows are.
         big: Which boxes are to be cut.
-        relaxed: Whether rows with the same value may go to both halves.
+        rng: Draws which rows with the same values go to which half where no cut between values
+            is possible; None if all cuts are between values.
     """
     cut = Cut(boxes)
     if not big.any():
@@ -286,7 +297,10 @@ def cut_boxes(
     widths = np.array([view.widths for view in views])
     widths[:, ~big] = 0
     every = np.arange(boxes.n)
-    for split in (rows_above_middle, rows_above_median)[: 1 + relaxed]:
+    splits: list[Halving] = [_above_middle]
+    if rng is not None:
+        splits.append(partial(rows_above_median, rng=rng))
+    for split in splits:
         left = np.where(cut.done, 0, widths)
         for _ in lines:
             widest = np.argmax(left, axis=0)
@@ -309,7 +323,7 @@ def _try_cut(problem: Problem, view: View, chosen: BoolArray, cut: "Cut", split:
     number = np.cumsum(chosen) - 1
     n = int(number[-1]) + 1
     box, item, rows = number[boxes.box[at]], boxes.item[at], boxes.rows[at]
-    above = split(box, view.positions(at), rows, n)
+    above = split(box, view.positions(at), problem.alike[item], rows, n)
     below = rows - above
     lower, upper = below > 0, above > 0
     # Both halves of every box have rows, because the box was wide.
@@ -375,20 +389,47 @@ def rows_above_middle(box: IntArray, position: IntArray, rows: IntArray, n: int)
     return above
 
 
-def rows_above_median(box: IntArray, position: IntArray, rows: IntArray, n: int) -> IntArray:
+def _above_middle(
+    box: IntArray,
+    position: IntArray,
+    alike: IntArray,  # noqa: ARG001 - rows at one position stay together
+    rows: IntArray,
+    n: int,
+) -> IntArray:
+    return rows_above_middle(box, position, rows, n)
+
+
+def rows_above_median(
+    box: IntArray,
+    position: IntArray,
+    alike: IntArray,
+    rows: IntArray,
+    n: int,
+    *,
+    rng: np.random.Generator,
+) -> IntArray:
     """Cut every box at its median row, whatever its position; return the rows of the upper half.
 
-    >>> box, position = np.array([0, 0, 0]), np.array([4, 1, 3])
-    >>> rows_above_median(box, position, np.array([2, 1, 3]), 1).tolist()
+    Rows at one position are in the order of their other values; of rows that are alike
+    there too, those above the median are drawn.
+
+    >>> box, position, alike = np.array([0, 0, 0]), np.array([4, 1, 3]), np.array([2, 0, 1])
+    >>> rng = np.random.default_rng()
+    >>> rows_above_median(box, position, alike, np.array([2, 1, 3]), 1, rng=rng).tolist()
     [2, 0, 1]
     """
-    order = np.lexsort((position, box))
-    up_to = np.cumsum(rows[order])
+    order = np.lexsort((alike, position, box))
+    new = np.zeros(len(order), dtype=bool)
+    for key in (alike, position, box):
+        new |= np.diff(key[order], prepend=-1) != 0
+    first, of_set = np.flatnonzero(new), np.cumsum(new) - 1
+    # Rows that only sensitive values tell apart are one set.
+    size, of_box = sums(of_set, rows[order], len(first)), box[order][first]
     total = sums(box, rows, n)
-    before = (np.cumsum(total) - total)[box[order]]
-    lower = (total // 2)[box[order]]
+    before = (np.cumsum(total) - total)[of_box]
+    wanted = np.clip(np.cumsum(size) - before - (total // 2)[of_box], 0, size)
     above = np.empty(len(rows), dtype=np.int64)
-    above[order] = np.clip(up_to - before - lower, 0, rows[order])
+    above[order] = draw_rows(of_set, rows[order], wanted, rng)
     return above
 
 

@@ -13,6 +13,8 @@ from sfumato.partition.base import (
     Partitioner,
     Problem,
     Progress,
+    draw_rows,
+    secret_generator,
     starting_groups,
 )
 from sfumato.typing import BoolArray, FloatArray, IntArray
@@ -75,13 +77,14 @@ class UndoneRows:
     undone: BoolArray
 
 
-def undo_specialisation(problem: Problem, split: Split) -> UndoneRows:
+def undo_specialisation(problem: Problem, split: Split, rng: np.random.Generator) -> UndoneRows:
     """Send rows back that make what stays behind pass, while their children pass without them.
 
     Rows are taken in the order of how often they could be specialised further, those
-    that could least first; of equals the item with the lower number goes first. Where it
-    matters which values rows have, one that makes the group pass goes before all others,
-    and then one whose values the group does not have yet. If rows cannot be found one by
+    that could least first; then in the order of their quasi-identifiers; of rows with the
+    same quasi-identifiers any is drawn. Where it matters which values rows have, one that
+    makes the group pass goes before all others, and then one whose values the group does
+    not have yet. If rows cannot be found one by
     one, a group takes back its smallest child; if that is its only one or does not help,
     its specialisation is undone.
     """
@@ -92,9 +95,9 @@ def undo_specialisation(problem: Problem, split: Split) -> UndoneRows:
         part, at = split.part(failing)
         depth = further_steps(problem, part)
         if problem.judge.sizes_only:
-            found = _enough_rows(problem, part, depth)
+            found = _enough_rows(problem, part, depth, rng)
         else:
-            found = _OneByOne(problem, part, depth).run(failing)
+            found = _OneByOne(problem, part, depth, rng).run(failing)
         left = part.rows * ~part.kept + found
         still = failing & _failing_behind(problem, part, left)
         if still.any():
@@ -144,7 +147,9 @@ def further_steps(problem: Problem, split: Split) -> IntArray:
     return steps
 
 
-def _enough_rows(problem: Problem, split: Split, depth: IntArray) -> IntArray:
+def _enough_rows(
+    problem: Problem, split: Split, depth: IntArray, rng: np.random.Generator
+) -> IntArray:
     """Return rows that fill groups up to a class's least size, where only numbers matter."""
     least = problem.judge.least
     kept = split.kept
@@ -152,14 +157,29 @@ def _enough_rows(problem: Problem, split: Split, depth: IntArray) -> IntArray:
     needed = np.maximum(least - behind, 0)
     sizes = sums(split.child, split.rows, split.n_children)
     spare = np.where(split.passing, sizes - least, 0)
-    order = np.lexsort((split.item, depth, split.child))
-    possible = _hand_out(split.child[order], np.where(kept, split.rows, 0)[order], spare)
-    offered = np.zeros(len(split.rows), dtype=np.int64)
-    offered[order] = possible
-    order = np.lexsort((split.item, depth, split.group))
+    # Rows that only sensitive values tell apart are one set: sets are chosen, and rows are drawn.
+    order, first, of_set = _sort_alike(problem, split, depth)
+    child, group, deep = (each[order][first] for each in (split.child, split.group, depth))
+    size = sums(of_set, np.where(kept, split.rows, 0)[order], len(first))
+    offered = _hand_out(child, size, spare)
+    by_group = np.lexsort((problem.alike[split.item[order][first]], deep, group))
+    wanted = np.zeros(len(first), dtype=np.int64)
+    wanted[by_group] = _hand_out(group[by_group], offered[by_group], needed)
     taken = np.zeros(len(split.rows), dtype=np.int64)
-    taken[order] = _hand_out(split.group[order], offered[order], needed)
+    taken[order] = draw_rows(of_set, split.rows[order], wanted, rng)
     return taken
+
+
+def _sort_alike(
+    problem: Problem, split: Split, depth: IntArray
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return an order of portions in which those that are alike stand together, firsts and sets."""
+    alike = problem.alike[split.item]
+    order = np.lexsort((alike, depth, split.child))
+    new = np.zeros(len(order), dtype=bool)
+    for key in (alike, depth, split.child):
+        new |= np.diff(key[order], prepend=-1) != 0
+    return order, np.flatnonzero(new), np.cumsum(new) - 1
 
 
 def _hand_out(of_item: IntArray, rows: IntArray, most: IntArray) -> IntArray:
@@ -196,16 +216,23 @@ class _OneByOne:
 
     Only the kind of a row (what models see in it) and its child matter for the verdicts,
     so of each kind in each child the row that could be specialised least is the candidate.
+    Between candidates with the same quasi-identifiers that serve as well one is drawn, each
+    as often as it has rows.
     """
 
-    def __init__(self, problem: Problem, split: Split, depth: IntArray) -> None:
+    def __init__(
+        self, problem: Problem, split: Split, depth: IntArray, rng: np.random.Generator
+    ) -> None:
         self._problem = problem
+        self._rng = rng
+        self._depth = depth
+        self._alike = problem.alike[split.item]
         self._split = split
         self._left = split.rows.copy()
         self._taken = np.zeros(len(split.rows), dtype=np.int64)
         self._kind = problem.judge.kinds[split.item]
         self._n_kinds = int(self._kind.max(initial=0)) + 1
-        self._order = np.lexsort((split.item, depth, split.group))
+        self._order = np.lexsort((self._alike, depth, split.group))
 
     def run(self, failing: BoolArray) -> IntArray:
         """Send rows back until every group passes or none of its rows can go."""
@@ -236,14 +263,17 @@ class _OneByOne:
         return candidates[first], passes[first]
 
     def _candidates(self, active: BoolArray) -> IntArray:
-        """Return the first portions of each kind and child, a few per group, in order."""
+        """Return the first portions of each kind and child, a few per group, in a drawn order."""
         split = self._split
         order = self._order
         order = order[(active[split.group] & split.kept & (self._left > 0))[order]]
         key = split.child[order] * self._n_kinds + self._kind[order]
         _, first = np.unique(key, return_index=True)
-        first.sort()
         order = order[first]
+        # The smallest of several exponential times is each one's as often as its rate says.
+        drawn = self._rng.standard_exponential(len(order)) / self._left[order]
+        keys = (drawn, self._alike[order], self._depth[order], split.group[order])
+        order = order[np.lexsort(keys)]
         group = split.group[order]
         starts = np.flatnonzero(np.diff(group, prepend=-1))
         rank = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
@@ -350,7 +380,14 @@ class TopDown(Partitioner):
         if self.best not in known:
             raise ParameterError("best", self.best, f"one of {', '.join(known)}")
 
-    def run(self, problem: Problem, progress: Progress | None = None) -> Partition:
+    def run(
+        self,
+        problem: Problem,
+        progress: Progress | None = None,
+        *,
+        rng: np.random.Generator | None = None,
+    ) -> Partition:
+        rng = secret_generator() if rng is None else rng
         frontier = starting_groups(problem)
         done: list[tuple[IntArray, IntArray, IntArray]] = []
         classes = settled = 0
@@ -363,7 +400,7 @@ class TopDown(Partitioner):
             settled += int(rows.sum())
             if progress is not None:
                 progress(settled, problem.total)
-            frontier = _specialise(problem, frontier.part(~finished), chosen[~finished])
+            frontier = _specialise(problem, frontier.part(~finished), chosen[~finished], rng)
         return Partition.gather(done)
 
     def _choose(self, problem: Problem, frontier: Frontier) -> IntArray:
@@ -469,12 +506,14 @@ def _saved_per_row(problem: Problem, frontier: Frontier, attribute: int) -> Floa
     return mean
 
 
-def _specialise(problem: Problem, frontier: Frontier, chosen: IntArray) -> Frontier:
+def _specialise(
+    problem: Problem, frontier: Frontier, chosen: IntArray, rng: np.random.Generator
+) -> Frontier:
     """Specialise every group on its attribute, and return the groups that come of it."""
     if not len(frontier):
         return frontier
     split = _split(problem, frontier, chosen)
-    taken = undo_specialisation(problem, split)
+    taken = undo_specialisation(problem, split, rng)
     children = split.rows - taken.rows
     stay = (children > 0) & split.kept & ~taken.undone[split.group]
     below = number_keys(split.child[stay], split.n_children)

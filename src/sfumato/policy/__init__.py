@@ -2,6 +2,7 @@
 
 from sfumato.policy.parts import (
     FULL_DOMAIN,
+    Acceptance,
     ColumnRule,
     DecouplingRule,
     MethodRule,
@@ -16,6 +17,7 @@ from sfumato.policy.policy import GivenPolicy, Policy, policy_of
 
 __all__ = [
     "FULL_DOMAIN",
+    "Acceptance",
     "ColumnRule",
     "DecouplingRule",
     "GivenPolicy",

@@ -6,7 +6,7 @@ it means, what an editor may expect (JSON Schema) and how it is written.
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -40,6 +40,7 @@ from sfumato.policy.document import (
     type_schema,
 )
 from sfumato.schema import Role
+from sfumato.text import text_of
 
 # Members of families: found by name, made from settings, written and described to editors.
 
@@ -421,6 +422,16 @@ def _read_number(name: str, kind: Any, **bounds: float) -> Callable[[object], An
     return read_bounded
 
 
+_TEXTS: Schema = {"type": "array", "items": {"type": ["string", "number", "boolean"]}}
+
+
+def _read_texts(value: object) -> tuple[str, ...]:
+    """Read a list of values as the texts that they are in a table."""
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise Fault(f"must be a list of values as in [hiv, cancer], got {show(value)}")
+    return tuple(dict.fromkeys(text_of(each) for each in value))
+
+
 def _read_levels(value: object) -> tuple[int, int] | None:
     levels: tuple[int, int] | None = read(tuple[int, int] | None, value)
     if levels is not None:
@@ -435,15 +446,6 @@ def _read_levels(value: object) -> tuple[int, int] | None:
     return levels
 
 
-def _read_because(value: object) -> str | None:
-    reason: str | None = read(str | None, value)
-    if reason is None:
-        return None
-    if not reason.strip():
-        raise Fault("must say why, in words that readers of the release may see, got nothing")
-    return " ".join(reason.split())
-
-
 @dataclass(frozen=True, init=False)
 class ColumnRule(Part):
     """What a column is, and how it may be generalised.
@@ -453,8 +455,6 @@ class ColumnRule(Part):
     Example:
         >>> ColumnRule(role="quasi-identifier", levels=[0, 2]).levels
         (0, 2)
-        >>> ColumnRule.read({"plain": {"because": "on the clinic's door"}}).to_plain()
-        {'role': 'plain', 'because': "on the clinic's door"}
     """
 
     role: Role = setting(
@@ -488,21 +488,34 @@ class ColumnRule(Part):
         write=plain,
         sparse=True,
     )  # fmt: skip
-    because: str | None = setting(
-        _read_because,
-        "Why a plain column is published as it is, although it may single people out. The manifest "
-        "of a release repeats it.",
-        {"type": ["string", "null"], "minLength": 1},
-        default=None,
+
+    secret: tuple[str, ...] = setting(
+        _read_texts,
+        "Values of a sensitive column that are worse to be known than others (sensitive).",
+        _TEXTS,
+        default=(),
+        write=list,
+        sparse=True,
+    )
+    harmless: tuple[str, ...] = setting(
+        _read_texts,
+        "Values of a sensitive column that no person minds to be known (sensitive).",
+        _TEXTS,
+        default=(),
+        write=list,
         sparse=True,
     )
 
     def _contradictions(self, given: Mapping[str, object]) -> Faults:
+        both = sorted({*self.secret} & {*self.harmless})
+        if both:
+            return [(("secret",), f"{both[0]!r} is among the harmless values too: choose one.")]
         uses = {
+            "secret": (Role.SENSITIVE,),
+            "harmless": (Role.SENSITIVE,),
             "hierarchy": (Role.QUASI_IDENTIFIER, Role.SENSITIVE),
             "weight": (Role.QUASI_IDENTIFIER,),
             "levels": (Role.QUASI_IDENTIFIER,),
-            "because": (Role.PLAIN,),
         }
         text = (
             "{!r} means nothing for a column that is {}: only {} columns have one. Remove it or "
@@ -510,15 +523,6 @@ class ColumnRule(Part):
         )
         wrong = [key for key, roles in uses.items() if key in given and self.role not in roles]
         return [((key,), text.format(key, self.role, " and ".join(uses[key]))) for key in wrong[:1]]
-
-    @classmethod
-    def read(cls, value: object) -> Self:
-        """Read a rule; its settings may also be given under its role, as in {plain: {…}}."""
-        if isinstance(value, Mapping) and len(value) == 1:
-            [(role, settings)] = value.items()
-            if role in list(Role) and isinstance(settings, Mapping) and "role" not in settings:
-                value = {"role": role, **settings}
-        return super().read(value)
 
     @classmethod
     def _read_short(cls, value: object) -> Self:
@@ -829,6 +833,64 @@ def _read_people(value: object) -> int:
     people: int = read(int, value)
     require_int("people", people, at_least=0)
     return people
+
+
+@dataclass(frozen=True, init=False)
+class Acceptance(Part):
+    """A finding that the publisher knows of and accepts, with the reason and a name.
+
+    It stays visible in the verdict, the report and the evidence, and no release with one is
+    answered with a plain *yes*.
+
+    Example:
+        >>> known = Acceptance(
+        ...     column="death", because="who has a cause of death is dead", by="A. Turing")
+        >>> known.covers("dependency", ("death",), 120), known.covers("linking", (), 120)
+        (True, False)
+        >>> print(known)
+        Accepted by A. Turing: who has a cause of death is dead.
+    """
+
+    example = "{column: death, because: it follows from the cause, by: A. Turing}"
+
+    column: str = setting(
+        partial(read, str), "The sensitive column that is told.", {"type": "string"}
+    )
+    because: str = setting(partial(read, str), "Why it is accepted.", {"type": "string"})
+    by: str = setting(partial(read, str), "Who accepts it.", {"type": "string"})
+    attack: str | None = setting(
+        partial(read, str | None),
+        "The attack that tells it; without it, any.",
+        {"type": ["string", "null"]},
+        default=None,
+        sparse=True,
+    )
+    people: int | None = setting(
+        _read_number("people", int | None, at_least=0),
+        "For how many people at most; without it, any number.",
+        {"type": ["integer", "null"], "minimum": 0},
+        default=None,
+        sparse=True,
+    )
+
+    def _contradictions(self, given: Mapping[str, object]) -> Faults:
+        return [
+            ((name,), f"{name!r} is empty: an acceptance says {means}")
+            for name, means in (("because", "why"), ("by", "who"), ("column", "of what"))
+            if not getattr(self, name).strip()
+        ]
+
+    def covers(self, attack: str, columns: Sequence[str], people: int) -> bool:
+        """Return whether it is this finding: all columns that an attack tells."""
+        return (
+            bool(columns)
+            and all(column == self.column for column in columns)
+            and self.attack in (None, attack)
+            and (self.people is None or people <= self.people)
+        )
+
+    def __str__(self) -> str:
+        return f"Accepted by {self.by}: {self.because.rstrip('.')}."
 
 
 @dataclass(frozen=True, init=False)

@@ -28,6 +28,7 @@ from sfumato.policy.document import (
 from sfumato.policy.parts import (
     FULL_DOMAIN,
     ROLES,
+    Acceptance,
     ColumnRule,
     DecouplingRule,
     Families,
@@ -81,6 +82,14 @@ def contradictions(policy: "Policy") -> Faults:
             f"searches none. Remove it, or choose method: {FULL_DOMAIN}"
         )
         faults.append((("search",), text))
+    faults.extend(
+        (
+            ("accept", position, "column"),
+            f"{each.column!r} is no sensitive column. {suggest(each.column, policy.sensitive)}",
+        )
+        for position, each in enumerate(policy.accept)
+        if each.column not in policy.sensitive
+    )
     return [*faults, *_decoupling_faults(policy)]
 
 
@@ -128,11 +137,14 @@ def _column_faults(policy: "Policy", model: PrivacyModel) -> Faults:
             text = f"protects {name!r}, which is {role}: it must be a sensitive column. {near}"
             faults.append((at, text))
         elif model.needs_hierarchy and not policy.columns[name].hierarchy:
+            at_level = getattr(model, "level", None) is not None
+            does = "takes the labels of" if at_level else "measures distances in"
+            other = "name its categories" if at_level else "choose another distance"
             text = (
-                f"measures distances in the hierarchy of {name!r}, which has none. "
-                "Give the column a hierarchy, or choose another distance."
+                f"{does} the hierarchy of {name!r}, which has none. "
+                f"Give the column a hierarchy, or {other}."
             )
-            faults.append((("distance",), text))
+            faults.append((("level" if at_level else "distance",), text))
     return faults
 
 
@@ -184,6 +196,12 @@ def _read_models(value: object) -> tuple[PrivacyModel, ...]:
             f"Add at least one, as in {{model: k-anonymity, k: 5}}. {suggest('', sorted(MODELS))}"
         )
     return tuple(_each(dict(enumerate(value)), _read_model, []).values())
+
+
+def _read_acceptances(value: object) -> tuple[Acceptance, ...]:
+    if not isinstance(value, list | tuple):
+        raise Fault(f"must be a list, as in [{Acceptance.example}], got {show(value)}")
+    return tuple(_each(dict(enumerate(value)), Acceptance.read, []).values())
 
 
 def _read_model(value: object) -> PrivacyModel:
@@ -315,6 +333,14 @@ class Policy(Part):
     verdict: Tolerance = part(
         Tolerance, "When attacks speak against a release.", Tolerance(), sparse=True
     )
+    accept: tuple[Acceptance, ...] = setting(
+        _read_acceptances,
+        "Findings that are known and accepted, each with a reason and a name.",
+        lambda families: {"type": "array", "items": Acceptance.schema(families)},
+        default=(),
+        write=lambda accepted: [each.to_plain() for each in accepted],
+        sparse=True,
+    )
     _places: Places = field(default=Places(), init=False, repr=False, compare=False)
 
     def _contradictions(self, given: Mapping[str, object]) -> Faults:
@@ -432,10 +458,6 @@ class Policy(Part):
     def with_role(self, role: Role) -> tuple[str, ...]:
         """Return the named columns of a role, in the order of the policy."""
         return tuple(name for name, rule in self.columns.items() if rule.role is role)
-
-    def role_of(self, name: str) -> Role | None:
-        """Return the role of a column; None if the policy gives it none."""
-        return self.columns[name].role if name in self.columns else self.other
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:

@@ -332,6 +332,7 @@ def deciding(
     *,
     budget: Budget | None = None,
     output: str | None = None,
+    rng: np.random.Generator,
     report: Progress,
 ) -> Iterator[DecidedRows]:
     """Count a table and decide what becomes of it; rows that workers made go after the block.
@@ -343,6 +344,7 @@ def deciding(
         asked: The same policy, or what `with_findings` made of it.
         budget: How much memory the decision may take; None for as much as it needs.
         output: The table of a database that will be written, if it is one.
+        rng: Draws among rows that are alike where they part ways.
         report: Told how far each stage is.
     """
     partitioner = policy.make_method(PARTITIONERS)
@@ -351,10 +353,12 @@ def deciding(
     if counts.total == 0:
         raise InputError("the table has no rows: there is nobody to protect and nothing to publish")
     if asked is not policy:
-        yield DecidedRows(decide(policy, asked, counts, None, report), found.notes, table)
+        decision = decide(policy, asked, counts, None, rng=rng, report=report)
+        yield DecidedRows(decision, found.notes, table)
     elif budget is None or partitioner is None or not found.notes:
         within = found.policy
-        decision = decide(within, within, counts, count_population(policy, report), report)
+        population = count_population(policy, report)
+        decision = decide(within, within, counts, population, rng=rng, report=report)
         yield DecidedRows(decision, found.notes, table)
     else:
         from sfumato.recode.fragments import decided_in_fragments
@@ -404,6 +408,8 @@ def decide(
     asked: Policy,
     counts: FrequencySet,
     population: FrequencySet | None,
+    *,
+    rng: np.random.Generator,
     report: Progress,
 ) -> Decision:
     """Decide what becomes of a counted table.
@@ -413,17 +419,22 @@ def decide(
         asked: The same policy, or what `with_findings` made of it.
         counts: The table, over the columns that `asked` decides on.
         population: All people the data was drawn from, if the policy names them.
+        rng: Draws among rows that are alike where they part ways.
         report: Told how far each stage is.
     """
     partitioner = policy.make_method(PARTITIONERS)
     if asked is not policy:
-        return decide_refined(policy, asked, partitioner, counts, report)
+        return decide_refined(policy, asked, partitioner, counts, rng=rng, progress=report)
     if partitioner is None:
         return decide_full_domain(
             policy, counts, population, lambda checks: report("search", checks, None)
         )
     return decide_locally(
-        policy, partitioner, counts, lambda done, total: report("partition", done, total)
+        policy,
+        partitioner,
+        counts,
+        rng=rng,
+        progress=lambda done, total: report("partition", done, total),
     )
 
 
@@ -540,7 +551,12 @@ def why_infeasible(policy: Policy, checker: Checker, found: Found) -> str:
 
 
 def decide_locally(
-    policy: Policy, partitioner: Partitioner, counts: FrequencySet, progress: PartitionProgress
+    policy: Policy,
+    partitioner: Partitioner,
+    counts: FrequencySet,
+    *,
+    rng: np.random.Generator,
+    progress: PartitionProgress | None = None,
 ) -> Decision:
     """Divide the rows into classes that keep the promises, each with labels of its own."""
     ready = prepare(policy, counts)
@@ -549,7 +565,7 @@ def decide_locally(
         policy.models, ready.counts, ready.sensitive, ready.limit, matches_any=matches_any
     )
     problem = make_problem(policy, ready)
-    partition = partitioner.run(problem, progress)
+    partition = partitioner.run(problem, progress, rng=rng)
     labelled = label_partition(problem, partition, partitioner.intervals(problem))
     method = {"name": partitioner.name, **partitioner.params()}
     return local_decision(policy, labelled, counts, ready, method)
@@ -639,6 +655,8 @@ def decide_refined(
     refined: Policy,
     partitioner: Partitioner | None,
     counts: FrequencySet,
+    *,
+    rng: np.random.Generator,
     progress: Progress,
 ) -> Decision:
     """Decide as the policy says, then generalise further what breaks the refined policy.
@@ -648,6 +666,7 @@ def decide_refined(
         refined: The same policy with what `with_findings` added.
         partitioner: The local method; None for one level per column.
         counts: The table over the refined policy's columns.
+        rng: Draws among rows that are alike where they part ways.
         progress: Told how far each stage is.
     """
     ready = prepare(refined, counts)
@@ -667,7 +686,9 @@ def decide_refined(
         method = {"name": FULL_DOMAIN}
     else:
         before = replace(problem, models=policy.models)
-        partition = partitioner.run(before, lambda done, total: progress("partition", done, total))
+        partition = partitioner.run(
+            before, lambda done, total: progress("partition", done, total), rng=rng
+        )
         intervals = partitioner.intervals(problem)
         method = {"name": partitioner.name, **partitioner.params()}
     from sfumato.partition.bottomup import refine

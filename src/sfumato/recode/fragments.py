@@ -27,6 +27,7 @@ from sfumato.partition import (
     cut_into_fragments,
     label_partition,
 )
+from sfumato.partition.base import secret_generator
 from sfumato.policy import Missing, Policy
 from sfumato.recode.budget import Budget, BudgetedCounts
 from sfumato.recode.deciding import (
@@ -95,10 +96,11 @@ class Solver:
             sums(groups.of_item, np.ones(len(rows), dtype=np.int64), groups.n),
         )
         problem = replace(self.problem, counts=counts, limit=int(self.limits[number]))
-        settled = solve(problem, self.partitioner)
+        # What is drawn here, among rows that are alike, cannot be drawn again.
+        rng = secret_generator()
+        settled = solve(problem, self.partitioner, rng)
         recoding = settled.recoding(counts, np.arange(len(counts)))
-        # Which of equal rows become what is drawn here, and it cannot be drawn again.
-        portions = Portions(recoding.starts, recoding.rows, np.random.default_rng())
+        portions = Portions(recoding.starts, recoding.rows, rng)
         classes = recoding.classes[portions.hand_out(groups.of_item)]
         published = self._publish(rows, settled, classes)
         starred = 0 if self.stars is None else settled.suppressed + (number == 0) * self.stars
@@ -127,10 +129,12 @@ class Solver:
         return pa.table(made)
 
 
-def solve(problem: Problem, partitioner: Partitioner) -> LabelledPartition:
+def solve(
+    problem: Problem, partitioner: Partitioner, rng: np.random.Generator
+) -> LabelledPartition:
     """Divide and label a fragment; where a method suppresses too much, leave it in one piece."""
     intervals = partitioner.intervals(problem)
-    found = label_partition(problem, partitioner.run(problem), intervals)
+    found = label_partition(problem, partitioner.run(problem, rng=rng), intervals)
     if found.suppressed <= problem.limit:
         return found
     n = len(problem.counts)

@@ -266,7 +266,9 @@ class DecoupledRelease(Showable):
                 "of them: anonymise the table first, with sf.anonymize"
             )
         for table in grouped.sensitive:
-            same = table.largest(len(grouped)) == grouped.sizes
+            # A missing value hides no person: the others still have the same.
+            largest = table.largest(len(grouped))
+            same = (largest > 0) & (largest == table.totals(len(grouped)))
             rows = int(grouped.sizes[same & (grouped.sizes > 1)].sum())
             if rows:
                 found.append(

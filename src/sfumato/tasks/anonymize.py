@@ -16,9 +16,15 @@ from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.recode.budget import Budget
 from sfumato.recode.deciding import deciding, with_findings
 from sfumato.releases.manifest import PUBLISHED, build_manifest
-from sfumato.releases.places import LabelledPopulation, RecodedRows, UnpublishedRelease, place_for
+from sfumato.releases.places import (
+    LabelledPopulation,
+    Place,
+    RecodedRows,
+    UnpublishedRelease,
+    place_for,
+)
 from sfumato.releases.release import Release
-from sfumato.tables import open_table
+from sfumato.tables import Table, open_table
 from sfumato.typing import Progress, silent
 
 if TYPE_CHECKING:
@@ -81,8 +87,9 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
             coarser levels and the release says from which. A local method divides a table of
             Spark into fragments, which its workers solve with as much memory each, and refuses
             other tables. None: as much as the combinations take.
-        seed: Fixes the random order of the rows, for tests and experiments. Such a release
-            is marked as reproducible: it is not for publication.
+        seed: Fixes the random order of the rows, and which of rows that are alike a local method
+            puts where, for tests and experiments. Such a release is marked as reproducible: it
+            is not for publication.
         progress: Told how far each stage is.
 
     Example:
@@ -114,17 +121,52 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     table = open_table(data)
     if quasi_identifiers is not None:
         _warn_of_unnamed(policy, table.columns)
+    rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
+    return make_release(
+        table,
+        policy,
+        place,
+        refine=refine,
+        budget=budget,
+        rng=rng,
+        reproducible=seed is not None,
+        report=report,
+    )
+
+
+def make_release(
+    table: Table,
+    policy: Policy,
+    place: Place,
+    *,
+    refine: "Findings | Sequence[Findings] | None" = None,
+    budget: Budget | None = None,
+    rng: np.random.Generator,
+    reproducible: bool = False,
+    report: Progress,
+) -> Release:
+    """Publish a table in a place, as `anonymize` does; equal generators make equal decisions.
+
+    Args:
+        table: The table.
+        policy: What must hold.
+        place: Where the release goes.
+        refine: What was found in earlier releases of the table.
+        budget: How much memory the decision may take; None for as much as it needs.
+        rng: Draws the order of the rows, and among rows that are alike where they part ways.
+        reproducible: Whether others know its seed.
+        report: Told how far each stage is.
+    """
     roles = policy.check_against(table.columns)
     place.require_room(table, roles)
     asked = policy if refine is None else with_findings(policy, refine)
     columns = [name for name, role in roles.items() if role in PUBLISHED]
-    rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
     with deciding(
-        table, columns, policy, asked, budget=budget, output=place.table, report=report
+        table, columns, policy, asked, budget=budget, output=place.table, rng=rng, report=report
     ) as (decision, notes, rows):
         release = UnpublishedRelease(
             [RecodedRows(rows, decision.recoding, columns, asked.suppression.rows, rng)],
-            build_manifest(asked, roles, decision, reproducible=seed is not None, notes=notes),
+            build_manifest(asked, roles, decision, reproducible=reproducible, notes=notes),
             report,
             LabelledPopulation.of(asked, decision.recoding),
         )

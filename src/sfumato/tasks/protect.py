@@ -1,5 +1,6 @@
 """Protect: anonymise, detect, refine or decouple, detect again, in one call."""
 
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -16,10 +17,10 @@ from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.recode.deciding import count_population, counted_columns, decide, with_findings
 from sfumato.recode.recoded import recode_counts
 from sfumato.releases.manifest import build_manifest
-from sfumato.releases.places import place_for
+from sfumato.releases.places import Memory, Place, place_for
 from sfumato.releases.release import DecoupledRelease, Release, open_stored
-from sfumato.tables import DatabaseTable
-from sfumato.tasks.anonymize import anonymize
+from sfumato.tables import DatabaseTable, open_table
+from sfumato.tasks.anonymize import make_release
 from sfumato.tasks.decouple import decouple
 from sfumato.tasks.detect import detect
 from sfumato.typing import Progress, silent
@@ -34,11 +35,13 @@ class Attempts:
     Args:
         table: The opened table.
         policy: What every attempt keeps.
+        seed: A secret number from which every attempt draws, so that equal ones are equal.
         report: Told how far each stage is.
     """
 
-    def __init__(self, table: DatabaseTable, policy: Policy, report: Progress) -> None:
+    def __init__(self, table: DatabaseTable, policy: Policy, seed: int, report: Progress) -> None:
         self._table = table
+        self._seed = seed
         self._policy = policy
         self._report = report
         self._roles = policy.check_against(table.columns)
@@ -55,8 +58,10 @@ class Attempts:
         asked = with_findings(self._policy, refine) if refine else self._policy
         decided = counted_columns(asked)
         counts = self._counts.project(decided)
-        decision = decide(self._policy, asked, counts, self._population, self._report)
-        rng = np.random.default_rng()
+        rng = np.random.default_rng(self._seed)
+        decision = decide(
+            self._policy, asked, counts, self._population, rng=rng, report=self._report
+        )
         published = recode_counts(self._counts, decision.recoding, decided, rng)
         manifest = build_manifest(asked, self._roles, decision, reproducible=False)
         # Suppressed rows are not among these counts, not even as stars.
@@ -200,22 +205,28 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     policy = policy_of(policy)
     if method is not None:
         policy = policy.with_method(method)
+    # All attempts draw the same: what is published in the end is what was looked at.
+    seed = secrets.randbits(128)
     table, attempts = open_stored(data), None
     if table is not None:
         # Before anything is tried, and even if it is decoupled in the end.
         place.require_room(table, policy.check_against(table.columns))
-        attempts = Attempts(table, policy, progress or silent)
+        attempts = Attempts(table, policy, seed, progress or silent)
     # One connection for all that follows: a file may not be open twice.
     data = table or data
 
     def look(release: Release | DecoupledRelease) -> Findings:
         return detect(release, alpha=alpha, support=support, progress=progress)
 
-    def anonymize_with(**where: Any) -> Release:  # noqa: ANN401 - options of anonymize
-        return anonymize(data, policy, refine=refine, progress=progress, **where)
+    def publish(place: Place) -> Release:
+        rng = np.random.default_rng(seed)
+        opened = open_table(data)
+        return make_release(
+            opened, policy, place, refine=refine, rng=rng, report=progress or silent
+        )
 
     def attempt() -> Release:
-        return anonymize_with() if attempts is None else attempts.release(refine)
+        return publish(Memory()) if attempts is None else attempts.release(refine)
 
     refine: list[Findings] = []
     release = attempt()
@@ -234,7 +245,7 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     apart = steps[-1].findings.advice().decouple
     if decouple_with is None or not apart:
         if output is not None:
-            release = anonymize_with(output=output, format=format, force=force)
+            release = publish(place)
         return ProtectedRelease(release, tuple(steps), blocked)
     decoupled = decouple(
         release, decouple_with, output=output, format=format, force=force, progress=progress

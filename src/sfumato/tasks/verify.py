@@ -19,12 +19,6 @@ from sfumato.content import (
     Table,
 )
 from sfumato.decouplings.base import GroupedTables, Kind
-from sfumato.drafting.unprotected import (
-    ColumnFinding,
-    find_unprotected,
-    findings_table,
-    told_first,
-)
 from sfumato.errors import (
     ParameterError,
     SfumatoError,
@@ -33,9 +27,10 @@ from sfumato.errors import (
     require_number,
 )
 from sfumato.harm import HarmRule
-from sfumato.policy import GivenPolicy, Policy, RiskLevels, Tolerance, policy_of
+from sfumato.policy import Acceptance, GivenPolicy, Policy, RiskLevels, Tolerance, policy_of
 from sfumato.releases.opening import Published, open_release
 from sfumato.tables import open_table
+from sfumato.text import join_words
 from sfumato.verifier import Check, Verdict
 
 # May this be published? The promises and the attacks, under one answer.
@@ -49,8 +44,9 @@ class Assessment(Showable):
     """Everything that was found out about a release, and whether it may be published.
 
     The answer is *no* if a promise is broken or could not be checked, or if an attack the release
-    is to withstand puts more people at risk than are allowed; *with care* if some belief about
-    a person reaches the level `high` without that; else *yes*.
+    is to withstand puts more people at risk than are allowed. It is *with care* if without that
+    a belief about a person is of level *moderate* or more (see `sfumato.harm`), if a finding was
+    accepted, or if an attack that applies was not tried; else *yes*.
 
     Does not promise: that the roles are right, or that there is no better attack.
 
@@ -71,8 +67,8 @@ class Assessment(Showable):
     allowed: int = 0
     """How many people may be at risk by any one attack."""
 
-    columns: tuple[ColumnFinding, ...] = ()
-    """What published columns that nothing protects give away."""
+    untried: tuple[str, ...] = ()
+    """The names of attacks that apply and were not asked for."""
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -93,32 +89,47 @@ class Assessment(Showable):
 
     @property
     def succeeded(self) -> tuple[Outcome, ...]:
-        """The attacks that put more people at risk than are allowed."""
-        return tuple(each for each in self.attacks if each.judged and each.people > self.allowed)
+        """The attacks that put more people at risk than are allowed, and were not accepted."""
+        return tuple(
+            each for each in self.judged if each.people > self.allowed and not each.accepted
+        )
 
     @property
-    def named(self) -> tuple[ColumnFinding, ...]:
-        """The published columns that name people, unless the publisher said why."""
-        return tuple(each for each in self.columns if each.answer == "no")
+    def judged(self) -> tuple[Outcome, ...]:
+        """The attacks that the release is to withstand."""
+        return tuple(each for each in self.attacks if each.judged and each.tried)
+
+    @property
+    def accepted(self) -> tuple[Outcome, ...]:
+        """The attacks that succeed and were accepted, with a reason."""
+        return tuple(each for each in self.judged if each.level and each.accepted)
+
+    @property
+    def concerns(self) -> tuple[Outcome, ...]:
+        """The attacks that are no reason to refuse and still give something away, worst first."""
+        left = [
+            each
+            for each in self.judged
+            if each.level and not each.accepted and each not in self.succeeded
+        ]
+        return tuple(sorted(left, key=_weight))
 
     @property
     def holds(self) -> bool:
-        """Whether it may be published: promises hold, no attack succeeds, no column names people.
+        """Whether it may be published: every promise holds and no attack succeeds.
 
         A table that promises nothing is judged by the attacks alone; if there were none, nothing
         was looked at, and that is no yes.
         """
         kept = self.verdict.holds if self.checks else bool(self.attacks)
-        return kept and not self.succeeded and not self.named
+        return kept and not self.succeeded
 
     @property
     def answer(self) -> Answer:
         """The answer in a word or two: yes, with care, no."""
         if not self.holds:
             return "no"
-        beliefs = [each.posterior for each in self.attacks if each.judged and each.gain]
-        strongest = max((p for p in beliefs if p is not None), default=0.0)
-        return "with care" if self.columns or strongest >= self.levels.high else "yes"
+        return "with care" if self.concerns or self.accepted or self.untried else "yes"
 
     @property
     def why(self) -> tuple[str, ...]:
@@ -129,24 +140,30 @@ class Assessment(Showable):
             for check in self.checks
             if check.status != "holds"
         ]
-        attacked = [str(outcome) for outcome in self.succeeded]
-        columns = told_first(self.columns)
-        if broken or attacked or self.named:
-            return (*broken, *told_first(self.named), *attacked)
+        attacked = [outcome.reason for outcome in _distinct(self.succeeded)]
+        if broken or attacked:
+            return (*broken, *attacked, *self._accepted)
         if self.answer == "with care":
-            risky = [
-                each
-                for each in self.attacks
-                if each.judged and each.gain and (each.posterior or 0) >= self.levels.high
-            ]
-            risky.sort(key=lambda each: -(each.posterior or 0))
-            return (*(str(outcome) for outcome in risky), *columns)
+            care = tuple(outcome.reason for outcome in _distinct(self.concerns))
+            return (*care, *self._accepted, *self._untried)
         kept = f"all {len(self.checks)} promises hold" if self.checks else "nothing is promised"
         told = [each for each in self.attacks if not each.judged and each.people]
         # What is only told is no reason to refuse, and still not to be denied.
         those = " that is judged" if told else ""
         also = tuple(f"told only: {outcome}" for outcome in told)
         return (f"{kept} and no attack{those} puts anybody at risk", *also)
+
+    @property
+    def _accepted(self) -> tuple[str, ...]:
+        return tuple(f"accepted: {each.reason} {each.accepted}" for each in self.accepted)
+
+    @property
+    def _untried(self) -> tuple[str, ...]:
+        if not self.untried:
+            return ()
+        applies = "they apply" if len(self.untried) > 1 else "it applies"
+        told = f"not tried, though {applies}: {join_words(self.untried)}"
+        return (f"{told}; leave out --attack and --only-promises to try all",)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values that JSON can hold."""
@@ -157,8 +174,8 @@ class Assessment(Showable):
             "why": list(self.why),
             "levels": self.levels.to_plain(),
             "allowed": self.allowed,
+            "untried": list(self.untried),
             "attacks": [outcome.to_dict() for outcome in self.attacks],
-            "columns": [found.to_dict() for found in self.columns],
         }
 
     @property
@@ -168,18 +185,16 @@ class Assessment(Showable):
 
     def content(self) -> Content:
         """Return the checks, the attacks, their worst cases, and the answer."""
-        parts: list[Part] = [Sentence("Nothing is promised.")]
+        reasons = [f"{why[:1].upper()}{why[1:]}" for why in self.why]
+        parts: list[Part] = [Listing.of(reasons, most=12)]
         if self.checks:
             promises = self.verdict.content()
-            parts = [Sentence(promises.headline), *promises.parts]
+            parts += [Sentence(promises.headline), *promises.parts]
+        else:
+            parts.append(Sentence("Nothing is promised."))
         tried = [outcome for outcome in self.attacks if outcome.tried]
         if tried:
             parts.append(Table.of("", _HEADINGS, map(self._attack_row, tried), most=None))
-        worst = [f"{each.attack}: {each.worst[0]}" for each in self.succeeded if each.worst]
-        if worst:
-            parts.append(Listing.of(worst, caption="Worst cases"))
-        if self.columns:
-            parts.append(findings_table(self.columns, "Columns that nothing protects"))
         missing = [f"{each.attack} ({each.note})" for each in self.attacks if not each.tried]
         if missing:
             parts.append(Sentence("Not tried: " + ", ".join(missing)))
@@ -191,6 +206,7 @@ class Assessment(Showable):
             outcome.about,
             self.result_of(outcome),
             f"{outcome.people} of {outcome.of}",
+            outcome.high,
             "" if outcome.prior is None else Share(outcome.prior),
             Share(outcome.posterior or 0.0),
         ]
@@ -199,7 +215,11 @@ class Assessment(Showable):
         """Return whether an attack was withstood, puts people at risk, or is only shown."""
         if not outcome.judged:
             return Badge("told")
-        return Badge("at risk" if outcome.people > self.allowed else "withstood")
+        if outcome.accepted and outcome.level:
+            return Badge("accepted")
+        if outcome.people > self.allowed:
+            return Badge("at risk")
+        return Badge(str(outcome.level) if outcome.level else "withstood")
 
     def __repr__(self) -> str:
         return (
@@ -211,10 +231,34 @@ _HEADINGS = (
     "attack",
     Heading("on", "The sensitive column it is after, and the setting it was tried with."),
     Heading("result", "Told: worth knowing, but no reason to refuse the release."),
-    Heading("people at risk", "Those of whom something is believed that is as good as known."),
+    Heading("people at risk", "Those of whom what is believed harms them very highly."),
+    Heading("high", "Those of whom it harms them highly."),
     Heading("before", "In the worst case, the belief without the release."),
     Heading("after", "In the worst case, the belief with it."),
 )
+
+
+def _weight(outcome: Outcome) -> tuple[int, int, float]:
+    """Return where an outcome stands among others: the worst level and most people first."""
+    return -outcome.level, -outcome.concerned, -(outcome.posterior or 0.0)
+
+
+def _distinct(found: Sequence[Outcome]) -> list[Outcome]:
+    """Return outcomes without those that say no more than another: several find one class."""
+    kept: list[Outcome] = []
+    for each in sorted(found, key=_weight):
+        worst = each.worst[:1]
+        known = set(worst[0].who) if worst else set()
+        said = any(
+            other.columns == each.columns
+            and other.level >= each.level
+            and other.worst
+            and set(other.worst[0].who) == known
+            for other in kept
+        )
+        if not said:
+            kept.append(each)
+    return kept
 
 
 def verify(  # noqa: PLR0913 - all but two have a default and are named
@@ -237,10 +281,8 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     is held to its own manifest, and to the policy too if one is given: that its manifest
     promises less than the policy asks is then a broken check. A plain table is held to the policy
     as it stands; nothing is generalised, and no row counts as suppressed. Then every attack
-    that applies is run, and every published column that nothing protects is looked at: one that
-    names people is a *no*, one that singles people out, or has no role, leaves *with care* at
-    best. A person is at risk if an adversary's belief reaches the threshold and the
-    release at least halved the doubt.
+    that applies is run. A person is at risk if what an adversary believes of them is likely and the
+    release made it so: see `sfumato.harm.HarmRule`.
 
     Does not promise: that the roles are right. A column that others know and that is not
     named a quasi-identifier protects no person.
@@ -291,14 +333,11 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     if not isinstance(attacks, bool) and not attacks:
         raise ParameterError("attacks", attacks, "True, False, or a list of names or attacks")
     if not attacks:
-        _require_promises(verdict, policy)
+        return Assessment(_require_promises(verdict, policy), untried=("every attack",))
     try:
         if release.manifest is not None and not release.manifest.rows.published:
             # No person is in it, so none can be betrayed.
             return Assessment(verdict)
-        columns = find_unprotected(release)
-        if not attacks:
-            return Assessment(verdict, columns=columns)
         target = target_of(release)
         levels = release.risk_levels
     except SfumatoError:
@@ -313,11 +352,33 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     rule = tolerated.rule(levels, threshold)
     chosen = list(ATTACKS) if attacks is True else attacks
     allowed = tolerated.people if people is None else people
-    return Assessment(verdict, outcomes(target, chosen, rule), levels, allowed, columns)
+    found = outcomes(target, chosen, rule)
+    if policy is not None:
+        found = tuple(accept(outcome, policy.accept) for outcome in found)
+    untried = _untried(target, found, rule)
+    return Assessment(verdict, found, levels, allowed, untried)
 
 
-def _require_promises(verdict: Verdict, policy: Policy | None) -> None:
-    """Raise for a plain table that promises nothing and is not attacked."""
+def accept(outcome: Outcome, accepted: Sequence[Acceptance]) -> Outcome:
+    """Return an outcome with the reason for which a policy accepts it, if it does."""
+    if not outcome.level or not outcome.judged:
+        return outcome
+    for each in accepted:
+        if each.covers(outcome.attack, outcome.columns, outcome.concerned):
+            return replace(outcome, accepted=str(each))
+    return outcome
+
+
+def _untried(target: Target, found: Sequence[Outcome], rule: HarmRule) -> tuple[str, ...]:
+    """Return the names of attacks that apply to a release and were not tried on it."""
+    tried = {outcome.attack for outcome in found}
+    return tuple(
+        name for name in ATTACKS if name not in tried and ATTACKS[name].against(target, rule)
+    )
+
+
+def _require_promises(verdict: Verdict, policy: Policy | None) -> Verdict:
+    """Return the verdict; raise for a plain table that promises nothing and is not attacked."""
     if policy is None and not verdict.checks:
         raise ParameterError(
             "policy",
@@ -326,6 +387,7 @@ def _require_promises(verdict: Verdict, policy: Policy | None) -> None:
             why="a plain table promises nothing by itself. Name the policy it should keep "
             "(-p policy.yaml), give the folder of a release, or let it be attacked",
         )
+    return verdict
 
 
 def _inform(

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from sfumato.errors import InputError, SfumatoError, UnknownColumnError, some
-from sfumato.text import STAR, in_order, text_of
+from sfumato.text import STAR, date_of, in_order, number_of, text_of
 from sfumato.verifier.counting import Countable, Counts, count, readable, text_key
 from sfumato.verifier.promises import Check, Promise, Promises, is_number, status
 
@@ -260,6 +260,11 @@ def below(found: Number, promised: Number) -> bool:
     return found < promised and not same(found, promised, _EXACT)
 
 
+def spans_at_least(found: Number, promised: Number) -> bool:
+    """`found >= promised` of lengths in any unit: rounding is forgiven in proportion only."""
+    return found >= Fraction(promised) * (1 - Fraction(1, 10**9))
+
+
 @dataclass(frozen=True)
 class Bound:
     """A figure of each group that must keep to one parameter of the model."""
@@ -271,7 +276,7 @@ class Bound:
     @property
     def worst(self) -> Callable[..., Number]:
         """The function that finds the worst of several figures: the least or the greatest."""
-        return min if self.keeps is at_least else max
+        return min if self.keeps in (at_least, spans_at_least) else max
 
 
 @dataclass(frozen=True)
@@ -513,6 +518,94 @@ def _categories(
     return category, weigh
 
 
+def category_share(promise: Promise, table: Groups) -> Finding:
+    """Judge whether every category has at most this share of the rows with a known value."""
+    column = promise.text("column")
+    category_of = _category_finder(promise, table, column)
+
+    def figure(known: Known) -> Number:
+        if not known:
+            return math.inf
+        rows: dict[object, int] = defaultdict(int)
+        for value, c in known.items():
+            category = category_of(text_of(value))
+            if category is not None:
+                rows[category] += c
+        return Fraction(max(rows.values(), default=0), sum(known.values()))
+
+    return judge_groups(promise, table, [_bound(promise, table, "share", figure, at_most)])
+
+
+def _category_finder(
+    promise: Promise, table: Groups, column: str
+) -> Callable[[str], object | None]:
+    """Return what finds the category of a text: the list it is in, or its label at a level."""
+    if promise.parameters.get("level") is None:
+        named = promise.lists_of_texts("categories")
+        found = {value: i for i, values in enumerate(named) for value in values}
+        if not named or len(found) < sum(map(len, named)):
+            raise InputError(
+                f"{promise.model}: categories must be disjoint lists, and one at least"
+            )
+        return found.get
+    if promise.parameters.get("categories") is not None:
+        raise InputError(f"{promise.model}: categories or level, not both")
+    paths = _paths(table.hierarchies.get(column), table.reference_of(column), column)
+    labels = {text_of(value): path for value, path in paths.items() if value is not None}
+    height = len(next(iter(labels.values()), ()))
+    level = promise.number("level")
+    if level != int(level) or not (1 <= level < height or not labels):
+        raise InputError(
+            f"{promise.model}: level must be a whole number from 1 to {height - 1}, got {level}"
+        )
+
+    def of(text: str) -> object | None:
+        label, top = labels[text][int(level) - 1], labels[text][-1]
+        return None if label == top else label
+
+    return of
+
+
+def k_e_anonymity(promise: Promise, table: Groups) -> Finding:
+    """Judge whether k different numbers or more, and largest - smallest >= e."""
+    column = promise.text("column")
+    number = _numbers(table.reference_of(column), column)
+
+    def distinct(known: Known) -> Number:
+        return len({number[value] for value in known})
+
+    def width(known: Known) -> Number:
+        on_line = [number[value] for value in known]
+        wide = max(on_line) - min(on_line) if on_line else Fraction(0)
+        return wide if wide < _WIDEST else math.inf
+
+    return judge_groups(
+        promise,
+        table,
+        [
+            _bound(promise, table, "k", distinct),
+            _bound(promise, table, "e", width, spans_at_least),
+        ],
+    )
+
+
+_WIDEST = Fraction(10) ** 308
+"""What a float can hold; wider than that is wide enough for every promise."""
+
+
+def _numbers(values: Iterable[object], column: str) -> dict[object, Fraction]:
+    """Read every known value as an exact number, or every one as a day."""
+    known = [value for value in values if value is not None]
+    wrong = [value for value in known if number_of(value) is None]
+    if not wrong:
+        # As it is written, and zero if a float is: 1e-999999 is no number to count with.
+        return {v: Fraction(text_of(v).strip()) if number_of(v) else Fraction(0) for v in known}
+    days = {value: date_of(value) for value in known}
+    if None in days.values():
+        raise InputError(f"{column!r} has values that are neither numbers nor days: {some(wrong)}")
+    return {value: Fraction(day.toordinal()) for value, day in days.items() if day is not None}
+
+
 # Models that compare each class with the whole published table.
 #
 # A missing value is one more value here: a class where the diagnosis is missing more often than
@@ -662,6 +755,8 @@ MODEL_CHECKS: dict[str, Callable[[Promise, Groups], Finding]] = {
     "p-sensitive-k-anonymity": p_sensitive,
     "p-alpha-sensitive-k-anonymity": p_alpha_sensitive,
     "enhanced-p-alpha-sensitive-k-anonymity": enhanced_p_alpha_sensitive,
+    "category-share": category_share,
+    "k-e-anonymity": k_e_anonymity,
     "t-closeness": t_closeness,
     "basic-beta-likeness": basic_beta_likeness,
     "enhanced-beta-likeness": enhanced_beta_likeness,
