@@ -167,6 +167,12 @@ class EquivalenceClasses:
     unseen: int = 0
     """The people of the population in classes that the table does not show at all."""
 
+    suppressed: int = 0
+    """Rows that are not shown."""
+
+    scattered: bool = False
+    """Whether suppressed rows may also be of people in classes that the table shows."""
+
     def __len__(self) -> int:
         return len(self.sizes)
 
@@ -208,10 +214,12 @@ class EquivalenceClasses:
         }
         population = None if self.population is None else add(self.population)
         own = None if self.own is None else add(self.own)
-        return EquivalenceClasses(add(self.sizes), sensitive, population, own, self.unseen)
+        return replace(
+            self, sizes=add(self.sizes), sensitive=sensitive, population=population, own=own
+        )
 
     def keep(self, keep: np.ndarray, *, own_reference: bool = False) -> "EquivalenceClasses":
-        """Remove the classes where `keep` is false.
+        """Remove the classes where `keep` is false: their rows are suppressed, their people unseen.
 
         With `own_reference` the remaining rows become what classes are compared with.
         """
@@ -226,9 +234,17 @@ class EquivalenceClasses:
             sensitive[name] = ValueCounts(
                 counts.column, number[counts.class_id[entries]], value, rows, reference
             )
-        population = None if self.population is None else self.population[keep]
-        own = None if self.own is None else self.own[keep]
-        return EquivalenceClasses(self.sizes[keep], sensitive, population, own, self.unseen)
+        population = self.population
+        hidden = 0 if population is None else int(population[~keep].sum())
+        return EquivalenceClasses(
+            self.sizes[keep],
+            sensitive,
+            None if population is None else population[keep],
+            None if self.own is None else self.own[keep],
+            self.unseen + hidden,
+            self.suppressed + int(self.rows[~keep].sum()),
+            self.scattered,
+        )
 
 
 def reference_of(value: IntArray, rows: IntArray, n_values: int) -> IntArray:
@@ -348,7 +364,9 @@ def overlapping(
             for name, counts in classes.sensitive.items():
                 found[name].append(_spread(counts, of_their, mine, my_group, n))
     sensitive = _collect(found, classes.sensitive, own_reference=own_reference)
-    return EquivalenceClasses(sizes, sensitive, population, classes.sizes, classes.unseen)
+    return replace(
+        classes, sizes=sizes, sensitive=sensitive, population=population, own=classes.sizes
+    )
 
 
 def _common_groups(

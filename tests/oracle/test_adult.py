@@ -73,6 +73,12 @@ def title(case) -> str:
 def check_optimum(case, check):
     *_, found = BestFirst().run(check)
     assert found.proven
+    presence = any(model["model"] == "delta-presence" for model in case["models"])
+    if presence and case["limit"]:
+        # That tool judges the classes that are shown and no others: what is suppressed or absent
+        # breaks no promise there, as it does here. So it may lose less.
+        assert found.loss >= case["expected"] - 1e-9
+        return
     assert found.loss == pytest.approx(case["expected"], rel=1e-9, abs=1e-9)
 
 

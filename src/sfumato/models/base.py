@@ -51,6 +51,9 @@ class PrivacyModel(ABC):
     needs_numbers: ClassVar[bool] = False
     """Whether the sensitive column must hold numbers, or days."""
 
+    counts_presence: ClassVar[bool] = False
+    """Whether it says how likely a person of the population is in the table."""
+
     stricter: ClassVar[Mapping[str, int]] = {}
     """The direction in which each number promises more: 1 if a larger one does, -1 if a smaller."""
 
@@ -120,6 +123,10 @@ class PrivacyModel(ABC):
         Suppressing rows cannot bring an absent class back, only generalising can.
         """
         return False
+
+    def passes_unseen(self, classes: EquivalenceClasses) -> bool:
+        """Return whether it holds of those people of a population whom no class shows."""
+        return True
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -59,6 +59,8 @@ class PreparedTable:
     attributes: tuple[Attribute, ...]
     sensitive: Mapping[str, SensitiveColumn]
     population: FrequencySet | None = None
+    lacking: int | None = None
+    """Rows that are suppressed because a quasi-identifier is missing; None if such rows stay."""
 
     @property
     def ladders(self) -> list[Ladder]:
@@ -73,6 +75,7 @@ def prepare(
     names = policy.quasi_identifiers
     limit = policy.suppression.most_rows(counts.total)
     items = np.arange(len(counts))
+    lacking = None
     if policy.missing is Missing.SUPPRESS:
         whole = counts
         counts, items = without_missing(whole, names)
@@ -98,7 +101,7 @@ def prepare(
         )
         for name, frequency in frequencies.items()
     )
-    return PreparedTable(counts, items, limit, attributes, sensitive, population)
+    return PreparedTable(counts, items, limit, attributes, sensitive, population, lacking)
 
 
 def make_checker(
@@ -121,7 +124,7 @@ def make_checker(
 
 def checker_of(policy: Policy, ready: PreparedTable, *, own_reference: bool = True) -> Checker:
     """Build the checker of a policy for a table that is ready."""
-    return Checker(
+    checker = Checker(
         Grouping(ready.counts, ready.ladders, ready.sensitive, ready.population),
         lattice_of(policy, ready.ladders),
         policy.models,
@@ -131,6 +134,8 @@ def checker_of(policy: Policy, ready: PreparedTable, *, own_reference: bool = Tr
         own_reference=own_reference,
         matches_any=policy.missing is Missing.MATCHES_ANY,
     )
+    checker.scattered = policy.missing is Missing.SUPPRESS
+    return checker
 
 
 def make_problem(policy: Policy, ready: PreparedTable) -> Problem:
@@ -275,6 +280,29 @@ def refuse_impossible(
                 f"no release can keep {shown}: even if all {counts.total} rows were one class, it "
                 f"would have {figures(measured)}. Ask for less."
             )
+
+
+def _refuse_presence(policy: Policy, ready: PreparedTable) -> None:
+    """Raise if missing values leave open how many people of a population are in which class."""
+    models = [model for model in policy.models if model.counts_presence]
+    if not models:
+        return
+    tables = [ready.counts] if ready.population is None else [ready.counts, ready.population]
+    some_missing = any(
+        table.column(name).missing >= 0 for table in tables for name in policy.quasi_identifiers
+    )
+    if policy.missing is Missing.MATCHES_ANY and some_missing:
+        raise InfeasibleError(
+            f"{models[0].name} cannot be kept with missing: matches-any where quasi-identifiers "
+            "are missing: which class a person is in, and so who is in the table, cannot be "
+            "counted. Choose missing: own-value."
+        )
+    if ready.lacking:
+        raise InfeasibleError(
+            f"{models[0].name} cannot be kept with missing: suppress: the {ready.lacking} rows "
+            "that miss a quasi-identifier may be of any person of the population. Choose missing: "
+            "own-value, or remove these rows from the table."
+        )
 
 
 def _plain(value: float) -> float:
@@ -450,6 +478,7 @@ def decide_full_domain(
     """Find the node that loses least among those that keep the promises."""
     ready = prepare(policy, counts, population)
     matches_any = policy.missing is Missing.MATCHES_ANY
+    _refuse_presence(policy, ready)
     refuse_impossible(
         policy.models, ready.counts, ready.sensitive, ready.limit, matches_any=matches_any
     )

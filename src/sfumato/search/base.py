@@ -3,7 +3,7 @@
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import ClassVar
 
@@ -164,18 +164,19 @@ class Checker:
         self.on_check: Callable[[int], None] | None = None
         """Called with the number of checks after each: a long search shows that it is alive."""
 
+        self.scattered = False
+        """Whether rows that miss a quasi-identifier are suppressed: they may be of any person."""
+
         # Where classes overlap, leaving some out shrinks others, and a mean over the table
         # need not fall with it: then a table model is only itself, not what it declares.
         parts = [
             None if self.matches_any and isinstance(model, TableModel) else model.absorbing_part
             for model in models
         ]
-        # People of the population whose class is absent are plainly not in the table, unless
-        # their class may be one that was too small to be published.
+        # People of the population whose class is absent are plainly not in the table; what is
+        # absent at a node is so at every node below.
         self._needs_every_class = any(model.needs_every_class for model in models)
-        self._absence_excused = limit > 0 and any(
-            part is not None and not part.needs_population for part in parts
-        )
+        self._of_population = tuple(model for model in models if model.needs_population)
         self._absorbing = tuple(part for part in parts if part is not None)
         self.all_absorbing = all(part is model for part, model in zip(parts, models, strict=True))
         # Overlapping classes do not merge the way the declarations speak of, except that what
@@ -227,19 +228,20 @@ class Checker:
         if not self.all_absorbing:
             keep = self._settle(part, classes, keep, self._per_class, self._per_table)
             judged = self._checked_node(node, part, classes, keep)
-        valid = judged.suppressed <= self.limit
+        valid = judged.suppressed <= self.limit and self._passes_unseen(classes, judged)
         absent = self._needs_every_class and classes.unseen > 0
-        if absent and not (self._absence_excused and judged.suppressed):
-            valid = False
         loss = self.loss.of(judged) if valid or always else np.inf
-        hopeless = (
-            sure.suppressed > self.limit
-            or (self.strict and not valid)
-            or (absent and not self._absence_excused)
-        )
+        hopeless = sure.suppressed > self.limit or (self.strict and not valid) or absent
         return Outcome(
             node, valid, judged.suppressed, sure.suppressed, hopeless, loss, judged, sure
         )
+
+    def _passes_unseen(self, classes: EquivalenceClasses, judged: CheckedNode) -> bool:
+        """Return whether the models hold of those people of a population whom no class shows."""
+        if not self._of_population:
+            return True
+        left = replace(classes.keep(judged.keep), scattered=self.scattered)
+        return all(model.passes_unseen(left) for model in self._of_population)
 
     def _settle(
         self,

@@ -68,6 +68,7 @@ class Groups:
     reference: Mapping[str, Mapping[object, int]]
     """Per sensitive column, the rows of each value in the whole table."""
 
+    hidden: "Absence"
     hierarchies: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
     @classmethod
@@ -122,7 +123,8 @@ class Groups:
             name: _add_up(tally.values[name] for tally in tallies.values()) for name in columns
         }
         rows = sum(tally.rows for tally in tallies.values())
-        return cls(quasi_identifiers, groups, rows, reference, promises.hierarchies)
+        hidden = Absence.of(tallies, promises)
+        return cls(quasi_identifiers, groups, rows, reference, hidden, promises.hierarchies)
 
     def reference_of(self, column: str) -> Mapping[object, int]:
         """Return the whole table's counts of a sensitive column."""
@@ -134,6 +136,43 @@ class Groups:
         """Raise an error if there is no population to compare with."""
         if any(group.population is None for group in self.groups):
             raise InputError("no population was given to compare with")
+
+
+@dataclass(frozen=True)
+class Absence:
+    """What a table does not show of the population: people, and suppressed rows."""
+
+    classes: tuple[tuple[str | None, ...], ...] = ()
+    """The classes of the population that no published row is in."""
+
+    people: int = 0
+    """The people of the population in these classes."""
+
+    rows: int = 0
+    """The suppressed rows: each is of a person in one of these classes."""
+
+    anywhere: bool = False
+    """Whether a suppressed row may also be of a person in a class that is published."""
+
+    lacking: bool = False
+    """Whether cells are missing, of rows or people, that match any value."""
+
+    @classmethod
+    def of(cls, keys: Iterable[Key], promises: Promises) -> "Absence":
+        """Compare the published keys with the population."""
+        if promises.population is None:
+            return cls()
+        texts = {text_key(key) for key in keys}
+        people = {key: n for key, n in promises.population.items() if n}
+        absent = {key: n for key, n in people.items() if key not in texts}
+        gaps = any(None in key for several in (texts, people) for key in several)
+        return cls(
+            tuple(absent),
+            sum(absent.values()),
+            promises.suppressed,
+            anywhere=promises.missing == "suppress" and promises.suppressed > 0,
+            lacking=promises.missing == "matches-any" and gaps,
+        )
 
 
 class _Tally:
@@ -368,10 +407,33 @@ def k_map(promise: Promise, table: Groups) -> Finding:
 
 
 def delta_presence(promise: Promise, table: Groups) -> Finding:
-    """Judge whether minimum <= n / people <= maximum, for every published class."""
+    """Judge whether minimum <= n / people <= maximum, for every class of the population.
+
+    Of people whose class is not published it is known that their class is empty or was
+    suppressed: there is no least presence. Suppressed rows are of some of these people, so all of
+    them together are one more class.
+    """
     table.require_population()
+    hidden = table.hidden
+    if hidden.lacking:
+        raise InputError(
+            "missing cells match any value, so it cannot be said who is in which class"
+        )
     bounds = [Bound("minimum", _presence, at_least), Bound("maximum", _presence, at_most)]
-    return judge_groups(promise, table, bounds)
+    finding = judge_groups(promise, table, bounds)
+    if not hidden.people and not hidden.anywhere:
+        return finding
+    most = math.inf if hidden.anywhere else Fraction(hidden.rows, hidden.people)
+    shown = [_presence(group) for group in table.groups]
+    found: dict[str, Number] = {"minimum": 0, "maximum": max([most, *shown])}
+    faults = [finding.detail]
+    if promise.number("minimum") > 0:
+        where = f", for example {some(hidden.classes, most=1)}" if hidden.classes else ""
+        faults.append(f"{hidden.people} people of the population are in no published class{where}")
+    if not at_most(most, promise.number("maximum")):
+        faults.append(f"{hidden.rows} suppressed rows are of {hidden.people} people")
+    detail = "; ".join(filter(None, faults))
+    return Finding(found, holds=finding.holds and not detail, worst=finding.worst, detail=detail)
 
 
 def _models_people(group: Group) -> int:
@@ -857,15 +919,13 @@ def _nothing_missing(table: Groups) -> Check:
 def _absent_classes(table: Groups, promises: Promises) -> list[Check]:
     """Check that no class of the population is absent, where a least presence is promised.
 
-    Suppressed rows make classes absent too, which tells nothing of who was in them; so
-    this is looked at only where it is said that no row was suppressed.
+    Whether its rows were suppressed or it never had any makes no difference: a class is
+    suppressed because it breaks a promise.
     """
     least = [m for m in promises.models if m.get("model") == "delta-presence" and m.get("minimum")]
-    said = promises.published is not None and not promises.suppressed
-    if not least or promises.population is None or not said:
+    if not least or promises.population is None or promises.published is None:
         return []
-    seen = {text_key(group.key) for group in table.groups}
-    absent = [key for key, people in promises.population.items() if people and key not in seen]
+    absent = table.hidden.classes
     detail = f"for example {some(absent, most=1)}" if absent else ""
     return [Check("absent classes", status(holds=not absent), 0, len(absent), detail)]
 
