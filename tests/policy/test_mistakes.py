@@ -40,7 +40,7 @@ MISTAKES = {
         column("{role: quasi-identifier, wait: 2}"),
         (
             "p, line 3, columns.age.wait: unknown key 'wait'. Did you mean 'weight'? "
-            "Known: 'role', 'hierarchy', 'weight', 'levels', 'secret', 'harmless'."
+            "Known: 'role', 'hierarchy', 'weight', 'levels', 'secret', 'harmless', 'because'."
         ),
     ),
     "an unknown key of the suppression": (

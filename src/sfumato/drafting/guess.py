@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
 from statistics import fmean
 from typing import NamedTuple
@@ -37,27 +38,33 @@ _WORDS: tuple[tuple[Meaning, str], ...] = (
     (Meaning(_ID, "a person's name"), """
         surname, firstname, lastname, fullname, forename, first name, last name, full name,
         given name, family name, middle name, maiden name, birth name, user name, username,
-        nickname, vorname, nachname, familienname, geburtsname, rufname, prenom, nom de famille,
-        apellido, apellidos"""),
-    (Meaning(_ID, "an e-mail address"), "email, e mail, mail, correo, courriel"),
+        nickname, vorname, nachname, familienname, geburtsname, rufname, prenom, prenoms,
+        nom de famille, nom complet, nom et prenom, apellido, apellidos, nombre completo,
+        nombre y apellidos"""),
+    (Meaning(_ID, "an e-mail address"), """
+        email, e mail, mail, emailadresse, mailadresse, correo, correo electronico, courriel"""),
     (Meaning(_ID, "a telephone number"), """
-        phone, telephone, tel, mobile, cellphone, fax, telefon, telefonnummer, handy,
-        handynummer, telefono, movil"""),
+        phone, telephone, tel, mobile, cellphone, fax, telefon, telefonnummer, telefonnr, handy,
+        handynummer, mobilnummer, rufnummer, telefono, movil, celular"""),
     (Meaning(_ID, "an address"), """
         street, address, addr, house number, strasse, hausnummer, adresse, anschrift, rue,
-        direccion, calle, ip, ip address, mac address, url, website, homepage"""),
+        direccion, domicilio, calle, ip, ip address, mac address, url, website, homepage"""),
     (Meaning(_ID, "a number given to one person"), """
         ssn, social security, nhs, mrn, iban, bic, passport, passport number, driver license,
         drivers license, licence plate, license plate, tax number, taxpayer, nino, dni, nie,
         nif, account number, credit card, card number, insurance number,
         sozialversicherungsnummer, versichertennummer, versicherungsnummer,
         krankenversichertennummer, steuernummer, reisepass, kontonummer, patientennummer,
-        fallnummer, kundennummer, personalnummer, matrikelnummer, numero de securite sociale,
-        nir, passeport, pasaporte, cuenta"""),
+        fallnummer, kundennummer, personalnummer, matrikelnummer, ausweisnummer, aktenzeichen,
+        steuer id, pseudonym, medical record, hospital number, national id, social insurance,
+        numero de securite sociale, numero de dossier, numero patient, matricule, identifiant,
+        nir, passeport, pasaporte, cuenta, cedula, historia clinica, expediente"""),
     (Meaning(_QI, "an age"), "age, ages, alter, edad, lebensalter"),
     (Meaning(_QI, "a date in a life"), """
-        birth, birthday, birthdate, dob, born, yob, geburt, geburtsdatum, geburtstag,
-        geburtsjahr, naissance, nacimiento, death, dod, died on, sterbedatum, deces, date,
+        birth, birthday, birthdate, dob, born, yob, geburt, geburtsdatum, geburtstag, gebdat,
+        geburtsjahr, geboren, naissance, ddn, nacimiento, death, dod, died on, deathdate,
+        sterbedatum, sterbetag, todesdatum, todestag, gestorben, verstorben, deces, defuncion,
+        fallecimiento, muerte, date,
         datum, fecha, year, month, day, jahr, monat, annee, mois, jour, ano, mes, admission,
         admitted, discharge, discharged, visit, aufnahme, aufnahmedatum, entlassung,
         entlassungsdatum, entree, sortie, ingreso hospital, timestamp"""),
@@ -106,6 +113,10 @@ _WORDS: tuple[tuple[Meaning, str], ...] = (
         bildung, schulabschluss, abschluss, beruf, tatigkeit, taetigkeit, arbeitgeber, branche,
         formation, diplome, metier, emploi, employeur, educacion, estudios, ocupacion,
         profesion, trabajo, empleo"""),
+    (Meaning(_QI, "a survey weight"), """
+        survey weight, sampling weight, sample weight, person weight, design weight, fnlwgt,
+        pweight, perwt, wgt, wt, finalwgt, weighting, hochrechnungsfaktor, gewichtung,
+        ponderation, ponderacion, factor de expansion, peso muestral"""),
     (Meaning(_QI, "the body"), """
         height, weight, bmi, blood group, blood type, eye color, eye colour, hair color, hair
         colour, grosse, gewicht, taille, poids, altura, estatura, peso"""),
@@ -114,17 +125,57 @@ _WORDS: tuple[tuple[Meaning, str], ...] = (
 _NAMING = Meaning(_ID, "a name or number given to one person")
 _NAMES_ONE = frozenset({
     "id", "ids", "uid", "uuid", "guid", "pid", "key", "login",
-    "name", "names", "nom", "noms", "nombre", "nombres",
+    "name", "names", "nom", "noms", "nombre", "nombres", "kennung", "kennziffer",
 })  # fmt: skip
+_FOR_NAMES = frozenset({"name", "names", "nom", "noms", "nombre", "nombres"})
 _WHOLE = frozenset({
     "patient", "person", "customer", "client", "employee", "student", "member", "subject",
     "participant", "user", "patientin", "kunde", "kundin", "mitarbeiter", "cliente", "paciente",
 })  # fmt: skip
 """Say something only when they are the whole name."""
 
+_PERSONS = _WHOLE | {
+    "people", "persons", "pat", "respondent", "proband", "individual", "insured", "citizen",
+    "resident", "child", "mother", "father", "pupil", "worker", "staff", "volunteer", "donor",
+    "victim", "suspect", "offender", "inmate", "personne", "persona", "individu", "individuo",
+    "enfant", "eleve", "alumno", "empleado", "usuario", "utilisateur", "salarie", "etudiant",
+    "estudiante", "sujet", "sujeto", "versicherter", "teilnehmer", "teilnehmerin", "schueler",
+    "studierende", "befragte", "bewohner", "kind", "panelist", "applicant", "borrower", "owner",
+    "tenant", "player", "author", "voter", "driver",
+}  # fmt: skip
+_BESIDE = frozenset({"of", "the", "de", "del", "des", "du", "der", "unique", "anon", "pseudo"})
+
+
+def is_of_a_person(name: str) -> bool:
+    """Return whether a name is that of a person's name or number, and of nothing else's.
+
+    >>> [is_of_a_person(name) for name in ("id", "Patient-ID", "nom", "ssn", "hospital_id", "age")]
+    [True, True, True, True, False, False]
+    """
+    meaning, said = meaning_of(name), set(words(name))
+    if meaning is None or meaning.role is not Role.IDENTIFIER:
+        return False
+    return meaning is not _NAMING or not said - _NAMES_ONE - _PERSONS - _BESIDE
+
+
 _COUNTS_UP = frozenset({
     "number", "no", "nr", "num", "numero", "nummer", "index", "idx", "record", "row", "rownum",
-    "ref",
+    "ref", "seq", "seqn", "sequence", "serial", "case", "caseid", "lfd", "dossier", "folio",
+    "referenz",
+})  # fmt: skip
+_ENDS = ("nummer", "nr", "kennung", "schluessel", "schlussel", "kennzeichen")
+"""Ends of German words for something that is numbered."""
+
+_LIFE_DATES = frozenset({
+    "birth", "birthday", "birthdate", "dob", "born", "geburt", "geburtsdatum", "geburtstag",
+    "gebdat", "geboren", "naissance", "ddn", "nacimiento", "death", "dod", "died", "deathdate",
+    "sterbedatum", "sterbetag", "todesdatum", "todestag", "gestorben", "verstorben", "deces",
+    "defuncion", "fallecimiento", "muerte",
+})  # fmt: skip
+_COORDINATES = frozenset({
+    "latitude", "longitude", "lat", "lon", "long", "lng", "gps", "coordinates", "coordinate",
+    "coord", "coords", "geo", "breitengrad", "laengengrad", "langengrad", "koordinaten",
+    "coordonnees", "latitud", "longitud", "coordenadas",
 })  # fmt: skip
 
 _PHRASES: dict[tuple[str, ...], Meaning] = {}
@@ -176,7 +227,8 @@ def counts_up(name: str) -> bool:
     (True, True, False)
     """
     said = words(name)
-    return not (_NAMES_ONE | _COUNTS_UP).isdisjoint(said)
+    known = not (_NAMES_ONE | _COUNTS_UP).isdisjoint(said)
+    return known or any(word.endswith(_ENDS) and len(word) > 4 for word in said)
 
 
 _LOOKED_AT = 1000
@@ -188,14 +240,86 @@ _ENOUGH = 20
 
 _PATTERNS = {
     "e-mail addresses": re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+"),
-    "telephone numbers": re.compile(r"(\+\d|\(\d)[\d ()./-]{6,20}"),
     "account numbers (IBAN)": re.compile(r"[A-Z]{2}\d{2} ?([A-Z0-9]{4} ?){2,7}[A-Z0-9]{1,4}"),
+    "card numbers": re.compile(r"\d{4}([ -]\d{4}){3}"),
     "social security numbers": re.compile(r"\d{3}-\d{2}-\d{4}"),
+    "national numbers of people": re.compile(
+        r"\d{8}-?[A-Z]|[XYZ]-?\d{7}-?[A-Z]"  # Spain
+        r"|[A-Z]{2} ?\d{2} ?\d{2} ?\d{2} ?[A-D]"  # United Kingdom
+        r"|[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z]"  # Italy
+        r"|(19|20)?\d{6}[-+A]\d{3}[0-9A-Z]"  # Sweden, Denmark, Finland
+        r"|\d{2} ?\d{6} ?[A-Z] ?\d{3}"  # Germany, pensions
+        r"|[A-Z]\d{9}"  # Germany, health insurance
+        r"|\d{2} \d{3} \d{3} \d{3}"  # Germany, taxes
+        r"|[12] \d{2} \d{2} \w{2} \d{3} \d{3}( \d{2})?"  # France
+        r"|756\.\d{4}\.\d{4}\.\d{2}"  # Switzerland
+        r"|\d{3}\.\d{3}\.\d{3}-\d{2}|\d{1,2}\.\d{3}\.\d{3}-[\dkK]"  # Brazil, Chile
+    ),
     "unique identifiers (UUID)": re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"),
-    "internet addresses": re.compile(r"\w{3,6}://\S+|\d{1,3}(\.\d{1,3}){3}"),
+    "hashes": re.compile(r"([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})", re.IGNORECASE),
+    "internet addresses": re.compile(
+        r"\w{3,6}://\S+|www\.\S+|\d{1,3}(\.\d{1,3}){3}|([0-9a-fA-F]{0,4}:){4,7}[0-9a-fA-F]{1,4}"
+        r"|([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}|@\w{2,40}"
+    ),
+    "coordinates": re.compile(r"\D{0,8}[-+]?\d{1,3}\.\d{3,}\D{1,4}[-+]?\d{1,3}\.\d{3,}\D{0,3}"),
+    "telephone numbers": re.compile(
+        r"(\+\d|\(\d|00\d|0\d{1,4}[ /-])[\d ()./-]{6,20}"
+        r"|\(?\d{3}\)?[-. ]\d{3}[-. ]\d{4}|[6-9]\d{2} \d{3} \d{3}"
+    ),
 }
-"""Values that name a person whatever the column is called."""
+"""Values that name or find a person whatever the column is called."""
 
+_DAY = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})")
+"""A day as people write it, such as 29.02.2020 or 2/29/2020."""
+
+_FIGURE = re.compile(r"[<>~≤≥≈]? ?[-+]?\d[\d.,' ]*( ?[^\d\s]{1,5})?")
+"""A number as people write it: with a sign, with separators, with a unit."""
+
+_LIFETIME = 40
+"""Days of more years than this are days of births or deaths rather than of visits."""
+
+_FREQUENT_NAMES = """
+    aaron abdul adam adriana agnes ahmed aisha alan alberto alejandro alexander ali alice alicia
+    alvarez amanda amelia amy ana anders anderson andre andrea andreas andrew angela anita anke
+    ann anna anne annette anthony antoine antonio arthur astrid barbara bauer beatriz becker ben
+    benjamin bernard bernd bert bianchi birgit bob braun brian brigitte brown bruno camille carl
+    carla carlos carmen carol caroline catherine cecile celine charles chen chloe chris christa
+    christian christine christopher claire clara claudia claus cristina daniel daniela david
+    davis deborah denise dennis devries diana diaz diego dieter dmitri dominique donald dora
+    dorothy dubois dupont durand eduardo edward elena elisabeth elizabeth ella ellen emil emilia
+    emily emma eric erik erika ernst esther eva evelyn fatima felix fernandez fernando ferrari
+    fischer florian fournier francisco frank frans franz fred frederic friedrich fritz gabriel
+    gabriela gabriele garcia georg george gerard gerd gerhard giovanni girard gisela giulia
+    gloria gomez gonzalez grace greta guido guillaume gustav hannah hans hansen harry hartmann
+    hassan heather heidi heike heinrich heinz helen helena helga helmut henri henry herbert
+    hermann hernandez hoffmann hofmann hugo ian ibrahim ida ines inge ingrid irene iris irma
+    isabel isabelle ivan ivanov jack jacob jacqueline jacques jakob james jan jana jane janet
+    jansen jean jennifer jens jessica jill jim jimenez joan joe johan johann johannes john
+    johnson jonas jonathan jones jorge jose josef joseph juan judith julia julian julie julien
+    jurgen jutta karen karin karl kate katharina kathrin katja kaya kevin khan klaus klein koch
+    kowalski krause kristin krueger kruger kumar kurt lange larry larsen laura laurent lea
+    lefebvre lehmann lena leo leon leonie leroy linda lisa liza lopez lorenzo louis louise luca
+    lucas lucia lucy luis luisa luise lukas maier maja manfred manuel marc marcel marco margaret
+    maria marianne marie mario marion mark markus marta martha martin martina martinez mary
+    mateo mathias matteo matthew matthias max mehmet melanie meyer mia michael michel miguel
+    miller mohamed mohammed monica monika monique moore moreau morel moreno moritz mueller
+    muller nadia nancy natalia natalie neumann nguyen nicolas nicole nielsen nikolaus nina noah
+    nora novak nowak olaf olga oliver olsen oscar otto pablo pascal patel patricia patrick paul
+    paula paulina pedro perez peter petra philip philipp philippe pierre pilar rachel rafael
+    rainer rajesh ralf ramon raul rebecca regina renate richard richter rita robert roberto
+    rodriguez roger roland romero rosa rosemary rossi roux ruben rudolf ruiz russo ruth sabine
+    sally samuel sanchez sandra sara sarah schaefer schafer schmidt schneider schroder schroeder
+    schulz schwarz sebastian sergio sharma silke silvia simon simone singh smith sofia sonia
+    sophia sophie stefan stefanie stephan stephanie stephen steven susan susanne sven sylvie
+    tanja taylor teresa theo theresa thierry thomas thompson tim timothy tobias tom tomas tony
+    ulrich ulrike ursula ute uwe valentina valerie vanessa vera veronica veronique victor
+    vincent visser volker wagner walter wang weber werner wilhelm williams wilma wilson wolf
+    wolfgang xavier yasmin yilmaz yves yvonne zimmermann zoe
+"""
+_PEOPLE = frozenset(_FREQUENT_NAMES.split())
+"""Frequent names of people in the languages of `_WORDS`, as `words` spells them."""
+
+_LIKE_IDENTIFIER = "looks like an identifier"
 _OTHERS_MAY_KNOW = "others may know it"
 
 
@@ -266,15 +390,16 @@ def _by_values(look: "_Look") -> Guess:
         return Guess(
             Role.IDENTIFIER, f"{facts}, whole numbers without gaps: looks like a row number"
         )
-    if look.kind == "text" and look.nearly_unique:
-        return Guess(Role.IDENTIFIER, f"{facts}: looks like an identifier")
+    if look.are_names() or (look.kind == "text" and look.nearly_unique):
+        what = "the values look like names of people" if look.are_names() else _LIKE_IDENTIFIER
+        return Guess(Role.IDENTIFIER, f"{facts}: {what}")
     if look.is_long_number() and look.nearly_unique_for_sure:
         return Guess(
             Role.IDENTIFIER, f"{facts}, long numbers of one length: looks like an identifier"
         )
     if look.kind == "date":
         return Guess(Role.QUASI_IDENTIFIER, f"{facts}, dates: {_OTHERS_MAY_KNOW}")
-    if look.kind == "number" and look.nearly_unique_for_sure:
+    if look.kind in ("number", "decimals") and look.nearly_unique_for_sure:
         return Guess(
             Role.QUASI_IDENTIFIER,
             f"{facts}, a measurement: exact figures are fingerprints, ranges are not",
@@ -282,73 +407,256 @@ def _by_values(look: "_Look") -> Guess:
     return Guess(Role.QUASI_IDENTIFIER, f"{facts}, meaning unknown: to be safe, {_OTHERS_MAY_KNOW}")
 
 
+# What finds a person by itself if it is published as it is.
+
+
+def identifying(domain: Domain) -> str | None:
+    """Return why a column names or finds people by itself as it is; None if it does not.
+
+    A role is guessed on the safe side, for a policy that is read. This answer refuses a release,
+    so it needs more than that: a name that is borne out by the values, values that speak for
+    themselves, or a value of its own for every one of many people. A measurement, a survey weight
+    or a date of a visit may be different in every row too. They single people out, but only those
+    of whom the figure is known; they are no identifiers.
+
+    >>> from sfumato.tables import open_table
+    >>> import pyarrow as pa
+    >>> table = pa.table({"x7": ["Anna Koch", "Tom Fox", "Eva May"], "dose": [0.17, 0.32, 0.55]})
+    >>> found = open_table(table).domains(["x7", "dose"])
+    >>> identifying(found["x7"]), identifying(found["dose"])
+    ('different in every row: the values look like names of people', None)
+    """
+    if not domain.rows.size:
+        return None
+    look, meaning = _Look(domain), meaning_of(domain.column)
+    pattern = look.pattern()
+    signs = {
+        f": the values look like {pattern}": pattern is not None,
+        ", long texts: free text can name people": look.is_free_text(),
+        ", whole numbers without gaps: looks like a row number": look.is_running_number(_ENOUGH),
+        ": the values look like names of people": look.are_names(surely=meaning is not None),
+        **_signs_of_life(domain.column, look, meaning),
+        **_signs_by_name(domain.column, look, meaning),
+    }
+    if meaning is None and look.nearly_unique_for_sure:
+        signs |= _signs_of_one_each(look)
+    reason = next((text for text, is_so in signs.items() if is_so), None)
+    return None if reason is None else f"{look.facts()}{reason}"
+
+
+def _signs_by_name(column: str, look: "_Look", meaning: Meaning | None) -> dict[str, bool]:
+    """Return what a column's name says, each with whether the values bear it out.
+
+    A column may be called phone and say whether there is one, or user and say of which kind.
+    """
+    if meaning is not None and meaning.role is Role.IDENTIFIER:
+        names = meaning.what.endswith("name") or not _FOR_NAMES.isdisjoint(words(column))
+        few = 5 if names else _ENOUGH
+        many = look.distinct >= min(few, max(2, look.known // 2)) and look.kind != "date"
+        # The name or number of a hospital comes back; that of every row does not.
+        own = look.nearly_unique or is_of_a_person(column)
+        return {f", looks like {meaning.what} by its name": many and own}
+    if meaning is not None and meaning.role is Role.DROPPED:
+        notes = look.kind == "text" and look.distinct >= 0.5 * look.known and look.length >= 15
+        return {f", looks like {meaning.what} by its name: it can name people": notes}
+    numbered = look.nearly_unique and look.known >= 5 and look.kind in ("text", "number")
+    return {
+        ", called like a running number: looks like an identifier": counts_up(column) and numbered
+    }
+
+
+def _signs_of_life(column: str, look: "_Look", meaning: Meaning | None) -> dict[str, bool]:
+    """Return whether a column holds days of births and deaths, or places of homes."""
+    said = frozenset(words(column))
+    exact = look.distinct >= 2 and look.years is not None and look.tells_days()
+    life, place = not _LIFE_DATES.isdisjoint(said), not _COORDINATES.isdisjoint(said)
+    unnamed = meaning is None and exact and look.spans_lifetimes()
+    return {
+        ", exact days of births or deaths: registers and notices have them": life and exact,
+        ", exact days over many years: they look like dates of birth": unnamed,
+        ", looks like coordinates, which lead to a home": place and look.are_coordinates(),
+    }
+
+
+def _signs_of_one_each(look: "_Look") -> dict[str, bool]:
+    """Return what values may be that are different in nearly every one of many rows."""
+    every = look.alone == look.known
+    return {
+        ": looks like an identifier": look.kind == "text",
+        ", long numbers of one length: looks like an identifier": look.is_long_number(),
+        ", whole numbers: looks like a number given to one person": every and look.is_whole(),
+    }
+
+
 class _Look:
     """What a few values, and how often each occurs, show."""
 
     def __init__(self, domain: Domain) -> None:
-        self._distinct = len(domain.rows)
-        self._known = int(domain.rows.sum())
-        self._alone = int(np.count_nonzero(domain.rows == 1))
+        self.distinct = len(domain.rows)
+        self.known = int(domain.rows.sum())
+        """Rows with a value."""
+
+        self.alone = int(np.count_nonzero(domain.rows == 1))
+        """Rows with a value that no other row has."""
+
         self._missing = domain.missing
         self._sample = domain.values(_LOOKED_AT)
         self._texts = [text_of(value) for value in self._sample]
-        self.kind = _kind(self._sample)
-        self.nearly_unique = self._known >= 2 and self._alone >= _NEARLY_ALL * self._known
-        self.nearly_unique_for_sure = self.nearly_unique and self._known >= _ENOUGH
+        self.kind = _kind(self._sample, self._texts)
+        self.nearly_unique = self.known >= 2 and self.alone >= _NEARLY_ALL * self.known
+        self.nearly_unique_for_sure = self.nearly_unique and self.known >= _ENOUGH
 
     def facts(self) -> str:
         """Return in a few words how the values are spread."""
-        if self._alone == self._known > 1:
+        if self.alone == self.known > 1:
             facts = "different in every row"
         elif self.nearly_unique:
-            share = percent(self._alone / self._known)
+            share = percent(self.alone / self.known)
             facts = f"unique for {share} of rows" if self._missing == 0 else f"{share} unique"
         else:
-            facts = f"{self._distinct:,} distinct value{'s' * (self._distinct != 1)}"
+            facts = f"{self.distinct:,} distinct value{'s' * (self.distinct != 1)}"
         if self._missing:
-            facts += f", {percent(self._missing / (self._known + self._missing))} missing"
+            facts += f", {percent(self._missing / (self.known + self._missing))} missing"
         return facts
 
     def pattern(self) -> str | None:
         """Return what most of the texts are, if it is something that names people."""
+        if self.kind == "date":
+            return None
         for what, form in _PATTERNS.items():
-            hits = sum(form.fullmatch(text) is not None for text in self._texts)
+            hits = sum(form.fullmatch(text.strip()) is not None for text in self._texts)
             if hits >= 0.8 * len(self._texts):
                 return what
         return None
 
+    @cached_property
+    def length(self) -> float:
+        """The average length of the texts."""
+        return fmean(len(text) for text in self._texts)
+
     def is_free_text(self) -> bool:
         """Return whether the texts are sentences, which are long, and few of which occur twice."""
-        if self.kind != "text" or self._distinct < 0.5 * self._known:
+        if self.kind != "text" or self.distinct < 0.5 * self.known:
             return False
-        length = fmean(len(text) for text in self._texts)
-        return length >= 100 or (length >= 30 and fmean(t.count(" ") for t in self._texts) >= 5)
+        long = self.length >= 30 and fmean(t.count(" ") for t in self._texts) >= 5
+        return self.length >= 100 or long
 
-    def is_running_number(self) -> bool:
-        """Return whether the values count the rows: each once, at steady steps."""
-        if self._alone < self._known or self._known < 5:
+    def are_names(self, *, surely: bool = False) -> bool:
+        """Return whether the texts are names of people, by frequent names or by their form.
+
+        Args:
+            surely: Whether nearly all must be, because the column's name says something else.
+        """
+        if self.kind != "text":
+            return False
+        spelt = [words(text) for text in self._texts]
+        known = [not _PEOPLE.isdisjoint(each) for each in spelt]
+        hits = sum(known)
+        few = 3 if surely else 2
+        if hits >= max(few, (0.8 if surely else 0.5) * len(spelt)):
+            return True
+        if surely or self.known < _ENOUGH or self.distinct < 0.5 * self.known:
+            return False
+        formed = sum(_NAME.fullmatch(text.strip()) is not None for text in self._texts)
+        # Names of places or illnesses have this form too; they come back, and no Ann is there.
+        return formed >= 0.8 * len(spelt) and hits >= 0.1 * len(spelt)
+
+    def is_running_number(self, least: int = 5) -> bool:
+        """Return whether the values count the rows: each once, at steady steps.
+
+        Args:
+            least: In fewer rows it is no sign of anything.
+        """
+        if self.alone < self.known or self.known < least:
             return False
         numbers = _whole(self._sample)
         if numbers is None:
             return False
-        if self._distinct <= len(numbers):
+        if self.distinct <= len(numbers):
             gaps = {b - a for a, b in pairwise(numbers)}
             if len(gaps) == 1:
                 return True
-        return self._known >= _ENOUGH and numbers[-1] - numbers[0] < 1.2 * self._distinct
+        return self.known >= _ENOUGH and numbers[-1] - numbers[0] < 1.2 * self.distinct
+
+    def is_whole(self) -> bool:
+        """Return whether the values are whole numbers."""
+        return _whole(self._sample) is not None
 
     def is_long_number(self) -> bool:
         """Return whether the values are whole numbers of many and equally many digits."""
         lengths = set(map(len, self._texts))
-        return _whole(self._sample) is not None and len(lengths) == 1 and max(lengths) >= 5
+        return self.is_whole() and len(lengths) == 1 and max(lengths) >= 5
+
+    def are_coordinates(self) -> bool:
+        """Return whether the values are angles with decimals enough to find a street."""
+        numbers = [number_of(value) for value in self._sample]
+        angles = all(number is not None and abs(number) <= 180 for number in numbers)
+        exact = [len(text.partition(".")[2]) >= 3 for text in self._texts]
+        return angles and sum(exact) >= 0.5 * len(exact) and self.distinct >= 2
+
+    @cached_property
+    def years(self) -> list[int] | None:
+        """The years of the values, if they are days; None if they are not."""
+        years = [_year(value) for value in self._sample]
+        return None if None in years else [year for year in years if year is not None]
+
+    def tells_days(self) -> bool:
+        """Return whether dates tell the day: not all are the first of a month."""
+        firsts = [_first_of_month(text) for text in self._texts]
+        return sum(firsts) < 0.8 * len(firsts)
+
+    def spans_lifetimes(self) -> bool:
+        """Return whether the days are spread over more years than visits are."""
+        if self.years is None or self.distinct < _ENOUGH:
+            return False
+        years = sorted(self.years)
+        return years[-1 - len(years) // 20] - years[len(years) // 20] > _LIFETIME
 
 
-def _kind(values: Sequence[Value]) -> str:
+_CAPITAL = r"[A-Z\u00c0-\u00de][\w'’.-]*"
+_NAME = re.compile(rf"{_CAPITAL}(,? {_CAPITAL}|,? (de|von|van|del|la|di)){{1,4}}")
+"""The form of a full name."""
+
+
+def _kind(values: Sequence[Value], texts: Sequence[str]) -> str:
     if values and all(date_of(value) is not None for value in values):
         return "date"
     if values and all(number_of(value) is not None for value in values):
         return "number"
-    return "text" if all(isinstance(value, str | bytes) for value in values) else "other"
+    if not all(isinstance(value, str | bytes) for value in values):
+        return "other"
+    if values and all(_DAY.fullmatch(text.strip()) for text in texts):
+        return "date"
+    # A laboratory writes <0.5 beside its figures, and a bill has separators and a currency.
+    figures = sum(_FIGURE.fullmatch(text.strip()) is not None for text in texts)
+    return "decimals" if figures >= _NEARLY_ALL * len(texts) > 0 and _has_marks(texts) else "text"
+
+
+def _has_marks(texts: Sequence[str]) -> bool:
+    """Return whether figures have decimals or signs, as those of measurements have."""
+    return sum(any(mark in text for mark in ".,<>") for text in texts) >= 0.5 * len(texts)
+
+
+def _year(value: Value) -> int | None:
+    """Return the year of a day, however it is written; None if it is none."""
+    day = date_of(value)
+    if day is not None:
+        return day.year
+    text = text_of(value).strip()
+    written = _DAY.fullmatch(text)
+    if written is not None:
+        year = int(written[4])
+        return year if year > 99 else year + (2000 if year < 30 else 1900)
+    if re.fullmatch(r"(18|19|20)\d{2}(0[1-9]|1[0-2])([0-2]\d|3[01])", text):
+        return int(text[:4])
+    return None
+
+
+def _first_of_month(text: str) -> bool:
+    written = _DAY.fullmatch(text.strip())
+    if written is not None:
+        return int(written[1]) == 1
+    return text.strip()[8:10] == "01" if "-" in text else text.strip()[6:8] == "01"
 
 
 def _whole(values: Sequence[Value]) -> list[int] | None:

@@ -446,6 +446,15 @@ def _read_levels(value: object) -> tuple[int, int] | None:
     return levels
 
 
+def _read_because(value: object) -> str | None:
+    reason: str | None = read(str | None, value)
+    if reason is None:
+        return None
+    if not reason.strip():
+        raise Fault("must say why, in words that readers of the release may see, got nothing")
+    return " ".join(reason.split())
+
+
 @dataclass(frozen=True, init=False)
 class ColumnRule(Part):
     """What a column is, and how it may be generalised.
@@ -455,6 +464,8 @@ class ColumnRule(Part):
     Example:
         >>> ColumnRule(role="quasi-identifier", levels=[0, 2]).levels
         (0, 2)
+        >>> ColumnRule.read({"plain": {"because": "on the clinic's door"}}).to_plain()
+        {'role': 'plain', 'because': "on the clinic's door"}
     """
 
     role: Role = setting(
@@ -488,7 +499,6 @@ class ColumnRule(Part):
         write=plain,
         sparse=True,
     )  # fmt: skip
-
     secret: tuple[str, ...] = setting(
         _read_texts,
         "Values of a sensitive column that are worse to be known than others (sensitive).",
@@ -505,6 +515,14 @@ class ColumnRule(Part):
         write=list,
         sparse=True,
     )
+    because: str | None = setting(
+        _read_because,
+        "Why a plain column is published as it is, although it may single people out. The manifest "
+        "of a release repeats it.",
+        {"type": ["string", "null"], "minLength": 1},
+        default=None,
+        sparse=True,
+    )
 
     def _contradictions(self, given: Mapping[str, object]) -> Faults:
         both = sorted({*self.secret} & {*self.harmless})
@@ -516,6 +534,7 @@ class ColumnRule(Part):
             "hierarchy": (Role.QUASI_IDENTIFIER, Role.SENSITIVE),
             "weight": (Role.QUASI_IDENTIFIER,),
             "levels": (Role.QUASI_IDENTIFIER,),
+            "because": (Role.PLAIN,),
         }
         text = (
             "{!r} means nothing for a column that is {}: only {} columns have one. Remove it or "
@@ -523,6 +542,15 @@ class ColumnRule(Part):
         )
         wrong = [key for key, roles in uses.items() if key in given and self.role not in roles]
         return [((key,), text.format(key, self.role, " and ".join(uses[key]))) for key in wrong[:1]]
+
+    @classmethod
+    def read(cls, value: object) -> Self:
+        """Read a rule; its settings may also be given under its role, as in {plain: {…}}."""
+        if isinstance(value, Mapping) and len(value) == 1:
+            [(role, settings)] = value.items()
+            if role in list(Role) and isinstance(settings, Mapping) and "role" not in settings:
+                value = {"role": role, **settings}
+        return super().read(value)
 
     @classmethod
     def _read_short(cls, value: object) -> Self:

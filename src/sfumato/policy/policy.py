@@ -459,6 +459,10 @@ class Policy(Part):
         """Return the named columns of a role, in the order of the policy."""
         return tuple(name for name, rule in self.columns.items() if rule.role is role)
 
+    def role_of(self, name: str) -> Role | None:
+        """Return the role of a column; None if the policy gives it none."""
+        return self.columns[name].role if name in self.columns else self.other
+
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
         """The columns to generalise, in the order that levels have."""

@@ -49,6 +49,9 @@ class ColumnRecord:
     intervals: int | None = None
     """How many intervals its values became, if it has no levels."""
 
+    because: str | None = None
+    """Why it is published as it is, if it is plain and the policy says so."""
+
     @property
     def recoded(self) -> bool:
         """Whether its values may have become more general, whatever the method."""
@@ -506,7 +509,12 @@ def build_manifest(
         columns=tuple(
             _record(
                 ColumnRecord,
-                {"name": name, "role": role.value, **decision.columns.get(name, {})},
+                {
+                    "name": name,
+                    "role": role.value,
+                    **decision.columns.get(name, {}),
+                    "because": policy.columns[name].because if name in policy.columns else None,
+                },
             )
             for name, role in roles.items()
             if role in PUBLISHED

@@ -19,6 +19,12 @@ from sfumato.content import (
     Table,
 )
 from sfumato.decouplings.base import GroupedTables, Kind
+from sfumato.drafting.unprotected import (
+    ColumnFinding,
+    find_unprotected,
+    findings_table,
+    told_first,
+)
 from sfumato.errors import (
     ParameterError,
     SfumatoError,
@@ -43,10 +49,11 @@ Answer = Literal["yes", "with care", "no"]
 class Assessment(Showable):
     """Everything that was found out about a release, and whether it may be published.
 
-    The answer is *no* if a promise is broken or could not be checked, or if an attack the release
-    is to withstand puts more people at risk than are allowed. It is *with care* if without that
-    a belief about a person is of level *moderate* or more (see `sfumato.harm`), if a finding was
-    accepted, or if an attack that applies was not tried; else *yes*.
+    The answer is *no* if a promise is broken or could not be checked, if an attack the release is
+    to withstand puts more people at risk than are allowed, or if a published column names people.
+    It is *with care* if without that a belief about a person is of level *moderate* or more (see
+    `sfumato.harm`), if a finding was accepted, if an attack that applies was not tried, or if a
+    published column that nothing protects singles people out or has no role; else *yes*.
 
     Does not promise: that the roles are right, or that there is no better attack.
 
@@ -69,6 +76,9 @@ class Assessment(Showable):
 
     untried: tuple[str, ...] = ()
     """The names of attacks that apply and were not asked for."""
+
+    columns: tuple[ColumnFinding, ...] = ()
+    """What published columns that nothing protects give away."""
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -115,21 +125,27 @@ class Assessment(Showable):
         return tuple(sorted(left, key=_weight))
 
     @property
+    def named(self) -> tuple[ColumnFinding, ...]:
+        """The published columns that name people, unless the publisher said why."""
+        return tuple(each for each in self.columns if each.answer == "no")
+
+    @property
     def holds(self) -> bool:
-        """Whether it may be published: every promise holds and no attack succeeds.
+        """Whether it may be published: promises hold, no attack succeeds, no column names people.
 
         A table that promises nothing is judged by the attacks alone; if there were none, nothing
         was looked at, and that is no yes.
         """
         kept = self.verdict.holds if self.checks else bool(self.attacks)
-        return kept and not self.succeeded
+        return kept and not self.succeeded and not self.named
 
     @property
     def answer(self) -> Answer:
         """The answer in a word or two: yes, with care, no."""
         if not self.holds:
             return "no"
-        return "with care" if self.concerns or self.accepted or self.untried else "yes"
+        care = self.concerns or self.accepted or self.untried or self.columns
+        return "with care" if care else "yes"
 
     @property
     def why(self) -> tuple[str, ...]:
@@ -141,11 +157,12 @@ class Assessment(Showable):
             if check.status != "holds"
         ]
         attacked = [outcome.reason for outcome in _distinct(self.succeeded)]
-        if broken or attacked:
-            return (*broken, *attacked, *self._accepted)
+        columns = told_first(self.columns)
+        if broken or attacked or self.named:
+            return (*broken, *told_first(self.named), *attacked, *self._accepted)
         if self.answer == "with care":
             care = tuple(outcome.reason for outcome in _distinct(self.concerns))
-            return (*care, *self._accepted, *self._untried)
+            return (*care, *columns, *self._accepted, *self._untried)
         kept = f"all {len(self.checks)} promises hold" if self.checks else "nothing is promised"
         told = [each for each in self.attacks if not each.judged and each.people]
         # What is only told is no reason to refuse, and still not to be denied.
@@ -176,6 +193,7 @@ class Assessment(Showable):
             "allowed": self.allowed,
             "untried": list(self.untried),
             "attacks": [outcome.to_dict() for outcome in self.attacks],
+            "columns": [found.to_dict() for found in self.columns],
         }
 
     @property
@@ -195,6 +213,8 @@ class Assessment(Showable):
         tried = [outcome for outcome in self.attacks if outcome.tried]
         if tried:
             parts.append(Table.of("", _HEADINGS, map(self._attack_row, tried), most=None))
+        if self.columns:
+            parts.append(findings_table(self.columns, "Columns that nothing protects"))
         missing = [f"{each.attack} ({each.note})" for each in self.attacks if not each.tried]
         if missing:
             parts.append(Sentence("Not tried: " + ", ".join(missing)))
@@ -281,8 +301,10 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     is held to its own manifest, and to the policy too if one is given: that its manifest
     promises less than the policy asks is then a broken check. A plain table is held to the policy
     as it stands; nothing is generalised, and no row counts as suppressed. Then every attack
-    that applies is run. A person is at risk if what an adversary believes of them is likely and the
-    release made it so: see `sfumato.harm.HarmRule`.
+    that applies is run, and every published column that nothing protects is looked at: one that
+    names people is a *no*, one that singles people out, or has no role, leaves *with care* at
+    best. A person is at risk if what an adversary believes of them is likely and the release made
+    it so: see `sfumato.harm.HarmRule`.
 
     Does not promise: that the roles are right. A column that others know and that is not
     named a quasi-identifier protects no person.
@@ -330,14 +352,14 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         require_int("people", people, at_least=0)
     release = open_release(what, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
     verdict = release.recompute(population)
-    if not isinstance(attacks, bool) and not attacks:
-        raise ParameterError("attacks", attacks, "True, False, or a list of names or attacks")
-    if not attacks:
-        return Assessment(_require_promises(verdict, policy), untried=("every attack",))
+    _require_something(attacks, verdict, policy)
     try:
         if release.manifest is not None and not release.manifest.rows.published:
             # No person is in it, so none can be betrayed.
             return Assessment(verdict)
+        columns = find_unprotected(release)
+        if not attacks:
+            return Assessment(verdict, untried=("every attack",), columns=columns)
         target = target_of(release)
         levels = release.risk_levels
     except SfumatoError:
@@ -356,7 +378,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     if policy is not None:
         found = tuple(accept(outcome, policy.accept) for outcome in found)
     untried = _untried(target, found, rule)
-    return Assessment(verdict, found, levels, allowed, untried)
+    return Assessment(verdict, found, levels, allowed, untried, columns)
 
 
 def accept(outcome: Outcome, accepted: Sequence[Acceptance]) -> Outcome:
@@ -377,8 +399,12 @@ def _untried(target: Target, found: Sequence[Outcome], rule: HarmRule) -> tuple[
     )
 
 
-def _require_promises(verdict: Verdict, policy: Policy | None) -> Verdict:
-    """Return the verdict; raise for a plain table that promises nothing and is not attacked."""
+def _require_something(attacks: object, verdict: Verdict, policy: Policy | None) -> None:
+    """Raise if no attack is asked for and nothing is promised, or if a list has no attack."""
+    if attacks:
+        return
+    if not isinstance(attacks, bool):
+        raise ParameterError("attacks", attacks, "True, False, or a list of names or attacks")
     if policy is None and not verdict.checks:
         raise ParameterError(
             "policy",
@@ -387,7 +413,6 @@ def _require_promises(verdict: Verdict, policy: Policy | None) -> Verdict:
             why="a plain table promises nothing by itself. Name the policy it should keep "
             "(-p policy.yaml), give the folder of a release, or let it be attacked",
         )
-    return verdict
 
 
 def _inform(

@@ -19,6 +19,7 @@ from sfumato.tables.arrow.counting import (
     Frequencies,
     Sample,
     Survey,
+    Tally,
     make_survey,
 )
 from sfumato.tables.arrow.publishing import (
@@ -128,14 +129,11 @@ class ArrowTable(Table):
                 books.append(Codebook(name, self._source.schema.field(name).type))
         if not books:
             return {}
-        rows = [np.zeros(0, dtype=np.int64) for _ in books]
+        tallies = [Tally(book) for book in books]
         for batch in self._batches([book.column for book in books], progress):
-            for i, book in enumerate(books):
-                codes = book.encode(batch.column(book.column))
-                new = np.bincount(codes, minlength=len(book))
-                new[: len(rows[i])] += rows[i]
-                rows[i] = new
-        return {book.column: _domain(book, rows[i]) for i, book in enumerate(books)}
+            for tally in tallies:
+                tally.add(batch.column(tally.book.column))
+        return {tally.book.column: _domain(tally.book, tally.rows()) for tally in tallies}
 
     def publish(
         self,

@@ -1,0 +1,623 @@
+"""Unprotected columns: what is published as it is, or without a role, and whom it gives away.
+
+Models protect quasi-identifiers and sensitive columns. All other columns that are published are
+looked at here: whether one names people by itself, and how many people become rare if an
+adversary knows one, two or three of them besides the quasi-identifiers.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from itertools import combinations, islice
+from math import comb
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from sfumato.content import Badge, Cell, Heading, Table
+from sfumato.counts import FrequencySet, PackedKeys, changes, group, sums
+from sfumato.drafting.guess import identifying, meaning_of
+from sfumato.errors import some
+from sfumato.releases.opening import Published, PublishedTable
+from sfumato.schema import Role
+from sfumato.tables import Domain
+from sfumato.typing import IntArray, Value
+
+Kind = Literal["identifier", "no role", "sensitive", "singles out", "not looked at"]
+
+_LARGEST = 3
+"""Sets of up to this many columns are looked at."""
+
+_TOLD = 3
+"""Sets of two or three columns that are told of, of each size."""
+
+_CELLS = 60_000_000
+"""Codes that are held at once, give or take: a quarter of a gigabyte."""
+
+_MANY_VALUES = 50_000
+"""A column with more values, most of them of one person, is judged by itself: ordering its values
+would take longer than all else, and by itself it tells nearly all there is to tell."""
+
+_WORK = 60_000_000
+"""Combinations grouped in all, give or take: a second."""
+
+_OVERHEAD = 16_000
+"""What looking at one set costs besides, in combinations."""
+
+_PASSES = 12
+"""How often a table is read again, if its combinations cannot be held."""
+
+
+@dataclass(frozen=True)
+class ColumnFinding:
+    """What a published column that nothing protects gives away, or several together.
+
+    Example:
+        >>> found = ColumnFinding(("weight",), "singles out", people=8, of=9, alone=7, least=5,
+        ...     k=1)
+        >>> print(found)
+        who knows 'weight' besides the quasi-identifiers finds 7 of 9 people for certain, and 8 in
+        groups of fewer than 5
+        >>> found.answer, found.accepted
+        ('with care', False)
+    """
+
+    columns: tuple[str, ...]
+    kind: Kind
+    reason: str = ""
+    """Why it is thought to be so, of kinds that are guessed."""
+
+    people: int | None = None
+    """How many people it concerns; of those who are singled out, how many more than without."""
+
+    of: int = 0
+    """The number of people in all."""
+
+    alone: int | None = None
+    """How many of them are the only ones to have what is known."""
+
+    least: int | None = None
+    """The size of groups that is promised, or 2: who is in a smaller one is singled out."""
+
+    k: int | None = None
+    """The size of the smallest group, if the columns are known besides the quasi-identifiers."""
+
+    at_least: bool = False
+    """Whether there may be more people than were counted."""
+
+    because: str | None = None
+    """Why the publisher means it to be published as it is; None if nothing is said."""
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the publisher said why it is meant."""
+        return self.because is not None
+
+    @property
+    def answer(self) -> Literal["with care", "no"]:
+        """The best answer that is left with it."""
+        return "no" if self.kind == "identifier" and not self.accepted else "with care"
+
+    @property
+    def advice(self) -> str:
+        """The way to mend it."""
+        names = some(self.columns, most=6)
+        if self.accepted:
+            return ""
+        if self.kind == "identifier":
+            return f"leave {names} out: give it the role identifier"
+        if self.kind == "no role":
+            return f"give {names} a role in a policy, or leave it out"
+        if self.kind == "sensitive":
+            return f"give {names} the role sensitive and a model, or say why it is meant (because)"
+        if self.kind == "singles out":
+            one = " or ".join(map(repr, self.columns))
+            return f"make {one} a quasi-identifier, leave it out, or say why it is meant (because)"
+        return "publish fewer columns, or make more of them quasi-identifiers"
+
+    @property
+    def text(self) -> str:
+        """It in a sentence."""
+        names = some(self.columns, most=12)
+        known = " and ".join(map(repr, self.columns))
+        told = {
+            "identifier": f"{names} names people: {self.reason}",
+            "no role": f"no role says what {names} {'are' if len(self.columns) > 1 else 'is'}",
+            "sensitive": f"{names} {self.reason}, and nothing protects it",
+            "singles out": f"who knows {known} besides the quasi-identifiers finds {self._whom}",
+            "not looked at": self.reason,
+        }[self.kind]
+        return told if self.because is None else f"{told} (accepted, because {self.because})"
+
+    @property
+    def _whom(self) -> str:
+        more = "at least " * self.at_least
+        people, alone, least = self.people or 0, self.alone or 0, self.least or 2
+        one = f"{more}{alone:,} of {self.of:,} people for certain"
+        if people <= alone:
+            return one
+        if not alone:
+            return f"{more}{people:,} of {self.of:,} people in groups of fewer than {least}"
+        return f"{one}, and {people:,} in groups of fewer than {least}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values that JSON can hold."""
+        found = {key: value for key, value in asdict(self).items() if value not in (None, "")}
+        return {
+            **found,
+            "columns": list(self.columns),
+            "accepted": self.accepted,
+            "answer": self.answer,
+            "text": self.text,
+            "advice": self.advice,
+        }
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def findings_table(found: Sequence[ColumnFinding], caption: str = "") -> Table:
+    """Return findings as a table for people."""
+    heads: list[str | Heading] = [
+        Heading("column", "Published, and neither quasi-identifier nor sensitive."),
+        Heading("finding", "Singles out: few people have what is known with it."),
+        Heading("people", "How many more are in a group that is too small, if it is known."),
+        Heading("alone", "How many of them nobody else is like."),
+        Heading("smallest group", "k, if it is known besides the quasi-identifiers."),
+        Heading("result", "Accepted: the policy says why it is meant."),
+        "why, or what to do",
+    ]
+    return Table.of(caption, heads, map(_table_row, found), most=40)
+
+
+def _table_row(found: ColumnFinding) -> list[Cell]:
+    more = "≥ " * found.at_least
+    why = found.because or "; ".join(text for text in (found.reason, found.advice) if text)
+    return [
+        ", ".join(found.columns[:12]) + ", …" * (len(found.columns) > 12),
+        found.kind,
+        None if found.people is None else f"{more}{found.people:,}",
+        None if found.alone is None else f"{more}{found.alone:,}",
+        found.k,
+        Badge("accepted" if found.accepted else found.answer),
+        why,
+    ]
+
+
+def told_first(found: Sequence[ColumnFinding]) -> tuple[str, ...]:
+    """Return the reasons that findings give to an answer, each a sentence, the weightiest first.
+
+    Of the columns that single people out only the worst is told, and the worst set of several.
+    """
+    names = [each for each in found if each.kind == "identifier"]
+    names.sort(key=lambda each: each.accepted)
+    single = [each for each in found if each.kind == "singles out"]
+    worst: dict[tuple[int, bool], ColumnFinding] = {}
+    for each in sorted(single, key=lambda one: -(one.people or 0)):
+        worst.setdefault((len(each.columns), each.accepted), each)
+    texts = []
+    for (size, accepted), each in worst.items():
+        others = sum(len(one.columns) == size and one.accepted == accepted for one in single) - 1
+        more = f" ({others} more columns single people out)" if size == 1 and others else ""
+        texts.append(f"{each}{more}")
+    rest = [each for each in found if each.kind not in ("identifier", "singles out")]
+    return (*map(str, names), *texts, *map(str, rest))
+
+
+def find_unprotected(release: Published) -> tuple[ColumnFinding, ...]:
+    """Find what published columns give away that are plain or have no role.
+
+    Promises: every such column is looked at by itself, and what cannot be looked at is named.
+    Of two or three columns together all sets are looked at if there are few enough, else the most
+    telling ones.
+
+    Does not promise that a column names no people because it does not look like it.
+
+    Args:
+        release: What is published. A decoupled release has no such columns.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> from sfumato.releases.opening import open_release
+        >>> table = pa.table({"age": [30, 30], "mail": ["ann@x.org", "bob@x.org"]})
+        >>> for found in find_unprotected(open_release(table, quasi_identifiers=["age"])):
+        ...     print(found.kind, found.columns)
+        identifier ('mail',)
+        singles out ('mail',)
+        no role ('mail',)
+    """
+    if not isinstance(release, PublishedTable):
+        return ()
+    columns = _open_columns(release)
+    if not columns:
+        return ()
+    domains = _domains(release, list(columns))
+    total = next((domain.total for domain in domains.values()), 0)
+    if not total:
+        return ()
+    reasons = {name: column.because for name, column in columns.items()}
+    found = [
+        *_identifiers(domains, reasons, total),
+        *_single_out(release, domains, reasons),
+        *_sensitive(domains, reasons, total),
+    ]
+    unnamed = tuple(name for name, column in columns.items() if column.role is None)
+    if unnamed:
+        found.append(ColumnFinding(unnamed, "no role"))
+    nested = tuple(name for name in columns if name not in domains)
+    if nested:
+        reason = f"{some(nested)} has no single value per row: nothing says what it gives away"
+        found.append(ColumnFinding(nested, "not looked at", reason))
+    return tuple(found)
+
+
+class _OpenColumn(NamedTuple):
+    """A published column that is plain, or has no role."""
+
+    role: Role | None
+    because: str | None = None
+
+
+def _open_columns(release: PublishedTable) -> dict[str, _OpenColumn]:
+    """Return the published columns that nothing protects.
+
+    Those a policy keeps out of every release are not among them: that they are there is a broken
+    check already.
+    """
+    names = release.data.names if isinstance(release.data, FrequencySet) else release.table.columns
+    roles: dict[str, str] = {}
+    reasons: dict[str, str | None] = {}
+    if release.manifest is not None:
+        roles = {column.name: column.role for column in release.manifest.columns}
+        reasons = {column.name: column.because for column in release.manifest.columns}
+    if release.policy is not None:
+        policy = release.policy
+        if release.manifest is None:
+            given = {name: policy.role_of(name) for name in names}
+            roles = {name: role.value for name, role in given.items() if role is not None}
+        reasons |= {
+            name: rule.because for name, rule in policy.columns.items() if rule.because is not None
+        }
+    found = {}
+    for name in names:
+        role = roles.get(name)
+        if name in release.columns or role in ("identifier", "dropped"):
+            continue
+        # A role that a caller did not repeat is none any more.
+        known = Role.PLAIN if role == "plain" else None
+        found[name] = _OpenColumn(known, reasons.get(name))
+    return found
+
+
+def _domains(release: PublishedTable, names: Sequence[str]) -> dict[str, Domain]:
+    """Count the values of each column by itself."""
+    if isinstance(release.data, FrequencySet):
+        return {name: _domain(release.data, name) for name in names}
+    return release.table.domains(names)
+
+
+def _domain(counts: FrequencySet, name: str) -> Domain:
+    column, rows = counts.column(name), counts.value_counts(name)
+    known = np.flatnonzero(rows[: len(column.known)])
+
+    def take(positions: IntArray) -> list[Value]:
+        return [column.values[code] for code in known[positions].tolist()]
+
+    missing = int(rows[column.missing]) if column.missing >= 0 else 0
+    return Domain(name, rows[known], missing, take)
+
+
+def _identifiers(
+    domains: Mapping[str, Domain], reasons: Mapping[str, str | None], total: int
+) -> list[ColumnFinding]:
+    found = []
+    for name, domain in domains.items():
+        reason = identifying(domain)
+        if reason is not None:
+            people = total - domain.missing
+            found.append(
+                ColumnFinding(
+                    (name,), "identifier", reason, people, total, because=reasons.get(name)
+                )
+            )
+    return found
+
+
+def _sensitive(
+    domains: Mapping[str, Domain], reasons: Mapping[str, str | None], total: int
+) -> list[ColumnFinding]:
+    """Find columns that are called like what should not become known, and are not so declared."""
+    found = []
+    for name, domain in domains.items():
+        meaning = meaning_of(name)
+        if meaning is None or meaning.role is not Role.SENSITIVE or len(domain.rows) < 2:
+            continue
+        reason = f"looks like {meaning.what} by its name"
+        found.append(
+            ColumnFinding((name,), "sensitive", reason, of=total, because=reasons.get(name))
+        )
+    return found
+
+
+# How many people become rare if columns are known besides the quasi-identifiers.
+
+
+class Rare(NamedTuple):
+    """The people who are in small groups."""
+
+    people: int
+    """Those in a group that is too small, and who were not before."""
+
+    alone: int
+    """Those of them who are alone."""
+
+    k: int
+    """The size of the smallest group of all."""
+
+    groups: int = 0
+    """How many groups there are: the more, the less is left for another column to tell."""
+
+
+Subset = tuple[int, ...]
+
+
+class KnownColumns:
+    """People by what is known of them: the quasi-identifiers, and some of the other columns.
+
+    Args:
+        counts: Counts over the quasi-identifiers and the other columns.
+        quasi_identifiers: The quasi-identifiers.
+        others: The other columns.
+        least: Who is in a group of fewer people is rare.
+
+    Example:
+        >>> rows = [("f", 1, "x"), ("f", 1, "y"), ("f", 2, "x"), ("f", 2, "x")]
+        >>> table = FrequencySet.from_rows(["sex", "ward", "job"], rows)
+        >>> known = KnownColumns(table, ["sex"], ["ward", "job"], 2)
+        >>> known.rare((0,)), known.rare((0, 1))
+        (Rare(people=0, alone=0, k=2, groups=2), Rare(people=2, alone=2, k=1, groups=3))
+    """
+
+    def __init__(
+        self,
+        counts: FrequencySet,
+        quasi_identifiers: Sequence[str],
+        others: Sequence[str],
+        least: int,
+    ) -> None:
+        self.names = tuple(others)
+        self.least = least
+        classes = counts.group_by(quasi_identifiers)
+        sizes = sums(classes.of_item, counts.rows, classes.n)
+        self.before = int(sizes.min(initial=counts.total))
+        """The size of the smallest class."""
+
+        # Who is rare by the quasi-identifiers alone cannot become so.
+        kept = np.flatnonzero(sizes[classes.of_item] >= least)
+        self._rows = counts.rows[kept]
+        self._equal = bool((self._rows == 1).all())
+        renumbered = group([classes.of_item[kept]], [classes.n], n=len(kept))
+        self._class = renumbered.of_item
+        self._classes = max(renumbered.n, 1)
+        columns = [counts.index(name) for name in others]
+        self._codes = [counts.codes[at][kept] for at in columns]
+        self._sizes = [len(counts.columns[at].values) for at in columns]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def rare(self, subset: Subset) -> Rare:
+        """Count the people who become rare if a set of columns is known."""
+        if not len(self._rows):
+            return Rare(0, 0, self.before)
+        keys, width = PackedKeys.of(
+            [self._class, *(self._codes[at] for at in subset)],
+            [self._classes, *(self._sizes[at] for at in subset)],
+        )
+        if width <= 4 * len(keys) + 1024:
+            sizes = np.bincount(keys, None if self._equal else self._rows)
+            sizes = sizes[sizes > 0].astype(np.int64)
+        elif self._equal:
+            starts = np.flatnonzero(changes(np.sort(keys)))
+            sizes = np.diff(starts, append=len(keys))
+        else:
+            order = np.argsort(keys, kind="stable")
+            starts = np.flatnonzero(changes(keys[order]))
+            sizes = np.add.reduceat(self._rows[order], starts)
+        small = sizes[sizes < self.least]
+        alone = int(np.count_nonzero(small == 1))
+        return Rare(int(small.sum()), alone, min(int(sizes.min()), self.before), len(sizes))
+
+    @cached_property
+    def most(self) -> int:
+        """The people who are rare if all columns are known: no set of them makes it more."""
+        return self.rare(tuple(range(len(self.names)))).people
+
+
+@dataclass(frozen=True)
+class SetSearch:
+    """The sets of columns that make most people rare, and how thoroughly they were looked for."""
+
+    found: Mapping[Subset, Rare]
+    """Every set that was looked at."""
+
+    possible: Mapping[int, int]
+    """How many sets there are of each size."""
+
+    @property
+    def left(self) -> dict[int, int]:
+        """The number of sets of each size that were not looked at."""
+        looked = {size: sum(len(s) == size for s in self.found) for size in self.possible}
+        return {size: n - looked[size] for size, n in self.possible.items() if n > looked[size]}
+
+    def worst(self, size: int) -> list[Subset]:
+        """Return the sets of a size that make more people rare than their parts do, worst first."""
+        sets = [each for each in self.found if len(each) == size]
+        telling = [each for each in sets if self.found[each].people > self._parts(each)]
+        return sorted(telling, key=lambda each: (-self.found[each].people, each))
+
+    def _parts(self, subset: Subset) -> int:
+        parts = combinations(subset, len(subset) - 1)
+        return max((self.found[part].people for part in parts if part in self.found), default=0)
+
+
+def search_sets(known: KnownColumns, work: int = _WORK) -> SetSearch:
+    """Search for the sets of up to three columns that make most people rare.
+
+    Every column is looked at by itself. A set never makes fewer people rare than a part of it, so
+    columns that make nearly all rare by themselves are put into no larger set, and larger sets
+    grow from the most telling smaller ones where there are too many to look at all.
+
+    Args:
+        known: The people and the columns.
+        work: Combinations that may be grouped in all, give or take.
+    """
+    n = len(known.names)
+    found: dict[Subset, Rare] = {(at,): known.rare((at,)) for at in range(n)}
+    possible = {1: n}
+    if not known.most:
+        return SetSearch(found, possible)
+    telling = [at for at in range(n) if found[(at,)].people < 0.9 * known.most]
+    looks = max(work // (len(known) + _OVERHEAD) - n, 10)
+    before: list[Subset] = [(at,) for at in telling]
+    for size in range(2, _LARGEST + 1):
+        possible[size] = comb(len(telling), size)
+        before.sort(key=lambda subset: (-found[subset].people, -found[subset].groups))
+        fair = max(looks // (_LARGEST - size + 1), 5)
+        now: list[Subset] = []
+        for subset in islice(_candidates(before, telling, size, fair), fair):
+            found[subset] = known.rare(subset)
+            now.append(subset)
+        looks -= len(now)
+        before = now
+    return SetSearch(found, possible)
+
+
+def _candidates(
+    before: Sequence[Subset], columns: Sequence[int], size: int, fair: int
+) -> Iterator[Subset]:
+    """Yield all sets of a size if they are few enough, else those around the most telling ones."""
+    if comb(len(columns), size) <= fair:
+        yield from combinations(columns, size)
+        return
+    seen: set[Subset] = set()
+    # Telling columns first: of each set the other columns come in the order of what they tell.
+    order = list(dict.fromkeys(at for subset in before for at in subset))
+    for smaller in before:
+        for column in order:
+            subset = tuple(sorted({*smaller, column}))
+            if len(subset) == size and subset not in seen:
+                seen.add(subset)
+                yield subset
+
+
+def _single_out(
+    release: PublishedTable, domains: Mapping[str, Domain], reasons: Mapping[str, str | None]
+) -> list[ColumnFinding]:
+    """Count who is singled out by columns that are known besides the quasi-identifiers."""
+    least = max(release.k or 2, 2)
+    total = next(iter(domains.values())).total
+    varied = [name for name, d in domains.items() if len(d.rows) + bool(d.missing) > 1]
+    apart = [name for name in varied if _is_apart(domains[name])]
+    joint = [name for name in varied if name not in apart]
+    found = [_by_itself(domains[name], least, reasons.get(name)) for name in apart]
+    if not joint:
+        return [each for each in found if each.people]
+    counts = _count(release, [*release.quasi_identifiers, *joint])
+    if counts is None:
+        return [*found, *_one_by_one(release, joint, domains, reasons, least)]
+    known = KnownColumns(counts, release.quasi_identifiers, joint, least)
+    searched = search_sets(known)
+    told = [subset for subset in searched.worst(1) if searched.found[subset].people]
+    for size in range(2, _LARGEST + 1):
+        told += [s for s in searched.worst(size) if searched.found[s].people][:_TOLD]
+    found += [_singling(known, subset, searched.found[subset], total, reasons) for subset in told]
+    found = sorted(found, key=lambda each: (len(each.columns), -(each.people or 0)))
+    left = searched.left
+    if left:
+        n = len(known.names)
+        sets = " and ".join(f"{n:,} sets of {size}" for size, n in left.items())
+        reason = f"of {n} columns together, {sets} were not looked at: they are too many"
+        found.append(ColumnFinding(known.names, "not looked at", reason, of=total))
+    return found
+
+
+def _is_apart(domain: Domain) -> bool:
+    """Return whether a column is judged by itself, without the quasi-identifiers."""
+    distinct = len(domain.rows)
+    return distinct > _MANY_VALUES and int(np.count_nonzero(domain.rows == 1)) > 0.5 * distinct
+
+
+def _by_itself(domain: Domain, least: int, because: str | None) -> ColumnFinding:
+    """Count who is rare by a column alone; with quasi-identifiers there may be more."""
+    sizes = domain.rows if not domain.missing else np.append(domain.rows, domain.missing)
+    small = sizes[sizes < least]
+    alone = int(np.count_nonzero(small == 1))
+    return ColumnFinding(
+        (domain.column,),
+        "singles out",
+        people=int(small.sum()),
+        of=domain.total,
+        alone=alone,
+        least=least,
+        k=int(sizes.min()),
+        at_least=alone < domain.total,
+        because=because,
+    )
+
+
+def _count(release: PublishedTable, columns: Sequence[str]) -> FrequencySet | None:
+    """Count columns together; None if there are too many combinations to hold them."""
+    if isinstance(release.data, FrequencySet):
+        return release.data
+    most = max(_CELLS // len(columns), 100_000)
+    counts = release.table.survey(columns, most)
+    return counts if isinstance(counts, FrequencySet) else None
+
+
+def _singling(
+    known: KnownColumns,
+    subset: Subset,
+    rare: Rare,
+    total: int,
+    reasons: Mapping[str, str | None],
+) -> ColumnFinding:
+    names = tuple(known.names[at] for at in subset)
+    given = [reasons.get(name) for name in names]
+    meant = [reason for reason in given if reason is not None]
+    return ColumnFinding(
+        names,
+        "singles out",
+        people=rare.people,
+        of=total,
+        alone=rare.alone,
+        least=known.least,
+        k=rare.k,
+        because="; ".join(dict.fromkeys(meant)) if len(meant) == len(given) else None,
+    )
+
+
+def _one_by_one(
+    release: PublishedTable,
+    columns: Sequence[str],
+    domains: Mapping[str, Domain],
+    reasons: Mapping[str, str | None],
+    least: int,
+) -> list[ColumnFinding]:
+    """Count columns one by one, those with most values first, if they cannot be held together."""
+    columns = sorted(columns, key=lambda name: -len(domains[name].rows))
+    found, left = [], list(columns[_PASSES:])
+    for name in columns[:_PASSES]:
+        counts = _count(release, [*release.quasi_identifiers, name])
+        if counts is None:
+            left.append(name)
+            found.append(_by_itself(domains[name], least, reasons.get(name)))
+            continue
+        known = KnownColumns(counts, release.quasi_identifiers, [name], least)
+        found.append(_singling(known, (0,), known.rare((0,)), domains[name].total, reasons))
+    total = domains[columns[0]].total
+    found = [each for each in found if each.people]
+    reason = f"too many combinations to hold: no sets of {some(columns)} were looked at"
+    if left:
+        reason += f", and {some(left)} not together with the quasi-identifiers"
+    return [*found, ColumnFinding(tuple(columns), "not looked at", reason, of=total)]
