@@ -6,7 +6,6 @@ Every table comes from its seed alone. The answer is that of `sf.verify` with no
 """
 
 import argparse
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -16,8 +15,10 @@ import numpy as np
 import pyarrow as pa
 
 import sfumato as sf
+from docs.papers.results import say
 from sfumato.typing import IntArray
 
+TEMPLATE = Path(__file__).with_suffix(".template")
 PAGE = Path(__file__).parent / "concepts" / "verdict-study.md"
 TABLES = 200
 """The number of tables without a leak, and the number with one."""
@@ -70,9 +71,9 @@ def harmless(seed: int) -> Drawn:
     classes = _classes(rng, k, int(rng.choice([1_000, 4_000, 20_000])))
     names = ("ill", "job", "debt")[: 1 + seed % 3]
     columns = {name: _values(rng, len(classes), rare, shape) for name in names}
-    columns["ill"][: 3] = 0  # a rare value is somewhere, else there is none
+    columns["ill"][:3] = 0  # a rare value is somewhere, else there is none
     rng.shuffle(columns["ill"])
-    return Drawn(_table(classes, columns), names, f"{len(names)} columns, k = {k}")
+    return Drawn(_table(classes, columns), names, f"{len(names)} sensitive, k = {k}")
 
 
 def _base(rng: np.random.Generator) -> tuple[IntArray, dict[str, IntArray]]:
@@ -115,7 +116,7 @@ def rare_value(rng: np.random.Generator) -> Drawn:
 
 def rare_class(rng: np.random.Generator) -> Drawn:
     """Return a table in which one class of 5 to 50 people has the rare illness throughout."""
-    classes, columns = _base(rng)
+    classes, _ = _base(rng)
     people = int(rng.integers(5, 51))
     ill = _values(rng, len(classes), float(rng.choice(RARE)), "even")
     classes = np.concatenate([classes, np.full(people, classes.max() + 1)])
@@ -125,7 +126,7 @@ def rare_class(rng: np.random.Generator) -> Drawn:
 
 def category(rng: np.random.Generator) -> Drawn:
     """Return a table in which one class of 20 or more is 75 % to 100 % of one value."""
-    classes, columns = _base(rng)
+    classes, _ = _base(rng)
     ill = rng.integers(0, 4, len(classes))
     people, share = int(rng.integers(20, 101)), float(rng.uniform(0.76, 1.0))
     some = np.where(np.arange(people) < np.ceil(share * people), 0, 1 + np.arange(people) % 3)
@@ -157,28 +158,69 @@ def answer(drawn: Drawn) -> str:
     return found.answer
 
 
-def run(
-    draw: Callable[[int], Drawn], seeds: Iterable[int]
-) -> dict[str, Counter[str]]:
-    """Return how often each answer was given, by kind of table."""
+class Study(NamedTuple):
+    """How often each answer was given, by kind of table."""
+
+    harmless: dict[str, Counter[str]]
+    leaky: dict[str, Counter[str]]
+
+
+def run(draw: Callable[[int], Drawn], seeds: Iterable[int]) -> dict[str, Counter[str]]:
+    """Return how often each answer was given, by kind of table; wrong ones go to stderr."""
     found: dict[str, Counter[str]] = defaultdict(Counter)
     for seed in seeds:
         drawn = draw(seed)
         said = answer(drawn)
         found[drawn.kind][said] += 1
-        if said != ("no" if draw is leaky else said) or (draw is harmless and said == "no"):
-            print(f"seed {seed}: {drawn.kind}: {said}", file=sys.stderr)
+        if (said == "no") != (draw is leaky):
+            say(f"seed {seed}: {drawn.kind}: {said}")
     return dict(found)
 
 
+def share_of_no(counts: dict[str, Counter[str]]) -> float:
+    """Return the share of tables that were answered with *no*."""
+    total = sum(sum(each.values()) for each in counts.values())
+    return sum(each["no"] for each in counts.values()) / max(total, 1)
+
+
+def page(study: Study) -> str:
+    """Return the page."""
+    alarms, found = share_of_no(study.harmless), share_of_no(study.leaky)
+    template = TEMPLATE.read_text(encoding="utf-8")
+    return template.format(
+        tables=sum(sum(each.values()) for each in study.harmless.values()),
+        alarms=f"{100 * alarms:.1f} %",
+        found=f"{100 * found:.1f} %",
+        harmless=_rows(study.harmless),
+        leaky=_rows(study.leaky),
+    )
+
+
+def _rows(counts: dict[str, Counter[str]]) -> str:
+    return "\n".join(
+        f"| {kind} | {sum(said.values())} | {said['yes']} | {said['with care']} | {said['no']} |"
+        for kind, said in counts.items()
+    )
+
+
+def study(tables: int = TABLES) -> Study:
+    """Run the whole study."""
+    found = run(harmless, range(tables))
+    order = [f"{n} sensitive, k = {k}" for n in (1, 2, 3) for k in SIZES]
+    return Study({kind: found[kind] for kind in order if kind in found}, run(leaky, range(tables)))
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the study."""
+    """Run the study, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", type=int, default=TABLES)
+    parser.add_argument("--show", action="store_true", help="show the page, do not write it")
     given = parser.parse_args(arguments)
-    for draw in (harmless, leaky):
-        for kind, counts in sorted(run(draw, range(given.tables)).items()):
-            print(draw.__name__, kind, dict(counts))
+    text = page(study(given.tables))
+    if given.show:
+        say(text)
+    else:
+        PAGE.write_text(text, encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":
