@@ -345,9 +345,12 @@ def _small_factorials() -> FloatArray:
 def _log_factorial(n: FloatArray | IntArray) -> FloatArray:
     """Return the logarithms of factorials: summed up to 256, by Stirling's series beyond."""
     x = np.asarray(n, dtype=np.float64)
-    large = np.maximum(x, 1.0)
-    series = large * np.log(large) - large + 0.5 * np.log(2 * np.pi * large)
-    series += 1 / (12 * large) - 1 / (360 * large**3)
-    small = _small_factorials()[np.clip(x, 0, 256).astype(np.int64)]
-    found: FloatArray = np.where(x <= 256, small, series)
+    found: FloatArray = _small_factorials()[np.clip(x, 0, 256).astype(np.int64)]
+    beyond = x > 256
+    if beyond.any():
+        # Looking up is many times as fast as the series, so only large ones pay for it.
+        large = x[beyond]
+        series = large * np.log(large) - large + 0.5 * np.log(2 * np.pi * large)
+        found = np.array(found)
+        found[beyond] = series + 1 / (12 * large) - 1 / (360 * large**3)
     return found

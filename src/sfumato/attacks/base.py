@@ -113,6 +113,9 @@ class Outcome:
     """Whether the release is to withstand it; else it is told, and no reason to refuse."""
 
     note: str = ""
+    unreached: str = ""
+    """What of the attack was not tried, because there is too much of it."""
+
     interval: tuple[float, float] | None = None
     """Where the posterior lies, if it was sampled."""
 
@@ -199,6 +202,7 @@ class Outcome:
             "interval": None if self.interval is None else list(self.interval),
             "seed": self.seed,
             "note": self.note,
+            "unreached": self.unreached,
             "advice": self.advice,
             "accepted": self.accepted,
             "worst": [case.to_dict() for case in self.worst],

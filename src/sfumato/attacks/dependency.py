@@ -34,9 +34,9 @@ class Dependency(Attack):
 
     Finds: for each person the known values of whose row a rule starts from, what it tells.
     Missing values are left out of the shares, as in the other attacks.
-    Does not find: what depends on a single rare value (see `Findings.facts`), what fewer than
-    `support` rows say, or what the whole class tells, which the attacks on classes find. A
-    release in several tables has no rows to learn on.
+    Does not find: what differs from class to class, what depends on a rare value, or what fewer
+    than `support` rows say, which `KnowledgeBreach` counts; or what the whole class tells, which
+    the attacks on classes find. A release in several tables has no rows to learn on.
 
     Reference: Verma and Pearl, "Equivalence and Synthesis of Causal Models", 1990
 

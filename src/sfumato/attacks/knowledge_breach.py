@@ -1,38 +1,46 @@
-"""The knowledge breach: one sensitive value is known, the others are guessed together."""
+"""The knowledge breach: some sensitive values are known, the others are guessed."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
 
-from sfumato.attacks.base import Attack, Beliefs, Outcome, likeliest, priors
+from sfumato.attacks.base import Attack, Beliefs, Case, Outcome, likeliest, priors
 from sfumato.attacks.target import Target
 from sfumato.counts import FrequencySet, sums
 from sfumato.errors import InputError, UnknownColumnError, require_text
-from sfumato.harm import HarmRule
+from sfumato.harm import HarmRule, Level
 from sfumato.leaks.breach import listing
+from sfumato.leaks.facts import Fact, Facts, KnownColumns, find_facts
+from sfumato.text import text_of
 from sfumato.typing import FloatArray
 
 
 @dataclass(frozen=True)
 class KnowledgeBreach(Attack):
-    """Guess all other sensitive values of a person whose group and one sensitive value are known.
+    """Guess other sensitive values of a person of whom one or two are known.
 
     Of five women two work for the state; both are single and earn little. Of the table in one
     piece, an adversary who knows that a person works for the state knows the rest. Split into a
     table per column, it is a guess: 2 in 5 are single and 4 in 5 earn little, so both together
     are 32 %, because every way of joining the tables is equally likely.
 
-    Finds: in each group the likeliest combination of the other columns. On a decoupled release it
-    is the product of the largest shares, whatever value is known; on a table in one piece,
-    which is what the release was before, the commonest combination among those of the class
-    with the known value. What is believed without the release is the product of the shares of
-    the values in the whole table. Missing values hide no person.
-    Does not find: what dependencies that are known from elsewhere add, or what several known
-    values tell together.
+    Finds: on a table in one piece, every value of another column that the people with the known
+    values have more often than all people, counted exactly and however few they are. Known are,
+    unless `known` says so, each sensitive column and each two of them, with the class and
+    without it. Before, it is the share of the value in the whole table. What the class tells by
+    itself is left to the attacks on classes. On a decoupled release: in each group the likeliest
+    combination of the other columns, which is the product of the largest shares, whatever value
+    is known; before, the product of the shares in the whole table.
+    Missing values hide no person: they are neither known nor told.
+    Does not find: what three known values tell together, or what dependencies that are known
+    from elsewhere add. Where there are too many columns and rows to count everything, the outcome
+    says what was left out.
 
     Args:
-        known: The sensitive column whose value is known; None if only the group is.
+        known: The sensitive columns whose values are known besides the class or group. None: on a
+            table in one piece each one and each two of them; on a decoupled release none.
+        column: The sensitive column that is guessed; None for all others.
 
     Example:
         >>> from sfumato.decouplings.base import GroupedTables
@@ -46,31 +54,48 @@ class KnowledgeBreach(Attack):
         >>> for target in (before, after):
         ...     worst = KnowledgeBreach("work").on(target, HarmRule()).worst
         ...     print(max(worst, key=lambda case: case.people))
-        age=3*, work=state (2): marital=single, pay=low, 22 % before, 100 % after
+        age=3*, work=state (2): marital = single, pay = low, 33 % before, 100 % after
         age=3* (5): marital=single, pay=low, 22 % before, 32 % after
     """
 
     name: ClassVar[str] = "knowledge-breach"
     how: ClassVar[str] = (
-        "Knows the person's group and one sensitive value, joins the tables again, and takes the "
-        "likeliest combination of the others."
+        "Knows one or two sensitive values of the person, and perhaps the class or group, finds "
+        "the rows that fit, and reads the others off."
     )
     advice: ClassVar[str] = (
         "Publish the sensitive columns apart: sfumato protect, or sfumato decouple."
     )
 
-    known: str | None = None
+    known: str | tuple[str, ...] | None = None
+    column: str | None = None
 
     def __post_init__(self) -> None:
-        if self.known is not None:
-            require_text("known", self.known)
+        if isinstance(self.known, list):
+            object.__setattr__(self, "known", tuple(self.known))
+        for name in self.known_columns:
+            require_text("known", name)
+        if self.column is not None:
+            require_text("column", self.column)
+
+    @property
+    def known_columns(self) -> tuple[str, ...]:
+        """The columns whose values are known."""
+        if self.known is None:
+            return ()
+        return (self.known,) if isinstance(self.known, str) else tuple(self.known)
 
     def guessed_columns(self, target: Target) -> tuple[str, ...]:
         """Return the columns that are guessed."""
-        if self.known is not None and self.known not in target.sensitive:
-            raise UnknownColumnError(self.known, target.sensitive, where="the sensitive columns")
-        told = tuple(name for name in target.sensitive if name != self.known)
-        if not told:
+        for name in (*self.known_columns, *(() if self.column is None else (self.column,))):
+            if name not in target.sensitive:
+                raise UnknownColumnError(name, target.sensitive, where="the sensitive columns")
+        told = tuple(
+            name
+            for name in target.sensitive
+            if name not in self.known_columns and self.column in (None, name)
+        )
+        if not told or (target.counts is not None and len(target.sensitive) < 2):
             raise InputError("a knowledge breach needs a sensitive column that is not known.")
         return told
 
@@ -79,33 +104,86 @@ class KnowledgeBreach(Attack):
         if target.grouped is not None:
             return _join_tables(target, self.guessed_columns(target))
         if target.counts is not None:
-            return _read_rows(target, target.counts, self.known, self.guessed_columns(target))
+            told = self.guessed_columns(target)
+            return _read_rows(target, target.counts, self.known_columns, told)
         raise InputError(f"a knowledge breach cannot be tried: {self.why_not(target)}.")
 
+    def facts(self, target: Target, rule: HarmRule) -> Facts:
+        """Count what is told on a table in one piece; once for all columns."""
+        counts = target.counts
+        if counts is None:
+            raise InputError("facts can only be counted on a table in one piece.")
+        known = [KnownColumns(self.known_columns, with_class=True)] if self.known_columns else None
+        secrecy = {name: target.classes.counts_of(name).column.secrecy for name in target.sensitive}
+        return target.memoize(
+            ("facts", rule, self.known_columns),
+            lambda _: find_facts(
+                counts,
+                target.quasi_identifiers,
+                target.sensitive,
+                rule=rule,
+                secrecy=secrecy,
+                known=known,
+            ),
+        )
+
     def on(self, target: Target, rule: HarmRule) -> Outcome:
-        told = ", ".join(self.guessed_columns(target))
-        return self.beliefs(target).outcome(self, told, rule)
+        told = self.guessed_columns(target)
+        if target.grouped is not None or target.counts is None:
+            return self.beliefs(target).outcome(self, ", ".join(told), rule)
+        facts = self.facts(target, rule)
+        rows, levels = target.counts.rows, facts.levels_of(told)
+        by_chance = np.any([facts.told[name].by_chance for name in told], axis=0)
+        worst = tuple(_case(fact) for fact in facts.worst(told))
+        settings = self.params()
+        settings.pop("column", None)
+        return Outcome(
+            self.name,
+            ", ".join(told),
+            people=int(rows[levels == Level.VERY_HIGH].sum()),
+            high=int(rows[levels == Level.HIGH].sum()),
+            moderate=int(rows[levels == Level.MODERATE].sum()),
+            by_chance=int(rows[by_chance].sum()),
+            of=target.counts.total,
+            prior=worst[0].prior if worst else 0.0,
+            posterior=worst[0].posterior if worst else 0.0,
+            threshold=rule.very_high,
+            worst=worst,
+            how=self.how,
+            unreached=facts.note,
+            settings=settings,
+            advice=self.advice,
+        )
 
     @classmethod
     def against(cls, target: Target, rule: HarmRule) -> list[Self]:  # noqa: ARG003 - all alike
-        if target.grouped is None or len(target.sensitive) < 2:
+        if len(target.sensitive) < 2:
             return []
-        return [cls(name) for name in target.sensitive]
+        if target.grouped is not None:
+            return [cls(name) for name in target.sensitive]
+        if target.counts is None or not target.counts.total:
+            return []
+        return [cls(column=name) for name in target.sensitive]
 
     @classmethod
     def why_not(cls, target: Target) -> str:
         if len(target.sensitive) < 2:
             return "there are not two sensitive columns, of which one could tell the other"
         if target.counts is not None:
-            return (
-                "the table is in one piece: whoever knows one sensitive value looks for its row, "
-                "and dependency says what that tells"
-            )
+            return "there is nobody in the table"
         return "the sensitive columns are not in tables of their own"
 
     @classmethod
     def example(cls) -> Self:
         return cls("disease")
+
+
+def _case(fact: Fact) -> Case:
+    """Return a fact as the case of an outcome."""
+    told = (f"{name} = {text_of(value)}" for name, value in (fact.told, *fact.also))
+    return Case(
+        dict(fact.known), fact.support, ", ".join(told), fact.prior, fact.posterior, fact.level
+    )
 
 
 def _join_tables(target: Target, told: tuple[str, ...]) -> Beliefs:
@@ -130,11 +208,11 @@ def _join_tables(target: Target, told: tuple[str, ...]) -> Beliefs:
 
 
 def _read_rows(
-    target: Target, counts: FrequencySet, known: str | None, told: tuple[str, ...]
+    target: Target, counts: FrequencySet, known: tuple[str, ...], told: tuple[str, ...]
 ) -> Beliefs:
-    """Count in a table in one piece: rows of a class that have the known value."""
-    given = (*target.quasi_identifiers, *(() if known is None else (known,)))
-    table = _without_missing(counts, (*told, *(() if known is None else (known,))))
+    """Count in a table in one piece: rows of a class that have the known values."""
+    given = (*target.quasi_identifiers, *known)
+    table = _without_missing(counts, (*told, *known))
     table = table.project([*given, *told])
     cells = table.group_by(given)
     prior = _priors(target, table, told)

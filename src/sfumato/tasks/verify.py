@@ -52,8 +52,9 @@ class Assessment(Showable):
     The answer is *no* if a promise is broken or could not be checked, if an attack the release is
     to withstand puts more people at risk than are allowed, or if a published column names people.
     It is *with care* if without that a belief about a person is of level *moderate* or more (see
-    `sfumato.harm`), if a finding was accepted, if an attack that applies was not tried, or if a
-    published column that nothing protects singles people out or has no role; else *yes*.
+    `sfumato.harm`), if a finding was accepted, if an attack that applies was not tried, or only in
+    part, or if a published column that nothing protects singles people out or has no role; else
+    *yes*.
 
     Does not promise: that the roles are right, or that there is no better attack.
 
@@ -144,7 +145,7 @@ class Assessment(Showable):
         """The answer in a word or two: yes, with care, no."""
         if not self.holds:
             return "no"
-        care = self.concerns or self.accepted or self.untried or self.columns
+        care = self.concerns or self.accepted or self.untried or self._unreached or self.columns
         return "with care" if care else "yes"
 
     @property
@@ -162,7 +163,7 @@ class Assessment(Showable):
             return (*broken, *told_first(self.named), *attacked, *self._accepted)
         if self.answer == "with care":
             care = tuple(outcome.reason for outcome in _distinct(self.concerns))
-            return (*care, *columns, *self._accepted, *self._untried)
+            return (*care, *columns, *self._accepted, *self._untried, *self._unreached)
         kept = f"all {len(self.checks)} promises hold" if self.checks else "nothing is promised"
         told = [each for each in self.attacks if not each.judged and each.people]
         # What is only told is no reason to refuse, and still not to be denied.
@@ -181,6 +182,11 @@ class Assessment(Showable):
         applies = "they apply" if len(self.untried) > 1 else "it applies"
         told = f"not tried, though {applies}: {join_words(self.untried)}"
         return (f"{told}; leave out --attack and --only-promises to try all",)
+
+    @property
+    def _unreached(self) -> tuple[str, ...]:
+        parts = {(each.attack, each.unreached): None for each in self.judged if each.unreached}
+        return tuple(f"of {attack} only a part was tried: {part}" for attack, part in parts)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values that JSON can hold."""

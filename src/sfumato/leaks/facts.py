@@ -1,0 +1,798 @@
+"""Facts: what is true of the people who share some values, counted exactly.
+
+A rule is learned and needs rows behind it. A fact needs none: *all people of this class who work
+for the state are single* is true of two people as it is of two hundred, and an adversary who knows
+the class and the employer of one of them needs no statistics. So the sensitive columns are counted
+among all people with the same known values: a person's class and one or two sensitive values, or
+the sensitive values alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sfumato.counts import FrequencySet, PackedKeys, add_up, changes, group, number_keys, sums
+from sfumato.errors import UnknownColumnError
+from sfumato.harm import FEWEST, HarmRule, Level, Secrecy, count_tail, draw_tail
+from sfumato.text import percent, text_or_none
+from sfumato.typing import BoolArray, FloatArray, IntArray, Value
+
+MOST_FACTS = 5
+"""The most facts that are kept as examples, for each column that is told."""
+
+BUDGET = 150_000_000
+"""The most cells that are looked at, of rows times columns: about two seconds."""
+
+_OVERHEAD = 40_000
+"""What a set of known columns costs beside its cells, in cells."""
+
+_CHUNK = 4_000_000
+"""The most cells that are counted at once."""
+
+_LIMIT = 0.01
+"""How likely a table of independent columns may have a fact that chance does not explain."""
+
+_EXCESS = 2.0
+"""Small groups together are no chance if this many times as many tell as chance would make."""
+
+_FEWEST_CELLS = 4
+"""Fewer cells than this are never so many that they could not be chance together."""
+
+_MOST_CLASSES = 2000
+"""The most classes that are held against chance together, of all columns."""
+
+_MANY = 100_000
+"""With more combinations than this only the worst fact of a column lists further values."""
+
+_MOST_ALSO = 3
+"""The most further values that a fact lists."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """Known values of a person that tell another value.
+
+    Example:
+        >>> fact = Fact((("work", "state"),), ("marital", "single"), 2, 2, 0.3, Level.VERY_HIGH,
+        ...     also=(("pay", "low"),))
+        >>> print(fact)
+        work=state → marital=single, pay=low: 100 % of 2 people (before: 30 %)
+    """
+
+    known: tuple[tuple[str, Value], ...]
+    """Columns and the values known."""
+
+    told: tuple[str, Value]
+    people: int
+    """How many rows have all of it."""
+
+    support: int
+    """How many rows have the known values, and a value that could be told."""
+
+    prior: float
+    level: Level = Level.LOW
+    """How much it harms the people who have the known values."""
+
+    also: tuple[tuple[str, Value], ...] = ()
+    """Values of further columns that all people of whom it is true have; the prior is of all."""
+
+    @property
+    def posterior(self) -> float:
+        """The probability of the value once the others are known."""
+        return self.people / self.support
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values that JSON can hold."""
+        return {
+            "known": {name: text_or_none(value) for name, value in self.known},
+            "told": {name: text_or_none(value) for name, value in (self.told, *self.also)},
+            "people": self.people,
+            "support": self.support,
+            "prior": self.prior,
+            "posterior": self.posterior,
+            "level": str(self.level),
+        }
+
+    def __str__(self) -> str:
+        known = ", ".join(f"{name}={text_or_none(value)}" for name, value in self.known)
+        told = ", ".join(f"{name}={text_or_none(value)}" for name, value in (self.told, *self.also))
+        return (
+            f"{known or 'nothing'} → {told}: {percent(self.posterior)} "
+            f"of {self.support} people (before: {percent(self.prior)})"
+        )
+
+
+class KnownColumns(NamedTuple):
+    """What an adversary knows of a person: some sensitive columns, and perhaps the class."""
+
+    columns: tuple[str, ...]
+    with_class: bool
+
+    def __str__(self) -> str:
+        return ", ".join((*(["the class"] if self.with_class else []), *self.columns))
+
+
+@dataclass(frozen=True, eq=False)
+class TellingFacts:
+    """The facts that tell one sensitive column."""
+
+    column: str
+    levels: IntArray
+    """Per combination of the table, how much the worst fact about it harms."""
+
+    by_chance: BoolArray
+    """Whether that is one level less than it looks, because chance explains it."""
+
+    worst: tuple[Fact, ...]
+    """The facts that harm most; those with fewer known values and more people first."""
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """The facts of a table: for each sensitive column, who is told about, and by what."""
+
+    counts: FrequencySet
+    told: Mapping[str, TellingFacts]
+    tried: int
+    """The number of sets of known columns that were looked at."""
+
+    left: tuple[KnownColumns, ...] = ()
+    """Those that were not, because the budget was spent."""
+
+    @property
+    def note(self) -> str:
+        """A sentence on the sets of columns that were not reached; empty if all were."""
+        if not self.left:
+            return ""
+        return (
+            f"{self.tried} of {self.tried + len(self.left)} sets of known columns were tried, the "
+            f"most telling first; {self.left[0]} was the first that was not"
+        )
+
+    def levels_of(self, columns: Sequence[str]) -> IntArray:
+        """Return per combination how much the worst fact about some columns harms."""
+        levels = np.zeros(len(self.counts), dtype=np.int64)
+        for name in columns:
+            levels = np.maximum(levels, self.told[name].levels)
+        return levels
+
+    def worst(self, columns: Sequence[str] | None = None, most: int = MOST_FACTS) -> list[Fact]:
+        """Return the facts that harm most, of some columns or all."""
+        names = self.told if columns is None else columns
+        found = [fact for name in names for fact in self.told[name].worst]
+        return sorted(found, key=_rank)[:most]
+
+
+def _rank(fact: Fact) -> tuple[object, ...]:
+    """Sort facts by harm and belief; then not a single person, few known values, many people."""
+    weight = fact.support * (fact.posterior - fact.prior)
+    lone = fact.support < 2
+    return (-fact.level, -fact.posterior, lone, len(fact.known), -weight, str(fact))
+
+
+def find_facts(
+    counts: FrequencySet,
+    quasi_identifiers: Sequence[str],
+    sensitive: Sequence[str],
+    *,
+    rule: HarmRule | None = None,
+    secrecy: Mapping[str, IntArray | None] | None = None,
+    known: Sequence[KnownColumns] | None = None,
+    budget: int = BUDGET,
+) -> Facts:
+    """Count what sensitive values, with a person's class or alone, tell about the others.
+
+    Of the people with the known values, a share has each value of another column: the belief.
+    Before, it is the share in the whole table. Missing values hide no person: they are neither
+    known nor told. What the class alone tells as well is no fact; see the attacks on classes.
+
+    Chance lowers a level by one: if the told column were dealt out at random within each class
+    (or in the whole table, for values alone), a few small groups would agree as well. One person
+    alone always agrees. Groups are beyond chance if one is too unlikely by itself among all
+    that were looked at, or if many more classes have one than chance would make.
+
+    Args:
+        counts: The table.
+        quasi_identifiers: The columns that make up classes.
+        sensitive: The columns that may be known, or be told.
+        rule: What harms; None takes the usual one.
+        secrecy: Per column the secrecy of each known value; None for ordinary ones.
+        known: What adversaries know; None tries each sensitive column and each two of them, with
+            the class and without.
+        budget: The most cells that are looked at.
+
+    Example:
+        >>> rows = [("A", "state", "single", "low")] * 2 + [("A", "own", "married", "low")]
+        >>> rows += [("B", "own", "widowed", "high"), ("B", "farm", "married", "high")]
+        >>> names = ["zip", "work", "marital", "pay"]
+        >>> facts = find_facts(FrequencySet.from_rows(names, rows), ["zip"], names[1:])
+        >>> print(facts.told["marital"].worst[0])
+        work=state → marital=single, pay=low: 100 % of 2 people (before: 40 %)
+    """
+    for name in sensitive:
+        counts.index(name)
+    table = _Table.of(counts, quasi_identifiers, sensitive, secrecy or {})
+    sets = table.all_sets() if known is None else _require_sensitive(known, sensitive)
+    chosen, left = _choose_sets(table, sets, rule or HarmRule(), budget)
+    search = _Search(table, rule or HarmRule(), chosen)
+    for number in range(len(chosen)):
+        search.look(number)
+    return Facts(counts, search.results(), len(chosen), tuple(left))
+
+
+def _require_sensitive(
+    known: Sequence[KnownColumns], sensitive: Sequence[str]
+) -> list[KnownColumns]:
+    for one in known:
+        for name in one.columns:
+            if name not in sensitive:
+                raise UnknownColumnError(name, sensitive, where="the sensitive columns")
+    return list(known)
+
+
+class _Entries(NamedTuple):
+    """Rows of each cell with each value; a cell is all people with the same known values."""
+
+    cell: IntArray
+    value: IntArray
+    """Number of a column and a value of it together."""
+
+    rows: IntArray
+    of: IntArray
+    """Rows of the cell whose value of that column is known."""
+
+    def select(self, which: BoolArray | IntArray) -> "_Entries":
+        return _Entries(*(each[which] for each in self))
+
+
+class _Totals(NamedTuple):
+    """Rows of each cell whose value of a column is known."""
+
+    cell: IntArray
+    column: IntArray
+    of: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """A table whose sensitive values are numbered across all columns."""
+
+    counts: FrequencySet
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    class_id: IntArray
+    classes: int
+    values: IntArray
+    """`values[column, item]`: the number of the value; the last number if it is missing."""
+
+    starts: IntArray
+    """The number of the first value of each column, and one for what is missing."""
+
+    column_of: IntArray
+    """The column of each number."""
+
+    secrecy: IntArray
+    single: bool
+    """Whether each combination has one row."""
+
+    @classmethod
+    def of(
+        cls,
+        counts: FrequencySet,
+        quasi_identifiers: Sequence[str],
+        sensitive: Sequence[str],
+        secrecy: Mapping[str, IntArray | None],
+    ) -> "_Table":
+        classes = counts.group_by(quasi_identifiers)
+        columns = [counts.column(name) for name in sensitive]
+        sizes = np.array([len(column.known) for column in columns], dtype=np.int64)
+        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        values = np.empty((len(columns), len(counts)), dtype=np.int64)
+        secret = np.zeros(int(starts[-1]) + 1, dtype=np.int64)
+        for at, column in enumerate(columns):
+            codes = counts.codes_of(column.name)
+            values[at] = np.where(codes == column.missing, starts[-1], codes + starts[at])
+            given = secrecy.get(column.name)
+            if given is not None:
+                secret[starts[at] : starts[at + 1]] = given[: sizes[at]]
+        return cls(
+            counts,
+            tuple(quasi_identifiers),
+            tuple(sensitive),
+            classes.of_item,
+            classes.n,
+            values,
+            starts,
+            np.repeat(np.arange(len(columns)), sizes),
+            secret,
+            bool((counts.rows == 1).all()),
+        )
+
+    def sample(self, items: int) -> "_Table":
+        """Keep about a number of combinations: those of some classes."""
+        rank = np.random.default_rng(0).permutation(self.classes)
+        sizes = np.bincount(rank[self.class_id], minlength=self.classes)
+        kept = rank < np.searchsorted(np.cumsum(sizes), items) + 1
+        mine = kept[self.class_id]
+        return replace(
+            self,
+            counts=self.counts.without(~mine),
+            class_id=self.class_id[mine],
+            values=self.values[:, mine],
+        )
+
+    def all_sets(self) -> list[KnownColumns]:
+        """Return each column and each two of them, with the class where there is more than one."""
+        kinds = (False, True) if self.classes > 1 else (False,)
+        return [
+            KnownColumns(names, with_class)
+            for n in (1, 2)
+            for with_class in kinds
+            for names in combinations(self.sensitive, n)
+            if n < len(self.sensitive)
+        ]
+
+    def count(
+        self, cell: IntArray, n: int, items: IntArray | None, columns: IntArray
+    ) -> tuple[_Entries, _Totals]:
+        """Count the values of some columns in each of n cells."""
+        rows = self.counts.rows if items is None else self.counts.rows[items]
+        step = max(1, _CHUNK // max(len(cell), 1))
+        found = []
+        for at in range(0, len(columns), step):
+            some = columns[at : at + step]
+            values = self.values[some] if items is None else self.values[some][:, items]
+            found.append(self._count(cell, values, rows, n))
+        entries, totals = zip(*found, strict=True)
+        if len(found) == 1:
+            return entries[0], totals[0]
+        return (
+            _Entries(*(np.concatenate(each) for each in zip(*entries, strict=True))),
+            _Totals(*(np.concatenate(each) for each in zip(*totals, strict=True))),
+        )
+
+    def _count(
+        self, cell: IntArray, values: IntArray, rows: IntArray, n: int
+    ) -> tuple[_Entries, _Totals]:
+        missing = int(self.starts[-1])
+        low = int(values.min(initial=missing))
+        width = missing - low + 1
+        key = (values + (cell * width - low)).ravel()
+        # Where no combination occurs twice, counting them is twice as fast as adding them up.
+        weight = None if self.single else np.broadcast_to(rows, values.shape).ravel()
+        if n * width <= max(8 * len(key), 2**16):
+            dense = np.bincount(key, weights=weight, minlength=n * width)
+            keys = np.flatnonzero(dense)
+            added = dense[keys].astype(np.int64)
+        else:
+            numbers = number_keys(key, n * width)
+            keys = numbers.keys
+            added = np.bincount(numbers.of_item, weights=weight).astype(np.int64)
+        of_cell, value = np.divmod(keys, width)
+        known = value < width - 1
+        of_cell, value, added = of_cell[known], value[known] + low, added[known]
+        columns = len(self.sensitive)
+        place = of_cell * columns + self.column_of[value]
+        # Numbers rise with the column, so that entries of a cell and a column follow each other.
+        new = changes(place)
+        at = np.cumsum(new) - 1
+        of = sums(at, added, int(new.sum()))
+        first = np.flatnonzero(new)
+        totals = _Totals(of_cell[first], self.column_of[value[first]], of)
+        return _Entries(of_cell, value, added, of[at]), totals
+
+
+class _Reference(NamedTuple):
+    """How often each value occurs in each class, or in the whole table: what chance deals out."""
+
+    key: IntArray
+    """Class and value together, in order."""
+
+    value: IntArray
+    rows: IntArray
+    of: IntArray
+    width: int
+
+    @classmethod
+    def of_cells(cls, entries: _Entries, width: int) -> "_Reference":
+        key = entries.cell * width + entries.value
+        order = np.argsort(key, kind="stable")
+        return cls(key[order], entries.value[order], entries.rows[order], entries.of[order], width)
+
+    def at(self, cell: IntArray, value: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the rows with a value in a class, and those where any value is known."""
+        place = np.searchsorted(self.key, cell * self.width + value)
+        return self.rows[place], self.of[place]
+
+
+class _Candidates(NamedTuple):
+    """Facts that may be shown, as columns of figures."""
+
+    known: IntArray
+    """Which set of known columns."""
+
+    item: IntArray
+    """A combination that has the known values."""
+
+    value: IntArray
+    rows: IntArray
+    of: IntArray
+    level: IntArray
+
+
+class _Search:
+    """Looks at sets of known columns, and remembers what they tell."""
+
+    def __init__(self, table: _Table, rule: HarmRule, sets: Sequence[KnownColumns]) -> None:
+        self.table, self.rule, self.sets = table, rule, sets
+        n, width = len(table.sensitive), int(table.starts[-1])
+        every = np.arange(n)
+        nowhere = np.zeros(len(table.counts), dtype=np.int64)
+        whole, _ = table.count(nowhere, 1, None, every)
+        total = sums(whole.value, whole.rows, width)
+        known = sums(table.column_of, total, n)
+        self.prior: FloatArray = total / np.maximum(known[table.column_of], 1)
+        self.reference = {False: _Reference.of_cells(whole, width)}
+        if any(one.with_class for one in sets):
+            classes, _ = table.count(table.class_id, table.classes, None, every)
+            self.reference[True] = _Reference.of_cells(classes, width)
+        # Of very many classes some are enough to see whether more tell than chance would make.
+        order = np.random.default_rng(0).permutation(table.classes)
+        self.sampled = order < max(_MOST_CLASSES // n, 50)
+        self.excused = table.counts.total >= FEWEST
+        self.levels = np.zeros(table.values.shape, dtype=np.int8)
+        self.before = np.zeros(table.values.shape, dtype=np.int8)
+        """The same without chance."""
+
+        self.lone = np.zeros(table.values.shape, dtype=np.bool_)
+        """Who is the only one of their class with what is known, by some set without a column."""
+
+        self.candidates: list[_Candidates] = []
+        self.held = np.zeros((n, 4 * len(Level)), dtype=np.int64)
+        """How many candidates of each column and rank there are."""
+
+        kinds = [(len(one.columns), one.with_class) for one in sets]
+        # Each kind of knowledge has its part of what chance may do, and two tests share it.
+        self.limits = {kind: _LIMIT / len({*kinds}) / kinds.count(kind) / 2 for kind in {*kinds}}
+        secret = table.secrecy[:-1]
+        raw = np.where(secret == Secrecy.HARMLESS, 0, rule.levels(self.prior, np.ones(width)))
+        raised = np.minimum(raw + ((secret == Secrecy.SECRET) & (raw > 0)), int(Level.VERY_HIGH))
+        # One person is all of one kind, whatever the columns have to do with each other.
+        lowered = raised - (self.excused & (secret != Secrecy.SECRET) & (raised > 0))
+        self.lone_before = np.append(raised, 0).astype(np.int8)
+        self.lone_levels = np.append(lowered, 0).astype(np.int8)
+
+    def look(self, number: int) -> int:
+        """Count what a set of known columns tells of all others, and of how many people surely."""
+        table, known = self.table, self.sets[number]
+        at = [table.sensitive.index(name) for name in known.columns]
+        others = np.array([i for i in range(len(table.sensitive)) if i not in at], dtype=np.int64)
+        items, cell, n = self._cells(at, with_class=known.with_class)
+        if not len(others) or not len(cell):
+            return 0
+        rows = table.counts.rows if items is None else table.counts.rows[items]
+        size = sums(cell, rows, n)
+        if known.with_class and (size == 1).any():
+            # One person alone is told whatever the others have: there is nothing to count.
+            lone = (size == 1)[cell]
+            self._mark_lone(np.flatnonzero(lone) if items is None else items[lone], others, number)
+            rest = np.flatnonzero(~lone)
+            if not len(rest):
+                return 0
+            items = rest if items is None else items[rest]
+            numbers = number_keys(cell[rest], n)
+            cell, n = numbers.of_item, numbers.n
+        first = np.empty(n, dtype=np.int64)
+        first[cell] = np.arange(len(cell)) if items is None else items
+        base = table.class_id[first] if known.with_class else np.zeros(n, dtype=np.int64)
+        entries, totals = table.count(cell, n, items, others)
+        entries, before, after = self._judge(entries, totals, base, known)
+        self._remember(entries, before, after, cell, n, items)
+        self._choose(entries, after, first, number)
+        return int(entries.of[(after == Level.VERY_HIGH) & (entries.of > 1)].sum())
+
+    def _cells(
+        self, at: Sequence[int], *, with_class: bool
+    ) -> tuple[IntArray | None, IntArray, int]:
+        """Group the items by class and known values; those that miss one are left out."""
+        table = self.table
+        codes = [table.values[i] - table.starts[i] for i in at]
+        sizes = [int(table.starts[i + 1] - table.starts[i]) for i in at]
+        absent = np.zeros(len(table.counts), dtype=np.bool_)
+        for i in at:
+            absent |= table.values[i] == table.starts[-1]
+        if with_class:
+            codes, sizes = [table.class_id, *codes], [table.classes, *sizes]
+        items = np.flatnonzero(~absent) if absent.any() else None
+        if items is not None:
+            codes = [code[items] for code in codes]
+        keys = PackedKeys.of(codes, sizes, n=len(table.counts))
+        numbers = number_keys(keys.key, keys.width)
+        return items, numbers.of_item, numbers.n
+
+    def _judge(
+        self, entries: _Entries, totals: _Totals, base: IntArray, known: KnownColumns
+    ) -> tuple[_Entries, IntArray, IntArray]:
+        """Return what harms, its level without chance, and with it."""
+        rule, secrecy = self.rule, self.table.secrecy
+        share = entries.rows / entries.of
+        likely = share >= min(rule.moderate, rule.high, rule.very_high) - 1e-12
+        likely &= secrecy[entries.value] != Secrecy.HARMLESS
+        entries, share = entries.select(likely), share[likely]
+        prior = self.prior[entries.value]
+        raw = rule.levels(prior, share)
+        entries, prior, raw = entries.select(raw > 0), prior[raw > 0], raw[raw > 0]
+        marked, population = self.reference[known.with_class].at(base[entries.cell], entries.value)
+        if known.with_class:
+            # What the class tells by itself is not for the known value to answer for.
+            adds = entries.rows * population > entries.of * marked
+            entries, raw = entries.select(adds), raw[adds]
+            marked, population = marked[adds], population[adds]
+        secret = secrecy[entries.value] == Secrecy.SECRET
+        before = np.minimum(raw + secret, int(Level.VERY_HIGH))
+        if not self.excused or not len(raw):
+            return entries, before, before
+        several = entries.of > 1
+        surprise = np.ones(len(raw))
+        surprise[several] = draw_tail(
+            *(each[several] for each in (entries.rows, entries.of, marked, population))
+        )
+        column = self.table.column_of[entries.value]
+        limit = self.limits[len(known.columns), known.with_class]
+        limit /= len(self.table.sensitive) - len(known.columns)
+        tests = sums(totals.column, (totals.of > 1).astype(np.int64), len(self.table.sensitive))
+        tests *= np.diff(self.table.starts)
+        explained = ~several | (surprise * tests[column] > limit)
+        sure = (raw == Level.VERY_HIGH) & several
+        if (explained & sure).any():
+            beyond = self._beyond(entries.select(sure), totals, base, known, limit)
+            explained &= ~beyond[column] | ~several
+        return entries, before, before - (explained & ~secret)
+
+    def _beyond(
+        self,
+        sure: _Entries,
+        totals: _Totals,
+        base: IntArray,
+        known: KnownColumns,
+        limit: float,
+    ) -> BoolArray:
+        """Return of which columns more cells tell surely than if values were dealt out at random.
+
+        Cells of one class depend on each other, so it is classes with such a cell that are
+        counted. No class has one more often than its cells together.
+        """
+        n = len(self.table.sensitive)
+        beyond = np.zeros(n, dtype=np.bool_)
+        column = self.table.column_of[sure.value]
+        here, there = self.sampled[base[sure.cell]], self.sampled[base[totals.cell]]
+        told = np.bincount(column[here], minlength=n)
+        there &= (totals.of > 1) & (told >= _FEWEST_CELLS)[totals.column]
+        if not there.any():
+            return beyond
+        # Cells of one size in one class are equally likely to tell.
+        of_class, of_column, size = base[totals.cell[there]], totals.column[there], totals.of[there]
+        kinds = group([of_column, of_class, size], [n, self.table.classes, int(size.max()) + 1])
+        alike = np.bincount(kinds.of_item, minlength=kinds.n)
+        of_class, of_column, size = (each[kinds.first] for each in (of_class, of_column, size))
+        reach = self._reach(of_class, of_column, size, with_class=known.with_class)
+        expected = add_up(of_column, reach * alike, n)
+        if known.with_class:
+            pairs = group([of_column, of_class], [n, self.table.classes])
+            any_cell = np.minimum(add_up(pairs.of_item, reach * alike, pairs.n), 1.0)
+            likely = add_up(of_column[pairs.first], any_cell, n)
+            hit = group([column[here], base[sure.cell[here]]], [n, self.table.classes])
+            blocks = np.bincount(column[here][hit.first], minlength=n)
+        else:
+            likely, blocks = expected, told
+        for at in np.flatnonzero(told >= np.maximum(_EXCESS * expected, _FEWEST_CELLS)).tolist():
+            beyond[at] = count_tail(int(blocks[at]), float(likely[at])) <= limit
+        return beyond
+
+    def _reach(
+        self, of_class: IntArray, of_column: IntArray, size: IntArray, *, with_class: bool
+    ) -> FloatArray:
+        """Return how likely chance makes a cell of some size tell a column surely."""
+        reference, rule = self.reference[with_class], self.rule
+        starts = self.table.starts
+        first = np.searchsorted(reference.key, of_class * reference.width + starts[of_column])
+        last = np.searchsorted(reference.key, of_class * reference.width + starts[of_column + 1])
+        each = last - first
+        cell = np.repeat(np.arange(len(size)), each)
+        at = np.arange(len(cell)) + np.repeat(first - (np.cumsum(each) - each), each)
+        prior = self.prior[reference.value[at]]
+        least = rule.least_rows(prior, size[cell], Level.VERY_HIGH)
+        share = reference.rows[at] / reference.of[at]
+        least = np.maximum(least, np.floor(size[cell] * share + 1e-9) + 1)
+        possible = (least <= reference.rows[at]) & (
+            self.table.secrecy[reference.value[at]] != Secrecy.HARMLESS
+        )
+        cell, at, least = cell[possible], at[possible], least[possible]
+        tail = draw_tail(least, size[cell], reference.rows[at], reference.of[at])
+        return np.minimum(add_up(cell, tail, len(size)), 1.0)
+
+    def _mark_lone(self, items: IntArray, others: IntArray, number: int) -> None:
+        """Remember whom their class and what is known single out, with an example each."""
+        self.lone[others[:, None], items] = True
+        for column in others[self.held[others].sum(axis=1) == 0].tolist():
+            value = self.table.values[column, items]
+            levels = self.lone_levels[value]
+            best = int(np.argmax(levels))
+            if levels[best]:
+                one = np.ones(1, dtype=np.int64)
+                where = np.array([number]), items[[best]], value[[best]]
+                self._hold(_Candidates(*where, one, one, levels[[best]].astype(np.int64)))
+
+    def _remember(
+        self,
+        entries: _Entries,
+        before: IntArray,
+        after: IntArray,
+        cell: IntArray,
+        n: int,
+        items: IntArray | None,
+    ) -> None:
+        """Raise the levels of all people of whom something is told."""
+        column = self.table.column_of[entries.value]
+        numbers = number_keys(column, len(self.table.sensitive))
+        rows = numbers.keys if items is None else numbers.keys[:, None]
+        where = rows if items is None else (rows, items)
+        for levels, found in ((self.levels, after), (self.before, before)):
+            worst = np.zeros((numbers.n, n), dtype=np.int8)
+            for level in range(1, int(Level.VERY_HIGH) + 1):
+                these = found == level
+                worst[numbers.of_item[these], entries.cell[these]] = level
+            levels[where] = np.maximum(levels[where], worst[:, cell])
+
+    def _choose(self, entries: _Entries, after: IntArray, first: IntArray, number: int) -> None:
+        """Keep the few facts of each column that may be among its worst."""
+        column = self.table.column_of[entries.value]
+        rank = _coarse_rank(after, entries.rows, entries.of)
+        # Sets come with fewer columns first: later ones must harm more to be shown.
+        better = (after > 0) & (rank >= self._floor()[column])
+        column, rank, after, entries = (
+            column[better],
+            rank[better],
+            after[better],
+            entries.select(better),
+        )
+        weight = entries.rows - self.prior[entries.value] * entries.of
+        order = np.lexsort((-weight, -entries.rows / entries.of, -rank, column))
+        new = np.flatnonzero(changes(column[order]))
+        place = np.arange(len(order)) - np.repeat(new, np.diff(np.append(new, len(order))))
+        kept = order[place < MOST_FACTS]
+        some = entries.select(kept)
+        self._hold(
+            _Candidates(np.full(len(kept), number), first[some.cell], *some[1:], after[kept])
+        )
+
+    def _floor(self) -> IntArray:
+        """Return per column the least rank a fact must have to be among the worst."""
+        above = np.cumsum(self.held[:, ::-1], axis=1)[:, ::-1]
+        floor: IntArray = (above >= MOST_FACTS).sum(axis=1)
+        return floor
+
+    def _hold(self, some: _Candidates) -> None:
+        self.candidates.append(some)
+        column = self.table.column_of[some.value]
+        np.add.at(self.held, (column, _coarse_rank(some.level, some.rows, some.of)), 1)
+
+    def results(self) -> dict[str, TellingFacts]:
+        """Return what all sets together tell of each column."""
+        table = self.table
+        every = zip(*self.candidates, strict=True)
+        shown = _Candidates(*(np.concatenate(each) for each in every)) if self.candidates else None
+        found = {}
+        for at, name in enumerate(table.sensitive):
+            lone = np.where(self.lone[at], table.values[at], table.starts[-1])
+            levels = np.maximum(self.levels[at], self.lone_levels[lone])
+            before = np.maximum(self.before[at], self.lone_before[lone])
+            worst: list[tuple[Fact, _Candidates]] = []
+            if shown is not None:
+                mine = np.flatnonzero(table.column_of[shown.value] == at)
+                some = [_Candidates(*(each[i] for each in shown)) for i in mine.tolist()]
+                worst = _minimal(
+                    sorted(((self._fact(one), one) for one in some), key=lambda x: _rank(x[0]))
+                )
+            # In large tables looking for further values takes a while for each fact.
+            more = 1 if len(table.counts) > _MANY else MOST_FACTS
+            found[name] = TellingFacts(
+                name,
+                levels.astype(np.int64),
+                before > levels,
+                tuple(
+                    self._with_more(fact, one) if place < more else fact
+                    for place, (fact, one) in enumerate(worst)
+                ),
+            )
+        return found
+
+    def _fact(self, one: _Candidates) -> Fact:
+        table, known = self.table, self.sets[int(one.known)]
+        names = (*(table.quasi_identifiers if known.with_class else ()), *known.columns)
+        column = int(table.column_of[one.value])
+        told = table.counts.column(table.sensitive[column])
+        return Fact(
+            table.counts.values_at(names, int(one.item)),
+            (told.name, told.values[int(one.value - table.starts[column])]),
+            int(one.rows),
+            int(one.of),
+            float(self.prior[one.value]),
+            Level(int(one.level)),
+        )
+
+    def _with_more(self, fact: Fact, one: _Candidates) -> Fact:
+        """Add what else is true of all people of whom the fact is."""
+        table, known = self.table, self.sets[int(one.known)]
+        at = [table.sensitive.index(name) for name in known.columns]
+        told, item = int(table.column_of[one.value]), int(one.item)
+        true = table.values[told] == one.value
+        for i in at:
+            true &= table.values[i] == table.values[i, item]
+        if known.with_class:
+            true &= table.class_id == table.class_id[item]
+        values = table.values[:, true]
+        shared = (values == values[:, :1]).all(axis=1) & (values[:, 0] < table.starts[-1])
+        shared[[told, *at]] = False
+        also = np.flatnonzero(shared)[:_MOST_ALSO]
+        if not len(also):
+            return fact
+        both = table.values[also] == values[also, :1]
+        both &= table.values[told] == one.value
+        some = (table.values[[told, *also]] < table.starts[-1]).all(axis=0)
+        rows = table.counts.rows
+        share = rows[both.all(axis=0)].sum() / rows[some].sum()
+        columns = [table.counts.column(table.sensitive[i]) for i in also]
+        codes = values[also, 0] - table.starts[also]
+        more = tuple((c.name, c.values[code]) for c, code in zip(columns, codes, strict=True))
+        return replace(fact, also=more, prior=float(share))
+
+
+def _minimal(facts: Sequence[tuple[Fact, _Candidates]]) -> list[tuple[Fact, _Candidates]]:
+    """Keep the first facts, without those of which a part of what is known tells the same."""
+    kept: list[tuple[Fact, _Candidates]] = []
+    for fact, one in facts:
+        known = {*fact.known}
+        if len(kept) < MOST_FACTS and not any(
+            other.told == fact.told and known > {*other.known} for other, _ in kept
+        ):
+            kept.append((fact, one))
+    return kept
+
+
+def _coarse_rank(level: IntArray, rows: IntArray, of: IntArray) -> IntArray:
+    """Return how bad facts are: by level, whether they are certain, and of more than one person."""
+    rank: IntArray = 4 * level + 2 * (rows == of) + (of > 1)
+    return rank
+
+
+def _choose_sets(
+    table: _Table, sets: Sequence[KnownColumns], rule: HarmRule, budget: int
+) -> tuple[list[KnownColumns], list[KnownColumns]]:
+    """Return the sets that the budget allows, and those that it does not.
+
+    If it does not allow all, single columns come first, then two, and the most telling of each
+    before the others: a part of the classes shows which. Two columns go by what each tells.
+    """
+    columns = len(table.sensitive)
+
+    def cost(one: KnownColumns) -> int:
+        return len(table.counts) * (columns - len(one.columns)) + _OVERHEAD
+
+    if sum(map(cost, sets)) <= budget:
+        return list(sets), []
+    single = [one for one in table.all_sets() if len(one.columns) == 1]
+    few = table.sample(max(budget // 10 // (len(single) * columns), 1))
+    search = _Search(few, rule, single)
+    told = dict.fromkeys(table.sensitive, 0)
+    for number, one in enumerate(single):
+        told[one.columns[0]] += search.look(number)
+    ordered = sorted(
+        sets, key=lambda one: (len(one.columns), -sum(told[name] for name in one.columns))
+    )
+    # What does not fit is left, and at least one set is looked at, whatever it costs.
+    fitting = int(np.searchsorted(np.cumsum([cost(one) for one in ordered]), budget, "right"))
+    return ordered[: max(fitting, 1)], ordered[max(fitting, 1) :]
