@@ -1,5 +1,6 @@
 """Background knowledge: how it is said, where rates apply, and what is refused."""
 
+import pyarrow as pa
 import pytest
 
 import sfumato as sf
@@ -50,26 +51,63 @@ def test_rates_apply_where_the_label_covers_the_value():
     plain = ProbabilisticInference("ill").find(target).posterior
     found = BackgroundKnowledge("ill", rates={"nation": {"Japan": {"heart": 0.01}}}).find(target)
     higher = {target.who(i)["nation"]: bool(found.posterior[i] > plain[i]) for i in range(3)}
-    assert higher == {"*": True, "Japan": True, "Spain": False}
+    # Those of Japan are all such people: which of them has what, the rate does not say.
+    assert higher == {"*": True, "Japan": False, "Spain": False}
+    at = next(i for i in range(3) if target.who(i)["nation"] == "Japan")
+    assert (found.believed(at), found.prior[at], found.posterior[at]) == ("ill = heart", 0.01, 0.5)
 
 
 @pytest.mark.parametrize(
-    ("label", "covers"), [("30-39", True), ("3*", True), ("40-49", False), (39, True), ("*", True)]
+    ("label", "covers"),
+    [("30-39", True), ("3*", True), ("40-49", False), (39, False), ("*", True)],
 )
-def test_intervals_and_masks_cover_too(label, covers):
+def test_intervals_and_masks_cover_others_too(label, covers):
     rows = [(label, "heart"), (label, "flu"), ("80-89", "heart"), ("80-89", "gout")]
     attack = BackgroundKnowledge("ill", rates={"age": {39: {"heart": 0.0}}})
     target = target_of(rows, "age")
     at = next(i for i in range(2) if target.who(i)["age"] == label)
-    assert (attack.find(target).posterior[at] == 1.0) == covers
+    found = attack.find(target)
+    # Among others, one who has no heart disease has the flu; among such people heart disease is
+    # what the class shows, against all that was believed.
+    assert (found.posterior[at] == 1.0) == covers
+    if label == 39:
+        assert (found.believed(at), found.prior[at], found.posterior[at]) == ("ill = heart", 0, 0.5)
 
 
-def test_a_value_that_cannot_be_is_ruled_out():
+def test_a_rate_of_0_is_contradicted_by_a_class_that_shows_the_value():
     rows = [("A", "flu"), ("A", "gout"), ("A", "gout"), ("B", "hiv")]
     nil = BackgroundKnowledge("ill", rates={"nation": {"A": {"gout": 0}}}).find(target_of(rows))
+    assert (nil.believed(0), nil.prior[0]) == ("ill = gout", 0)
+    assert nil.posterior[0] == pytest.approx(2 / 3)
     out = BackgroundKnowledge("ill", known_not=["gout"]).find(target_of(rows))
-    assert nil.posterior.tolist() == out.posterior.tolist()
-    assert nil.prior[0] == pytest.approx(out.prior[0])
+    assert (out.believed(0), out.posterior[0]) == ("ill = flu", 1.0)
+
+
+TWO_DECADES = [("30s", "hiv")] * 95 + [("30s", "flu")] * 5
+TWO_DECADES += [("40s", "hiv")] * 45 + [("40s", "flu")] * 55
+PUBLIC = {"age": {"30s": {"hiv": 0.001}, "40s": {"hiv": 0.001}}}
+
+
+def test_rates_are_what_was_believed_before_and_not_applied_to_counts():
+    attack = BackgroundKnowledge("ill", rates=PUBLIC)
+    outcome = attack.on(target_of(TWO_DECADES, "age"), HarmRule())
+    assert (outcome.people, outcome.moderate) == (100, 100)
+    believed = [(case.believed, case.prior, case.posterior) for case in outcome.worst]
+    assert believed == [("ill = hiv", 0.001, 0.95), ("ill = hiv", 0.001, 0.45)]
+
+
+def test_that_all_have_a_value_was_not_known_before_if_it_is_rare_elsewhere():
+    rows = [(age, "hiv") for age, _ in TWO_DECADES]
+    table = pa.table({"age": [age for age, _ in rows], "ill": [ill for _, ill in rows]})
+    roles = {"quasi_identifiers": ["age"], "sensitive": ["ill"]}
+    attack = BackgroundKnowledge("ill", rates=PUBLIC)
+    found = sf.verify(table, attacks=[attack], **roles)
+    assert found.answer == "no"
+    assert (found.attacks[0].people, found.attacks[0].prior) == (200, 0.001)
+    # One label for all leaves open who is meant, and the worse reading counts.
+    coarse = [("*", ill) for _, ill in TWO_DECADES]
+    outcome = attack.on(target_of(coarse, "age"), HarmRule())
+    assert (outcome.prior, outcome.posterior) == (0.001, 0.7)
 
 
 def test_counts_alone_do_not_say_whom_rates_concern():
@@ -81,8 +119,8 @@ def test_a_table_can_be_attacked_with_rates():
     counts = FrequencySet.from_rows(["nation", "ill"], ROWS)
     attack = BackgroundKnowledge("ill", rates={"nation": {"Japan": {"heart": 0.0}}}, at_least=1)
     [finding] = sf.tools.attack(counts, ["nation"], [attack])
-    # All but nobody of Spain, who has heart disease for certain anyway.
-    assert finding.vulnerable.tolist() == [True, True, True]
+    # Of those of Japan one of two has it; of the one of Spain it is certain anyway.
+    assert finding.vulnerable.tolist() == [True, False, True]
 
 
 def test_what_the_table_does_not_know_is_refused():

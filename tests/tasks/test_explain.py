@@ -39,27 +39,35 @@ KNOWS = st.fixed_dictionaries(
         "prior": st.dictionaries(
             st.sampled_from(ILLS), st.sampled_from([0, 0.001, 0.25, 0.5]), max_size=2
         ),
+        "others": st.dictionaries(
+            st.sampled_from(ILLS), st.sampled_from([0.001, 0.25, 0.5]), max_size=2
+        ),
     },
 )
 QIS, SENSITIVE = ["age", "zip"], ["ill", "job"]
 
 
 def own_beliefs(values, knows):
-    """How likely each illness is to the adversary, and how much that differs from its share."""
+    """How likely each illness was to the adversary, and how much more than among the others."""
     known = [value for value in values if value is not None]
     shares = {value: Fraction(known.count(value), len(known)) for value in set(known)}
-    named = {v: Fraction(p) for v, p in knows.get("prior", {}).items()}
+    own = put_in(shares, knows.get("prior", {}))
+    factors = dict.fromkeys(shares, Fraction(1))
+    if knows.get("others"):
+        others = put_in(shares, knows["others"])
+        factors = {v: own[v] / others[v] if others[v] else Fraction(0) for v in shares}
+    out = knows.get("not", ())
+    left = 1 - sum(p for v, p in own.items() if v in out)
+    allowed = {v: p / left if left else Fraction(0) for v, p in own.items() if v not in out}
+    return allowed, factors
+
+
+def put_in(shares, named):
+    """Replace some shares; the others share what is left as before."""
+    named = {v: Fraction(p) for v, p in named.items()}
     rest = sum(share for value, share in shares.items() if value not in named)
-    own = {}
-    for value, share in shares.items():
-        left = (1 - sum(named.values())) * share / rest if rest else 0
-        own[value] = named.get(value, left)
-    total = sum(own.values())
-    own = {value: p / total if total else Fraction(0) for value, p in own.items()}
-    factors = {value: own[value] / shares[value] for value in shares}
-    allowed = {v: p for v, p in own.items() if v not in knows.get("not", ())}
-    total = sum(allowed.values())
-    return {v: p / total if total else Fraction(0) for v, p in allowed.items()}, factors
+    left = (1 - sum(named.values())) / rest if rest else 0
+    return {value: named.get(value, left * share) for value, share in shares.items()}
 
 
 def weight_of(ill, job, knows, factors):
@@ -93,6 +101,8 @@ def usable(knows, values):
         found[key] = kept if key == "not" else {value: each[value] for value in kept}
     if "is" in knows and knows["is"]["job"] in values:
         found["is"] = knows["is"]
+    if not found.get("prior"):
+        found.pop("others", None)
     return found
 
 
@@ -281,8 +291,24 @@ def test_the_woman_known_not_to_have_heart_disease_has_cancer():
     assert "most likely Cancer or Heart Disease: 50 % each" in str(without)
 
 
-def test_what_is_rare_among_such_people_is_hardly_believed():
-    found = sf.explain(printed(), LIZA, knows={"prior": {"Heart Disease": 0.001}}, **ROLES)
+def test_what_was_held_unlikely_does_not_change_what_a_class_shows():
+    """95 of 100 have hiv: the rate of the public was true of all of them, and is not now."""
+    ills = ["hiv"] * 95 + ["flu"] * 5 + ["hiv"] * 45 + ["flu"] * 55
+    ages = ["30-39"] * 100 + ["40-49"] * 100
+    roles = {"quasi_identifiers": ["age"], "sensitive": ["ill"]}
+    table = pa.table({"age": ages, "ill": ills})
+    for person in ({"age": 35}, {"age": "30-39"}):
+        belief = sf.explain(table, person, knows={"prior": {"hiv": 0.001}}, **roles).belief()
+        assert belief.of("hiv") == (pytest.approx(0.001), pytest.approx(0.95))
+    everybody = pa.table({"age": ages, "ill": ["hiv"] * 200})
+    belief = sf.explain(everybody, {"age": 35}, knows={"prior": {"hiv": 0.001}}, **roles).belief()
+    assert belief.of("hiv") == (0.001, 1.0)
+    assert "before the release that was <1 % likely" in str(belief)
+
+
+def test_what_is_rare_among_such_people_and_not_among_others_is_hardly_believed():
+    knows = {"prior": {"Heart Disease": 0.001}, "others": {"Heart Disease": 2 / 12}}
+    found = sf.explain(printed(), LIZA, knows=knows, **ROLES)
     # Two of twelve have either. Heart disease: 0.001; cancer keeps its share of what is left.
     cancer = Fraction(999, 1000) * Fraction(2, 10)
     expected = cancer / (cancer + Fraction(1, 1000))
@@ -447,6 +473,13 @@ def test_an_answer_can_be_read():
         (LIZA, {"is": "Cancer"}, ParameterError, "a mapping of columns to values"),
         (LIZA, {"is": {"condition": "Cancer"}}, ParameterError, "known already"),
         (LIZA, {"prior": "Cancer"}, ParameterError, "a mapping of values to shares"),
+        (LIZA, {"others": {"Cancer": 0.2}}, ParameterError, "beside those of the person"),
+        (
+            LIZA,
+            {"prior": {"Cancer": 0.1}, "others": {"Cancer": 0}},
+            ParameterError,
+            "shares above 0",
+        ),
         (LIZA, {"prior": {"Cancer": 2}}, ParameterError, "at most 1"),
         (LIZA, {"prior": {"Cancer": 0.7, "Headache": 0.7}}, ParameterError, "sum to 1"),
     ],

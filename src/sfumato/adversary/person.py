@@ -24,20 +24,32 @@ from sfumato.releases.opening import Published, count_columns
 from sfumato.text import STAR, is_missing, text_of
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
 
-_KINDS = ("not", "is", "prior")
+_KINDS = ("not", "is", "prior", "others")
 
 
 @dataclass(frozen=True)
 class Knowledge:
     """Per sensitive column: values that are ruled out, the value that is known, own beliefs.
 
+    A belief of one's own (`prior`) is what was held likely before the release, in place of the
+    shares of all people. By itself it does not change what the release shows: in a class of 100
+    people, 95 of whom have hiv, hiv is 95 % likely of each, however rare it is among the public,
+    for it was as rare among all 100 of them. Applied to the counts it would count twice. Only if
+    the person is known to differ from the others of a class does it tell the person from them:
+    then `others` says how likely the value was among those, and each value weighs its count times
+    the one over the other (Bayes' rule).
+
     Example:
         >>> ill = Column("ill", ("cancer", "flu", "gout"))
         >>> known = Knowledge.read({"not": "flu", "prior": {"gout": 0.1}}, [ill])
         >>> print(known)
         not ill=flu; ill=gout with probability 0.1
-        >>> known.prior(ill, np.array([0.25, 0.5, 0.25])).round(3).tolist()
-        [0.75, 0.0, 0.25]
+        >>> shares = np.array([0.25, 0.5, 0.25])
+        >>> known.prior(ill, shares).round(3).tolist(), known.weights(ill, shares).tolist()
+        ([0.75, 0.0, 0.25], [1.0, 0.0, 1.0])
+        >>> knows = {"prior": {"gout": 0.1}, "others": {"gout": 0.4}}
+        >>> Knowledge.read(knows, [ill]).weights(ill, shares).tolist()
+        [1.5, 1.5, 0.25]
     """
 
     ruled_out: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -45,11 +57,14 @@ class Knowledge:
 
     held: Mapping[str, int] = field(default_factory=dict)
     believed: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+    of_others: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+    """How likely values are among the others whom the person may be taken for."""
+
     words: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, knows: Mapping[str, Any] | None, columns: Sequence[Column]) -> "Knowledge":
-        """Read `{"not": ..., "is": ..., "prior": ...}`; see `sfumato.explain`."""
+        """Read `{"not": ..., "is": ..., "prior": ..., "others": ...}`; see `sfumato.explain`."""
         if knows is None:
             return cls()
         if not isinstance(knows, Mapping):
@@ -60,7 +75,16 @@ class Knowledge:
                 raise ParameterError("knows", kind, "a mapping with known names", why=hint)
         ruled_out = _ruled_out(knows.get("not", ()), columns)
         held = _read_held(knows.get("is", {}), columns)
-        believed = _read_beliefs(knows.get("prior", {}), columns)
+        believed = _read_beliefs("prior", knows.get("prior", {}), columns)
+        of_others = _read_beliefs("others", knows.get("others", {}), columns)
+        for name, shares in of_others.items():
+            if name not in believed or min(shares.values()) <= 0:
+                raise ParameterError(
+                    'knows["others"]',
+                    knows["others"],
+                    "shares above 0, beside those of the person",
+                    why=f'what the person is held to have is "prior": {{{name!r}: ...}}',
+                )
         by_name = {column.name: column for column in columns}
 
         def text(name: str, code: int) -> str:
@@ -73,43 +97,45 @@ class Knowledge:
             for name, shares in believed.items()
             for code, share in shares.items()
         ]
-        return cls(ruled_out, held, believed, tuple(words))
+        words += [
+            f"{text(name, code)} with probability {share:g} among others"
+            for name, shares in of_others.items()
+            for code, share in shares.items()
+        ]
+        return cls(ruled_out, held, believed, of_others, tuple(words))
 
     def prior(self, column: Column, shares: FloatArray) -> FloatArray:
-        """Return what is believed of each known value before the release, which sums to 1 or is 0.
+        """Return what is believed of each known value before the release.
+
+        The sum is 1, or less if all values of the column are named: what is left is then believed
+        of values that no person of the release has.
 
         Args:
             column: The sensitive column.
             shares: The share of all people that has each value, by code.
         """
-        found = self._own(column, shares)
-        found[list(self.ruled_out.get(column.name, ()))] = 0
-        return _normal(found)
+        found = _put_beliefs(shares[: len(column.known)], self.believed.get(column.name, {}))
+        ruled_out = list(self.ruled_out.get(column.name, ()))
+        left = 1 - found[ruled_out].sum()
+        found[ruled_out] = 0
+        # What is left of beliefs that leave nothing is a rounding error.
+        return found / left if left > 1e-12 else np.zeros_like(found)
 
     def weights(self, column: Column, shares: FloatArray) -> FloatArray:
-        """Return how much likelier the person has each value than anybody, by code.
+        """Return how much likelier the person has each value than the others do, by code.
 
         A missing value is as likely as it was: it may hide any.
         """
-        base, own = _normal(shares[: len(column.known)]), self._own(column, shares)
         found = np.ones(len(column.values))
-        found[: len(own)] = np.divide(own, base, out=np.zeros_like(own), where=base > 0)
+        if column.name in self.of_others:
+            known = shares[: len(column.known)]
+            own = _put_beliefs(known, self.believed[column.name])
+            others = _put_beliefs(known, self.of_others[column.name])
+            found[: len(own)] = np.divide(own, others, out=np.zeros_like(own), where=others > 0)
         found[list(self.ruled_out.get(column.name, ()))] = 0
         if column.name in self.held:
             found[np.arange(len(found)) != self.held[column.name]] = 0
         return found
-
-    def _own(self, column: Column, shares: FloatArray) -> FloatArray:
-        """Replace shares by own beliefs; other values share what is left as before."""
-        found = _normal(shares[: len(column.known)])
-        believed = self.believed.get(column.name, {})
-        if believed:
-            named = list(believed)
-            left = np.ones(len(found), dtype=bool)
-            left[named] = False
-            found[left] = max(1 - sum(believed.values()), 0.0) * _normal(found[left])
-            found[named] = list(believed.values())
-        return _normal(found)
 
     def __bool__(self) -> bool:
         return bool(self.words)
@@ -118,9 +144,22 @@ class Knowledge:
         return "; ".join(self.words)
 
 
+def _put_beliefs(shares: FloatArray, believed: Mapping[int, float]) -> FloatArray:
+    """Return shares with some replaced by beliefs; other values share what is left as before."""
+    found = _normal(shares)
+    if believed:
+        named = list(believed)
+        left = np.ones(len(found), dtype=bool)
+        left[named] = False
+        found[left] = max(1 - sum(believed.values()), 0.0) * _normal(found[left])
+        found[named] = list(believed.values())
+    return found
+
+
 _FORM = (
     'write {"not": value or values} for what it is not, {"is": {column: value}} for what is '
-    'known, {"prior": {value: share}} for how likely values are to the adversary'
+    'known, {"prior": {value: share}} for how likely values are to the adversary, and with it '
+    '{"others": {value: share}} for how likely they are among people who differ from the person'
 )
 
 
@@ -151,9 +190,11 @@ def _read_held(given: object, columns: Sequence[Column]) -> dict[str, int]:
     return {column.name: _code(column, value) for column, value in named}
 
 
-def _read_beliefs(given: object, columns: Sequence[Column]) -> dict[str, dict[int, float]]:
+def _read_beliefs(
+    kind: str, given: object, columns: Sequence[Column]
+) -> dict[str, dict[int, float]]:
     if not isinstance(given, Mapping):
-        raise ParameterError('knows["prior"]', given, "a mapping of values to shares", why=_FORM)
+        raise ParameterError(f'knows["{kind}"]', given, "a mapping of values to shares", why=_FORM)
     found: dict[str, dict[int, float]] = {}
     for key, share in given.items():
         if isinstance(share, Mapping):
@@ -163,13 +204,15 @@ def _read_beliefs(given: object, columns: Sequence[Column]) -> dict[str, dict[in
             column, value = _holding(key, columns)
             pairs = [(value, share)]
         for value, each in pairs:
-            require_number(f'knows["prior"][{value!r}]', each, at_least=0, at_most=1)
+            require_number(f'knows["{kind}"][{value!r}]', each, at_least=0, at_most=1)
             found.setdefault(column.name, {})[_code(column, value)] = float(each)
     for name, shares in found.items():
         total = sum(shares.values())
         if total > 1 + 1e-9:
             raise ParameterError(
-                'knows["prior"]', given, f"shares that sum to 1 at most; those of {name!r} do not"
+                f'knows["{kind}"]',
+                given,
+                f"shares that sum to 1 at most; those of {name!r} do not",
             )
     return found
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sfumato.attacks.base import ClassAttack, Finding, Guesses, Outcome, priors
+from sfumato.attacks.base import ClassAttack, Finding, Guesses, Outcome, priors, secrecy_of
 from sfumato.attacks.target import Target
 from sfumato.classes import EquivalenceClasses, SensitiveColumn, ValueCounts
 from sfumato.counts import Column
@@ -36,18 +36,27 @@ class BackgroundKnowledge(ClassAttack):
     Half of a class has heart disease, half has cancer. Who knows that a woman in it has no
     heart disease, or that her people hardly ever have it, knows what she has.
 
-    The knowledge comes in three forms, which may be combined. Every one is about one person;
-    everything else is as the counts say: each value weighs what it counts in the class times
-    how much likelier it is for such people than in general, and the shares are taken again. What
-    is believed without the classes (`prior`) is conditioned on the same knowledge, so only
-    what the release adds counts.
+    The knowledge comes in three forms, which may be combined. A value that is ruled out weighs
+    nothing, and the shares of the others are taken again. What is believed without the classes
+    (`prior`) is conditioned on the same knowledge, so only what the release adds counts.
+
+    Rates are what was believed of such people before the release, in place of the shares of the
+    table: the prior against which a gain is judged. They do not change what a class shows. If 95
+    of 100 people of 30 have hiv, hiv is believed of each with 95 %, however rare it is among the
+    public: all of them are such people, so the rate tells none of them from another, and the
+    counts are facts about them. Only a class whose label covers other people too leaves open who
+    is meant. There the adversary may hold that the rate is true of such people and the others are
+    as the table: each value then weighs what it counts in the class times its rate over its share
+    in the table (Bayes' rule for one such person among others), and the worse of both readings
+    counts.
 
     Finds: every class in which some value is then `at_least` that likely. With `rules_out` it
-    is the worst case over which values are ruled out: the commonest others. Classes that hold
-    nothing but ruled out values hold no such person.
+    is the worst case over which values are ruled out: the commonest others. With rates it is the
+    value that they make the worst, which need not be the commonest. Classes that hold nothing
+    but ruled out values hold no such person.
     Does not find: who really knows such things. Ruling out any value is a supposition, so its
     outcome is told and no reason to refuse a release; what is named is. Nor does it find which
-    people of a class with a label such as `*` a rate is true of: all of them may be meant.
+    people of a class with a label such as `*` a rate is true of: any of them may be meant.
 
     Reference: Machanavajjhala et al., "l-Diversity: Privacy Beyond k-Anonymity", ACM
     Transactions on Knowledge Discovery from Data 1(1), 2007, doi:10.1145/1217299.1217302;
@@ -62,7 +71,8 @@ class BackgroundKnowledge(ClassAttack):
         rates: How common values are among people with a quasi-identifier, as a mapping
             `{"nationality": {"Japanese": {"heart disease": 0.001}}}` or as a list of such
             fours. The rest is shared by the other values as in the table. A rate is used
-            in classes whose label covers the value.
+            in classes whose label covers the value. What such people are known not to have
+            is better said with `known_not`: a class that shows it contradicts a rate of 0.
         at_least: The share from which on a value is likely; above 0, 1 at most.
 
     Example:
@@ -116,20 +126,43 @@ class BackgroundKnowledge(ClassAttack):
                 "counts alone do not say. Attack a table or a release (sf.tools.attack, sf.verify)."
             )
         counts = classes.counts_of(self.column)
-        return self._finding(classes, self._guess(counts, self._weights(counts.column)))
+        allowed = self._allowed(counts.column)
+        return self._finding(classes, self._guess(counts, allowed, priors(counts) * allowed))
 
-    def find(self, target: Target) -> Finding:
+    def find(self, target: Target, rule: HarmRule | None = None) -> Finding:
+        rule = rule or HarmRule()
         counts = target.classes.counts_of(self.column)
-        weights = self._weights(counts.column)
-        guess = self._guess(counts, weights)
-        for (name, value), rates in _by_people(self.rates).items():
-            concerned = _covering(target, name, value)
-            told = weights * _ratios(counts, rates)
-            guess = _worse(guess, self._guess(counts, told), concerned)
+        allowed = self._allowed(counts.column)
+        table = priors(counts)
+        guess = self._guess(counts, allowed, table * allowed)
+        kinds = _by_people(self.rates).items()
+        reach = [_covering(target, name, value) for (name, value), _ in kinds]
+        # Of people of a kind nothing is believed but what is said of that kind.
+        said = np.logical_or.reduce([alike for _, alike in reach]) if reach else False
+        guess = Guesses(
+            *(
+                np.where(said, nothing, each)
+                for each, nothing in zip(guess, (-1, 0, 0), strict=True)
+            )
+        )
+        for (_, rates), (covered, alike) in zip(kinds, reach, strict=True):
+            prior = _prior(counts, rates)
+            whole = 1 - prior[allowed == 0].sum()
+            for weights, where in (
+                (allowed, covered),
+                (allowed * _ratios(prior, table), covered & ~alike),
+            ):
+                told = self._guess(counts, weights, prior * allowed, whole, rule)
+                guess = _worse(guess, told, where, rule)
         return self._finding(target.classes, guess)
 
     def on(self, target: Target, rule: HarmRule) -> Outcome:
-        outcome = super().on(target, rule)
+        found = self.find(target, rule)
+        if self.rates:
+            # A value that was rare need not be likely to harm.
+            harms = rule.levels(found.prior, found.posterior) > 0
+            found = replace(found, vulnerable=found.vulnerable | harms)
+        outcome = found.outcome(target, rule)
         n = self.suppositions
         if not n:
             return outcome
@@ -139,19 +172,40 @@ class BackgroundKnowledge(ClassAttack):
         )
         return replace(outcome, judged=False, note=note)
 
-    def _weights(self, column: SensitiveColumn) -> FloatArray:
+    def _allowed(self, column: SensitiveColumn) -> FloatArray:
         """Return each value 1, or 0 if it is known not to be the person's."""
         texts = [text_of(value) for value in column.values]
         excluded = {text_of(value) for value in self.known_not}
         _refuse_unknown(column, excluded)
         return np.array([text not in excluded for text in texts], dtype=np.float64)
 
-    def _guess(self, counts: ValueCounts, weights: FloatArray) -> Guesses:
-        """Return the likeliest value of each class where the commonest others are ruled out."""
+    def _guess(
+        self,
+        counts: ValueCounts,
+        weights: FloatArray,
+        before: FloatArray,
+        whole: float | None = None,
+        rule: HarmRule | None = None,
+    ) -> Guesses:
+        """Return the likeliest value of each class where the commonest others are ruled out.
+
+        Args:
+            counts: The values of each class.
+            weights: How much each value weighs beside its count.
+            before: What is believed of each value without the classes, as far as it can be.
+            whole: What all values together are believed, also those that no row has; None if
+                all are there.
+            rule: If given, not the likeliest value but that which harms most.
+        """
         known, n = counts.known, len(counts.known.totals)
-        before = priors(counts) * weights
         mass = known.rows * weights[known.value]
-        order = np.lexsort((before[known.value], -mass, known.class_id))
+        harm = np.zeros(len(mass), dtype=np.int64)
+        if rule is not None and not self.suppositions:
+            all_ = _sums(known.class_id, mass, n)[known.class_id]
+            share = np.divide(mass, all_, out=np.zeros(len(mass)), where=all_ > 0)
+            prior = before[known.value] / whole if whole else before[known.value]
+            harm = rule.judge(prior, share, 0, secrecy=secrecy_of(counts, known.value)).levels
+        order = np.lexsort((before[known.value], -mass, -harm, known.class_id))
         class_id, value, mass = known.class_id[order], known.value[order], mass[order]
         first = np.cumsum(known.distinct) - known.distinct
         rank = np.arange(len(order)) - first[class_id]
@@ -164,7 +218,8 @@ class BackgroundKnowledge(ClassAttack):
         found.value[at] = value[best]
         found.posterior[at] = mass[best] / left[at]
         # What is ruled out is subtracted: rounding must not make a share of it.
-        rest = np.maximum(before.sum() - unlikely[at], before[value[best]])
+        all_before = before.sum() if whole is None else whole
+        rest = np.maximum(all_before - unlikely[at], before[value[best]])
         found.prior[at] = before[value[best]] / np.where(rest > 0, rest, 1.0)
         return found
 
@@ -226,20 +281,27 @@ def _by_people(rates: tuple[Rate, ...]) -> dict[tuple[str, str], dict[str, float
     return found
 
 
-def _ratios(counts: ValueCounts, rates: Mapping[str, float]) -> FloatArray:
-    """Return how many times likelier each value is among some people than in the table."""
+def _prior(counts: ValueCounts, rates: Mapping[str, float]) -> FloatArray:
+    """Return how likely each value is among some people; other values share the rest as before.
+
+    The sum is less than 1 if all values of the table are named, and others make up the rest.
+    """
     _refuse_unknown(counts.column, rates)
-    prior = priors(counts)
+    found = priors(counts)
     texts = [text_of(value) for value in counts.column.values]
     named = np.array([text in rates for text in texts], dtype=bool)
     share = np.array([rates.get(text, 0.0) for text in texts])
-    rest = prior[~named].sum()
-    ratios = np.full(len(prior), (1 - share.sum()) / rest if rest > 0 else 1.0)
-    # A value that no row of the table has is in no class either.
-    seen = named & (prior > 0)
-    ratios[seen] = share[seen] / prior[seen]
-    found: FloatArray = np.maximum(ratios, 0.0)
+    rest = found[~named].sum()
+    if rest > 0:
+        found = found * max(1 - share.sum(), 0.0) / rest
+    found[named] = share[named]
     return found
+
+
+def _ratios(prior: FloatArray, table: FloatArray) -> FloatArray:
+    """Return how many times likelier each value is among some people than in the table."""
+    # A value that no row of the table has is in no class either.
+    return np.divide(prior, table, out=np.zeros(len(prior)), where=table > 0)
 
 
 def _refuse_unknown(column: SensitiveColumn, given: Iterable[str]) -> None:
@@ -249,21 +311,25 @@ def _refuse_unknown(column: SensitiveColumn, given: Iterable[str]) -> None:
             raise UnknownNameError("value", each, texts, where=f"column {column.name!r}")
 
 
-def _covering(target: Target, name: str, value: str) -> BoolArray:
-    """Return which classes may hold people with a value of a quasi-identifier."""
+def _covering(target: Target, name: str, value: str) -> tuple[BoolArray, BoolArray]:
+    """Return which classes may hold people with a value of a quasi-identifier, and only such."""
     if name not in target.quasi_identifiers:
         raise UnknownColumnError(name, target.quasi_identifiers, where="the quasi-identifiers")
     at = target.quasi_identifiers.index(name)
     read = Labels(strict=False, matches_any=True)
-    covers = read.read(Column(name, (value,)), target.columns[at])
-    found: BoolArray = np.array([len(codes) > 0 for codes in covers], dtype=bool)[target.labels[at]]
-    return found
+    shown = target.columns[at]
+    covers = read.read(Column(name, (value,)), shown)
+    may = np.array([len(codes) > 0 for codes in covers], dtype=bool)
+    alike = [not is_missing(label) and text_of(label) == value for label in shown.values]
+    labels = target.labels[at]
+    return (may | alike)[labels], np.array(alike, dtype=bool)[labels]
 
 
-def _worse(one: Guesses, other: Guesses, where: BoolArray) -> Guesses:
-    """Return the likelier guess of two, the other one only where it applies."""
-    surer = (other.posterior > one.posterior) | (
+def _worse(one: Guesses, other: Guesses, where: BoolArray, rule: HarmRule) -> Guesses:
+    """Return the guess of two that harms more, the other one only where it applies."""
+    harm = [rule.levels(each.prior, each.posterior) for each in (one, other)]
+    likelier = (other.posterior > one.posterior) | (
         (other.posterior == one.posterior) & (other.prior < one.prior)
     )
-    pick = where & surer
+    pick = where & ((harm[1] > harm[0]) | ((harm[1] == harm[0]) & likelier))
     return Guesses(*(np.where(pick, b, a) for a, b in zip(one, other, strict=True)))

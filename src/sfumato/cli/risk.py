@@ -268,7 +268,17 @@ def explain(  # noqa: PLR0917 - options of a command line
     ] = None,
     prior: Annotated[
         list[str] | None,
-        typer.Option(metavar="VALUE=SHARE", help="How likely a value is to the adversary."),
+        typer.Option(
+            metavar="VALUE=SHARE",
+            help="How likely a value was to the adversary before the release.",
+        ),
+    ] = None,
+    others: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="VALUE=SHARE",
+            help="How likely a value of --prior is among others, from whom the person differs.",
+        ),
     ] = None,
     column: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The sensitive column that is asked about.")
@@ -300,6 +310,7 @@ def explain(  # noqa: PLR0917 - options of a command line
         "not": list(ruled_out or []),
         "is": _read_pairs(known or []),
         "prior": {value: _share(share, value) for value, share in _read_shares(prior or [])},
+        "others": {value: _share(share, value) for value, share in _read_shares(others or [])},
     }
     from sfumato.tasks.explain import explain as task
 

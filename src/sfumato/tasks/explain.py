@@ -43,8 +43,12 @@ def explain(
         person: What is known of the person: raw values of some quasi-identifiers, or labels.
         knows: What else is known. `{"not": "flu"}` (or a list) rules values out;
             `{"is": {"work": "Sales"}}` is a sensitive value; `{"prior": {"flu": 0.001}}` is how
-            likely a value is to the adversary, in place of its share among all people. Where
-            several columns have the value, name one: `{"not": {"ill": "flu"}}`.
+            likely a value was to the adversary before the release, in place of its share among
+            all people. That changes what the release adds, not what it shows: of a class in which
+            95 of 100 have the flu, it is believed with 95 %. If the value is rarer only among
+            people like this one, say how common it is among the others of the class,
+            `{"prior": {"flu": 0.001}, "others": {"flu": 0.2}}`, and the counts are weighed by
+            both. Where several columns have the value, name one: `{"not": {"ill": "flu"}}`.
         column: The sensitive column that is asked about; by default all.
         policy: The policy the release was made with. Its hierarchies say what labels stand for;
             without it only intervals, masks such as `476**` and `*` can be read.
