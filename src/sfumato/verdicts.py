@@ -10,6 +10,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from sfumato._version import __version__
 from sfumato.attacks import Outcome
 from sfumato.content import to_markdown
+from sfumato.drafting.unprotected import ColumnFinding
 from sfumato.errors import UnknownNameError
 from sfumato.tasks.verify import Assessment
 from sfumato.verifier import Check
@@ -55,10 +56,10 @@ def _markdown(assessment: Assessment, subject: str) -> str:
 
 
 def _junit(assessment: Assessment, subject: str) -> str:
-    """Return promises and attacks as two suites of tests.
+    """Return promises, attacks and columns that nothing protects as suites of tests.
 
-    A broken promise and an attack that succeeds are failures, what could not be checked is an
-    error, an attack that could not be tried is skipped.
+    A broken promise, an attack that succeeds and a column that names people are failures, what
+    could not be checked is an error, an attack that could not be tried is skipped.
     """
     root = Element("testsuites", name=_clean(f"sfumato verify {subject}"))
     promises = SubElement(root, "testsuite", name="promises")
@@ -68,12 +69,17 @@ def _junit(assessment: Assessment, subject: str) -> str:
     succeeded = set(map(id, assessment.succeeded))
     for outcome in assessment.attacks:
         _junit_attack(attacks, outcome, failed=id(outcome) in succeeded)
-    for suite in (promises, attacks):
+    suites = [promises, attacks]
+    if assessment.columns:
+        suites.append(SubElement(root, "testsuite", name="columns"))
+    for found in assessment.columns:
+        _junit_column(suites[-1], found)
+    for suite in suites:
         for counted, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
             suite.set(counted, str(len(suite.findall(f"testcase/{tag}"))))
         suite.set("tests", str(len(suite)))
     for counted in ("tests", "failures", "errors", "skipped"):
-        root.set(counted, str(int(promises.get(counted, 0)) + int(attacks.get(counted, 0))))
+        root.set(counted, str(sum(int(suite.get(counted, 0)) for suite in suites)))
     indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode") + "\n"
 
@@ -98,6 +104,15 @@ def _junit_attack(suite: Element, outcome: Outcome, *, failed: bool) -> None:
         SubElement(case, "system-out").text = _clean(str(outcome))
 
 
+def _junit_column(suite: Element, found: ColumnFinding) -> None:
+    name = f"{found.kind}: {', '.join(found.columns)}"
+    case = SubElement(suite, "testcase", name=_clean(name), classname="sfumato.columns")
+    if found.answer == "no":
+        SubElement(case, "failure", message=_clean(f"{found}. {found.advice}"), type=found.kind)
+    else:
+        SubElement(case, "system-out").text = _clean(f"{found}. {found.advice}".strip())
+
+
 def _clean(text: str) -> str:
     r"""Return a text without what XML cannot hold.
 
@@ -117,7 +132,8 @@ def _sarif(assessment: Assessment, subject: str) -> str:
     """Return what speaks against a release as results, each with the rule it breaks.
 
     A broken promise, or one that could not be checked, and an attack that succeeds are errors;
-    an attack that gives something away without that, or that was accepted, is a warning.
+    an attack that gives something away without that, or that was accepted, is a warning. So is
+    a column that singles people out; one that names people is an error.
     """
     found = [_sarif_check(check) for check in assessment.checks if check.status != "holds"]
     succeeded = set(map(id, assessment.succeeded))
@@ -126,6 +142,7 @@ def _sarif(assessment: Assessment, subject: str) -> str:
             found.append(_sarif_attack(outcome, "error"))
         elif outcome in assessment.concerns or outcome in assessment.accepted:
             found.append(_sarif_attack(outcome, "warning"))
+    found += map(_sarif_column, assessment.columns)
     place = {"physicalLocation": {"artifactLocation": {"uri": quote(subject.replace("\\", "/"))}}}
     run = {
         "tool": {
@@ -145,7 +162,11 @@ def _sarif(assessment: Assessment, subject: str) -> str:
 def _rules(assessment: Assessment) -> list[dict[str, Any]]:
     promises = {f"promise/{check.name}": f"The promise {check.name}" for check in assessment.checks}
     attacks = {f"attack/{each.attack}": each.how or each.attack for each in assessment.attacks}
-    rules = {**promises, **attacks}
+    columns = {
+        _column_rule(each): f"Columns that nothing protects: {each.kind}"
+        for each in assessment.columns
+    }
+    rules = {**promises, **attacks, **columns}
     return [{"id": name, "shortDescription": {"text": text}} for name, text in rules.items()]
 
 
@@ -158,6 +179,16 @@ def _sarif_check(check: Check) -> dict[str, Any]:
 def _sarif_attack(outcome: Outcome, level: str) -> dict[str, Any]:
     text = f"{outcome.reason} {outcome.accepted}".strip()
     return {"ruleId": f"attack/{outcome.attack}", "level": level, "message": {"text": text}}
+
+
+def _sarif_column(found: ColumnFinding) -> dict[str, Any]:
+    level = "error" if found.answer == "no" else "warning"
+    text = f"{found}. {found.advice}".strip()
+    return {"ruleId": _column_rule(found), "level": level, "message": {"text": text}}
+
+
+def _column_rule(found: ColumnFinding) -> str:
+    return f"column/{found.kind.replace(' ', '-')}"
 
 
 _WRITERS: Mapping[str, Callable[[Assessment, str], str]] = {

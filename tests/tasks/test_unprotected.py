@@ -217,3 +217,122 @@ def test_with_little_work_the_worst_sets_are_still_found_and_the_rest_is_named()
     assert {names[at] for at in worst} == {"row", "seat"}
     assert searched.found[worst].alone == 300
     assert 3 in searched.left
+
+
+# A policy that says why, and everything that shows it.
+
+MODELS = [{"model": "k-anonymity", "k": 5}]
+
+
+def policy(**columns):
+    return sf.Policy(
+        columns={"age": "quasi-identifier", "ill": "sensitive", **columns}, models=MODELS
+    )
+
+
+TABLE = pa.table({**HARMLESS, "name": FULL_NAMES, "ward": spread(["A", "B", "C"])})
+
+
+def test_a_column_of_which_many_people_share_every_value_is_no_finding():
+    release = sf.anonymize(TABLE.drop_columns(["name"]), policy(ward="plain"))
+    assert release.unprotected == ()
+    assert sf.verify(release).answer == "yes"
+
+
+def test_names_that_are_called_plain_are_a_loud_warning_and_a_no(tmp_path):
+    release = sf.anonymize(TABLE, policy(name="plain", ward="plain"), output=tmp_path / "out")
+    assert any("'name' names people" in text for text in release.warnings)
+    assert "Warning: 'name' names people" in str(release)
+    found = sf.verify(tmp_path / "out")
+    assert found.answer == "no"
+    assert found.why[0].startswith("'name' names people")
+    assert "role identifier" in found.why[0]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"role": "plain", "because": "they gave written consent"},
+        {"plain": {"because": "they gave  written\nconsent"}},
+    ],
+)
+def test_what_is_meant_is_shown_as_accepted_with_the_reason_and_never_more_than_with_care(
+    rule, tmp_path
+):
+    said = policy(name=rule, ward="plain")
+    assert sf.Policy.from_yaml(said.to_yaml()) == said
+    release = sf.anonymize(TABLE, said, output=tmp_path / "out")
+    found = sf.verify(tmp_path / "out")  # the manifest repeats the reason
+    assert found.answer == "with care"
+    assert {each.because for each in found.columns} == {"they gave written consent"}
+    assert all(each.accepted for each in found.columns)
+    assert "accepted, because they gave written consent" in found.why[0]
+    assert any("accepted, because" in text for text in release.warnings)
+
+
+def test_a_reason_belongs_to_plain_columns_and_says_something():
+    with pytest.raises(sf.errors.PolicyError, match="'because' means nothing for a column that is"):
+        policy(name={"role": "identifier", "because": "it is a name"})
+    with pytest.raises(sf.errors.PolicyError, match="must say why"):
+        policy(name={"role": "plain", "because": "  "})
+
+
+def test_a_column_that_singles_out_is_told_with_the_number_of_people():
+    weights = TABLE.drop_columns(["name"]).append_column("wgt", pa.array(RNG.gamma(2, 9, N)))
+    found = sf.verify(sf.anonymize(weights, policy(ward="plain", wgt="plain")))
+    assert found.answer == "with care"
+    [alone] = [each for each in found.columns if each.columns == ("wgt",)]
+    assert (alone.kind, alone.people, alone.of, alone.alone, alone.k) == (
+        *("singles out", N, N, N, 1),
+    )
+    assert f"finds {N} of {N} people for certain" in found.why[0]
+
+
+def test_who_falls_below_the_promised_size_is_counted_too():
+    # Every value is shared by three people: none is alone, and k is no longer 5.
+    thirds = pa.table({**HARMLESS, "door": [i // 3 for i in range(N)]})
+    found = sf.verify(sf.anonymize(thirds, policy(door="plain")))
+    [few] = [each for each in found.columns if each.kind == "singles out"]
+    assert (few.people, few.alone, few.least, few.k) == (N, 0, 5, 3)
+    assert f"{N} of {N} people in groups of fewer than 5" in str(few)
+
+
+def test_two_columns_that_single_out_only_together_are_found():
+    place = RNG.permutation(N)
+    seats = pa.table({**HARMLESS, "row": place // 16, "seat": place % 16})
+    found = sf.verify(sf.anonymize(seats, policy(row="plain", seat="plain")))
+    [pair] = [each for each in found.columns if len(each.columns) == 2]
+    assert (pair.columns, pair.alone) == (("row", "seat"), N)
+
+
+def test_a_column_without_a_role_is_listed_and_never_a_yes():
+    found = judged(ward=spread(["A", "B", "C"]))
+    assert found.answer == "with care"
+    assert kinds(found) == {("no role", ("ward",))}
+    assert "no role says what 'ward' is" in found.why[0]
+
+
+def test_what_is_called_like_something_sensitive_is_not_silently_plain():
+    found = sf.verify(pa.table({**HARMLESS, "hiv": spread(["yes", "no"])}), policy(hiv="plain"))
+    assert found.answer == "with care"
+    assert "'hiv' looks like health by its name, and nothing protects it" in found.why[0]
+
+
+def test_every_form_of_the_answer_shows_the_columns(tmp_path):
+    from sfumato.verdicts import FORMATS, format_assessment
+
+    release = sf.anonymize(TABLE, policy(name="plain", ward="plain"), output=tmp_path / "out")
+    found = sf.verify(release)
+    forms = {form: format_assessment(found, form) for form in FORMATS}
+    for form, text in forms.items():
+        assert "name" in text, form
+        assert "identifier" in text, form
+    assert '<testsuite name="columns"' in forms["junit"]
+    assert '"ruleId": "column/identifier"' in forms["sarif"]
+    assert '"columns": [' in forms["json"]
+    page = sf.report(release).to_html()
+    assert "What columns give away that nothing protects" in page
+    # No value of a person stands in any of them.
+    values = [value for value in FULL_NAMES if any(value in text for text in forms.values())]
+    assert not values
+    assert not any(value in page for value in FULL_NAMES)

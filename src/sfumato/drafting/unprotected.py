@@ -100,20 +100,18 @@ class ColumnFinding:
 
     @property
     def advice(self) -> str:
-        """The way to mend it."""
+        """The way to mend it, in a sentence; empty if the publisher said why it is meant."""
         names = some(self.columns, most=6)
-        if self.accepted:
-            return ""
-        if self.kind == "identifier":
-            return f"leave {names} out: give it the role identifier"
-        if self.kind == "no role":
-            return f"give {names} a role in a policy, or leave it out"
-        if self.kind == "sensitive":
-            return f"give {names} the role sensitive and a model, or say why it is meant (because)"
-        if self.kind == "singles out":
-            one = " or ".join(map(repr, self.columns))
-            return f"make {one} a quasi-identifier, leave it out, or say why it is meant (because)"
-        return "publish fewer columns, or make more of them quasi-identifiers"
+        meant = "or say why it is meant: {role: plain, because: …}"
+        either = " or ".join(map(repr, self.columns))
+        told = {
+            "identifier": f"Give {names} the role identifier, which leaves it out, {meant}.",
+            "no role": f"Give {names} a role in a policy, or leave it out.",
+            "sensitive": f"Give {names} the role sensitive and a model, {meant}.",
+            "singles out": f"Make {either} a quasi-identifier, leave it out, {meant}.",
+            "not looked at": "Publish fewer columns as they are.",
+        }
+        return "" if self.accepted else told[self.kind]
 
     @property
     def text(self) -> str:
@@ -172,7 +170,7 @@ def findings_table(found: Sequence[ColumnFinding], caption: str = "") -> Table:
 
 def _table_row(found: ColumnFinding) -> list[Cell]:
     more = "≥ " * found.at_least
-    why = found.because or "; ".join(text for text in (found.reason, found.advice) if text)
+    why = found.because or ". ".join(text for text in (found.reason, found.advice) if text)
     return [
         ", ".join(found.columns[:12]) + ", …" * (len(found.columns) > 12),
         found.kind,
@@ -185,7 +183,7 @@ def _table_row(found: ColumnFinding) -> list[Cell]:
 
 
 def told_first(found: Sequence[ColumnFinding]) -> tuple[str, ...]:
-    """Return the reasons that findings give to an answer, each a sentence, the weightiest first.
+    """Return the reasons that findings give to an answer, each with what to do, weightiest first.
 
     Of the columns that single people out only the worst is told, and the worst set of several.
     """
@@ -199,9 +197,17 @@ def told_first(found: Sequence[ColumnFinding]) -> tuple[str, ...]:
     for (size, accepted), each in worst.items():
         others = sum(len(one.columns) == size and one.accepted == accepted for one in single) - 1
         more = f" ({others} more columns single people out)" if size == 1 and others else ""
-        texts.append(f"{each}{more}")
+        texts.append(_with_advice(f"{each}{more}", each))
     rest = [each for each in found if each.kind not in ("identifier", "singles out")]
-    return (*map(str, names), *texts, *map(str, rest))
+    return (
+        *(_with_advice(str(each), each) for each in names),
+        *texts,
+        *(_with_advice(str(each), each) for each in rest),
+    )
+
+
+def _with_advice(text: str, found: ColumnFinding) -> str:
+    return f"{text}. {found.advice}".rstrip(". ")
 
 
 def find_unprotected(release: Published) -> tuple[ColumnFinding, ...]:

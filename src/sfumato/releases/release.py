@@ -51,6 +51,9 @@ class Release(Showable):
     policy: Policy | None = field(default=None, repr=False, compare=False)
     """The policy it was made with, as long as it is not opened again; it is not published."""
 
+    unprotected: tuple[str, ...] = field(default=(), compare=False)
+    """What its columns give away that nothing protects, as it was found when it was made."""
+
     @classmethod
     def of(cls, placed: "PlacedRelease", policy: Policy) -> Self:
         """Return the release that is in a place."""
@@ -103,7 +106,7 @@ class Release(Showable):
             found.append(
                 "the order of the rows comes from a seed that others may know: not for publication"
             )
-        return (*found, *(self.manifest.notes or ()))
+        return (*self.unprotected, *found, *(self.manifest.notes or ()))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold."""

@@ -3,12 +3,14 @@
 import secrets
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sfumato.drafting.policy import policy_for_columns
+from sfumato.drafting.unprotected import find_unprotected, told_first
 from sfumato.errors import ParameterError, require_int, some
 from sfumato.evidence import Key
 from sfumato.partition import Partitioner
@@ -16,6 +18,7 @@ from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.recode.budget import Budget
 from sfumato.recode.deciding import deciding, with_findings
 from sfumato.releases.manifest import PUBLISHED, build_manifest
+from sfumato.releases.opening import open_release
 from sfumato.releases.places import (
     LabelledPopulation,
     Place,
@@ -54,7 +57,8 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     Promises: what is returned or written keeps every model of the policy, was verified
     from the published rows by independent code, and says nothing about the order of the
     input. If anything fails, nothing is written. Does not promise what the models do
-    not: see each model's own words.
+    not: see each model's own words. What columns give away that are published as they are is in
+    the `warnings` of the release, and in the answer of `sf.verify`.
 
     Instead of a policy, name the columns. Then k-anonymity is promised, and for each sensitive
     column that every class shows at least two of its values (distinct l-diversity). Hierarchies
@@ -170,7 +174,9 @@ def make_release(
             report,
             LabelledPopulation.of(asked, decision.recoding),
         )
-        return Release.of(place.publish(release, table), asked)
+        made = Release.of(place.publish(release, table), asked)
+    found = find_unprotected(open_release(made)) if made.manifest.with_role("plain") else ()
+    return replace(made, unprotected=told_first(found))
 
 
 def _require_alone(*named: object) -> None:

@@ -3,6 +3,7 @@
 from sfumato.reports.sections.attacks import ATTACKS
 from sfumato.reports.sections.base import Chapter
 from sfumato.reports.sections.breaches import BREACHES
+from sfumato.reports.sections.columns import COLUMNS
 from sfumato.reports.sections.correlations import CORRELATIONS
 from sfumato.reports.sections.dependencies import DEPENDENCIES
 from sfumato.reports.sections.headroom import HEADROOM
@@ -15,6 +16,7 @@ from sfumato.reports.sections.verdict import VERDICT
 
 CHAPTERS: tuple[Chapter, ...] = (
     VERDICT,
+    COLUMNS,
     PEOPLE,
     SHIFT,
     DEPENDENCIES,
