@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.attacks import Composition, Target
+from sfumato.attacks import Composition, EarlierRelease, Target
 from sfumato.errors import ParameterError
 from sfumato.harm import HarmRule
 from tests.ledger.literal import breaches
@@ -16,6 +16,14 @@ from tests.ledger.releases import START, grouped_of
 
 ILLS, PAYS = ["flu", "gout", "hiv"], ["low", "high"]
 ROW = st.tuples(st.sampled_from(["20s", "30s"]), st.sampled_from(ILLS), st.sampled_from(PAYS))
+
+
+def after(later, *earlier):
+    """A release by break-merge, and those before it."""
+    target = Target.of_grouped("break-merge", later)
+    before = [Target.of_grouped("break-merge", each) for each in earlier]
+    found = (EarlierRelease.of(target, each, name=f"{i}") for i, each in enumerate(before))
+    return replace(target, earlier=tuple(found))
 
 
 def coded(rows, label):
@@ -89,8 +97,9 @@ def test_other_columns_cannot_be_compared():
 
 def test_newcomers_are_at_risk_where_the_release_alone_hides_them():
     later = grouped_of([*START, ("20s", "hiv", "low")])
-    target = replace(Target.of_grouped("break-merge", later), earlier=grouped_of(START))
-    [attack] = Composition.against(target, HarmRule())
+    target = after(later, grouped_of(START))
+    attack, *by_column = Composition.against(target, HarmRule())
+    assert [each.column for each in by_column] == ["ill", "pay"]
     outcome = attack.on(target, HarmRule())
     [difference] = attack.run(grouped_of(START), later).differences
     assert (outcome.people + outcome.high, outcome.posterior) == (1, 1.0)
@@ -102,7 +111,7 @@ def test_newcomers_are_at_risk_where_the_release_alone_hides_them():
 @given(st.lists(ROW, min_size=1, max_size=10), st.lists(ROW, max_size=8))
 def test_who_is_at_risk_is_betrayed_too(start, new):
     later = grouped_of(start + new)
-    target = replace(Target.of_grouped("break-merge", later), earlier=grouped_of(start))
+    target = after(later, grouped_of(start))
     outcome = Composition(0.5).on(target, HarmRule())
     assert outcome.people <= Composition(0.5).run(grouped_of(start), later).people
     assert outcome.people <= len(new)
@@ -111,9 +120,8 @@ def test_who_is_at_risk_is_betrayed_too(start, new):
 def test_one_release_cannot_be_compared():
     target = Target.of_grouped("break-merge", grouped_of(START))
     assert Composition.against(target, HarmRule()) == []
-    assert "no release before" in Composition.why_not(target)
-    assert "break-merge" in Composition.why_not(replace(target, grouped=None))
-    with pytest.raises(ParameterError, match="no release before"):
+    assert "before this one was named" in Composition.why_not(target)
+    with pytest.raises(ParameterError, match="before this one was named"):
         Composition(0.5).on(target, HarmRule())
 
 
@@ -123,12 +131,12 @@ def one_column(*ills):
 
 def test_a_newcomer_without_a_value_gives_none_away():
     first, later = one_column("flu", "gout"), one_column("flu", "gout", None)
-    target = replace(Target.of_grouped("break-merge", later), earlier=first)
+    target = after(later, first)
     outcome = Composition(0.75).on(target, HarmRule())
     assert (outcome.people, outcome.worst) == (0, ())
     # Beside a known value it hides nothing.
     later = one_column("flu", "gout", None, "hiv")
-    target = replace(Target.of_grouped("break-merge", later), earlier=first)
+    target = after(later, first)
     outcome = Composition(0.75).on(target, HarmRule())
     assert (outcome.people + outcome.high, outcome.posterior) == (1, 1.0)
     assert outcome.prior == pytest.approx(1 / 3)
@@ -138,6 +146,6 @@ def test_missing_values_of_one_column_hide_nobody_whatever_another_column_shows(
     """Four join: two with hiv, two without a value, and all have a known pay."""
     ills = ("hiv", "hiv", None, None)
     new = [("20s", ill, pay) for ill, pay in zip(ills, ("low", "low", "high", "high"), strict=True)]
-    later = Target.of_grouped("break-merge", grouped_of(START + new))
-    [case] = Composition(0.75).on(replace(later, earlier=grouped_of(START)), HarmRule()).worst
+    target = after(grouped_of(START + new), grouped_of(START))
+    [case] = Composition(0.75).on(target, HarmRule()).worst
     assert (case.people, case.posterior) == (4, 1.0)

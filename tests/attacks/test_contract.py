@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.attacks import ATTACKS, Outside, Target
+from sfumato.attacks import ATTACKS, EarlierRelease, Outside, Target
 from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import SfumatoError, UnknownNameError
@@ -62,7 +62,17 @@ def grouped_again(rows):
     counts = FrequencySet.from_rows(NAMES, rows)
     first = FrequencySet.from_rows(NAMES, sorted(rows, key=repr)[: len(rows) // 2 + 1])
     target = Target.of_grouped("break-merge", GroupedTables.of(counts, QUASI, SENSITIVE))
-    return replace(target, earlier=GroupedTables.of(first, QUASI, SENSITIVE))
+    before = Target.of_grouped("break-merge", GroupedTables.of(first, QUASI, SENSITIVE))
+    return replace(target, earlier=(EarlierRelease.of(target, before),))
+
+
+def whole_again(rows):
+    """A table after another with most of its people, by other quasi-identifiers."""
+    target = in_one_piece(rows)
+    some = sorted(rows, key=repr)[: len(rows) * 3 // 4 + 1]
+    first = FrequencySet.from_rows(NAMES, some).project(("zip", *SENSITIVE))
+    before = Target.of_table(first, ("zip",), SENSITIVE)
+    return replace(target, earlier=(EarlierRelease.of(target, before),))
 
 
 def silent(rows):
@@ -89,6 +99,7 @@ MAKERS = [
     in_buckets,
     grouped,
     grouped_again,
+    whole_again,
     beside_the_original,
     beside_a_list,
     silent,

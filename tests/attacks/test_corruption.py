@@ -33,6 +33,8 @@ def knowing(values, others):
     known = [value for value in values if value is not None]
     worlds = set(permutations(known))
     found = {}
+    if not known:
+        return found
     for chosen in combinations(range(1, len(known)), min(others, len(known) - 1)):
         seen = {}
         for world in worlds:

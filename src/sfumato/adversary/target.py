@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from os import PathLike
 
 import numpy as np
 
-from sfumato.attacks import Matcher, Outside, Target, matcher
+from sfumato.attacks import EarlierRelease, Matcher, Outside, Target, matcher
+from sfumato.attacks.overlap import Face, Reading, number_items
 from sfumato.classes import overlapping
 from sfumato.counts import Column, FrequencySet
 from sfumato.decouplings.base import LinkedTables
-from sfumato.errors import InputError, ParameterError, names_in
+from sfumato.errors import InputError, ParameterError, SfumatoError, names_in
 from sfumato.harm import Secrecy
 from sfumato.hierarchy import Hierarchy, Ladder
 from sfumato.hierarchy.labels import Labels
@@ -17,7 +19,8 @@ from sfumato.models.categories import read_categories
 from sfumato.policy import ColumnRule, Missing, Policy
 from sfumato.recode.deciding import ladders_of
 from sfumato.releases.manifest import Manifest, Promise
-from sfumato.releases.opening import Published, PublishedTable, count_columns
+from sfumato.releases.opening import Published, PublishedTable, count_columns, open_release
+from sfumato.releases.release import public_name
 from sfumato.tables import open_table
 from sfumato.text import text_of
 from sfumato.typing import IntArray, Value
@@ -227,6 +230,112 @@ def with_list(
         )
     ladders = ladders_of(release.policy, counts, shared)
     return replace(target, outside=Outside.of(counts, target, ladders, release.levels))
+
+
+def with_earlier(
+    target: Target, release: Published, earlier: Sequence[object], original: object = None
+) -> Target:
+    """Attach earlier releases of the same people, to be held against this one; see `Composition`.
+
+    Args:
+        target: The release as it is attacked.
+        release: The same, opened.
+        earlier: Releases of any kind, or tables. A plain table is read with the roles of this one.
+        original: The table they were made of, if it is known: it says what labels stand for.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> from sfumato.releases.opening import open_release
+        >>> first = pa.table({"age": ["20-29", "30-39"], "ill": ["flu", "hiv"]})
+        >>> later = pa.table({"age": ["25-34", "25-34"], "ill": ["flu", "hiv"]})
+        >>> release = open_release(later, quasi_identifiers=["age"], sensitive=["ill"])
+        >>> target = with_earlier(target_of(release), release, [first])
+        >>> target.earlier[0].pairs.other.tolist()
+        [0, 1]
+    """
+    target = _with_tables(target, release)
+    readings = _readings(release, original)
+    found = []
+    for number, each in enumerate(earlier, start=1):
+        opened = _open_earlier(each, release)
+        before = _with_tables(target_of(opened), opened)
+        name = public_name(each) if isinstance(each, str | PathLike) else f"release {number}"
+        found.append(EarlierRelease.of(target, before, readings, name=name))
+    names = [each.name for each in found]
+    if len({*names}) < len(names):
+        found = [replace(each, name=f"{each.name} ({i})") for i, each in enumerate(found, start=1)]
+    return replace(target, earlier=tuple(found))
+
+
+def _open_earlier(what: object, release: Published) -> Published:
+    """Open an earlier release; a plain table has the roles of the later one."""
+    opened = open_release(what)
+    if not isinstance(opened, PublishedTable) or opened.manifest is not None:
+        return opened
+    columns = opened.table.columns
+    roles = [
+        [name for name in names if name in columns]
+        for names in (release.quasi_identifiers, release.sensitive)
+    ]
+    if not roles[1]:
+        raise ParameterError(
+            "earlier",
+            list(columns),
+            f"a release with a sensitive column of this one: {list(release.sensitive)}",
+        )
+    return open_release(what, quasi_identifiers=roles[0], sensitive=roles[1])
+
+
+def _readings(release: Published, original: object) -> dict[str, Reading]:
+    """Find out what the labels of quasi-identifiers stand for, as far as anything says so."""
+    names, policy = release.quasi_identifiers, release.policy
+    matches_any = release.missing == Missing.MATCHES_ANY.value
+    found = {name: Reading(matches_any=matches_any) for name in names}
+    if original is not None:
+        counts = count_columns(original, names).project(names)
+        ladders = ladders_of(policy, counts, names)
+        return {
+            name: Reading(counts.column(name), ladders.get(name), matches_any) for name in names
+        }
+    columns = {} if policy is None else policy.columns
+    for name in names:
+        builder = columns[name].hierarchy if name in columns else None
+        try:
+            tree = None if builder is None else builder.build(name, [])
+        except SfumatoError:
+            continue
+        # A tree knows its values; intervals and masks are read by themselves.
+        if tree is not None and len(tree.values):
+            raw = Column(name, tuple(tree.values))
+            found[name] = Reading(raw, tree.bind(name, raw.values), matches_any)
+    return found
+
+
+def _with_tables(target: Target, release: Published) -> Target:
+    """Attach what the tables of a release in buckets show of the people of each bucket."""
+    if target.looks_alike or target.tables:
+        return target
+    shown = release.counts(release.quasi_identifiers)
+    column, codes = target.columns[0], target.labels[0]
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(len(column.values) + 1))
+    bucket_of = {text_of(value): code for code, value in enumerate(column.values)}
+    own = Face(target.columns[1:], target.labels[1:], np.arange(len(target.classes)))
+    faces = [own] if own.columns else []
+    for table in shown.tables:
+        names = shown.names(table)
+        group = table.column(str(shown.group))
+        bucket = np.array([bucket_of[text_of(v)] for v in group.values], dtype=np.int64)
+        of_row = bucket[table.codes_of(str(shown.group))]
+        at, within = number_items(np.diff(starts)[of_row])
+        faces.append(
+            Face(
+                tuple(table.column(name) for name in names),
+                np.array([table.codes_of(name)[at] for name in names], dtype=np.int32),
+                order[starts[of_row[at]] + within],
+            )
+        )
+    return replace(target, tables=tuple(faces))
 
 
 def with_members(target: Target, release: Published, original: object) -> Target:

@@ -18,7 +18,7 @@ from sfumato.attacks.outside import Outside
 from sfumato.attacks.probabilistic import ProbabilisticInference
 from sfumato.attacks.similarity import Similarity
 from sfumato.attacks.skewness import Skewness
-from sfumato.attacks.target import Target
+from sfumato.attacks.target import EarlierRelease, Target
 from sfumato.registry import Registry
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "Composition",
     "Corruption",
     "Dependency",
+    "EarlierRelease",
     "Finding",
     "Homogeneity",
     "KnowledgeBreach",

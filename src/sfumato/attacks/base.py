@@ -16,7 +16,7 @@ from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 MOST_CASES = 5
 """The most worst cases that an outcome holds."""
 
-_TELLING = {"level", "within", "view", "known"}
+_TELLING = {"level", "within", "view", "known", "earlier"}
 """Settings by which attacks of one kind on one column differ."""
 
 
@@ -423,8 +423,8 @@ class ClassAttack(Attack):
 class Beliefs:
     """What is believed of each of some groups of people, and with what right."""
 
-    rows: IntArray
-    """The number of people each group has."""
+    rows: IntArray | FloatArray
+    """The number of people each group has, or is expected to have."""
 
     prior: FloatArray
     posterior: FloatArray
@@ -463,7 +463,7 @@ class Beliefs:
         cases = tuple(
             Case(
                 self.who(i),
-                int(self.rows[i]),
+                max(round(float(self.rows[i])), 1),
                 self.believed(i),
                 float(self.prior[i]),
                 float(self.posterior[i]),
@@ -477,14 +477,14 @@ class Beliefs:
         return Outcome(
             attack.name,
             column,
-            people=int(self.rows[levels == Level.VERY_HIGH].sum()),
+            people=round(float(self.rows[levels == Level.VERY_HIGH].sum())),
             of=of,
             prior=cases[0].prior if cases else 0.0,
             posterior=cases[0].posterior if cases else 0.0,
             threshold=rule.very_high,
-            high=int(self.rows[levels == Level.HIGH].sum()),
-            moderate=int(self.rows[levels == Level.MODERATE].sum()),
-            by_chance=int(self.rows[judged.by_chance].sum()),
+            high=round(float(self.rows[levels == Level.HIGH].sum())),
+            moderate=round(float(self.rows[levels == Level.MODERATE].sum())),
+            by_chance=round(float(self.rows[judged.by_chance].sum())),
             worst=cases,
             how=attack.how,
             settings=settings,

@@ -3,18 +3,28 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from sfumato.attacks.base import MOST_CASES, Attack, Case, Outcome
-from sfumato.attacks.target import Target
+from sfumato.attacks.base import MOST_CASES, Attack, Beliefs, Case, Outcome
+from sfumato.attacks.joint import JointValues, Side, join_values, one_way, shared_values
+from sfumato.attacks.overlap import Pairs
+from sfumato.attacks.target import EarlierRelease, Target
+from sfumato.counts import add_up
 from sfumato.decouplings.base import GroupedTables
-from sfumato.errors import ParameterError, require_int, require_number
+from sfumato.errors import (
+    InputError,
+    ParameterError,
+    UnknownNameError,
+    require_int,
+    require_number,
+    require_text,
+)
 from sfumato.harm import HarmRule, Level
 from sfumato.likelihood import exact, likelihood_with_a_value
-from sfumato.text import text_or_none
-from sfumato.typing import IntArray
+from sfumato.text import STAR, percent, text_of, text_or_none
+from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
 Labels = tuple[str | None, ...]
 
@@ -94,19 +104,39 @@ class ComparedReleases:
 
 @dataclass(frozen=True)
 class Composition(Attack):
-    """Subtract one release from the next, group by group.
+    """Hold two releases of the same people against each other.
 
-    If a release adds n rows to a group, the difference of the counts is the table of exactly
-    those n. An adversary who knows that a person joined between the two looks the person up among
-    n, not among the whole group.
+    **The same person in both.** A woman is in a class of this release and in a class of the one
+    before, and has one illness: it is among those of both classes. Two classes of four with
+    four illnesses each may share no more than one. A world is a way to say which row of the one
+    and which of the other are of one person: the labels of the two rows overlap, and the
+    sensitive value is the same. In all worlds with as many people as possible in both releases,
+    a value is believed as often as people of the two classes have it. Where the classes fall
+    into sets that fit each other wholly, as those of two full-domain releases with the same
+    hierarchies do, this is exact: the counts of the value in the two classes, multiplied, over its
+    count in the set. Elsewhere it is the distribution of largest entropy with the same
+    counts; against all worlds of small tables it was never off by more than five points, and by
+    less than a tenth of one nearly always.
 
-    Finds: groups in which fewer than k rows joined (or left), and those in which the values of
-    those who did are likelier than alpha, for an adversary who knows that a person did and one of
-    the person's sensitive values; with a single sensitive column, who knows the former.
-    Does not find: what can be told from knowing who *else* joined, or from releases by other
-    publishers. Where rows joined and left the same group at once, only the difference is seen,
-    and only that is judged.
-    Remedy: hold rows back until enough have come together, as `sf.Ledger.publish` does by default.
+    **Who joined or left.** If a release adds n rows to a class, the difference of the counts is
+    the table of exactly those n. An adversary who knows that a person joined between the two
+    looks the person up among n, not among the whole class.
+
+    Finds: of each pair of classes, and of those who joined or left, the value that harms most and
+    that the two releases make likelier than each does alone. Before is the share in the
+    whole table, as for all attacks; what either release tells alone stands beside. The number of
+    people of a pair is what is expected over all worlds. Releases of any kind can be compared
+    as long as they share a sensitive column; of several earlier releases each is compared by
+    itself. Of two releases by break-merge, the differences of groups are also judged for
+    several sensitive columns together: groups in which the values of those who joined or left
+    are likelier than alpha, or fewer than k joined, for an adversary who knows one of the values.
+    Does not find: what can be told from knowing who *else* is in a class or joined; what three
+    releases tell that no two do; that the people of the two releases are others. Where
+    rows joined and left the same classes at once, who joined is not told from who changed, and
+    only people in both are judged. A label that nothing explains is taken to overlap those that
+    only the other release has.
+    Remedy: hold rows back until enough have come together, as `sf.Ledger.publish` does by default;
+    publish later releases of one table at the same levels as the first, or coarser ones.
 
     Reference: Ganta, Kasiviswanathan and Smith, "Composition attacks and auxiliary information in
     data privacy", 2008, doi:10.1145/1401890.1401926
@@ -114,30 +144,47 @@ class Composition(Attack):
     Args:
         alpha: The largest breach probability among newcomers that is no attack.
         k: The fewest newcomers of a group that are no attack.
+        column: The sensitive column that is looked for in both releases; None for the differences
+            of groups in all columns together, which only releases by break-merge have.
+        earlier: The name of the release to compare with; None for the first of them.
 
     Example:
+        >>> from sfumato.attacks.target import EarlierRelease
         >>> from sfumato.counts import FrequencySet
         >>> def of(rows):
-        ...     counts = FrequencySet.from_rows(["age", "ill"], rows)
-        ...     return GroupedTables.of(counts, ["age"], ["ill"])
-        >>> first = [("30s", "flu"), ("30s", "gout"), ("30s", "hiv")]
-        >>> print(Composition(alpha=0.5, k=2).run(of(first), of([*first, ("30s", "hiv")])))
-        composition exposes 1 people who joined or left, in 1 of 1 groups that changed
+        ...     counts = FrequencySet.from_rows(["age", "zip", "ill"], rows)
+        ...     return Target.of_table(counts, ("age", "zip"), ("ill",))
+        >>> zips = of([("*", "130**", ill) for ill in ("flu", "gout", "hiv")]
+        ...     + [("*", "240**", ill) for ill in ("cold", "acne", "mumps")])
+        >>> ages = of([("2*", "*", ill) for ill in ("hiv", "cold", "acne")]
+        ...     + [("3*", "*", ill) for ill in ("flu", "gout", "mumps")])
+        >>> target = replace(ages, earlier=(EarlierRelease.of(ages, zips),))
+        >>> print(Composition(column="ill").on(target, HarmRule()).worst[0])
+        age=2*, zip=*, earlier zip=130** (1): ill = hiv (33 % by this release alone, 33 % by the \
+earlier), 17 % before, 100 % after
     """
 
     name: ClassVar[str] = "composition"
     how: ClassVar[str] = (
-        "Subtracts the release before from this one, and looks the person up among the few who "
-        "joined or left."
+        "Holds the release before against this one: the values that fit the person in both, and "
+        "the few who joined or left."
     )
-    advice: ClassVar[str] = "Hold rows back until enough have come together: sfumato publish."
+    advice: ClassVar[str] = (
+        "Publish at the levels of the earlier release or coarser ones, and newcomers only when "
+        "enough have come together: sfumato publish."
+    )
 
-    alpha: float
+    alpha: float = 0.75
     k: int = 2
+    column: str | None = None
+    earlier: str | None = None
 
     def __post_init__(self) -> None:
         require_number("alpha", self.alpha, above=0, at_most=1)
         require_int("k", self.k, at_least=1)
+        for name in ("column", "earlier"):
+            if getattr(self, name) is not None:
+                require_text(name, getattr(self, name))
 
     def betrays(self, difference: Difference) -> bool:
         """Return whether too little hides those who joined or left a group."""
@@ -156,21 +203,59 @@ class Composition(Attack):
 
     @classmethod
     def against(cls, target: Target, rule: HarmRule) -> list[Self]:
-        if target.grouped is None or target.earlier is None:
-            return []
-        return [cls(rule.very_high)]
+        found = []
+        several = len(target.earlier) > 1
+        for each in target.earlier:
+            name = each.name if several else None
+            if _same_groups(target, each.target):
+                found.append(cls(rule.very_high, earlier=name))
+            found += [
+                cls(rule.very_high, column=column, earlier=name)
+                for column in target.sensitive
+                if column in each.target.sensitive
+            ]
+        return found
 
     @classmethod
     def why_not(cls, target: Target) -> str:
-        if target.grouped is None:
-            return "it compares releases by break-merge, and this is none"
-        return "there is no release before this one to compare with"
+        if not target.earlier:
+            return (
+                "no release of the same people before this one was named; if there is one, give "
+                "it (--earlier)"
+            )
+        return "no sensitive column is in this release and in the one before"
 
     def on(self, target: Target, rule: HarmRule) -> Outcome:
-        if target.grouped is None or target.earlier is None:
+        earlier = self._find_earlier(target)
+        if self.column is not None:
+            return self._compare_people(target, earlier, self.column, rule)
+        if not _same_groups(target, earlier.target):
+            raise ParameterError(
+                "column",
+                None,
+                "the sensitive column to look for",
+                why="only two releases by break-merge of the same columns have groups to subtract",
+            )
+        return self._compare_groups(target, earlier.target, rule)
+
+    def _find_earlier(self, target: Target) -> EarlierRelease:
+        """Return the release to compare with."""
+        if not target.earlier:
             raise ParameterError("target", target.kind, "two releases", why=self.why_not(target))
+        if self.earlier is None:
+            return target.earlier[0]
+        for each in target.earlier:
+            if each.name == self.earlier:
+                return each
+        known = [each.name for each in target.earlier]
+        raise UnknownNameError("release", self.earlier, known, where="the earlier releases")
+
+    def _compare_groups(self, target: Target, earlier: Target, rule: HarmRule) -> Outcome:
+        """Subtract the groups of two releases by break-merge."""
+        assert target.grouped is not None  # noqa: S101 - groups were looked for
+        assert earlier.grouped is not None  # noqa: S101
         names = target.grouped.quasi_identifiers
-        both = _by_labels(target.earlier, target.grouped)
+        both = _by_labels(earlier.grouped, target.grouped)
         found = [
             case
             for difference in _differences(both, _without_missing)
@@ -201,9 +286,266 @@ class Composition(Attack):
             advice=self.advice,
         )
 
+    def _compare_people(
+        self, target: Target, earlier: EarlierRelease, column: str, rule: HarmRule
+    ) -> Outcome:
+        """Compare the people who are in both releases, and those who joined or left."""
+        try:
+            if earlier.pairs is None:
+                raise InputError(earlier.fault)
+            found = compare_people(target, earlier, earlier.pairs, column, rule)
+        except InputError as fault:
+            # More classes fit each other than can be gone through: that is no yes.
+            return Outcome(
+                self.name,
+                column,
+                people=0,
+                of=target.classes.total,
+                prior=None,
+                posterior=None,
+                threshold=rule.very_high,
+                how=self.how,
+                note=str(fault).rstrip("."),
+                settings=self.params(),
+            )
+        outcome = found.beliefs.outcome(self, column, rule)
+        note = f"{found.people:.0f} people can be in both releases"
+        if not found.exact:
+            note += "; labels overlap in part, so beliefs are those of largest entropy, not exact"
+        settings = {name: value for name, value in outcome.settings.items() if name == "earlier"}
+        return replace(outcome, note=note, settings=settings)
+
     @classmethod
     def example(cls) -> Self:
         return cls(0.5)
+
+
+def _same_groups(target: Target, earlier: Target) -> bool:
+    """Return whether both are groups of the same columns."""
+    if target.grouped is None or earlier.grouped is None:
+        return False
+    return all(
+        _names(target.grouped, kind) == _names(earlier.grouped, kind)
+        for kind in ("quasi_identifiers", "sensitive")
+    )
+
+
+# The same people in two releases: their classes in both, and those who are in one only.
+
+
+class ComparedPeople(NamedTuple):
+    """What is believed of people who are in two releases, or in one of them only."""
+
+    beliefs: Beliefs
+    people: float
+    """The number of people who are in both, at most."""
+
+    exact: bool
+
+
+def compare_people(
+    target: Target, earlier: EarlierRelease, pairs: Pairs, column: str, rule: HarmRule
+) -> ComparedPeople:
+    """Return what two releases tell of a sensitive column that neither tells alone.
+
+    Args:
+        target: The later release.
+        earlier: The one before.
+        pairs: The classes of the two that can hold the same person.
+        column: The sensitive column, which both have.
+        rule: The rule by which the worst value of each pair of classes is chosen.
+    """
+    later_counts = target.classes.counts_of(column)
+    earlier_counts = earlier.target.classes.counts_of(column)
+    one, other, missing = shared_values(later_counts, earlier_counts)
+    joint = join_values(pairs, one, other)
+    secrecy = np.zeros(missing + 1, dtype=np.int64)
+    if later_counts.column.secrecy is not None:
+        secrecy[: len(later_counts.column.secrecy)] = later_counts.column.secrecy
+    judge = _Judge(rule, secrecy, missing, target.classes.total)
+    parts = [_in_both(pairs, joint, one, other, judge)]
+    if not _same_groups(target, earlier.target):
+        gained, lost = one_way(pairs, joint, one, other)
+        parts.append(_in_one(one, joint.joined, gained, judge))
+        parts.append(_in_one(other, joint.left, lost, judge))
+    values = [text_of(value) for value in later_counts.column.values]
+    values += [t for v in earlier_counts.column.values if (t := text_of(v)) not in {*values}]
+    words = _Words(target, earlier, pairs, column, tuple(values), tuple(parts))
+    beliefs = Beliefs(
+        np.concatenate([part.people for part in parts]),
+        np.concatenate([part.prior for part in parts]),
+        np.concatenate([part.posterior for part in parts]),
+        words.who,
+        words.belief,
+        np.concatenate([part.secrecy for part in parts]),
+        of=target.classes.total,
+        applies=np.concatenate([part.adds for part in parts]),
+    )
+    return ComparedPeople(beliefs, float(joint.people.sum()), joint.exact)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Some groups of people, and the value of each that harms most."""
+
+    at: IntArray
+    """The pair of classes, or the class, of each group."""
+
+    value: IntArray
+    people: FloatArray
+    prior: FloatArray
+    posterior: FloatArray
+    alone: tuple[FloatArray, ...]
+    """What the later release tells by itself, and the earlier one; or the one they are in."""
+
+    secrecy: IntArray
+    adds: BoolArray
+    """Whether the two releases tell more than each by itself."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Judge:
+    """Chooses the value that harms the people of each group most."""
+
+    rule: HarmRule
+    secrecy: IntArray
+    missing: int
+    total: int
+
+    def shares(self, side: Side) -> FloatArray:
+        """Return the share of each value among the known ones of a release."""
+        rows = add_up(side.value, side.rows, self.missing + 1)
+        rows[self.missing] = 0.0
+        found: FloatArray = rows / max(rows.sum(), 1.0)
+        return found
+
+    def worst(
+        self,
+        at: IntArray,
+        value: IntArray,
+        people: FloatArray,
+        shares: FloatArray,
+        alone: tuple[FloatArray, ...],
+        tolerance: float,
+    ) -> _Part:
+        """Return one value per group.
+
+        Args:
+            at: The group of each entry, rising.
+            value: The value of each entry; missing ones count for nothing.
+            people: The number of people of the group who have the value.
+            shares: The share of each value before the release.
+            alone: What single releases tell of the value.
+            tolerance: How much more the two must tell than either.
+        """
+        known = value != self.missing
+        at, value, people = at[known], value[known], people[known]
+        alone = tuple(each[known] for each in alone)
+        n = int(at.max(initial=-1)) + 1
+        totals = add_up(at, people, n)
+        posterior = people / np.maximum(totals[at], 1e-300)
+        prior, secrecy = shares[value], self.secrecy[value]
+        adds = posterior > np.max(alone, axis=0) + tolerance if len(at) else at > 0
+        levels = self.rule.judge(prior, posterior, self.total, applies=adds, secrecy=secrecy).levels
+        # The highest level first, then the surest; a belief is at most 1.
+        merit = 4 * levels + 2 * adds + posterior
+        starts = np.flatnonzero(np.diff(at, prepend=-1))
+        best = np.maximum.reduceat(merit, starts) if len(at) else merit
+        top = np.flatnonzero(merit == np.repeat(best, np.diff(np.append(starts, len(at)))))
+        top = top[np.diff(at[top], prepend=-1) > 0]
+        top = top[totals[at[top]] > _LEAST]
+        # Those of whom nothing is learned are shown only if they are all there are.
+        keep = adds[top]
+        if not keep.any():
+            keep[np.argsort(-posterior[top], kind="stable")[:MOST_CASES]] = True
+        top = top[keep]
+        return _Part(
+            at[top],
+            value[top],
+            totals[at[top]],
+            prior[top],
+            posterior[top],
+            tuple(each[top] for each in alone),
+            secrecy[top],
+            adds[top],
+        )
+
+
+_LEAST = 1e-6
+"""Fewer people than this are none, but for rounding."""
+
+_EXACT, _NEAR = 1e-9, 5e-3
+"""How much more two releases must tell than either, if that is exact, and if it is not."""
+
+
+def _in_both(pairs: Pairs, joint: JointValues, one: Side, other: Side, judge: _Judge) -> _Part:
+    """Return what is believed of people who are in a class of each release."""
+    alone = (
+        one.rows[joint.one] / np.maximum(one.totals[pairs.one[joint.pair]], 1),
+        other.rows[joint.other] / np.maximum(other.totals[pairs.other[joint.pair]], 1),
+    )
+    tolerance = _EXACT if joint.exact else _NEAR
+    shares = judge.shares(one)
+    return judge.worst(joint.pair, joint.value, joint.people, shares, alone, tolerance)
+
+
+def _in_one(side: Side, people: FloatArray, shown: BoolArray, judge: _Judge) -> _Part:
+    """Return what is believed of those of each class who are in one release only."""
+    of_entry = side.of_entry
+    # What is left over for rounding is no person.
+    some = (add_up(of_entry, people, len(side.totals)) > 0.5)[of_entry] & shown[of_entry]
+    alone = (side.rows / np.maximum(side.totals[of_entry], 1))[some]
+    at, value = of_entry[some], side.value[some]
+    return judge.worst(at, value, people[some], judge.shares(side), (alone,), _NEAR)
+
+
+@dataclass(frozen=True, eq=False)
+class _Words:
+    """Says of whom something is believed, and what."""
+
+    target: Target
+    earlier: EarlierRelease
+    pairs: Pairs
+    column: str
+    values: tuple[str, ...]
+    parts: tuple[_Part, ...]
+
+    def _place(self, at: int) -> tuple[int, int]:
+        """Return the part that a group is of, and its position there."""
+        for number, part in enumerate(self.parts):
+            if at < len(part.at):
+                return number, at
+            at -= len(part.at)
+        raise IndexError(at)
+
+    def who(self, at: int) -> dict[str, Value]:
+        """Return what people are recognised by, in both releases."""
+        number, place = self._place(at)
+        group = int(self.parts[number].at[place])
+        if number == 2:
+            return self.earlier.target.who(group)
+        if number == 1:
+            return self.target.who(group)
+        shown = self.target.who(int(self.pairs.one[group]))
+        before = self.earlier.target.who(int(self.pairs.other[group]))
+        others = {
+            f"earlier {name}": value for name, value in before.items() if shown.get(name) != value
+        }
+        return shown | {name: v for name, v in others.items() if v != STAR}
+
+    def belief(self, at: int) -> str:
+        """Return what is believed of them, beside what one release tells alone."""
+        number, place = self._place(at)
+        part = self.parts[number]
+        what = f"{self.column} = {self.values[int(part.value[place])]}"
+        alone = [percent(float(each[place])) for each in part.alone]
+        if number == 0:
+            return f"{what} ({alone[0]} by this release alone, {alone[1]} by the earlier)"
+        did = "joined" if number == 1 else "left"
+        return f"who {did} has {what} ({alone[0]} by one release alone)"
+
+
+# The groups of two releases by break-merge, subtracted.
 
 
 def _cases(names: tuple[str, ...], difference: Difference) -> list[Case]:

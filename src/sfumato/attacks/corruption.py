@@ -59,8 +59,8 @@ class Corruption(Attack):
         "takes the likeliest value of the rest."
     )
     advice: ClassVar[str] = (
-        "Ask for larger classes with more values (k-anonymity with a larger k, "
-        "recursive (c,l)-diversity with a larger l)"
+        "Promise larger classes and more diversity: models: [{{model: recursive-cl-diversity, "
+        "column: {column}, c: 2, l: 4}}]."
     )
 
     column: str

@@ -66,8 +66,8 @@ def overlapping_labels(one: Column, other: Column, reading: Reading | None = Non
     """Return the labels of two releases that can stand for the same value.
 
     Where the raw values are known, labels overlap that share one. Else they are read: as numbers,
-    days and intervals, or as masks character by character. `*` overlaps all. Two words that stand
-    for nothing else overlap if they are equal; if each occurs in its own release only, one may be
+    days and intervals, or as masks character by character. `*` overlaps all. Two words of which
+    nothing is known overlap if they are equal; if each occurs in its own release only, one may be
     the more general, and they are taken to overlap.
 
     Example:
@@ -90,7 +90,8 @@ def overlapping_labels(one: Column, other: Column, reading: Reading | None = Non
             legible = [~np.isnan(each[0]) for each in lines]
         else:
             found.append(_fitting_masks(*sides))
-            legible = [_masks(texts) for texts in sides]
+            masked = bool(_masks(sides[0]).any() or _masks(sides[1]).any())
+            legible = [_are_values(texts, masked=masked) for texts in sides]
     found.append(_doubtful_pairs(sides[0], sides[1], legible[0], legible[1]))
     first, second = (np.concatenate([each[at] for each in found]) for at in (0, 1))
     return Pairs.of(first, second, len(sides[1]))
@@ -245,6 +246,17 @@ def _masks(texts: Texts) -> BoolArray:
     return np.array(found, dtype=np.bool_)
 
 
+def _are_values(texts: Texts, *, masked: bool) -> BoolArray:
+    """Return which texts stand for themselves: numbers, days, and all beside masks of texts."""
+    if masked:
+        return np.ones(len(texts), dtype=np.bool_)
+    found = [
+        text is not None and (number_of(text) is not None or day_of(text) is not None)
+        for text in texts
+    ]
+    return np.array(found, dtype=np.bool_)
+
+
 def _fitting_masks(one: Texts, other: Texts) -> PairArrays:
     """Return the texts of one length that agree wherever neither has a star, one having some."""
     found: list[PairArrays] = [(_NONE, _NONE)]
@@ -290,10 +302,7 @@ def _doubtful_pairs(
         return _NONE, _NONE
     first, second = _cross(*unsure)
     doubtful = ~(legible[first] & also_legible[second])
-    # A mask and a word of another form are not the same value.
-    masked = _masks(one)[first] | _masks(other)[second]
-    keep = doubtful & ~masked
-    return first[keep], second[keep]
+    return first[doubtful], second[doubtful]
 
 
 # Classes of two releases.
@@ -336,6 +345,8 @@ def overlapping_classes(
         [(0, 0), (1, 0), (1, 1)]
     """
     found: IntArray | None = None
+    if not all(n):
+        return Pairs(_NONE, _NONE)
     for mine in one:
         for theirs in other:
             rows = _overlapping_rows(mine, theirs, readings or {})

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy as np
 
 from sfumato.attacks.matching import Matcher
+from sfumato.attacks.overlap import Face, PairCountError, Pairs, Reading, overlapping_classes
 from sfumato.classes import (
     MISSING,
     EquivalenceClasses,
@@ -61,8 +62,11 @@ class Target:
     grouped: GroupedTables | None = None
     """The groups and tables, if they are decoupled."""
 
-    earlier: GroupedTables | None = None
-    """The release before, in the same form."""
+    tables: tuple[Face, ...] = ()
+    """What its tables show of the people of each group, if groups are not people who look alike."""
+
+    earlier: "tuple[EarlierRelease, ...]" = ()
+    """Releases of the same people before this one."""
 
     people: FrequencySet | None = None
     """Those who are in the data, as others know them: their raw quasi-identifiers."""
@@ -80,6 +84,12 @@ class Target:
     """Sensitive columns, each with categories of its values that such a model goes by."""
 
     _memo: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def faces(self) -> tuple[Face, ...]:
+        """The tables about people: one of the labels of groups, or those it was published in."""
+        own = Face(self.columns, self.labels, np.arange(len(self.classes)))
+        return self.tables or (own,)
 
     @property
     def looks_alike(self) -> bool:
@@ -181,6 +191,44 @@ class Target:
         return cls(
             kind, EquivalenceClasses(grouped.sizes, sensitive), columns, labels, grouped=grouped
         )
+
+
+@dataclass(frozen=True, eq=False)
+class EarlierRelease:
+    """A release of the same people before the one that is attacked."""
+
+    target: Target
+    pairs: Pairs | None
+    """The classes of the later release and of this one that can hold the same person; None if
+    there are too many of them."""
+
+    name: str = "earlier"
+    fault: str = ""
+    """Why the two cannot be compared, if they cannot."""
+
+    @classmethod
+    def of(
+        cls,
+        later: Target,
+        earlier: Target,
+        readings: Mapping[str, Reading] | None = None,
+        *,
+        name: str = "earlier",
+    ) -> Self:
+        """Find the classes of two releases that can hold the same person.
+
+        Args:
+            later: The release that is attacked.
+            earlier: The one before.
+            readings: Per quasi-identifier, what is known of its labels.
+            name: What the earlier one is called in what is said of it.
+        """
+        n = len(later.classes), len(earlier.classes)
+        try:
+            pairs = overlapping_classes(later.faces, earlier.faces, n, readings)
+        except PairCountError as fault:
+            return cls(earlier, None, name, str(fault).rstrip("."))
+        return cls(earlier, pairs, name)
 
 
 def value_counts(

@@ -422,8 +422,12 @@ def verify(  # noqa: PLR0917 - options of a command line
         typer.Option(metavar="FILE", help="A list of people to link with it."),
     ] = None,
     earlier: Annotated[
-        str | None,
-        typer.Option(metavar="RELEASE", help="The release before, to compare the two."),
+        list[str] | None,
+        typer.Option(
+            metavar="RELEASE",
+            help="A release or table of the same people before this one, to compare the two; may "
+            "be repeated.",
+        ),
     ] = None,
     form: Annotated[
         str | None,

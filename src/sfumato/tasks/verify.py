@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from sfumato.adversary.target import target_of, with_list, with_members
+from sfumato.adversary.target import target_of, with_earlier, with_list, with_members
 from sfumato.attacks import ATTACKS, Attack, Linking, Outcome, Target
 from sfumato.content import (
     Badge,
@@ -18,7 +18,6 @@ from sfumato.content import (
     Showable,
     Table,
 )
-from sfumato.decouplings.base import GroupedTables, Kind
 from sfumato.drafting.unprotected import (
     ColumnFinding,
     find_unprotected,
@@ -336,7 +335,8 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         data: The table the release was made of, for the attack on who is in it.
         outside: A list of people with some of the quasi-identifiers as they are, and perhaps
             their names, to be linked with the release; None takes the population.
-        earlier: The decoupled release before this one, to find out what the two tell together.
+        earlier: A release of the same people before this one, or several in a list: of any kind,
+            or tables with the same column names. What they tell together with this one is found.
 
     Example:
         >>> import pyarrow as pa
@@ -375,7 +375,8 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         raise
     target = _inform(target, release, data, outside, population)
     if earlier is not None:
-        target = replace(target, earlier=_earlier_groups(earlier))
+        several = earlier if isinstance(earlier, list) else [earlier]
+        target = with_earlier(target, release, several, data)
     tolerated = Tolerance() if policy is None else policy.verdict
     rule = tolerated.rule(levels, threshold)
     chosen = list(ATTACKS) if attacks is True else attacks
@@ -399,7 +400,9 @@ def accept(outcome: Outcome, accepted: Sequence[Acceptance]) -> Outcome:
 
 def _untried(target: Target, found: Sequence[Outcome], rule: HarmRule) -> tuple[str, ...]:
     """Return the names of attacks that apply to a release and were not tried on it."""
-    tried = {outcome.attack for outcome in found}
+    # One that could not be gone through to its end is not tried either.
+    failed = {outcome.attack for outcome in found if not outcome.tried}
+    tried = {outcome.attack for outcome in found} - failed
     return tuple(
         name for name in ATTACKS if name not in tried and ATTACKS[name].against(target, rule)
     )
@@ -444,19 +447,6 @@ def _inform(
     elif population is not None and linked:
         target = with_list(target, release, population, names=release.quasi_identifiers)
     return target if data is None else with_members(target, release, data)
-
-
-def _earlier_groups(earlier: object) -> GroupedTables:
-    """Read the groups of the release before."""
-    release = open_release(earlier)
-    if release.kind is Kind:
-        raise ParameterError(
-            "earlier",
-            earlier,
-            "a release decoupled by break-merge, or its folder",
-            why="what two releases tell together is found by subtracting their tables",
-        )
-    return release.groups
 
 
 def outcomes(target: Target, asked: Sequence[str | Attack], rule: HarmRule) -> tuple[Outcome, ...]:
