@@ -58,6 +58,9 @@ FIELDS: dict[str, str] = {
     "risk_levels.moderate": "",
     "risk_levels.high": "",
     "risk_levels.very_high": "",
+    "accepted": "Findings that the publisher knows of and accepts, each with `column`, `because`, "
+    "`by` and perhaps `attack` and `people`. It excuses nothing: a verdict goes by the policy of "
+    "the reader.",
     "left_out": "Decoupled releases only: what was in the table and is not any more.",
     "left_out.columns": "Columns of a release that were neither quasi-identifiers nor sensitive.",
     "left_out.models": "Promises that cannot be recomputed from such tables.",

@@ -85,10 +85,10 @@ class HarmRule:
         for name in ("moderate", "high", "very_high"):
             require_number(name, getattr(self, name), at_least=0, at_most=1)
 
-    def needed(self, prior: FloatArray, level: Level) -> FloatArray:
+    def least_belief(self, prior: FloatArray, level: Level) -> FloatArray:
         """Return the least posterior of a level, per prior; more than 1 where it has none.
 
-        >>> HarmRule().needed(np.array([0.1, 0.4, 0.6]), Level.VERY_HIGH).tolist()
+        >>> HarmRule().least_belief(np.array([0.1, 0.4, 0.6]), Level.VERY_HIGH).tolist()
         [0.75, 0.8, inf]
         """
         prior = np.asarray(prior, dtype=np.float64)
@@ -108,7 +108,7 @@ class HarmRule:
         prior = np.asarray(prior, dtype=np.float64)
         levels = np.zeros(np.broadcast(prior, posterior).shape, dtype=np.int64)
         for level in (Level.MODERATE, Level.HIGH, Level.VERY_HIGH):
-            levels += posterior >= self.needed(prior, level) - _SLACK
+            levels += posterior >= self.least_belief(prior, level) - _SLACK
         return np.where(posterior > prior + _SLACK, levels, 0)
 
     def least_rows(self, prior: FloatArray, rows: IntArray, level: Level) -> FloatArray:
@@ -117,7 +117,7 @@ class HarmRule:
         >>> HarmRule().least_rows(np.array([0.1, 0.6]), np.array([5, 5]), Level.VERY_HIGH).tolist()
         [4.0, inf]
         """
-        needed = self.needed(prior, level)
+        needed = self.least_belief(prior, level)
         least = np.ceil(np.where(np.isfinite(needed), needed, 0.0) * rows - 1e-9)
         # A belief that is no gain is of no level, however likely.
         least = np.maximum(least, np.floor(prior * rows + 1e-9) + 1)
@@ -208,10 +208,10 @@ class Chance:
             reach = self.reach[level - 1]
             more = count_tail(int((levels >= level).sum()), float(reach.sum()))
             if len(at) and more > _LIMIT:
-                found[at] = self._expected(reach, self.surprise[at]) > _LIMIT
+                found[at] = self._count_expected(reach, self.surprise[at]) > _LIMIT
         return found
 
-    def _expected(self, reach: FloatArray, surprise: FloatArray) -> FloatArray:
+    def _count_expected(self, reach: FloatArray, surprise: FloatArray) -> FloatArray:
         """Return how many groups chance makes at least as surprising, at most."""
         rising = np.sort(reach)
         below = np.concatenate([[0.0], np.cumsum(rising)])
@@ -270,7 +270,7 @@ def draw_tail(
     marked: IntArray,
     population: int | IntArray,
 ) -> FloatArray:
-    """Return how likely at least so many of some draws are marked (hypergeometric).
+    """Return how likely at least a number of some draws are marked (hypergeometric).
 
     Args:
         least: The fewest that count; 0 or less is certain, ∞ impossible.
@@ -312,7 +312,7 @@ def draw_tail(
 
 
 def count_tail(least: int, expected: float) -> float:
-    """Return how likely so many or more rare events are where some are expected (Poisson).
+    """Return how likely a number of rare events or more is where some are expected (Poisson).
 
     >>> round(count_tail(2, 0.2), 4), count_tail(0, 0.2)
     (0.0175, 1.0)

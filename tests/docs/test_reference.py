@@ -181,7 +181,7 @@ def keys_of(value: object, path: str = "") -> set[str]:
 
 # Named after what somebody asked for, so no list can hold them.
 NAMED_BY_OTHERS = re.compile(
-    r"losses\..+|hierarchies\..+|models\[\]\.(?!model$|measured$).+|models\[\]\.measured\..+"
+    r"losses\..+|accepted\[\].*|hierarchies\..+|models\[\]\.(?!model$|measured$).+|models\[\]\.measured\..+"
     r"|method\.(?!name$|refined(\[\]|$)).+"
 )
 
@@ -203,6 +203,7 @@ def manifests(tmp_path):
             {"model": "t-closeness", "column": "diagnosis", "t": 0.6, "distance": "hierarchical"},
         ],
         suppression=0.1,
+        accept=[{"column": "diagnosis", "because": "for the test", "by": "nobody"}],
     )
     made = []
     for form, method in (("csv", "full-domain"), ("parquet", "mondrian")):

@@ -263,7 +263,7 @@ def test_attacks_are_those_of_verify(house, full):
     found = sf.verify(house.release, house.policy, data=house.people)
     tried = [each for each in found.attacks if each.tried]
     table = part_of(full, "attacks", "Attacks")
-    assert [(row[0], row[1], row[6]) for row in table.rows] == [
+    assert [(row[0], row[1], row[5]) for row in table.rows] == [
         (each.attack, each.column, each.people) for each in tried
     ]
 

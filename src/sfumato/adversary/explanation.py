@@ -4,10 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from sfumato.content import Content, Heading, Part, Sentence, Share, Showable, Table
 from sfumato.decouplings import kind_of
 from sfumato.drawing.charts import bars_svg
 from sfumato.errors import UnknownColumnError
+from sfumato.harm import HarmRule, Level
 from sfumato.text import percent, text_of
 from sfumato.typing import Value
 
@@ -70,6 +73,14 @@ class Belief:
         return self.values[0] if self.posterior and self.posterior[0] == 1 else None
 
     @property
+    def level(self) -> Level:
+        """The level of the worst of it, by the one rule for harm."""
+        if self.silent:
+            return Level.LOW
+        levels = HarmRule().levels(np.array(self.prior), np.array(self.posterior))
+        return Level(int(levels.max(initial=0)))
+
+    @property
     def gain(self) -> float:
         """By how much likelier the release made the likeliest value."""
         return self.posterior[0] - self.prior[0] if self.values and not self.silent else 0.0
@@ -94,6 +105,7 @@ class Belief:
         return {
             "column": self.column,
             "certain": self.certain,
+            "level": str(self.level),
             "missing": self.missing,
             "values": [{"value": v, "prior": a, "posterior": b} for v, a, b in shares],
         }
@@ -186,7 +198,13 @@ class Explanation(Showable):
     def sentences(self) -> tuple[str, ...]:
         """Return in words where the person may be, what is known, and what is learned."""
         known = (f"Known of the person besides: {self.knows}.",) if self.knows else ()
-        return (self.where, *known, *map(str, self.beliefs), *self.notes)
+        worst = max(self.beliefs, key=lambda each: each.level, default=None)
+        harm = (
+            (f"The harm to the person is {worst.level}: what is learned of {worst.column}.",)
+            if worst is not None and worst.level
+            else ()
+        )
+        return (self.where, *known, *map(str, self.beliefs), *harm, *self.notes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, ready for JSON."""

@@ -220,7 +220,7 @@ class Outcome:
 
     @property
     def reason(self) -> str:
-        r"""Who could learn what about how many people, an example, and what to do.
+        r"""The reason in words: who learns what of how many people, an example, what to do.
 
         >>> case = Case({"age": "30s"}, 4, "disease = flu", 0.25, 1.0, Level.VERY_HIGH)
         >>> outcome = Outcome("homogeneity", "disease", people=4, of=20, prior=0.25, posterior=1.0,

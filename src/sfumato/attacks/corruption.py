@@ -155,7 +155,7 @@ def _fewest(counts: ValueCounts, rule: HarmRule) -> int | None:
     2
     """
     known = counts.known
-    needed = rule.needed(priors(counts)[known.value], Level.VERY_HIGH)
+    needed = rule.least_belief(priors(counts)[known.value], Level.VERY_HIGH)
     reachable = np.isfinite(needed)
     left = np.floor(known.rows[reachable] / needed[reachable] + 1e-9)
     others = (known.totals[known.class_id][reachable] - left).astype(np.int64)

@@ -440,7 +440,7 @@ def _hex(value: object, length: int, what: str) -> bytes:
 # public already: it is in the manifest, or was computed from the published rows. They hold no time,
 # no name and no path of a machine.
 
-_CLAIMED = ("sfumato", "kind", "increment", "rows", "models", "reproducible")
+_CLAIMED = ("sfumato", "kind", "increment", "rows", "models", "accepted", "reproducible")
 
 
 def claims_of(manifest: Mapping[str, Any], checks: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

@@ -429,7 +429,8 @@ def _read_texts(value: object) -> tuple[str, ...]:
     """Read a list of values as the texts that they are in a table."""
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise Fault(f"must be a list of values as in [hiv, cancer], got {show(value)}")
-    return tuple(dict.fromkeys(text_of(each) for each in value))
+    # Not what YAML makes of it: `no` and `01` are values of a column, as they stand there.
+    return tuple(dict.fromkeys("".join(text_of(each)) for each in value))
 
 
 def _read_levels(value: object) -> tuple[int, int] | None:
@@ -907,6 +908,11 @@ class Acceptance(Part):
             for name, means in (("because", "why"), ("by", "who"), ("column", "of what"))
             if not getattr(self, name).strip()
         ]
+
+    def to_plain(self) -> dict[str, object]:
+        """Return what a policy file says for it."""
+        settings: Any = super().to_plain()
+        return dict(settings)
 
     def covers(self, attack: str, columns: Sequence[str], people: int) -> bool:
         """Return whether it is this finding: all columns that an attack tells."""

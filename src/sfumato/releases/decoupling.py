@@ -26,6 +26,7 @@ from sfumato.releases.manifest import (
     Manifest,
     Promise,
     RowRecord,
+    accepted_in,
     paths_of,
     plain,
 )
@@ -61,10 +62,11 @@ def describe_decoupled(
     roles = dict.fromkeys(release.quasi_identifiers, Role.QUASI_IDENTIFIER)
     roles |= dict.fromkeys(release.sensitive, Role.SENSITIVE)
     levels: Mapping[str, float] | None = None
+    accepted: tuple[Mapping[str, Any], ...] | None = None
     if source is not None:
-        levels = source.risk_levels
+        levels, accepted = source.risk_levels, source.accepted
     elif release.policy is not None:
-        levels = release.policy.risk_levels.to_plain()
+        levels, accepted = release.policy.risk_levels.to_plain(), accepted_in(release.policy)
     return Manifest(
         kind=decoupling.name,
         columns=tuple(
@@ -82,6 +84,7 @@ def describe_decoupled(
         classes=ClassSizes.of(parts.grouped.sizes),
         hierarchies=kept.hierarchies,
         risk_levels=levels,
+        accepted=accepted,
         # What else a private table has must not be told.
         left_out=LeftOut(() if source is None else columns_left_out(release), kept.dropped),
         notes=tuple(decoupling.notes),

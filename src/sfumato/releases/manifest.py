@@ -298,6 +298,9 @@ class Manifest:
     method: Mapping[str, Any] | None = None
     search: SearchRecord | None = None
     risk_levels: Mapping[str, float] | None = None
+    accepted: tuple[Mapping[str, Any], ...] | None = None
+    """The findings that the publisher knows of and accepts, each with a reason and a name."""
+
     left_out: LeftOut | None = None
     notes: tuple[str, ...] | None = None
     files: tuple[FileRecord, ...] = ()
@@ -338,6 +341,7 @@ class Manifest:
             if search
             else None,
             risk_levels=given.get("risk_levels"),
+            accepted=tuple(_objects(given.get("accepted"))) or None,
             left_out=LeftOut(*(_texts(left_out.get(key)) or () for key in ("columns", "models")))
             if left_out
             else None,
@@ -429,13 +433,13 @@ class Manifest:
 
 _TABLE_KEYS = (
     *("format", "sfumato", "columns", "rows", "missing", "models", "loss", "losses", "classes"),
-    *("method", "search", "hierarchies", "risk_levels", "reproducible", "versions", "notes"),
-    *("files", "table"),
+    *("method", "search", "hierarchies", "risk_levels", "accepted", "reproducible", "versions"),
+    *("notes", "files", "table"),
 )
 _DECOUPLED_KEYS = (
     *("format", "sfumato", "kind", "columns", "group", "count", "rows", "missing", "models"),
-    *("classes", "hierarchies", "risk_levels", "left_out", "notes", "reproducible", "versions"),
-    "files",
+    *("classes", "hierarchies", "risk_levels", "accepted", "left_out", "notes", "reproducible"),
+    *("versions", "files"),
 )
 _INCREMENT_KEYS = (
     *("format", "sfumato", "kind", "increment", "columns", "rows", "missing", "models", "classes"),
@@ -532,9 +536,15 @@ def build_manifest(
         search=None if decision.search is None else SearchRecord(**decision.search),
         hierarchies=_distances(policy, decision),
         risk_levels=policy.risk_levels.to_plain(),
+        accepted=accepted_in(policy),
         reproducible=reproducible,
         notes=tuple(notes) or None,
     )
+
+
+def accepted_in(policy: Policy) -> tuple[Mapping[str, Any], ...] | None:
+    """Return the findings that a policy accepts, as manifests state them."""
+    return tuple(each.to_plain() for each in policy.accept) or None
 
 
 def _distances(policy: Policy, decision: Decision) -> dict[str, dict[str, list[str]]]:

@@ -367,7 +367,6 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         if not attacks:
             return Assessment(verdict, untried=("every attack",), columns=columns)
         target = target_of(release)
-        levels = release.risk_levels
     except SfumatoError:
         # What is wrong with the files has been found already, and is said there.
         if verdict.checks and not verdict.holds:
@@ -377,6 +376,8 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     if earlier is not None:
         several = earlier if isinstance(earlier, list) else [earlier]
         target = with_earlier(target, release, several, data)
+    # The bar is the reader's: a manifest cannot lower it for itself.
+    levels = RiskLevels() if policy is None else policy.risk_levels
     tolerated = Tolerance() if policy is None else policy.verdict
     rule = tolerated.rule(levels, threshold)
     chosen = list(ATTACKS) if attacks is True else attacks
@@ -384,7 +385,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     found = outcomes(target, chosen, rule)
     if policy is not None:
         found = tuple(accept(outcome, policy.accept) for outcome in found)
-    untried = _untried(target, found, rule)
+    untried = _list_untried(target, found, rule)
     return Assessment(verdict, found, levels, allowed, untried, columns)
 
 
@@ -398,7 +399,7 @@ def accept(outcome: Outcome, accepted: Sequence[Acceptance]) -> Outcome:
     return outcome
 
 
-def _untried(target: Target, found: Sequence[Outcome], rule: HarmRule) -> tuple[str, ...]:
+def _list_untried(target: Target, found: Sequence[Outcome], rule: HarmRule) -> tuple[str, ...]:
     """Return the names of attacks that apply to a release and were not tried on it."""
     # One that could not be gone through to its end is not tried either.
     failed = {outcome.attack for outcome in found if not outcome.tried}

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sfumato.attacks import Outcome
-from sfumato.content import Badge, Cell, Heading, Listing, Part, Share, Table
+from sfumato.content import Cell, Heading, Listing, Part, Share, Table
 from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
 from sfumato.text import brief, percent
@@ -39,14 +39,18 @@ def _table(dossier: Dossier, tried: Sequence[Outcome]) -> Table:
             Heading("prior", "In the worst case, what is believed without the release."),
             Heading("posterior", "In the worst case, what is believed with it."),
             Heading("gain", "How much likelier the release made that."),
-            Heading("risk", "The publisher's name for the posterior."),
             Heading(
                 "people at risk",
-                f"Of whom something is believed with {percent(threshold)} or more, and the "
-                "release at least halved the doubt.",
+                f"Of whom something is believed with {percent(threshold)} or more that was not "
+                "before: the harm is very high.",
             ),
+            Heading("high", "Of how many the harm is high."),
             Heading("of", "How many people there are."),
-            Heading("result", "Told: worth knowing, but no reason to refuse the release."),
+            Heading(
+                "result",
+                "At risk, the level of harm, or withstood. Told: worth knowing, but no reason to "
+                "refuse the release. Accepted: the publisher knows of it and says why.",
+            ),
         ],
         [_row(dossier, outcome) for outcome in tried],
         most=60,
@@ -61,17 +65,11 @@ def _row(dossier: Dossier, outcome: Outcome) -> list[Cell]:
         None if outcome.prior is None else Share(outcome.prior),
         Share(posterior),
         None if outcome.gain is None else Share(outcome.gain),
-        Badge(dossier.levels.of(posterior)),
         outcome.people,
+        outcome.high,
         outcome.of,
-        _result(outcome, dossier.assessment.allowed),
+        dossier.assessment.result_of(outcome),
     ]
-
-
-def _result(outcome: Outcome, allowed: int) -> Badge:
-    if not outcome.judged:
-        return Badge("told")
-    return Badge("at risk") if outcome.people > allowed else Badge("withstood")
 
 
 def _explanations(tried: Sequence[Outcome]) -> list[tuple[str, str]]:

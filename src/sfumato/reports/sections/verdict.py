@@ -11,12 +11,11 @@ from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter
 
 _MEANINGS = {
-    "yes": "Every promise holds, and nothing about anybody becomes likely by an attack that the "
-    "release is to withstand.",
-    "with care": "Every promise holds and nobody is at risk, but some belief about somebody is "
-    "high: read the attacks below before publishing.",
-    "no": "A promise is broken or could not be checked, or an attack puts more people at risk than "
-    "are allowed.",
+    "yes": "Every promise holds, every attack that applies was tried, and nothing about any person "
+    "becomes likely that was not.",
+    "with care": "Every promise holds and no person is at risk, but there are reasons to look "
+    "twice. Read them before you publish.",
+    "no": "Do not publish it as it is. These are the reasons:",
 }
 
 
