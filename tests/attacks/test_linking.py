@@ -36,16 +36,27 @@ def fits(person, row):
     return person[0] in AGES[row[0]] and person[1] in ZIPS[row[1]]
 
 
+STARS = ("*", "*")
+
+
+def fitting(row, rows, people):
+    """The people of a list who fit a row; a row of stars is of those who fit no other."""
+    who = [person for person in people if fits(person, row)]
+    if row != STARS:
+        return who
+    others = [other for other in rows if other != STARS]
+    return [person for person in who if not any(fits(person, other) for other in others)]
+
+
 def risks(rows, people):
-    """Per row that is not all stars: in the prosecutor's eyes, the journalist's, and by chance."""
+    """Per row: in the prosecutor's eyes, the journalist's, and by chance."""
     found = []
     for row in rows:
         alike = sum(other == row for other in rows)
-        who = sum(fits(person, row) for person in people)
+        who = len(fitting(row, rows, people))
         hidden = Fraction(1, max(who, alike)) if who else Fraction(0)
         linked = Fraction(min(who, alike), alike)
-        if row != ("*", "*"):
-            found.append((Fraction(1, alike), hidden, linked * hidden))
+        found.append((Fraction(1, alike), hidden, linked * hidden))
     return found
 
 
@@ -61,7 +72,7 @@ def test_rows_and_people_are_joined_as_if_one_by_one(rows, people, at_once):
         row = tuple(target.who(at).values())
         merged = outside.of_class[at]
         assert outside.rows[merged] == rows.count(row)
-        who = [person for person in people if fits(person, row)]
+        who = fitting(row, rows, people)
         assert outside.fitting[merged] == len(who)
         assert outside.who(merged) == (", ".join(who[0]) if len(who) == 1 else None)
     expected = risks(rows, people)
@@ -153,12 +164,17 @@ def test_nobody_fits_a_release_of_nobody():
     assert (outcome.people, outcome.of, outcome.posterior, outcome.worst) == (0, 0, 0.0, ())
 
 
-def test_rows_of_stars_are_nobodys():
-    target = target_of([("*", "*"), ("20", "11"), ("20", "11")])
-    outcome = Linking().on(target, HarmRule(very_high=0.4))
-    # One of two is likelier than one of three, but not by much.
-    assert (outcome.people, outcome.high, outcome.posterior, len(outcome.worst)) == (0, 0, 0.5, 1)
-    assert Linking().on(target_of([("*", "*")]), HarmRule(very_high=0.4)).worst == ()
+def test_rows_of_stars_are_of_those_who_fit_no_other_class():
+    target = target_of([STARS, ("20", "11"), ("20", "11")])
+    outcome = Linking().on(target, HarmRule())
+    assert (outcome.people, outcome.worst[0].who) == (1, {"age": "*", "zip": "*"})
+    # Of the list, one fits the two rows, and three the row of stars, which hide each other.
+    listed = FrequencySet.from_rows(["age", "zip"], [("20", "11"), *[("31", "12")] * 3])
+    journalist = replace(target, outside=Outside.of(listed, target))
+    assert Linking("journalist").on(journalist, HarmRule()).posterior == 0.5
+    # Who knows the zip alone cannot say that a person fits no other class.
+    zips = FrequencySet.from_rows(["zip"], [("11",), ("12",)])
+    assert sorted(Outside.of(zips, target).fitting.tolist()) == [1, 2]
 
 
 def test_a_population_is_a_list_too():

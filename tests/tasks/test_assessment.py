@@ -106,9 +106,9 @@ def test_a_table_of_another_tool_is_judged_by_roles_alone(tmp_path):
     pc.write_csv(pa.Table.from_pandas(frame), tmp_path / "arx.csv")
     for given in (frame, tmp_path / "arx.csv"):
         found = sf.verify(given, **roles)
-        # Whoever's row is all stars cannot be told from anybody.
-        assert found.attack("homogeneity").of == 4
-        assert found.attack("homogeneity").people == 2
+        # The row of stars is of the one person who fits no other class.
+        assert found.attack("homogeneity").of == 5
+        assert found.attack("homogeneity").people == 3
         assert found.answer == "no"
 
 

@@ -30,15 +30,47 @@ def policy_of(*models, hierarchy="star", **settings):
     return sf.Policy(columns=columns, models=models or [sf.models.KAnonymity(2)], **settings)
 
 
-def test_what_everybody_believes_counts_the_rows_that_are_nobodys():
+def test_rows_of_stars_in_any_file_are_a_class():
     target = target_of(open_release(pa.table(STARRED), **ROLES))
-    counts = target.classes.counts_of("ill")
-    assert (target.classes.total, target.counts.total) == (4, 4)
-    assert [target.who(at) for at in range(2)] == [{"age": "30"}, {"age": "40"}]
-    # flu, gout, hiv, missing: of all six rows.
-    assert counts.reference.tolist() == [2, 1, 3, 0]
-    found = sf.verify(pa.table(STARRED), **ROLES).attack("probabilistic-inference")
-    assert (found.of, found.prior, found.posterior) == (4, pytest.approx(1 / 6), 0.5)
+    assert (target.classes.total, target.counts.total) == (6, 6)
+    assert [target.who(at)["age"] for at in range(3)] == ["30", "40", "*"]
+    found = sf.verify(pa.table(STARRED), **ROLES)
+    homogeneity = found.attack("homogeneity")
+    assert (homogeneity.of, homogeneity.prior, homogeneity.posterior) == (6, 0.5, 1.0)
+    assert homogeneity.worst[0].who == {"age": "*"}
+    # Who is neither 30 nor 40 is one of the two.
+    belief = sf.explain(pa.table(STARRED), {"age": "51"}, **ROLES)
+    assert (belief.places[0].labels, belief.belief().certain) == ({"age": "*"}, "hiv")
+    note = "2 more rows say nothing but * of whose they are. They are of people who fit no other"
+    assert note in str(sf.explain(pa.table(STARRED), {"age": "30"}, **ROLES))
+
+
+def test_a_file_is_judged_like_the_release_it_was():
+    """Thirteen rows of another tool, three of them stars with hiv."""
+    ages = ["20-39"] * 4 + ["40-59"] * 6 + ["*"] * 3
+    sexes = ["*"] * 4 + ["f"] * 3 + ["m"] * 3 + ["*"] * 3
+    ills = ["flu", "gout", "asthma", "flu", "lupus", "cancer", "gout", "flu", "gout", "ulcer"]
+    table = pa.table({"age": ages, "sex": sexes, "ill": [*ills, "hiv", "hiv", "hiv"]})
+    found = sf.verify(table, quasi_identifiers=["age", "sex"], sensitive=["ill"])
+    assert found.answer == "no"
+    assert found.attack("homogeneity").worst[0].who == {"age": "*", "sex": "*"}
+
+
+def test_rows_of_stars_that_say_nothing_else_are_left_out():
+    empty = {**STARRED, "ill": ["flu", "gout", "flu", "hiv", None, None]}
+    assert target_of(open_release(pa.table(empty), **ROLES)).classes.total == 4
+    # Beside one that says something they are rows of the same class.
+    some = {**STARRED, "ill": ["flu", "gout", "flu", "hiv", None, "hiv"]}
+    assert target_of(open_release(pa.table(some), **ROLES)).classes.sizes.tolist() == [2, 2, 2]
+
+
+def test_who_fits_no_class_of_a_release_of_ours_is_among_the_suppressed():
+    table = pa.table({"age": ["30", "30", "41"], "ill": ["a", "b", "b"]})
+    policy = policy_of(suppression=Suppression(limit=1, rows="star"))
+    release = sf.anonymize(table, policy)
+    found = sf.explain(release, {"age": "41"})
+    assert (found.places[0].labels, found.places[0].people) == ({"age": "*"}, 1)
+    assert found.belief().silent
 
 
 def test_dependencies_go_by_the_same_beliefs():

@@ -161,6 +161,18 @@ def test_with_a_suppressed_row_a_least_presence_is_void(tmp_path):
     assert release.verdict["delta-presence"].found == {"minimum": 0, "maximum": 0.3}
 
 
+def test_rows_of_stars_are_of_people_in_no_other_class():
+    models = [
+        {"model": "k-map", "k": 3},
+        {"model": "delta-presence", "minimum": 0.1, "maximum": 0.6},
+    ]
+    people = {("31",): 10, ("61",): 2, ("71",): 3}
+    table = pa.table({"age": ["31"] * 3 + ["*"] * 2})
+    verdict = verify_file(table, Promises(["age"], models=models, population=people))
+    assert verdict["k-map"].found == {"k": 5}
+    assert verdict["delta-presence"].found == {"minimum": 0.3, "maximum": 0.4}
+
+
 def test_suppressed_rows_of_few_people_tell_that_they_are_in():
     """Both people of 61 are in the table and suppressed: nobody else can be meant."""
     people = pa.table({"age": [31] * 10 + [61] * 2})

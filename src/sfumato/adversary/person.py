@@ -386,8 +386,8 @@ class OnePerson:
 class PersonSearch:
     """The published tables, and which of their entries agree with what is known of a person.
 
-    Rows that are all `*` could be anybody's: they are looked at only if no others fit, unless
-    such rows are known to be a class like others.
+    Rows that are all `*` are of people who fit no other class: they are looked at only if no
+    others fit, unless such rows are known to be a class that others may be in too.
     """
 
     opened: Published
@@ -466,7 +466,7 @@ class PersonSearch:
 
     @cached_property
     def left_out(self) -> int:
-        """The number of rows that could be anybody's, and are not looked at."""
+        """The number of rows of stars, which are not looked at where others fit."""
         if self.tables.group is not None:
             return 0
         [table], [piece] = self.tables.tables, self.pieces

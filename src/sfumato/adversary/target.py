@@ -29,10 +29,10 @@ from sfumato.typing import IntArray, Value
 def target_of(release: Published) -> Target:
     """Group the people of a release, or of a plain table, as it shows them.
 
-    In a stranger's table, rows whose quasi-identifiers are all `*` are suppressed ones: they
-    could be of any person, so no person is looked for there, unless all rows are like that. A
-    release of ours says which rows are suppressed, and its other rows are a class whatever they
-    show.
+    Rows whose quasi-identifiers are all `*` are a class like others: they are of those people
+    who fit no other class. Left out are only suppressed rows that say nothing else either: those
+    of a release of ours, which says how many they are, and in a stranger's table rows of stars
+    without any sensitive value, unless all rows are like that.
     """
     manifest = release.manifest
     ladders = _Ladders(release.policy, {} if manifest is None else manifest.hierarchies)
@@ -69,9 +69,15 @@ def _table(release: PublishedTable, ladders: "_Ladders") -> Target:
     counts = release.without_starred(counts)
     bound = ladders.of([counts.column(name) for name in release.sensitive])
     target = Target.of_table(counts, release.quasi_identifiers, release.sensitive, bound)
-    if release.manifest is not None or target.silent.all() or not target.silent.any():
+    if release.manifest is not None or target.silent.all() or not _says_nothing(target):
         return target
     return target.keep(~target.silent)
+
+
+def _says_nothing(target: Target) -> bool:
+    """Return whether there are rows of stars, and none of them has a sensitive value."""
+    known = [target.classes.counts_of(name).known.totals for name in target.sensitive]
+    return bool(known and target.silent.any() and not any(n[target.silent].any() for n in known))
 
 
 def _texts(categories: object) -> tuple[tuple[str, ...], ...]:
@@ -359,16 +365,18 @@ def with_members(target: Target, release: Published, original: object) -> Target
     names = release.quasi_identifiers
     people = count_columns(original, names).project(names)
     ladders = ladders_of(release.policy, people, names)
-    tables = _shown_to_attacks(target, release.counts(names))
+    # A person who fits a class is not looked for among stars, whose rows would fit fakes as well.
+    every = target.silent.all() if release.manifest is None else target.silent.any()
+    tables = release.counts(names)
+    if target.counts is not None and not every:
+        tables = _without_stars(tables)
     return replace(
         target, people=people, matcher=matcher_of(people, tables, release.levels, ladders)
     )
 
 
-def _shown_to_attacks(target: Target, tables: LinkedTables) -> LinkedTables:
-    """Remove the rows that the attacks leave out: `*` alone fits real people and fakes alike."""
-    if target.counts is None or target.silent.any():
-        return tables
+def _without_stars(tables: LinkedTables) -> LinkedTables:
+    """Remove the rows of stars."""
     [table] = tables.tables
     every = Target.of_table(table, table.names, ())
     kept = every.keep(~every.silent).counts

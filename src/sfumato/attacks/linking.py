@@ -10,7 +10,7 @@ from sfumato.attacks.target import Target
 from sfumato.errors import ParameterError, suggest
 from sfumato.harm import HarmRule, Level
 from sfumato.text import percent
-from sfumato.typing import BoolArray, FloatArray, IntArray
+from sfumato.typing import FloatArray, IntArray
 
 PROSECUTOR, JOURNALIST = "prosecutor", "journalist"
 _VIEWS = (PROSECUTOR, JOURNALIST)
@@ -26,7 +26,8 @@ class Linking(Attack):
     person's class has. Who has a row and a list of people (the journalist) finds its owner among
     the people of the list who fit the class: n people hide each other, so either is right with
     1/n. Where a list has fewer people who fit than there are rows, it lacks some of them, and
-    the rows hide each other. Rows that say nothing but `*` could be anybody's and are left out.
+    the rows hide each other. Rows that say nothing but `*` are of those who fit no other class:
+    of n such rows, any is such a person's with 1/n.
     A release that promises k-map or δ-presence is made for people who are not
     known to be in the data: what the prosecutor finds there is told, and no reason to refuse.
 
@@ -86,7 +87,7 @@ class Linking(Attack):
         prior = np.full(len(links.risk), links.prior)
         # A row that is found is no value learned yet: one in five, as promised so often, is low.
         judging = replace(rule, moderate=rule.high)
-        levels = np.where(links.shown, judging.levels(prior, links.risk), 0)
+        levels = judging.levels(prior, links.risk)
         worst = self._worst(target, links, levels)
 
         def count(level: Level) -> int:
@@ -110,8 +111,8 @@ class Linking(Attack):
         )
 
     def _worst(self, target: Target, links: "_Links", levels: IntArray) -> tuple[Case, ...]:
-        order = np.lexsort((-links.people, -links.risk, -levels, ~links.shown))
-        found = [i for i in order[:MOST_CASES].tolist() if links.shown[i] and links.risk[i] > 0]
+        order = np.lexsort((-links.people, -links.risk, -levels))
+        found = [i for i in order[:MOST_CASES].tolist() if links.risk[i] > 0]
         return tuple(
             Case(
                 target.who(i),
@@ -162,12 +163,10 @@ def views(target: Target) -> dict[str, float]:
     """
     seen = _VIEWS if _has_list(target) else _VIEWS[:1]
     links = {view: _link(target, view) for view in seen}
-    found = {
-        f"{v}_risk": float(each.risk[each.shown].max(initial=0.0)) for v, each in links.items()
-    }
+    found = {f"{v}_risk": float(each.risk.max(initial=0.0)) for v, each in links.items()}
     # Who links at random is right as often as each guess is on average, with a list if there is.
     last = links[seen[-1]]
-    right = float((last.people * last.risk)[last.shown].sum())
+    right = float((last.people * last.risk).sum())
     return {**found, "marketer_risk": right / max(target.classes.total, 1)}
 
 
@@ -179,9 +178,6 @@ class _Links(NamedTuple):
     among: int
     """The number of values to choose from before the release is looked at."""
 
-    shown: BoolArray
-    """Whether the class says anything about whose its rows are."""
-
     @property
     def prior(self) -> float:
         """The chance of a guess before the release; 0 if there is one row only."""
@@ -189,27 +185,27 @@ class _Links(NamedTuple):
 
 
 def _link(target: Target, view: str) -> _Links:
-    classes, shown = target.classes, ~target.silent
+    classes = target.classes
     rows = classes.rows.astype(np.float64)
     if view == PROSECUTOR:
-        return _Links(1 / np.maximum(classes.sizes, 1), rows, classes.total, shown)
+        return _Links(1 / np.maximum(classes.sizes, 1), rows, classes.total)
     if target.outside is None:
         people = classes.population_sizes()
-        return _of_list(people, classes.sizes, rows, int(people.sum()) + classes.unseen, shown)
+        return _of_list(people, classes.sizes, rows, int(people.sum()) + classes.unseen)
     outside = target.outside
     at = outside.of_class
     # Where missing values match all others, more rows look alike than are of the class.
     alike = np.maximum(outside.rows[at], classes.sizes)
-    return _of_list(outside.fitting[at], alike, rows, outside.size, shown)
+    return _of_list(outside.fitting[at], alike, rows, outside.size)
 
 
 def _of_list(
-    fitting: IntArray, alike: FloatArray | IntArray, rows: FloatArray, among: int, shown: BoolArray
+    fitting: IntArray, alike: FloatArray | IntArray, rows: FloatArray, among: int
 ) -> _Links:
     hiding = np.maximum(np.maximum(fitting, alike), 1)
     # Of rows that look alike no more can be linked than there are people who fit.
     people = rows * np.minimum(fitting / np.maximum(alike, 1), 1.0)
-    return _Links(np.where(fitting > 0, 1 / hiding, 0.0), people, among, shown)
+    return _Links(np.where(fitting > 0, 1 / hiding, 0.0), people, among)
 
 
 def _has_list(target: Target) -> bool:

@@ -22,7 +22,8 @@ class Outside:
     """The people of a list who fit each class, going by what the list says of them.
 
     A list may lack some quasi-identifiers. Classes that differ in those only look the same to
-    the holder of the list, and are taken as one.
+    the holder of the list, and are taken as one. Rows of stars fit those only who fit no other
+    class, as far as the list has all columns to tell.
 
     Example:
         >>> release = [("1305*", "2*", "flu"), ("1305*", "2*", "hiv"), ("2407*", "2*", "hiv")]
@@ -83,7 +84,14 @@ class Outside:
         labels = Labels(ladders or {}, levels or {}, strict=False, matches_any=True)
         fitting = np.zeros(merged.n, dtype=np.int64)
         last = np.full(merged.n, -1, dtype=np.int64)
+        told = np.full(merged.n, len(shared) < len(target.quasi_identifiers), dtype=np.bool_)
+        told[merged.of_item[~target.silent]] = True
         for kind, fits in matcher(kinds, LinkedTables((classes,)), labels).pairs(kinds.codes):
+            if not told.all():
+                # All classes that a person fits come at once.
+                elsewhere = np.bincount(kind[told[fits]], minlength=len(kinds)) > 0
+                may = told[fits] | ~elsewhere[kind]
+                kind, fits = kind[may], fits[may]  # noqa: PLW2901 - those that are left
             fitting += sums(fits, kinds.rows[kind], merged.n)
             last[fits] = kind
         return cls(people, kinds, merged.of_item, rows, fitting, last)

@@ -201,7 +201,8 @@ def _notes(
     if search.left_out:
         rows = search.left_out
         notes.append(
-            f"{rows} more rows say nothing but {STAR} of whose they are, and are left out."
+            f"{rows} more rows say nothing but {STAR} of whose they are. They are of people who "
+            "fit no other class, and are left out."
         )
     return tuple(notes)
 

@@ -164,6 +164,9 @@ class Absence:
             return cls()
         texts = {text_key(key) for key in keys}
         people = {key: n for key, n in promises.population.items() if n}
+        if any(_is_starred(text) and text not in promises.population for text in texts):
+            # All who are in no other class are people of the rows of stars.
+            texts |= set(people)
         absent = {key: n for key, n in people.items() if key not in texts}
         gaps = any(None in key for several in (texts, people) for key in several)
         return cls(
@@ -223,10 +226,18 @@ def _people(keys: Iterable[Key], population: Population | None, *, any_: bool) -
         return {}
     texts = {key: text_key(key) for key in keys}
     if not any_:
-        return {key: population.get(text, 0) for key, text in texts.items()}
+        found = {key: population.get(text, 0) for key, text in texts.items()}
+        stars = [key for key, text in texts.items() if _is_starred(text) and text not in population]
+        # Rows of stars are of people who are in no other class.
+        rest = sum(population.values()) - sum(found.values())
+        return {**found, **dict.fromkeys(stars, rest)}
     tallies: dict[Key, _Tally] = {text: _Tally(people, {}) for text, people in population.items()}
     sums = _compatible(set(texts.values()), tallies, ())
     return {key: sums[text].rows for key, text in texts.items()}
+
+
+def _is_starred(key: Key) -> bool:
+    return bool(key) and all(value == STAR for value in key)
 
 
 def _compatible(
