@@ -49,6 +49,10 @@ _WHERE = {
     "hierarchy": "a [hierarchy](hierarchies.md)",
     "risk_levels": "[where each level begins](#risk_levels)",
     "verdict": "[what is tolerated](#verdict)",
+    "accept": "a list of findings",
+    "secret": "a list of values",
+    "harmless": "a list of values",
+    "width": "a number, or days as in `30d`",
 }
 
 
@@ -108,7 +112,7 @@ def _shown(value: object) -> str:
         return ", ".join(code(f"{start:g}") for start in value.to_plain().values())
     if isinstance(value, Tolerance):
         return "where very high risk begins, nobody"
-    if value is None:
+    if value is None or value == ():
         return "none"
     return code(plain(value) if isinstance(value, Missing | int | float | str) else name)
 

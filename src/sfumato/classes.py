@@ -35,6 +35,9 @@ class SensitiveColumn:
     secrecy: IntArray | None = None
     """How much each value is a secret (see `sfumato.harm.Secrecy`); None if all are ordinary."""
 
+    width: float | None = None
+    """How close two numbers, or days, are alike; None if that is not said, 0 if none are."""
+
     _memo: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     def memoize(self, key: Hashable, build: Callable[["SensitiveColumn"], T]) -> T:

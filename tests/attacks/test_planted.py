@@ -38,6 +38,8 @@ def target_of(rows):
 EQUAL = [("equal", "flu")] * 7
 EIGHTY = [("eighty", "ulcer")] * 8 + [("eighty", "flu"), ("eighty", "cough")]
 STOMACH = [("stomach", ill) for ill in ORGANS["stomach"]] * 3
+ORGAN = [("organ", ill) for ill in ORGANS["stomach"]] * 8
+"""So many that chance does not make it: half of all illnesses are of the stomach."""
 
 
 @pytest.mark.parametrize(
@@ -46,7 +48,6 @@ STOMACH = [("stomach", ill) for ill in ORGANS["stomach"]] * 3
         (Homogeneity("ill"), {"equal": 7}),
         (ProbabilisticInference("ill", at_least=0.75), {"equal": 7, "eighty": 10}),
         (Skewness("ill"), {"equal": 7, "eighty": 10}),
-        (Similarity("ill", level=1), {"equal": 7, "stomach": 9}),
         # Without one of the rest, 8 of 9 have an ulcer; of the stomach diseases two are left.
         (BackgroundKnowledge("ill", rules_out=1), {"equal": 7, "eighty": 10}),
         (BackgroundKnowledge("ill", rules_out=2), {"equal": 7, "eighty": 10, "stomach": 9}),
@@ -63,6 +64,23 @@ def test_exactly_those_who_were_planted_are_at_risk(attack, found, seed):
     assert {case.who["age"]: case.people for case in at_risk} == found
     rest = outcome.worst[len(found) :]
     assert not {case.who["age"] for case in rest} & set(found)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_class_of_one_organ_is_at_risk(seed):
+    rows = noise(np.random.default_rng(seed)) + EIGHTY + ORGAN
+    outcome = Similarity("ill", level=1).on(target_of(rows), HarmRule())
+    # Half of all illnesses are of the stomach, and a little more may be.
+    assert outcome.people + outcome.high == 24
+    assert outcome.worst[0].who == {"age": "organ"}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_seven_people_of_one_organ_are_no_more_than_chance_makes(seed):
+    rows = noise(np.random.default_rng(seed)) + EQUAL
+    outcome = Similarity("ill", level=1).on(target_of(rows), HarmRule())
+    assert outcome.people == 0
+    assert outcome.by_chance == 7
 
 
 @pytest.mark.parametrize("seed", range(5))

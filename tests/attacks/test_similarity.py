@@ -1,5 +1,7 @@
 """Similarity: the definition row by row, the printed tables, and the law of two categories."""
 
+from dataclasses import replace
+from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
@@ -11,17 +13,18 @@ from hypothesis import strategies as st
 
 from sfumato import samples
 from sfumato.attacks import Homogeneity, Similarity, Target
+from sfumato.attacks.similarity import Places, by_distance, chance_of_windows, places, widths
 from sfumato.classes import SensitiveColumn, classes_from
 from sfumato.counts import FrequencySet
 from sfumato.errors import ParameterError, PolicyError
-from sfumato.harm import HarmRule
+from sfumato.harm import HarmRule, Level, Secrecy, chance_of_values
 from sfumato.hierarchy.base import Hierarchy
 from sfumato.models import (
     EnhancedPAlphaSensitiveKAnonymity,
     PAlphaSensitiveKAnonymity,
     PSensitiveKAnonymity,
 )
-from tests.attacks.tables import TREE, literally
+from tests.attacks.tables import TREE, agree, literally, worst_of
 from tests.builders import LABELS, classes_of
 from tests.models.printed import (
     CATEGORIES,
@@ -291,41 +294,288 @@ def test_every_level_between_the_values_and_the_top_is_tried():
     assert against(rows, ladder) == [Similarity("x", level=1), Similarity("x", level=3)]
 
 
+def widths_of(values):
+    return [attack.within for attack in against([("A", value) for value in values])]
+
+
 @pytest.mark.parametrize(
-    ("values", "within"),
+    ("values", "expected"),
     [
-        ([0, 5, 100], 10),
-        (["1000", "1050", "2000"], 100),
-        ([0, 50, 100], None),
-        ([7, 7], None),
-        ([1, 2, "many"], None),
-        ([None], None),
-        ([0.25, 0.5, 25.25], 2.5),
-        ([-1.7e308, 0, 1, 1.7e308], 3.4e307),
+        # From the first to the last tenth of the people is 90; a tenth and a third of it.
+        (range(101), [8, 27]),
+        ([str(n / 10) for n in range(101)], [0.8, 2.7]),
+        # Nine salaries: within a tenth of their range are no two.
+        ([3000, 4000, 5000, 6000, 11000, 8000, 7000, 9000, 10000], [2700]),
+        # Nine days of ten have nothing; the others say what is close.
+        ([0] * 900 + [*range(0, 1010, 10)], [80, 270]),
+        # Grades and codes are no measurements.
+        ([1, 2, 3, 4, 5] * 20, []),
+        ([0, 1] * 50, []),
+        ([7, 7], []),
+        ([*range(100), "many"], []),
+        ([None], []),
+        ([-1.7e308, *range(101), 1.7e308], [8.2, 27]),
     ],
     ids=str,
 )
-def test_of_numbers_a_tenth_of_their_range_is_tried_if_some_are_that_close(values, within):
-    expected = [] if within is None else [Similarity("x", within=within)]
-    assert against([("A", value) for value in values]) == expected
+def test_of_numbers_a_tenth_and_a_third_of_the_central_range_are_tried(values, expected):
+    assert widths_of(values) == expected
+
+
+def test_days_are_alike_within_whole_days():
+    days = [(date(2020, 1, 1) + timedelta(n)).isoformat() for n in range(366)]
+    assert widths_of(days) == [29, 98]
+    assert widths_of([*days, "1890-01-01", "9999-12-31"]) == [30, 98]
+
+
+@pytest.mark.parametrize("extremes", [[], [10**9], [10**6] * 30, [-(10**12)] * 13])
+def test_a_few_extremes_do_not_decide_what_is_close(extremes):
+    """Thirteen values of 6 524 made four thousand people seem alike, or eight hundred."""
+    rng = np.random.default_rng(16)
+    creatinine = np.round(rng.lognormal(0, 0.3, 2000), 2).tolist()
+    narrow, wide = widths_of([*creatinine, *extremes])
+    assert narrow == pytest.approx(0.08, abs=0.01)
+    assert wide == pytest.approx(0.26, abs=0.015)
+
+
+def test_a_width_of_the_policy_is_taken_and_none_means_that_numbers_are_names():
+    counts = classes_of([("A", n) for n in range(100)], column="x").counts_of("x")
+    for width, expected in ((5, (5,)), (0, ()), (None, (8, 27))):
+        column = replace(counts.column, width=width)
+        assert widths(replace(counts, column=column)) == expected
 
 
 def test_without_a_hierarchy_or_numbers_it_says_that_nothing_says_what_is_alike():
     counts = FrequencySet.from_rows(["label", "x"], [("A", "flu")])
     target = Target.of_table(counts, ("label",), ("x",))
     assert Similarity.against(target, HarmRule()) == []
-    assert "no sensitive column has categories, a hierarchy or numbers" in Similarity.why_not(
-        target
+    assert "no categories, no hierarchy, and no six different numbers" in Similarity.why_not(target)
+
+
+# What a share of a class is worth: the rule for harm, word by word
+
+
+def target_of(rows, ladder=None):
+    counts = FrequencySet.from_rows(["label", "x"], rows)
+    ladders = {} if ladder is None else {"x": ladder.bind("x", counts.column("x").known)}
+    return Target.of_table(counts, ("label",), ("x",), ladders)
+
+
+@given(rows=COUNTED)
+def test_every_category_of_a_class_is_judged_by_the_rule(rows):
+    named = [(label, value) for label, value in rows]
+    sets = [lambda v, c=c: v in c for c in THREE]
+    outcome = Similarity("x", categories=_occurring(THREE, named)).on(target_of(named), HarmRule())
+    agree(outcome, named, worst_of(named, lambda _: sets))
+
+
+def _occurring(categories, rows):
+    there = {value for _, value in rows}
+    kept = [[v for v in each if v in there] for each in categories]
+    return [each for each in kept if each] or [["flu"]]
+
+
+@given(rows=NUMERIC_ROWS, within=st.integers(0, 40).map(lambda n: n / 10))
+def test_every_range_that_begins_in_a_class_is_judged_by_the_rule(rows, within):
+    rows = [(label, None if v is None else Fraction(str(v))) for label, v in rows]
+    width = Fraction(str(within))
+
+    def sets(known):
+        return [lambda v, low=low: low <= v <= low + width for low in known]
+
+    written = [(label, None if v is None else float(v)) for label, v in rows]
+    outcome = Similarity("x", within=within).on(target_of(written), HarmRule())
+    agree(outcome, rows, worst_of(rows, sets))
+
+
+@pytest.mark.parametrize("share", [0.75, 0.9, 1.0])
+def test_a_class_most_of_which_is_stigmatising_is_found(share):
+    """26 % of the table, three quarters and more of the class: not all are alike."""
+    stigma, rest = ["hiv", "syphilis", "addiction"], ["flu", "gout", "cough", "asthma"]
+    few = round(20 * share)
+    rows = [("A", stigma[i % 3]) for i in range(few)] + [
+        ("A", rest[i % 4]) for i in range(20 - few)
+    ]
+    rows += [
+        (f"{c}", ill) for c in range(40) for ill in [*stigma[:2] * 2, stigma[2], *rest * 4][:20]
+    ]
+    outcome = Similarity("x", categories=[stigma]).on(target_of(rows), HarmRule())
+    assert outcome.by_level == {"very high": 20, "high": 0, "moderate": 0}
+    assert outcome.worst[0].who == {"label": "A"}
+    assert outcome.worst[0].posterior == pytest.approx(share)
+    assert "category-share, column: x, share: 0.5, categories: [[hiv, syphilis, addict" in (
+        outcome.advice
     )
+
+
+def test_three_quarters_most_secret_of_the_printed_class_are_very_high():
+    outcome = Similarity("x", categories=CATEGORIES).on(
+        target_of(THREE_ONE_SENSITIVE_FOUR_ANONYMOUS + [("c", "Flu")] * 3), HarmRule()
+    )
+    worst = next(case for case in outcome.worst if case.who == {"label": "a_any"})
+    # Three of eleven, and three of four.
+    assert (worst.prior, worst.posterior) == (pytest.approx(3 / 11), 0.75)
+    assert (worst.people, worst.level) == (4, Level.VERY_HIGH)
+    assert worst.believed == "x is one of 'Cancer', 'HIV'"
+
+
+def test_three_low_salaries_among_nine_are_found_without_being_told():
+    rows = [("young", 3000), ("young", 4000), ("young", 5000)]
+    rows += [("b", 6000), ("b", 11000), ("b", 8000), ("c", 7000), ("c", 9000), ("c", 10000)]
+    target = target_of(rows)
+    [attack] = Similarity.against(target, HarmRule())
+    outcome = attack.on(target, HarmRule())
+    assert outcome.people == 3
+    worst = outcome.worst[0]
+    assert (worst.who, worst.believed) == ({"label": "young"}, "x from 3000 to 5000")
+    assert (worst.prior, worst.posterior) == (pytest.approx(1 / 3), 1.0)
 
 
 def test_what_most_people_are_anyway_harms_no_person():
     rows = [("A", "hiv"), ("A", "cancer"), ("A", "hiv"), ("A", "flu"), *[("B", "flu")] * 8]
     attack = Similarity("x", categories=[["hiv", "cancer"], ["flu"]])
-    counts = FrequencySet.from_rows(["label", "x"], rows)
-    outcome = attack.on(Target.of_table(counts, ("label",), ("x",)), HarmRule())
-    case = next(case for case in outcome.worst if case.who == {"label": "A"})
-    assert (case.prior, case.posterior) == (0.25, 0.75)
+    outcome = attack.on(target_of(rows), HarmRule())
+    case = outcome.worst[0]
+    assert (case.who, case.prior, case.posterior) == ({"label": "A"}, 0.25, 0.75)
     assert case.believed == "x is one of 'hiv', 'cancer'"
     # That the other class has flu is what three in four have: it was believed before.
-    assert outcome.by_level == {"very high": 0, "high": 0, "moderate": 0}
+    assert outcome.by_level == {"very high": 4, "high": 0, "moderate": 0}
+
+
+def with_secrecy(rows, **secrecy):
+    """A target whose values are secret or harmless as said; the others are ordinary."""
+    target = target_of(rows)
+    counts = target.classes.counts_of("x")
+    levels = [secrecy.get(value, Secrecy.ORDINARY) for value in counts.column.values]
+    column = replace(counts.column, secrecy=np.array(levels, dtype=np.int64))
+    classes = replace(target.classes, sensitive={"x": replace(counts, column=column)})
+    return replace(target, classes=classes)
+
+
+def test_values_that_are_called_secret_are_a_category():
+    rows = [("A", "hiv"), ("A", "cancer"), ("A", "flu"), ("A", "cough")]
+    rows += [(f"{c}", ill) for c in range(3) for ill in ("flu", "cough", "gout")] + [("0", "hiv")]
+    plain = target_of(rows)
+    assert Similarity.against(plain, HarmRule()) == []
+    target = with_secrecy(rows, hiv=Secrecy.SECRET, cancer=Secrecy.SECRET)
+    [attack] = Similarity.against(target, HarmRule())
+    assert attack == Similarity("x", categories=[["cancer", "hiv"]])
+
+
+@pytest.mark.parametrize(
+    ("secrecy", "level"),
+    [
+        ({}, Level.HIGH),
+        ({"hiv": Secrecy.SECRET, "cancer": Secrecy.SECRET}, Level.VERY_HIGH),
+        ({"hiv": Secrecy.SECRET}, Level.HIGH),
+        ({"hiv": Secrecy.HARMLESS, "cancer": Secrecy.HARMLESS}, Level.LOW),
+        ({"hiv": Secrecy.HARMLESS}, Level.HIGH),
+    ],
+    ids=str,
+)
+def test_a_category_is_as_secret_as_all_its_values(secrecy, level):
+    rows = [("A", "hiv"), ("A", "cancer"), ("A", "flu"), ("A", "cough")]
+    rows += [("B", "flu"), ("B", "cough"), ("B", "gout")] * 4
+    outcome = Similarity("x", categories=[["hiv", "cancer"]]).on(
+        with_secrecy(rows, **secrecy), HarmRule()
+    )
+    assert outcome.level == level
+
+
+# Chance
+
+
+TABLES = {
+    "even": lambda rng: rng.integers(0, 1000, 3000),
+    "bell": lambda rng: np.rint(rng.normal(500, 100, 3000)),
+    "skewed": lambda rng: np.rint(100 * rng.lognormal(0, 1, 3000)),
+    "mostly nothing": lambda rng: np.where(rng.random(3000) < 0.8, 0, rng.integers(1, 99, 3000)),
+    "few values": lambda rng: rng.integers(0, 12, 3000),
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+@pytest.mark.parametrize("size", [3, 5, 12])
+def test_chance_is_no_less_than_drawing_classes_at_random_shows(kind, size):
+    """And not much more: a bound that excuses everything would be none."""
+    rng = np.random.default_rng(size)
+    values = TABLES[kind](rng).astype(np.int64)
+    drawn = rng.permuted(np.tile(values, (4, 1)), axis=1)[:, : 3000 - 3000 % size]
+    rows = [(i, v) for i, v in enumerate(values.tolist())]
+    counts = classes_of(rows, column="x").counts_of("x")
+    rule, draws = HarmRule(), drawn.reshape(-1, size)
+    for within in widths(counts):
+        inside = (draws[:, None, :] >= draws[:, :, None]) & (
+            draws[:, None, :] <= draws[:, :, None] + within
+        )
+        line = np.sort(values)
+        prior = (
+            np.searchsorted(line, draws + within, side="right") - np.searchsorted(line, draws)
+        ) / len(line)
+        levels = rule.levels(prior, inside.sum(axis=2) / size).max(axis=1)
+        likeness = by_distance(counts.column, within)
+        chance = chance_of_windows(
+            rule,
+            np.array([1, 2, 3]),
+            np.full(3, size),
+            np.full(3, size),
+            np.full(3, 1),
+            places(counts, likeness),
+        )
+        for level in (1, 2, 3):
+            seen, bound = (levels >= level).mean(), float(chance.reach[level - 1, 0])
+            error = 4 * np.sqrt(max(seen, 1e-4) / len(levels))
+            assert seen <= 1.1 * bound + error
+            assert bound <= min(3 * seen + error, 1.0) + 0.02
+
+
+@given(
+    reference=st.lists(st.integers(1, 9), min_size=2, max_size=5),
+    size=st.integers(2, 4),
+    level=st.sampled_from([1, 2, 3]),
+)
+def test_the_chance_of_categories_is_the_one_of_values(reference, size, level):
+    table = Places(np.array(reference), np.array(reference), sum(reference))
+    sizes = np.array([size])
+    mine = chance_of_windows(
+        HarmRule(), np.array([level]), sizes, sizes, np.array(reference[:1]), table
+    )
+    theirs = chance_of_values(
+        HarmRule(), sizes, sizes, np.array(reference[:1]), np.array(reference)
+    )
+    assert mine.reach[level - 1, 0] == pytest.approx(theirs.reach[level - 1, 0])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_numbers_that_depend_on_nothing_put_no_person_at_risk(seed):
+    rng = np.random.default_rng(seed)
+    for draw in TABLES.values():
+        values = draw(rng).tolist()
+        target = target_of(list(zip((np.arange(3000) // 6).tolist(), values, strict=True)))
+        for attack in Similarity.against(target, HarmRule()):
+            assert attack.on(target, HarmRule()).people == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_classes_of_close_numbers_are_found_among_those_that_are_not(seed):
+    """Five people each, 20 of 400 classes: within a fiftieth of the range, but for one of five."""
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, 10_000, (400, 5))
+    values[:20, :4] = rng.integers(0, 9000, (20, 1)) + rng.integers(0, 200, (20, 4))
+    rows = [(f"{i:03}", v) for i, five in enumerate(values.tolist()) for v in five]
+    target = target_of(rows)
+    narrow = Similarity.against(target, HarmRule())[0]
+    outcome = narrow.on(target, HarmRule())
+    # Chance makes about four more such classes, and cannot be told from them.
+    assert 100 <= outcome.people <= 150
+
+
+def test_one_outlier_in_a_class_does_not_hide_the_others():
+    rng = np.random.default_rng(1)
+    values = rng.integers(0, 10_000, (50, 100))
+    values[0, :90] = rng.integers(3000, 3500, 90)
+    rows = [(f"{i:02}", v) for i, many in enumerate(values.tolist()) for v in many]
+    target = target_of(rows)
+    for attack in Similarity.against(target, HarmRule()):
+        outcome = attack.on(target, HarmRule())
+        assert (outcome.people, outcome.worst[0].who) == (100, {"label": "00"})

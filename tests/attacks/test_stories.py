@@ -17,7 +17,7 @@ from sfumato.attacks import (
 )
 from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import GroupedTables
-from sfumato.harm import HarmRule
+from sfumato.harm import HarmRule, Level
 from sfumato.hierarchy import Taxonomy
 from tests.decouplings.tables import CENSUS, CENSUS_SENSITIVE, FIRST, SECOND
 
@@ -113,12 +113,14 @@ def test_a_class_of_49_failures_and_1_pass_has_failed_with_98_percent_rather_tha
     assert worst.believed == "exam = fail"
     assert (worst.prior, worst.posterior) == (pytest.approx(0.01), pytest.approx(0.98))
     assert outcome.people == 50
-    # Half of a class is a threat too, but nothing anybody can rely on; the mirrored class none.
+    # Half of a class is a threat too, which nobody can rely on; the mirrored class is none.
+    assert outcome.by_level == {"very high": 50, "high": 50, "moderate": 0}
     finding = Skewness("exam").find(target)
     found = {target.who(i)["class"]: bool(v) for i, v in enumerate(finding.vulnerable)}
     assert found == {"49 to 1": True, "even": True, "1 to 49": False, "rest": False}
     even = case_of(outcome, {"class": "even"})
     assert (even.prior, even.posterior) == (pytest.approx(0.01), 0.5)
+    assert (even.level, even.believed) == (Level.HIGH, "exam = fail")
 
 
 def test_ten_patients_with_three_diseases_have_hiv_with_80_percent():
@@ -181,7 +183,17 @@ def test_jan_of_29_earns_60_to_80_thousand():
 def test_what_would_be_tried_by_itself_finds_the_stomach():
     tried = Similarity.against(clinic(), HarmRule())
     assert Similarity("condition", level=1) in tried
-    assert {attack.within for attack in tried if attack.column == "salary"} <= {7000, None}
+    assert Similarity("salary", within=23_000) in tried
+
+
+def test_three_salaries_from_60_to_80_thousand_are_found_without_being_told():
+    """Of nine people five earn as much: that all three of a class do is high, not very high."""
+    target = clinic()
+    outcome = Similarity("salary", within=23_000).on(target, HarmRule())
+    worst = outcome.worst[0]
+    assert (worst.people, worst.level) == (3, Level.HIGH)
+    assert worst.believed == "salary from 60000 to 80000"
+    assert (worst.prior, worst.posterior) == (pytest.approx(5 / 9), 1.0)
 
 
 # The ten people of the census

@@ -37,10 +37,11 @@ MISTAKES = {
         ),
     ),
     "an unknown key of a column": (
-        column("{role: quasi-identifier, wait: 2}"),
+        column("{role: quasi-identifier, waight: 2}"),
         (
-            "p, line 3, columns.age.wait: unknown key 'wait'. Did you mean 'weight'? "
-            "Known: 'role', 'hierarchy', 'weight', 'levels', 'secret', 'harmless', 'because'."
+            "p, line 3, columns.age.waight: unknown key 'waight'. Did you mean 'weight'? "
+            "Known: 'role', 'hierarchy', 'weight', 'levels', 'secret', 'harmless', 'width', "
+            "'because'."
         ),
     ),
     "an unknown key of the suppression": (

@@ -97,19 +97,17 @@ def _promising(target: Target, models: Sequence[Promise]) -> Target:
 
 
 def _with_secrecy(target: Target, policy: Policy | None) -> Target:
-    """Attach which values of sensitive columns a policy calls secret or harmless."""
+    """Attach which values of sensitive columns a policy calls secret or harmless, or alike."""
     rules = {} if policy is None else policy.columns
-    declared = [
-        name
-        for name in target.sensitive
-        if name in rules and (rules[name].secret or rules[name].harmless)
-    ]
-    if not declared:
-        return target
     sensitive = dict(target.classes.sensitive)
-    for name in declared:
-        counts = sensitive[name]
-        column = replace(counts.column, secrecy=_secrecy(counts.column.values, rules[name]))
+    for name, counts in target.classes.sensitive.items():
+        if name not in rules:
+            continue
+        rule, column = rules[name], counts.column
+        if rule.secret or rule.harmless:
+            column = replace(column, secrecy=_secrecy(column.values, rule))
+        if rule.width is not None:
+            column = replace(column, width=rule.width)
         sensitive[name] = replace(counts, column=column)
     return replace(target, classes=replace(target.classes, sensitive=sensitive))
 

@@ -295,6 +295,44 @@ def likeliest(counts: ValueCounts) -> Guesses:
     return Guesses(value, np.where(found, prior[value] if len(prior) else 0.0, 0.0), posterior)
 
 
+def strongest(
+    rule: HarmRule,
+    class_id: IntArray,
+    prior: FloatArray,
+    posterior: FloatArray,
+    secrecy: IntArray | None,
+    n: int,
+) -> IntArray:
+    """Return which of several beliefs harms the people of each class most; -1 if there is none.
+
+    That is the one of the highest level, of equal levels the one that gained most.
+
+    >>> prior, posterior = np.array([0.01, 0.6, 0.3]), np.array([0.5, 1.0, 0.3])
+    >>> strongest(HarmRule(), np.array([0, 0, 2]), prior, posterior, None, 3).tolist()
+    [0, -1, 2]
+
+    Args:
+        rule: The rule that makes levels of beliefs.
+        class_id: The class that each belief is about, in rising order.
+        prior: How likely what is believed is before the release.
+        posterior: The same after it.
+        secrecy: How much what is believed is a secret; None if it is ordinary.
+        n: The number of classes.
+    """
+    found = np.full(n, -1, dtype=np.int64)
+    if not len(class_id):
+        return found
+    harm = 4.0 * rule.judge(prior, posterior, 0, secrecy=secrecy).levels + posterior - prior
+    if secrecy is not None:
+        harm -= 2.0 * (secrecy == Secrecy.HARMLESS)
+    starts = np.flatnonzero(np.diff(class_id, prepend=-1))
+    most = np.repeat(np.maximum.reduceat(harm, starts), np.diff(np.append(starts, len(harm))))
+    # Backwards, so that of equals the first stays.
+    at = np.flatnonzero(harm == most)[::-1]
+    found[class_id[at]] = at
+    return found
+
+
 def is_value(counts: ValueCounts, value: IntArray) -> Callable[[int], str]:
     """Return for a class that its value is believed."""
     column = counts.column

@@ -1,30 +1,23 @@
 """The similarity attack: a class whose values differ, but not in what matters."""
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from sfumato.attacks.base import ClassAttack, Finding
+from sfumato.attacks.base import Beliefs, ClassAttack, Finding, Outcome, strongest
 from sfumato.attacks.target import Target
 from sfumato.classes import EquivalenceClasses, SensitiveColumn, ValueCounts
-from sfumato.errors import (
-    ParameterError,
-    PolicyError,
-    require_int,
-    require_number,
-    require_text,
-    some,
-)
-from sfumato.harm import HarmRule
-from sfumato.hierarchy.intervals import number_point, plus
+from sfumato.errors import ParameterError, require_int, require_number, require_text, some
+from sfumato.harm import FEWEST, Chance, HarmRule, Level, Secrecy, draw_tail
+from sfumato.hierarchy.intervals import Days, plus
 from sfumato.models.categories import read_categories
-from sfumato.models.category_share import listed_codes
-from sfumato.text import number_of, text_of
-from sfumato.typing import FloatArray, IntArray, Value
+from sfumato.models.category_share import label_codes, listed_codes
+from sfumato.models.number_line import NumberLine, line_of, require_line
+from sfumato.text import text_of
+from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
 # Values that differ and are alike: in a category, close together, or under one label.
 
@@ -32,11 +25,14 @@ from sfumato.typing import FloatArray, IntArray, Value
 class Likeness(NamedTuple):
     """Where each value stands on a line, and how far likeness reaches from each place.
 
-    Values are all alike when the highest place is within reach of the lowest.
+    Values are alike that stand in one window: from a place to the last one within its reach. A
+    category or a label is a window of one place.
     """
 
     place: IntArray
     reach: IntArray
+    """The last place that is like each place; -1 where nothing is, not even itself."""
+
     said: Callable[[int, int], str]
     """Says what values are that stand from one place to another."""
 
@@ -47,16 +43,95 @@ ALIKE_IN_NOTHING = Likeness(
 """For a column without known values."""
 
 
+class Windows(NamedTuple):
+    """Every window that begins at a value of a class: how many of its rows are in it.
+
+    Entries are in the order of their classes. A window that begins elsewhere holds no more of
+    the class's rows than one of these.
+
+    Example:
+        >>> rows = [("A", 30), ("A", 40), ("A", 90), ("B", 90)]
+        >>> counts = classes_of(rows, column="pay").counts_of("pay")
+        >>> found = windows(counts, by_distance(counts.column, 10))
+        >>> found.class_id.tolist(), found.rows.tolist(), found.prior.tolist()
+        ([0, 0, 0, 1], [2, 1, 1, 1], [0.5, 0.25, 0.5, 0.5])
+    """
+
+    class_id: IntArray
+    first: IntArray
+    """The place at which each begins."""
+
+    rows: IntArray
+    posterior: FloatArray
+    """The share of the class's known rows."""
+
+    prior: FloatArray
+    """The share of the table's known rows."""
+
+
+class Places(NamedTuple):
+    """How many of the table's known rows stand at each place, and in the window from there on."""
+
+    here: IntArray
+    within: IntArray
+    total: int
+
+
+def places(counts: ValueCounts, likeness: Likeness) -> Places:
+    """Count the table's known rows at each place and within its reach."""
+    n = len(likeness.reach)
+    here = np.bincount(likeness.place, weights=counts.reference[:-1], minlength=n)
+    below = np.concatenate([[0], np.cumsum(here.astype(np.int64))])
+    end = np.maximum(likeness.reach + 1, np.arange(n))
+    return Places(here.astype(np.int64), below[end] - below[:-1], int(below[-1]))
+
+
+def windows(counts: ValueCounts, likeness: Likeness) -> Windows:
+    """Find how many rows of each class are alike, from each of its values on."""
+    known, table = counts.known, places(counts, likeness)
+    width = len(likeness.reach) + 1
+    key = known.class_id * width + likeness.place[known.value]
+    rows = known.rows
+    if (np.diff(key) < 0).any():
+        order = np.argsort(key, kind="stable")
+        key, rows = key[order], rows[order]
+    before = np.concatenate([[0], np.cumsum(rows)])
+    begins = np.flatnonzero(np.diff(key, prepend=-1))
+    class_id, first = np.divmod(key[begins], width)
+    alike = likeness.reach[first] >= 0
+    begins, class_id, first = begins[alike], class_id[alike], first[alike]
+    end = np.searchsorted(key, class_id * width + likeness.reach[first], side="right")
+    inside = before[end] - before[begins]
+    return Windows(
+        class_id,
+        first,
+        inside,
+        inside / np.maximum(known.totals, 1)[class_id],
+        table.within[first] / max(table.total, 1),
+    )
+
+
 class Fullest(NamedTuple):
     """For each class, the alike values that most of its rows have."""
 
     rows: IntArray
-    lowest: IntArray
+    first: IntArray
     """The place of the first of them; -1 where nothing is alike."""
 
-    highest: IntArray
     prior: FloatArray
-    """The share of rows from the first to the last in the whole table."""
+    posterior: FloatArray
+
+    @classmethod
+    def of(cls, found: Windows, chosen: IntArray, n: int) -> Self:
+        """Make it of one window per class at most."""
+        result = cls(
+            np.zeros(n, dtype=np.int64), np.full(n, -1, dtype=np.int64), np.zeros(n), np.zeros(n)
+        )
+        at = found.class_id[chosen]
+        # Assignments go in order, so that the last of a class stays.
+        result.rows[at], result.first[at] = found.rows[chosen], found.first[chosen]
+        result.prior[at], result.posterior[at] = found.prior[chosen], found.posterior[chosen]
+        return result
 
 
 def fullest(counts: ValueCounts, likeness: Likeness) -> Fullest:
@@ -68,48 +143,19 @@ def fullest(counts: ValueCounts, likeness: Likeness) -> Fullest:
     >>> found.rows.tolist(), found.prior.tolist()
     ([2, 1], [0.5, 0.5])
     """
-    known, n = counts.known, len(counts.starts)
-    nothing = np.zeros(n, dtype=np.int64)
-    if not len(known.rows):
-        return Fullest(nothing, nothing - 1, nothing - 1, np.zeros(n))
-    width = int(likeness.place.max()) + 2
-    key = known.class_id * width + likeness.place[known.value]
-    order = np.argsort(key, kind="stable")
-    key, class_id = key[order], known.class_id[order]
-    before = np.concatenate([[0], np.cumsum(known.rows[order])])
-    place = key - class_id * width
-    # From each entry up to the last of its class within reach; a reach of -1 ends before it.
-    first = np.searchsorted(key, key)
-    end = np.searchsorted(key, class_id * width + likeness.reach[place], side="right")
-    rows = np.where(end > first, before[end] - before[first], 0)
-    last = place[np.maximum(end, 1) - 1]
-    prior = _share(counts, likeness.place, place, last)
-    best = np.lexsort((-prior, rows, class_id))
-    best = best[rows[best] > 0]
-    found = Fullest(nothing, nothing - 1, nothing - 1, np.zeros(n))
-    at = class_id[best]
-    # Assignments go in order, so that the last of a class stays.
-    found.rows[at], found.lowest[at] = rows[best], place[best]
-    found.highest[at], found.prior[at] = last[best], prior[best]
-    return found
-
-
-def _share(counts: ValueCounts, place: IntArray, low: IntArray, high: IntArray) -> FloatArray:
-    """Return the share of the table's known rows that stand from one place to another."""
-    rows = np.bincount(place, weights=counts.reference[:-1])
-    below = np.concatenate([[0], np.cumsum(rows)])
-    share: FloatArray = (below[high + 1] - below[low]) / max(below[-1], 1.0)
-    return share
+    found = windows(counts, likeness)
+    order = np.lexsort((-found.first, -found.prior, found.rows, found.class_id))
+    return Fullest.of(found, order, len(counts.known))
 
 
 def saying(counts: ValueCounts, found: Fullest, likeness: Likeness) -> Callable[[int], str]:
     """Return for a class what is believed of its people."""
 
     def belief(at: int) -> str:
-        if found.rows[at] == 0:
+        first = int(found.first[at])
+        if first < 0:
             return "nothing"
-        low, high = int(found.lowest[at]), int(found.highest[at])
-        return f"{counts.column.name} {likeness.said(low, high)}"
+        return f"{counts.column.name} {likeness.said(first, int(likeness.reach[first]))}"
 
     return belief
 
@@ -126,74 +172,137 @@ def by_category(column: SensitiveColumn, categories: tuple[tuple[Value, ...], ..
 
 
 def by_distance(column: SensitiveColumn, within: float) -> Likeness:
-    """Treat numbers as alike that are no further apart than `within`."""
-    points = [number_point(value) for value in column.values]
-    numbers = [point for point in points if point is not None]
-    if len(numbers) < len(points):
-        others = [v for v, p in zip(column.values, points, strict=True) if p is None]
-        raise PolicyError(
-            f"{len(others)} of the {len(points)} values of column {column.name!r} are not "
-            f"numbers: {some(others)}. Similarity within a range needs numbers; for other "
-            "values say what is alike with categories or level."
-        )
-    # Not the column's own order: floats cannot tell two long decimals apart, nor are two
-    # spellings of a number two numbers.
-    line = sorted(set(numbers))
-    at = {number: i for i, number in enumerate(line)}
-    place = np.array([at[number] for number in numbers], dtype=np.int64)
-    step = Decimal(text_of(within))
-    reach = np.array([bisect_right(line, plus(low, step)) - 1 for low in line])
-    return Likeness(place, reach, lambda low, high: _between(line[low], line[high]))
+    """Treat numbers, or days, as alike that are no further apart than `within`."""
+    line = require_line(column, "similarity within a range")
+    reach = line.reach(Decimal(text_of(within)))
+
+    def describe(low: int, high: int) -> str:
+        if low == high:
+            return f"= {line.text(low)}"
+        return f"from {line.text(low)} to {line.text(high)}"
+
+    return Likeness(line.place, reach, describe)
 
 
-def _between(low: Decimal, high: Decimal) -> str:
-    return f"= {text_of(low)}" if low == high else f"from {text_of(low)} to {text_of(high)}"
+def alike_within(column: SensitiveColumn, within: float) -> Likeness:
+    """Return the likeness by distance, found once per column and width."""
+    return column.memoize(("within", within), lambda c: by_distance(c, within))
 
 
 def by_label(column: SensitiveColumn, level: int) -> Likeness:
     """Treat values as alike that have one label at a level of the column's hierarchy."""
-    ladder = column.ladder
-    if ladder is None:
-        raise PolicyError(
-            f"similarity at a level needs a hierarchy of {column.name!r} and it has none. "
-            "Give it one, or say what is alike with categories or within."
+    codes = label_codes(column, level, "similarity")
+    labels = () if column.ladder is None else column.ladder.labels[level]
+    # What says nothing stands at a last place, as what is in no category does.
+    reach = np.append(np.arange(len(labels)), -1)
+    place = np.where(codes < 0, len(labels), codes)
+    return Likeness(place, reach, lambda low, _: f"is {text_of(labels[low])}")
+
+
+# How often independence would make classes as alike.
+
+
+def chance_of_windows(
+    rule: HarmRule,
+    levels: IntArray,
+    rows: IntArray,
+    found: IntArray,
+    marked: IntArray,
+    table: Places,
+) -> Chance:
+    """Return the chance of classes that are drawn from all rows of a table.
+
+    Whether a window holds enough rows of a class is asked twice. No window that begins at a row
+    of the class is likelier to than the sum over its rows says, and no window at all than the
+    sum over windows. The smaller sum counts; places of about the same fullness are taken together.
+
+    Args:
+        rule: The rule that makes levels of beliefs.
+        levels: The level of each class; only those that occur are looked at.
+        rows: Per class, the rows whose value is known.
+        found: Per class, its rows in the window that was found.
+        marked: Per class, the table's rows in that window.
+        table: The table's rows at each place, and in the window from there on.
+    """
+    sizes, of_size = np.unique(_round_down(rows), return_inverse=True)
+    starting, inside, several = _bundle(table)
+    prior = inside / max(table.total, 1)
+    reach = np.zeros((3, len(rows)))
+    for level in np.unique(levels[levels > 0]).tolist():
+        least = rule.least_rows(prior[:, None], sizes[None, :], Level(level))
+        each = np.minimum(
+            (starting / table.total)[:, None] * _from_a_row(least, sizes, inside, table.total),
+            several[:, None] * draw_tail(least, sizes[None, :], inside[:, None], table.total),
         )
-    if level >= ladder.height:
-        raise PolicyError(
-            f"similarity at level {level}: the hierarchy of {column.name!r} ends at level "
-            f"{ladder.height}, where all values are alike. Give a lower level."
-        )
-    position = {value: i for i, value in enumerate(ladder.values)}
-    place = ladder.codes[level, [position[value] for value in column.values]].astype(np.int64)
-    # A branch may reach the top early; its label says nothing there either.
-    says_nothing = np.array([label in ladder.labels[-1] for label in ladder.labels[level]])
-    labels = ladder.labels[level]
-    return Likeness(
-        place,
-        np.where(says_nothing, -1, np.arange(len(says_nothing))),
-        lambda low, _: f"is {text_of(labels[low])}",
-    )
+        reach[level - 1] = np.minimum(each.sum(axis=0), 1.0)[of_size.ravel()]
+    with_others = rows * draw_tail(found - 1, rows - 1, marked - 1, table.total - 1)
+    anywhere = several.sum() * draw_tail(found, rows, marked, table.total)
+    return Chance(reach, np.minimum(with_others, anywhere), 1)
+
+
+def _from_a_row(least: FloatArray, sizes: IntArray, inside: IntArray, total: int) -> FloatArray:
+    """Return how many windows that begin at a row of a class hold at least some of its rows.
+
+    Of each row the others are drawn from the rest of the table: one row is taken off everything.
+    """
+    n = sizes[None, :]
+    found: FloatArray = n * draw_tail(least - 1, n - 1, inside[:, None] - 1, total - 1)
+    return found
+
+
+def _round_down(rows: IntArray) -> IntArray:
+    """Return sizes with five binary digits, so that few are different; chance falls with size."""
+    digits = np.floor(np.log2(np.maximum(rows, 1))).astype(np.int64)
+    shift = np.maximum(digits - 4, 0)
+    return (rows >> shift) << shift
+
+
+_BUNDLES = 64
+"""The most places that chance is computed for."""
+
+
+def _bundle(table: Places) -> tuple[IntArray, IntArray, IntArray]:
+    """Return places whose windows are about equally full as one.
+
+    Of each, the rows that stand there, the rows in its window, and the number of places it was.
+    """
+    taken = np.flatnonzero((table.here > 0) & (table.within > 0))
+    taken = taken[np.argsort(table.within[taken], kind="stable")]
+    here, within = table.here[taken], table.within[taken]
+    if len(taken) <= _BUNDLES:
+        return here, within, np.ones(len(taken), dtype=np.int64)
+    middle = np.cumsum(here) - here / 2
+    bundle = (middle * _BUNDLES / here.sum()).astype(np.int64)
+    _, bundle = np.unique(bundle, return_inverse=True)
+    rows = np.bincount(bundle, weights=here)
+    mean = np.bincount(bundle, weights=here * within) / rows
+    return rows.astype(np.int64), np.rint(mean).astype(np.int64), np.bincount(bundle)
 
 
 @dataclass(frozen=True)
 class Similarity(ClassAttack):
-    """Look for classes whose known sensitive values are all alike.
+    """Look for classes whose known sensitive values are alike.
 
     {gastric ulcer, stomach cancer, gastritis} are three diseases and one stomach; salaries
     of 3000, 4000 and 5000 are all low. What counts as alike is said in exactly one way: one
     of `categories`, `within` and `level`.
 
     Finds: every class with a known value all of whose known values are in one category,
-    within one range, or under one label of the column's hierarchy. Missing values hide
-    no person, as with `Homogeneity`: a class is judged by its known values, one is enough, and
-    without any it is not vulnerable.
-    Does not find: a class in which most values are alike and some are not ({HIV, cancer,
-    HIV, flu} is three quarters "most secret"): it is not vulnerable, and the three quarters
-    stand among its figures.
+    within one range, or under one label of the column's hierarchy. On a release, as `sf.verify`
+    tries it, a share of the class is enough: the rule for harm judges every category, range and
+    label by how many of the class are in it and how many of the table, and the one that harms
+    most counts. {HIV, cancer, HIV, flu} is three quarters "most secret" where a quarter of the
+    table is. Missing values hide no person, as with `Homogeneity`: a class is judged by its
+    known values, one is enough, and without any it is not vulnerable.
+    Does not find: what is alike in a way that was not said. Without categories, a hierarchy or
+    numbers every value is like itself only, and `Skewness` looks at that.
 
-    Where it is not said what is alike, the categories of a promised model are tried, every level of
-    a sensitive column's hierarchy between the values and the top, and for a column of numbers a
-    tenth of its range.
+    Where it is not said what is alike, these are tried: the categories of a promised model; the
+    values that a policy calls secret; every level of a sensitive column's hierarchy between
+    the values and the top; and for a column of six different numbers or days or more the
+    `width` that a policy gives it, or else a tenth and a third of the range between the tenth
+    and the ninetieth of a hundred people in their order. A number that half of all people or
+    more have (often 0) is left out of that order. So no extreme value decides what is close.
 
     Reference: Li et al., "t-Closeness: Privacy Beyond k-Anonymity and l-Diversity", 2007,
     doi:10.1109/ICDE.2007.367856; with categories of secrecy: "Extended k-anonymity models
@@ -203,7 +312,8 @@ class Similarity(ClassAttack):
         column: The sensitive column.
         categories: One or more lists of values that are alike; a value in none is like no other.
         within: How far apart the largest and the smallest number of a class may be at most
-            to count as alike; 0 or more. Decimals are compared as they are written.
+            to count as alike; 0 or more, of days a number of days. Decimals are compared as they
+            are written.
         level: The level of the column's hierarchy at which alike values have one label; 0
             is the values themselves. The top says nothing and is refused.
 
@@ -220,7 +330,8 @@ class Similarity(ClassAttack):
 
     name: ClassVar[str] = "similarity"
     how: ClassVar[str] = (
-        "Finds the person's class, whose values differ but are all of a kind, and learns the kind."
+        "Finds the person's class, whose values differ but are mostly of a kind, and learns "
+        "the kind."
     )
     advice: ClassVar[str] = (
         "Promise closeness: models: [{{model: t-closeness, column: {column}, t: 0.3}}]."
@@ -258,9 +369,62 @@ class Similarity(ClassAttack):
             (found.rows == totals) & (totals > 0),
             classes.rows,
             found.prior,
-            found.rows / np.maximum(totals, 1),
+            found.posterior,
             saying(counts, found, likeness),
         )
+
+    def on(self, target: Target, rule: HarmRule) -> Outcome:
+        counts = target.classes.counts_of(self.column)
+        likeness = self._likeness(counts.column)
+        tried = windows(counts, likeness)
+        secrecy = _secrecy(counts.column, likeness)
+        best = strongest(
+            rule,
+            tried.class_id,
+            tried.prior,
+            tried.posterior,
+            None if secrecy is None else secrecy[tried.first],
+            len(target.classes),
+        )
+        found = Fullest.of(tried, best[best >= 0], len(target.classes))
+        outcome = Beliefs(
+            target.classes.rows,
+            found.prior,
+            found.posterior,
+            target.who,
+            saying(counts, found, likeness),
+            # -1 is the last, where nothing is believed.
+            None if secrecy is None else np.append(secrecy, int(Secrecy.ORDINARY))[found.first],
+            self._chance(counts, likeness, found, rule, target.classes.total),
+        ).outcome(self, self.column, rule)
+        return replace(outcome, advice=self._advice())
+
+    def _chance(
+        self, counts: ValueCounts, likeness: Likeness, found: Fullest, rule: HarmRule, people: int
+    ) -> Chance | None:
+        """Return how far independence explains what was found; None if there is nothing to."""
+        levels = rule.levels(found.prior, found.posterior)
+        if people < FEWEST or not levels.any():
+            return None
+        table = places(counts, likeness)
+        marked = np.where(found.first >= 0, table.within[found.first], 0)
+        totals = counts.known.totals.astype(np.int64)
+        return chance_of_windows(rule, levels, totals, found.rows, marked, table)
+
+    def _advice(self) -> str:
+        told = f"column: {self.column}"
+        if self.within is not None:
+            return (
+                f"Promise a range: models: [{{model: k-e-anonymity, {told}, k: 3, "
+                f"e: {text_of(_built_in(2 * self.within))}}}]; or limit intervals of a hierarchy: "
+                f"models: [{{model: category-share, {told}, share: 0.5, level: 1}}]."
+            )
+        if self.level is not None:
+            alike = f"level: {self.level}"
+        else:
+            lists = [f"[{', '.join(map(text_of, each))}]" for each in self.categories or ()]
+            alike = f"categories: [{', '.join(lists)}]"
+        return f"Limit it: models: [{{model: category-share, {told}, share: 0.5, {alike}}}]."
 
     def _likeness(self, column: SensitiveColumn) -> Likeness:
         if not column.values:
@@ -268,17 +432,15 @@ class Similarity(ClassAttack):
         if self.categories is not None:
             return by_category(column, self.categories)
         if self.within is not None:
-            within = self.within
-            return column.memoize(("within", within), lambda c: by_distance(c, within))
+            return alike_within(column, self.within)
         return by_label(column, self.level or 0)
 
     @classmethod
     def against(cls, target: Target, rule: HarmRule) -> list[Self]:  # noqa: ARG003 - all alike
-        tried = [cls(name, categories=alike) for name, alike in _occurring(target)]
+        tried = [cls(name, categories=alike) for name, alike in _categories(target)]
         for name, counts in target.classes.sensitive.items():
             tried += [cls(name, level=level) for level in _levels(counts.column)]
-            within = counts.column.memoize("a tenth", _a_tenth)
-            tried += [] if within is None else [cls(name, within=within)]
+            tried += [cls(name, within=within) for within in widths(counts)]
         return tried
 
     @classmethod
@@ -286,8 +448,8 @@ class Similarity(ClassAttack):
         if not target.sensitive:
             return super().why_not(target)
         return (
-            "no sensitive column has categories, a hierarchy or numbers that would say which "
-            "values are alike"
+            "nothing says which values of a sensitive column are alike: there are no categories, "
+            "no hierarchy, and no six different numbers or days"
         )
 
     @classmethod
@@ -295,19 +457,48 @@ class Similarity(ClassAttack):
         return cls("disease", categories=(("cancer", "hiv"), ("gout", "flu")))
 
 
-def _occurring(target: Target) -> Iterator[tuple[str, tuple[tuple[str, ...], ...]]]:
-    """Return the categories of promised models, with the values that are in the table only."""
+def _secrecy(column: SensitiveColumn, likeness: Likeness) -> IntArray | None:
+    """Return the secrecy of each window: that which all its values have, else ordinary."""
+    if column.secrecy is None:
+        return None
+    n = len(likeness.reach)
+    end = np.maximum(likeness.reach + 1, np.arange(n))
+
+    def inside(values: BoolArray) -> IntArray:
+        at = np.bincount(likeness.place, weights=values, minlength=n).astype(np.int64)
+        below = np.concatenate([[0], np.cumsum(at)])
+        found: IntArray = below[end] - below[:-1]
+        return found
+
+    number = inside(np.ones(len(column.values), dtype=np.bool_))
+    result = np.full(n, int(Secrecy.ORDINARY))
+    for level in (Secrecy.HARMLESS, Secrecy.SECRET):
+        result[inside(column.secrecy == level) == number] = int(level)
+    return result
+
+
+def _categories(target: Target) -> Iterator[tuple[str, tuple[tuple[str, ...], ...]]]:
+    """Return categories that promises go by, and the values that are secret."""
     for name, categories in target.categories:
         texts = {text_of(value) for value in target.classes.counts_of(name).column.values}
+        # A promise may name what is not in the table.
         lists = (tuple(t for t in map(text_of, each) if t in texts) for each in categories)
         alike = tuple(each for each in lists if each)
         if alike:
             yield name, alike
+    for name, counts in target.classes.sensitive.items():
+        column = counts.column
+        if column.secrecy is None:
+            continue
+        secret = np.flatnonzero(column.secrecy == Secrecy.SECRET).tolist()
+        if len(secret) > 1:
+            yield name, (tuple(text_of(column.values[code]) for code in secret),)
 
 
 def _built_in(number: float) -> float:
     """Make an int or a float of any number, NumPy's too, so that it is written as people do."""
-    return int(number) if number == int(number) else float(number)
+    whole = number == int(number) and abs(number) < 1e16
+    return int(number) if whole else float(number)
 
 
 def _levels(column: SensitiveColumn) -> list[int]:
@@ -319,13 +510,49 @@ def _levels(column: SensitiveColumn) -> list[int]:
     return [i for i in range(1, ladder.height) if widths[-1] < widths[i] < widths[i - 1]]
 
 
-def _a_tenth(column: SensitiveColumn) -> float | None:
-    """Return a tenth of a column's range, if it is of numbers and some are closer than that."""
-    numbers = [number_of(value) for value in column.values]
-    line = np.sort([number for number in numbers if number is not None])
-    if len(line) < max(len(numbers), 2):
-        return None
-    # Each end by itself: their difference may be more than a float can hold.
-    within = float(line[-1] / 10 - line[0] / 10)
-    close = np.diff(line) <= within
-    return within if within > 0 and close.any() else None
+FEWEST_NUMBERS = 6
+"""A column of fewer different numbers holds grades or codes rather than measurements."""
+
+
+def widths(counts: ValueCounts) -> tuple[float, ...]:
+    """Return how close numbers must be to be alike; nothing for a column of something else.
+
+    By default a tenth and a third of the central range, from the first to the last tenth of
+    the people. Within a third are the salaries that are called low; a tenth is as much as one
+    would call the same. Neither changes if a few people earn a thousand times as much.
+
+    >>> rows = [("A", pay) for pay in (3, 4, 5, 6, 11, 8, 7, 9, 10)]
+    >>> widths(classes_of(rows, column="pay").counts_of("pay"))
+    (2.7,)
+    """
+    column = counts.column
+    line = line_of(column)
+    if line is None or not len(line.points):
+        return ()
+    if column.width is not None:
+        return (column.width,) if column.width > 0 else ()
+    rows = np.bincount(line.place, weights=counts.reference[:-1], minlength=len(line.points))
+    commonest = int(rows.argmax())
+    if 2 * rows[commonest] >= rows.sum():
+        rows[commonest] = 0
+    if np.count_nonzero(rows) < FEWEST_NUMBERS:
+        return ()
+    running = np.cumsum(rows)
+    low, high = np.searchsorted(running, [0.1 * running[-1], 0.9 * running[-1]]).tolist()
+    central = plus(line.points[high], line.points[low].copy_negate())
+    found = []
+    for parts in (10, 3):
+        within = _round(central / parts, line)
+        reach = alike_within(column, within).reach
+        # Something must be alike that is not the same, and not everything.
+        some_are = bool((reach > np.arange(len(reach))).any())
+        if some_are and reach[0] < len(reach) - 1:
+            found.append(within)
+    return tuple(dict.fromkeys(found))
+
+
+def _round(width: Decimal, line: NumberLine) -> float:
+    """Return a width as people would choose it: two digits, of days whole ones."""
+    if isinstance(line.scale, Days):
+        return max(int(width.to_integral_value()), 1)
+    return _built_in(float(f"{width:.2g}"))

@@ -5,12 +5,24 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from sfumato.attacks.base import ClassAttack, Finding, Guesses, priors
+from sfumato.attacks.base import (
+    Beliefs,
+    ClassAttack,
+    Finding,
+    Guesses,
+    Outcome,
+    chance_of_guesses,
+    is_value,
+    priors,
+    secrecy_of,
+    strongest,
+)
 from sfumato.attacks.target import Target
 from sfumato.classes import EquivalenceClasses, ValueCounts
 from sfumato.errors import require_number, require_text
 from sfumato.harm import HarmRule
 from sfumato.models.rounding import at_least
+from sfumato.typing import IntArray
 
 
 @dataclass(frozen=True)
@@ -23,7 +35,8 @@ class Skewness(ClassAttack):
 
     Finds: every class in which the share of some value among the known ones exceeds its share in
     the table by `gain` or more. It looks at the value whose share grew most, which need not be
-    the most frequent one.
+    the most frequent one. On a release, as `sf.verify` tries it, the rule for harm judges every
+    value that a class has, and the one that harms most counts, whatever its gain.
     Does not find: a value that is rarer in a class than elsewhere, though that tells something
     too (see t-closeness); nor several values each of which grew a little (see `Similarity`).
 
@@ -61,6 +74,19 @@ class Skewness(ClassAttack):
         guess = _most_grown(classes.counts_of(self.column))
         return self.guess_values(classes, guess, at_least(guess.posterior - guess.prior, self.gain))
 
+    def on(self, target: Target, rule: HarmRule) -> Outcome:
+        counts = target.classes.counts_of(self.column)
+        guess = _most_harmful(counts, rule)
+        return Beliefs(
+            target.classes.rows,
+            guess.prior,
+            guess.posterior,
+            target.who,
+            is_value(counts, guess.value),
+            secrecy_of(counts, guess.value),
+            chance_of_guesses(counts, guess, rule),
+        ).outcome(self, self.column, rule)
+
     @classmethod
     def against(cls, target: Target, rule: HarmRule) -> list[Self]:  # noqa: ARG003 - all alike
         return [cls(column) for column in target.sensitive]
@@ -75,11 +101,27 @@ def _most_grown(counts: ValueCounts) -> Guesses:
     known = counts.known
     before = priors(counts)[known.value]
     share = known.rows / known.totals[known.class_id]
-    n = len(known.totals)
+    # Of those that grew by the same, the most frequent.
+    return _guesses(counts, np.lexsort((share, share - before, known.class_id)))
+
+
+def _most_harmful(counts: ValueCounts, rule: HarmRule) -> Guesses:
+    """Return the value of each class that harms its people most by the rule."""
+    known = counts.known
+    before = priors(counts)[known.value]
+    share = known.rows / known.totals[known.class_id]
+    secrecy = secrecy_of(counts, known.value)
+    best = strongest(rule, known.class_id, before, share, secrecy, len(known))
+    return _guesses(counts, best[best >= 0])
+
+
+def _guesses(counts: ValueCounts, entries: IntArray) -> Guesses:
+    """Return the guesses that some entries are; of several of a class the last."""
+    known, n = counts.known, len(counts.known)
     value = np.full(n, -1, dtype=np.int64)
-    prior, posterior = np.zeros(n), np.zeros(n)
-    # Assignments go in order: the last of a class is what grew most.
-    order = np.lexsort((share, share - before, known.class_id))
-    at = known.class_id[order]
-    value[at], prior[at], posterior[at] = known.value[order], before[order], share[order]
+    posterior = np.zeros(n)
+    at = known.class_id[entries]
+    value[at] = known.value[entries]
+    posterior[at] = known.rows[entries] / known.totals[at]
+    prior = np.append(priors(counts), 0.0)[value]
     return Guesses(value, prior, posterior)

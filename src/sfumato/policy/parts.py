@@ -422,6 +422,17 @@ def _read_number(name: str, kind: Any, **bounds: float) -> Callable[[object], An
     return read_bounded
 
 
+def _read_width(value: object) -> int | float | None:
+    """Read a width: a number, or of days as in 30d."""
+    days = re.fullmatch(r"\s*(\d{1,7})\s*d\s*", value) if isinstance(value, str) else None
+    if days:
+        return int(days[1])
+    width: int | float | None = read(int | float | None, value)
+    if width is not None:
+        require_number("width", width, at_least=0)
+    return width
+
+
 _TEXTS: Schema = {"type": "array", "items": {"type": ["string", "number", "boolean"]}}
 
 
@@ -516,6 +527,15 @@ class ColumnRule(Part):
         write=list,
         sparse=True,
     )
+    width: float | None = setting(
+        _read_width,
+        "How close two numbers of a sensitive column are alike, as in 5000, or two dates, as in "
+        "30d; 0 if its numbers are only names (sensitive). Without it, a tenth and a third of the "
+        "range that most people are in.",
+        {"type": ["number", "string", "null"], "minimum": 0, "pattern": r"^\s*[0-9]{1,7}\s*d\s*$"},
+        default=None,
+        sparse=True,
+    )
     because: str | None = setting(
         _read_because,
         "Why a plain column is published as it is, although it may single people out. The manifest "
@@ -532,6 +552,7 @@ class ColumnRule(Part):
         uses = {
             "secret": (Role.SENSITIVE,),
             "harmless": (Role.SENSITIVE,),
+            "width": (Role.SENSITIVE,),
             "hierarchy": (Role.QUASI_IDENTIFIER, Role.SENSITIVE),
             "weight": (Role.QUASI_IDENTIFIER,),
             "levels": (Role.QUASI_IDENTIFIER,),
