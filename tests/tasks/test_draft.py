@@ -215,7 +215,25 @@ def test_every_column_has_its_reason_above_it():
     lines = drafted.text.splitlines()
     for name, reason in drafted.reasons.items():
         position = next(i for i, line in enumerate(lines) if line.startswith(f"  {name}:"))
-        assert lines[position - 1] == f"  # {reason}"
+        first = max(i for i in range(position) if not lines[i].startswith("  #")) + 1
+        above = " ".join(line.removeprefix("  # ") for line in lines[first:position])
+        assert above == reason
+
+
+def test_values_that_are_secrets_or_harmless_are_proposed_with_a_reason():
+    table = pa.table(
+        {
+            "age": [30, 41, 52, 63],
+            "diagnosis": ["flu", "HIV", "no diagnosis", "lung cancer"],
+            "hepatitis": [0, 1, 0, 0],
+        }
+    )
+    drafted = sf.draft(table)
+    diagnosis = drafted.policy.columns["diagnosis"]
+    assert (diagnosis.secret, diagnosis.harmless) == (("HIV", "lung cancer"), ("no diagnosis",))
+    assert "worse to be known" in drafted.reasons["diagnosis"]
+    if drafted.roles["hepatitis"] == "sensitive":
+        assert drafted.policy.columns["hepatitis"].harmless == ("0",)
 
 
 @pytest.mark.parametrize("name", ["hospital", "synthetic"])

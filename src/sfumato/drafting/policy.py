@@ -9,6 +9,7 @@ from typing import Any
 from sfumato.content import Cell, Content, Share, Showable, Table
 from sfumato.drafting.guess import Guess, guess_all
 from sfumato.drafting.inspection import Inspection
+from sfumato.drafting.secrecy import guess_secrecy
 from sfumato.errors import ParameterError, names_in
 from sfumato.hierarchy import (
     Automatic,
@@ -184,6 +185,11 @@ def _draft_column(found: Guess, domain: Domain | None) -> DraftedColumn:
     if domain is None:
         return DraftedColumn(ColumnRule(role=found.role), found)
     values = domain.values(_MOST_DESCRIBED)
+    if found.role is Role.SENSITIVE:
+        secrecy = guess_secrecy(values)
+        rule = ColumnRule(role=found.role, secret=secrecy.secret, harmless=secrecy.harmless)
+        reason = ". ".join(filter(None, [found.reason, secrecy.reason]))
+        return DraftedColumn(rule, found._replace(reason=reason), values)
     if found.role is not Role.QUASI_IDENTIFIER:
         return DraftedColumn(ColumnRule(role=found.role), found, values)
     hierarchy, height = _choose_hierarchy(domain)
