@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from sfumato.harm import Level
 from tests.tasks.test_detect import leaky, policy
 
 
@@ -55,7 +56,7 @@ def test_without_decoupling_it_warns():
 def test_what_cannot_be_generalised_away_is_said():
     rng = np.random.default_rng(1)
     age = rng.integers(20, 60, 400)
-    ill = np.where(age < 40, "flu", rng.choice(["flu", "gout"], 400))
+    ill = np.where(age < 40, "flu", rng.choice(["flu", "gout", "hiv"], 400))
     table = pa.table({"age": age, "sex": rng.choice(["f", "m"], 400), "ill": ill})
     done = sf.protect(table, policy(), alpha=0.6)
     assert any("cannot be hidden by generalising" in warning for warning in done.warnings)
@@ -95,3 +96,47 @@ def test_after_break_merge_no_rule_is_above_chance():
         decoupled = sf.decouple(table, **roles)
         alarms += bool(sf.detect(decoupled, alpha=0.6).leaks)
     assert alarms <= 4, f"{alarms} of 40 broken tables have rules"
+
+
+CENSUS = {
+    "name": "identifier",
+    **dict.fromkeys(["age", "gender", "zipcode"], "quasi-identifier"),
+    **dict.fromkeys(["government", "marital_status", "salary"], "sensitive"),
+}
+
+
+@pytest.mark.parametrize("method", ["mondrian", None])
+def test_the_headline_leak_of_the_sources_is_gone(method):
+    """Two people work for the state: both are single and earn little. No rule sees two people."""
+    asked = sf.Policy(columns=CENSUS, models=[sf.models.KAnonymity(5)])
+    done = sf.protect(sf.samples.table("census-raw"), asked, method=method)
+    assert [step.action for step in done.steps] == ["anonymize", "decouple"]
+    before = done.steps[0].findings
+    assert before.level is Level.VERY_HIGH
+    headline = [fact for fact in before.harmful_facts if ("government", "State-gov") in fact.known]
+    assert headline[0].told == ("marital_status", "Never-Married")
+    assert (headline[0].people, headline[0].posterior) == (2, 1.0)
+    assert done.holds
+    assert done.steps[-1].exposed == 0
+    assert sf.verify(done.release).answer != "no"
+
+
+def test_what_is_left_very_high_is_no_success():
+    asked = sf.Policy(columns=CENSUS, models=[sf.models.KAnonymity(5)])
+    done = sf.protect(sf.samples.table("census-raw"), asked, decouple_with=None)
+    assert not done.holds
+    assert any("facts such as" in warning and "very high" in warning for warning in done.warnings)
+    assert done.to_dict()["holds"] is False
+
+
+def test_a_rule_that_differs_from_class_to_class_is_decoupled():
+    rng = np.random.default_rng(0)
+    age, work = np.repeat(np.arange(20, 60), 100), np.tile(np.arange(4), 1000)
+    told = np.array([rng.permutation(4) for _ in range(40)])[age - 20, work]
+    names = np.array(["state", "bank", "school", "farm"]), np.array(["hiv", "flu", "gout", "acne"])
+    table = pa.table({"age": age, "work": names[0][work], "marital": names[1][told]})
+    columns = {**married_policy().columns, "age": "quasi-identifier"}
+    done = sf.protect(table, sf.Policy(columns=columns, models=[sf.models.KAnonymity(10)]))
+    assert [step.action for step in done.steps] == ["anonymize", "decouple"]
+    assert done.steps[0].exposed == 4000
+    assert done.steps[-1].exposed == 0

@@ -112,6 +112,23 @@ def _with_secrecy(target: Target, policy: Policy | None) -> Target:
     return replace(target, classes=replace(target.classes, sensitive=sensitive))
 
 
+def secrecy_of(policy: Policy | None, values: Mapping[str, Sequence[Value]]) -> dict[str, IntArray]:
+    """Return how much each value of some columns is a secret, where a policy says so.
+
+    >>> from sfumato.models import KAnonymity
+    >>> ill = {"role": "sensitive", "harmless": ["none"]}
+    >>> policy = Policy(columns={"age": "quasi-identifier", "ill": ill}, models=[KAnonymity(2)])
+    >>> secrecy_of(policy, {"ill": ["hiv", "none"]})["ill"].tolist()
+    [0, -1]
+    """
+    rules = {} if policy is None else policy.columns
+    return {
+        name: _secrecy(each, rules[name])
+        for name, each in values.items()
+        if name in rules and (rules[name].secret or rules[name].harmless)
+    }
+
+
 def _secrecy(values: Sequence[Value], rule: ColumnRule) -> IntArray:
     """Return the secrecy of each value, by its text."""
     levels = {

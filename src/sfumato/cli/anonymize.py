@@ -158,7 +158,8 @@ def protect(  # noqa: PLR0917 - options of a command line
     """Make a release, look for what still leaks, and mend it.
 
     Classes in which quasi-identifiers tell a sensitive value are generalised further. Where
-    sensitive columns tell about each other, they are published in tables of their own.
+    sensitive columns tell about each other, they are published in tables of their own. The exit
+    code is 1 if something is left that harms a person very highly.
     """
     from sfumato.tasks.protect import protect as task
 
@@ -177,6 +178,8 @@ def protect(  # noqa: PLR0917 - options of a command line
             progress=progress,
         )
     finish(done, json=json, quiet=quiet, note=_where(done.release))
+    if not done.holds:
+        raise typer.Exit(1)
 
 
 # `sfumato decouple`: from a release to several tables with weak links.

@@ -2,11 +2,11 @@
 
 from sfumato.leaks.breach import Breach, Combination, Holding, Share, breach_of, holders
 from sfumato.leaks.exposure import Change, Comparison, Exposure, Spread, View, compare
+from sfumato.leaks.facts import Fact, Facts, KnownColumns, TellingFacts, find_facts
 from sfumato.leaks.findings import Advice, Findings, Inference, Vulnerable
 from sfumato.leaks.hiding import Association, HiddenColumn, HiddenTable, associations_of, hide
 from sfumato.leaks.rules import (
     Entries,
-    Fact,
     Rule,
     WantedKnowledge,
     minimal_knowledge,
@@ -36,21 +36,25 @@ __all__ = [
     "Entries",
     "Exposure",
     "Fact",
+    "Facts",
     "Findings",
     "HiddenColumn",
     "HiddenTable",
     "Holding",
     "Inference",
+    "KnownColumns",
     "RiskLevels",
     "Rule",
     "Share",
     "Spread",
+    "TellingFacts",
     "View",
     "Vulnerable",
     "WantedKnowledge",
     "associations_of",
     "breach_of",
     "compare",
+    "find_facts",
     "hide",
     "holders",
     "increment_ratio",

@@ -9,6 +9,7 @@ the sensitive values alone.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -76,6 +77,9 @@ class Fact:
     level: Level = Level.LOW
     """How much it harms the people who have the known values."""
 
+    by_chance: bool = False
+    """Whether it would harm one level more if chance did not explain it."""
+
     also: tuple[tuple[str, Value], ...] = ()
     """Values of further columns that all people of whom it is true have; the prior is of all."""
 
@@ -94,6 +98,7 @@ class Fact:
             "prior": self.prior,
             "posterior": self.posterior,
             "level": str(self.level),
+            "by_chance": self.by_chance,
         }
 
     def __str__(self) -> str:
@@ -125,6 +130,9 @@ class TellingFacts:
 
     by_chance: BoolArray
     """Whether that is one level less than it looks, because chance explains it."""
+
+    beyond_chance: IntArray
+    """The same levels by those facts alone that chance does not explain."""
 
     worst: tuple[Fact, ...]
     """The facts that harm most; those with fewer known values and more people first."""
@@ -159,18 +167,26 @@ class Facts:
             levels = np.maximum(levels, self.told[name].levels)
         return levels
 
+    @cached_property
+    def harmful(self) -> BoolArray:
+        """Which combinations a fact is about that harms highly, beyond chance."""
+        found = np.zeros(len(self.counts), dtype=np.bool_)
+        for told in self.told.values():
+            found |= told.beyond_chance >= Level.HIGH
+        return found
+
     def worst(self, columns: Sequence[str] | None = None, most: int = MOST_FACTS) -> list[Fact]:
         """Return the facts that harm most, of some columns or all."""
         names = self.told if columns is None else columns
         found = [fact for name in names for fact in self.told[name].worst]
-        return sorted(found, key=_rank)[:most]
+        return sorted(found, key=rank_fact)[:most]
 
 
-def _rank(fact: Fact) -> tuple[object, ...]:
-    """Sort facts by harm and belief; then not a single person, few known values, many people."""
+def rank_fact(fact: Fact) -> tuple[object, ...]:
+    """Return a key that sorts facts: by harm, chance and belief; then few known, many people."""
     weight = fact.support * (fact.posterior - fact.prior)
-    lone = fact.support < 2
-    return (-fact.level, -fact.posterior, lone, len(fact.known), -weight, str(fact))
+    surest = fact.by_chance, -fact.posterior, fact.support < 2
+    return (-fact.level, *surest, len(fact.known), -weight, str(fact))
 
 
 def find_facts(
@@ -214,6 +230,8 @@ def find_facts(
     """
     for name in sensitive:
         counts.index(name)
+    if not sensitive:
+        return Facts(counts, {}, 0)
     table = _Table.of(counts, quasi_identifiers, sensitive, secrecy or {})
     sets = table.all_sets() if known is None else _require_sensitive(known, sensitive)
     chosen, left = _choose_sets(table, sets, rule or HarmRule(), budget)
@@ -421,6 +439,7 @@ class _Candidates(NamedTuple):
     rows: IntArray
     of: IntArray
     level: IntArray
+    by_chance: BoolArray
 
 
 class _Search:
@@ -447,11 +466,14 @@ class _Search:
         self.before = np.zeros(table.values.shape, dtype=np.int8)
         """The same without chance."""
 
+        self.beyond = np.zeros(table.values.shape, dtype=np.int8)
+        """The levels by what chance does not explain."""
+
         self.lone = np.zeros(table.values.shape, dtype=np.bool_)
         """Who is the only one of their class with what is known, by some set without a column."""
 
         self.candidates: list[_Candidates] = []
-        self.held = np.zeros((n, 4 * len(Level)), dtype=np.int64)
+        self.held = np.zeros((n, 8 * len(Level)), dtype=np.int64)
         """How many candidates of each column and rank there are."""
 
         kinds = [(len(one.columns), one.with_class) for one in sets]
@@ -491,7 +513,7 @@ class _Search:
         entries, totals = table.count(cell, n, items, others)
         entries, before, after = self._judge(entries, totals, base, known)
         self._remember(entries, before, after, cell, n, items)
-        self._choose(entries, after, first, number)
+        self._choose(entries, before, after, first, number)
         return int(entries.of[(after == Level.VERY_HIGH) & (entries.of > 1)].sum())
 
     def _cells(
@@ -624,7 +646,9 @@ class _Search:
             if levels[best]:
                 one = np.ones(1, dtype=np.int64)
                 where = np.array([number]), items[[best]], value[[best]]
-                self._hold(_Candidates(*where, one, one, levels[[best]].astype(np.int64)))
+                lowered = levels[[best]] < self.lone_before[value[[best]]]
+                level = levels[[best]].astype(np.int64)
+                self._hold(_Candidates(*where, one, one, level, lowered))
 
     def _remember(
         self,
@@ -640,34 +664,36 @@ class _Search:
         numbers = number_keys(column, len(self.table.sensitive))
         rows = numbers.keys if items is None else numbers.keys[:, None]
         where = rows if items is None else (rows, items)
-        for levels, found in ((self.levels, after), (self.before, before)):
+        sure = np.where(after == before, after, 0)
+        for levels, found in ((self.levels, after), (self.before, before), (self.beyond, sure)):
             worst = np.zeros((numbers.n, n), dtype=np.int8)
             for level in range(1, int(Level.VERY_HIGH) + 1):
                 these = found == level
                 worst[numbers.of_item[these], entries.cell[these]] = level
             levels[where] = np.maximum(levels[where], worst[:, cell])
 
-    def _choose(self, entries: _Entries, after: IntArray, first: IntArray, number: int) -> None:
+    def _choose(
+        self,
+        entries: _Entries,
+        before: IntArray,
+        after: IntArray,
+        first: IntArray,
+        number: int,
+    ) -> None:
         """Keep the few facts of each column that may be among its worst."""
-        column = self.table.column_of[entries.value]
-        rank = _coarse_rank(after, entries.rows, entries.of)
+        column, by_chance = self.table.column_of[entries.value], after < before
+        rank = _coarse_rank(after, by_chance, entries.rows, entries.of)
         # Sets come with fewer columns first: later ones must harm more to be shown.
-        better = (after > 0) & (rank >= self._floor()[column])
-        column, rank, after, entries = (
-            column[better],
-            rank[better],
-            after[better],
-            entries.select(better),
-        )
-        weight = entries.rows - self.prior[entries.value] * entries.of
-        order = np.lexsort((-weight, -entries.rows / entries.of, -rank, column))
-        new = np.flatnonzero(changes(column[order]))
+        better = np.flatnonzero((after > 0) & (rank >= self._floor()[column]))
+        some = entries.select(better)
+        weight = some.rows - self.prior[some.value] * some.of
+        order = np.lexsort((-weight, -some.rows / some.of, -rank[better], column[better]))
+        new = np.flatnonzero(changes(column[better[order]]))
         place = np.arange(len(order)) - np.repeat(new, np.diff(np.append(new, len(order))))
-        kept = order[place < MOST_FACTS]
+        kept = better[order[place < MOST_FACTS]]
         some = entries.select(kept)
-        self._hold(
-            _Candidates(np.full(len(kept), number), first[some.cell], *some[1:], after[kept])
-        )
+        where = np.full(len(kept), number), first[some.cell]
+        self._hold(_Candidates(*where, *some[1:], after[kept], by_chance[kept]))
 
     def _floor(self) -> IntArray:
         """Return per column the least rank a fact must have to be among the worst."""
@@ -678,7 +704,8 @@ class _Search:
     def _hold(self, some: _Candidates) -> None:
         self.candidates.append(some)
         column = self.table.column_of[some.value]
-        np.add.at(self.held, (column, _coarse_rank(some.level, some.rows, some.of)), 1)
+        rank = _coarse_rank(some.level, some.by_chance, some.rows, some.of)
+        np.add.at(self.held, (column, rank), 1)
 
     def results(self) -> dict[str, TellingFacts]:
         """Return what all sets together tell of each column."""
@@ -695,7 +722,7 @@ class _Search:
                 mine = np.flatnonzero(table.column_of[shown.value] == at)
                 some = [_Candidates(*(each[i] for each in shown)) for i in mine.tolist()]
                 worst = _minimal(
-                    sorted(((self._fact(one), one) for one in some), key=lambda x: _rank(x[0]))
+                    sorted(((self._fact(one), one) for one in some), key=lambda x: rank_fact(x[0]))
                 )
             # In large tables looking for further values takes a while for each fact.
             more = 1 if len(table.counts) > _MANY else MOST_FACTS
@@ -703,12 +730,19 @@ class _Search:
                 name,
                 levels.astype(np.int64),
                 before > levels,
+                self._beyond_chance(at, lone),
                 tuple(
                     self._with_more(fact, one) if place < more else fact
                     for place, (fact, one) in enumerate(worst)
                 ),
             )
         return found
+
+    def _beyond_chance(self, column: int, lone: IntArray) -> IntArray:
+        """Return the levels of those facts about a column that chance does not explain."""
+        sure = np.where(self.lone_levels == self.lone_before, self.lone_levels, 0)
+        levels: IntArray = np.maximum(self.beyond[column], sure[lone]).astype(np.int64)
+        return levels
 
     def _fact(self, one: _Candidates) -> Fact:
         table, known = self.table, self.sets[int(one.known)]
@@ -722,6 +756,7 @@ class _Search:
             int(one.of),
             float(self.prior[one.value]),
             Level(int(one.level)),
+            bool(one.by_chance),
         )
 
     def _with_more(self, fact: Fact, one: _Candidates) -> Fact:
@@ -763,9 +798,9 @@ def _minimal(facts: Sequence[tuple[Fact, _Candidates]]) -> list[tuple[Fact, _Can
     return kept
 
 
-def _coarse_rank(level: IntArray, rows: IntArray, of: IntArray) -> IntArray:
-    """Return how bad facts are: by level, whether they are certain, and of more than one person."""
-    rank: IntArray = 4 * level + 2 * (rows == of) + (of > 1)
+def _coarse_rank(level: IntArray, by_chance: BoolArray, rows: IntArray, of: IntArray) -> IntArray:
+    """Return how bad facts are: by level, chance, certainty, and whether one person is meant."""
+    rank: IntArray = 8 * level + 4 * ~by_chance + 2 * (rows == of) + (of > 1)
     return rank
 
 

@@ -1,7 +1,7 @@
 """Findings on a published table: networks, their tables, rules, and what to do about them."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -19,9 +19,10 @@ from sfumato.content import (
     Table,
 )
 from sfumato.counts import FrequencySet, sums
+from sfumato.harm import HarmRule, Level
 from sfumato.leaks.breach import listing, show_value
+from sfumato.leaks.facts import MOST_FACTS, Fact, Facts, find_facts, rank_fact
 from sfumato.leaks.rules import (
-    Fact,
     Rule,
     WantedKnowledge,
     merge_rules,
@@ -40,9 +41,9 @@ from sfumato.networks import (
     probability_of,
     tables_of,
 )
-from sfumato.policy import RiskLevels
-from sfumato.text import text_or_none
-from sfumato.typing import BoolArray, Progress, Value, silent
+from sfumato.policy import RiskLevels, harm_rule
+from sfumato.text import join_words, text_or_none
+from sfumato.typing import BoolArray, IntArray, Progress, Value, silent
 
 
 @dataclass(frozen=True)
@@ -108,10 +109,21 @@ class Advice:
 def advise(
     counts: FrequencySet,
     leaks: Sequence[Rule],
+    facts: Sequence[Fact],
+    exposed: BoolArray,
     quasi_identifiers: Sequence[str],
     sensitive: Sequence[str],
 ) -> Advice:
-    """Turn rules that reveal something into advice."""
+    """Turn rules and facts that reveal something into advice.
+
+    Args:
+        counts: The table.
+        leaks: Rules that reveal a sensitive value.
+        facts: Facts that start from sensitive values.
+        exposed: The combinations of the people they expose.
+        quasi_identifiers: The columns that make up classes.
+        sensitive: The columns that must not be learned about a person.
+    """
     decouple: set[str] = set()
     generalise: set[str] = set()
     for rule in leaks:
@@ -121,17 +133,18 @@ def advise(
             decouple |= {*inside, rule.told.name}
         else:
             generalise.add(rule.told.name)
+    for fact in facts:
+        decouple |= {name for name, _ in (*fact.known, fact.told) if name in sensitive}
     return Advice(
         tuple(name for name in sensitive if name in decouple),
         tuple(name for name in sensitive if name in generalise),
-        _vulnerable(counts, leaks, quasi_identifiers),
+        _vulnerable(counts, exposed, quasi_identifiers),
     )
 
 
 def _vulnerable(
-    counts: FrequencySet, leaks: Sequence[Rule], quasi_identifiers: Sequence[str]
+    counts: FrequencySet, hit: BoolArray, quasi_identifiers: Sequence[str]
 ) -> tuple[Vulnerable, ...]:
-    hit = _exposed_by(leaks, counts)
     classes = counts.group_by(quasi_identifiers)
     sizes = sums(classes.of_item, counts.rows, classes.n)
     people = sums(classes.of_item, counts.rows * hit, classes.n)
@@ -222,6 +235,12 @@ class Findings(Showable):
     notes: tuple[str, ...] = ()
     """What could not be looked at, and why."""
 
+    secrecy: Mapping[str, IntArray | None] = field(default_factory=dict)
+    """Per sensitive column, how much each value is a secret; None if all are ordinary."""
+
+    dealt: bool = False
+    """Whether the rows were dealt out by chance, because the release is decoupled."""
+
     @cached_property
     def tables(self) -> Mapping[str, Mapping[str, ConditionalTable]]:
         """The conditional probability tables of each network, by child."""
@@ -244,14 +263,40 @@ class Findings(Showable):
                 alpha=self.alpha,
                 support=self.support,
                 levels=self.levels,
+                secrecy=self.secrecy,
             )
         ]
         return tuple(rank_rules(merge_rules(found)))
 
     @property
     def leaks(self) -> tuple[Rule, ...]:
-        """The rules that reveal a sensitive value."""
-        return tuple(rule for rule in self.rules if rule.reveals)
+        """The rules that reveal a sensitive value, to the harm of a person."""
+        return tuple(rule for rule in self.rules if rule.reveals and rule.people)
+
+    @cached_property
+    def counted_facts(self) -> Facts | None:
+        """What sensitive values tell about others, counted exactly; None without rows to count."""
+        if self.dealt or not self.counts.total:
+            return None
+        return find_facts(
+            self.counts,
+            self.quasi_identifiers,
+            self.sensitive,
+            rule=harm_rule(self.levels),
+            secrecy=self.secrecy,
+        )
+
+    @property
+    def harmful_facts(self) -> list[Fact]:
+        """The worst facts that harm highly, with more than alpha, and that are no chance."""
+        facts = self.counted_facts
+        if facts is None:
+            return []
+        return [
+            fact
+            for fact in facts.worst(most=MOST_FACTS * len(self.sensitive))
+            if fact.level >= Level.HIGH and not fact.by_chance and fact.posterior > self.alpha
+        ]
 
     @property
     def restatements(self) -> tuple[Rule, ...]:
@@ -288,15 +333,24 @@ class Findings(Showable):
         return probability_of(self.network, self.tables["all"], row)
 
     def facts(self, *, size: int = 3) -> list[Fact]:
-        """Find the smallest sets of facts that pin a sensitive value above alpha.
+        """Find what pins a sensitive value above alpha, to the harm of a person; worst first.
+
+        What one or two sensitive values tell, with the class or alone, is counted without a
+        smallest support, and the worst facts of each column are given. Beside them stand the
+        smallest sets of values of any columns that enough rows support.
 
         Args:
-            size: Most columns an adversary knows something of.
+            size: Most columns an adversary knows something of, beside the class.
         """
+        facts, rule = self.counted_facts, harm_rule(self.levels)
+        exact = [] if facts is None else facts.worst(most=MOST_FACTS * len(self.sensitive))
+        found = {
+            (frozenset(fact.known), fact.told): fact
+            for fact in exact
+            if fact.posterior > self.alpha
+        }
         everything = (*self.quasi_identifiers, *self.sensitive)
-        found = [
-            fact
-            for told in self.sensitive
+        for told in self.sensitive:
             for fact in minimal_knowledge(
                 self.counts,
                 told,
@@ -304,9 +358,23 @@ class Findings(Showable):
                 alpha=self.alpha,
                 support=self.support,
                 size=size,
-            )
-        ]
-        return sorted(found, key=lambda fact: (-fact.people, len(fact.known), str(fact)))
+            ):
+                judged = replace(fact, level=self._level(fact, rule))
+                if judged.level:
+                    found.setdefault((frozenset(fact.known), fact.told), judged)
+        return sorted(found.values(), key=rank_fact)
+
+    def _level(self, fact: Fact, rule: HarmRule) -> Level:
+        name, value = fact.told
+        secrecy = self.secrecy.get(name)
+        code = self.counts.column(name).values.index(value)
+        judged = rule.judge(
+            np.array([fact.prior]),
+            np.array([fact.posterior]),
+            self.counts.total,
+            secrecy=None if secrecy is None else secrecy[[code]],
+        )
+        return Level(int(judged.levels[0]))
 
     def most_wanted(self, *, size: int = 2) -> list[WantedKnowledge]:
         """For each class, find what an adversary would most want to know of its people.
@@ -320,11 +388,19 @@ class Findings(Showable):
             self.sensitive,
             alpha=self.alpha,
             size=size,
+            rule=harm_rule(self.levels),
         )
 
     def advice(self) -> Advice:
         """Return which columns to decouple, and which classes to generalise further."""
-        return advise(self.counts, self.leaks, self.quasi_identifiers, self.sensitive)
+        return advise(
+            self.counts,
+            self.leaks,
+            self.harmful_facts,
+            self._exposed,
+            self.quasi_identifiers,
+            self.sensitive,
+        )
 
     def to_dict(self, *, entries: int | None = 20) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold.
@@ -350,27 +426,46 @@ class Findings(Showable):
                 for name, network in self.networks.items()
             },
             "rules": [rule.to_dict(entries) for rule in self.rules],
+            "facts": [fact.to_dict() for fact in self.harmful_facts],
+            "exposed": self.exposed,
+            "level": str(self.level),
             "advice": self.advice().to_dict(),
         }
 
+    @cached_property
+    def _exposed(self) -> BoolArray:
+        """Which combinations a rule that reveals something is true of, or a fact is about."""
+        exposed = _exposed_by(self.leaks, self.counts)
+        if self.harmful_facts and self.counted_facts is not None:
+            exposed |= self.counted_facts.harmful
+        return exposed
+
     @property
     def exposed(self) -> int:
-        """The number of people about whom a rule that reveals something is true."""
-        return int(self.counts.rows[_exposed_by(self.leaks, self.counts)].sum())
+        """The number of people whom a rule or a fact tells something about, to their harm."""
+        return int(self.counts.rows[self._exposed].sum())
+
+    @property
+    def level(self) -> Level:
+        """The level of the worst that is told about any person."""
+        worst = max((int(rule.harm.max(initial=0)) for rule in self.leaks), default=0)
+        return max([Level(worst), *(fact.level for fact in self.harmful_facts)])
 
     @property
     def headline(self) -> str:
-        """The number of rules that reveal something, and of people concerned."""
+        """The number of rules that reveal something, what facts tell, and of people concerned."""
+        told = {fact.told[0]: None for fact in self.harmful_facts}
+        facts = f", and facts tell {join_words([*told])}" if told else ""
         return (
             f"{len(self.leaks)} rules reveal a sensitive value with more than "
-            f"{self.alpha:g}: {self.exposed} of {self.counts.total} people"
+            f"{self.alpha:g}{facts}: {self.exposed} of {self.counts.total} people"
         )
 
     def content(self, *, size: int | None = None) -> Content:
         """Return what leaks, what only restates the generalisation, and what to do.
 
         Args:
-            size: Most columns that are known, for facts; None looks for none.
+            size: Most columns that are known, for facts; None shows those that harm most.
         """
         parts: list[Part] = []
         if self.leaks:
@@ -384,8 +479,9 @@ class Findings(Showable):
                     + (" …" if len(self.restatements) > _MOST_ENTRIES else "")
                 )
             )
-        if size is not None and (facts := self.facts(size=size)):
-            parts.append(_facts_table(facts))
+        facts = self.harmful_facts if size is None else self.facts(size=size)
+        if facts:
+            parts.append(facts_table(facts))
         parts.append(Sentence(str(self.advice())))
         return Content(self.headline, tuple(parts), remarks=tuple(f"Note: {n}" for n in self.notes))
 
@@ -435,11 +531,12 @@ def _entries_table(rules: Sequence[Rule]) -> Table:
     return Table.of("", heads, rows)
 
 
-def _facts_table(facts: Sequence[Fact]) -> Table:
+def facts_table(facts: Sequence[Fact]) -> Table:
+    """Return one line per fact."""
     rows = [
         (
             listing(fact.known) or "nothing",
-            listing((fact.told,)),
+            listing((fact.told, *fact.also)),
             Share(fact.posterior),
             Share(fact.prior),
             fact.people,

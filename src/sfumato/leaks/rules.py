@@ -1,19 +1,23 @@
 """Rules and facts: what knowing some columns of a published table tells about another.
 
-Rules follow the networks that were learned (Algorithm 1); facts are looked for value by value,
-the smallest sets first.
+Rules follow the networks that were learned (Algorithm 1); facts with some rows behind them are
+looked for value by value, the smallest sets first. `sfumato.leaks.facts` counts those that need
+none.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import combinations
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet, group, sums
+from sfumato.harm import HarmRule, Level, Secrecy
+from sfumato.leaks.facts import Fact
 from sfumato.networks import ConditionalTable, Network, conditional_table
-from sfumato.policy import RiskLevels
+from sfumato.policy import RiskLevels, harm_rule
 from sfumato.text import percent, text_or_none
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
 
@@ -80,11 +84,26 @@ class Rule:
     """Whether what is told is sensitive; else the rule restates the generalisation."""
 
     levels: RiskLevels = field(default_factory=RiskLevels)
+    secrecy: IntArray | None = None
+    """How much each value of what is told is a secret; None if all are ordinary."""
+
+    @cached_property
+    def harm(self) -> IntArray:
+        """How much each entry harms the people it is true of, by the one rule: a `Level`."""
+        e = self.entries
+        levels = harm_rule(self.levels).levels(e.prior, e.posterior)
+        if self.secrecy is None:
+            return levels
+        # A missing value is the last code, and nothing to hide.
+        secrecy = np.append(self.secrecy, int(Secrecy.ORDINARY))[e.value]
+        raised = np.minimum(levels + (levels > 0), int(Level.VERY_HIGH))
+        levels = np.where(secrecy == Secrecy.SECRET, raised, levels)
+        return np.where(secrecy == Secrecy.HARMLESS, 0, levels)
 
     @property
     def people(self) -> int:
-        """The number of people it exposes: it is true of them, and says more than was known."""
-        return int(self.entries.rows[self.entries.tells].sum())
+        """The number of people it exposes: it is true of them, and harms them."""
+        return int(self.entries.rows[self.harm > 0].sum())
 
     @property
     def strongest(self) -> float:
@@ -93,8 +112,8 @@ class Rule:
 
     @property
     def level(self) -> str:
-        """The risk level of its strongest entry."""
-        return self.levels.of(self.strongest)
+        """The level of the entry that harms most."""
+        return str(Level(int(self.harm.max(initial=0))))
 
     @property
     def least_support(self) -> int:
@@ -104,8 +123,7 @@ class Rule:
     def matches(self, counts: FrequencySet) -> BoolArray:
         """Return which combinations of a table are among the people it exposes."""
         names = [*(column.name for column in self.known), self.told.name]
-        tells = self.entries.tells
-        mine = np.vstack([self.entries.known, self.entries.value])[:, tells]
+        mine = np.vstack([self.entries.known, self.entries.value])[:, self.harm > 0]
         theirs = np.array([counts.codes_of(name) for name in names])
         sizes = [len(counts.column(name).values) for name in names]
         both = group(list(np.hstack([mine, theirs])), sizes)
@@ -117,10 +135,10 @@ class Rule:
     def top_entries(self, most: int | None = None) -> list[dict[str, Any]]:
         """Return its entries as plain values, those that expose most people first.
 
-        Those that tell less than was known before come last.
+        Those that harm no person come last.
         """
         e = self.entries
-        order = np.lexsort((np.arange(len(e)), -e.posterior, -e.rows, ~e.tells))[:most]
+        order = np.lexsort((np.arange(len(e)), -e.posterior, -e.rows, self.harm == 0))[:most]
         return [
             {
                 "known": {
@@ -133,7 +151,7 @@ class Rule:
                 "prior": float(e.prior[i]),
                 "posterior": float(e.posterior[i]),
                 "lift": float(e.lift[i]),
-                "level": self.levels.of(float(e.posterior[i])),
+                "level": str(Level(int(self.harm[i]))),
             }
             for i in order.tolist()
         ]
@@ -170,6 +188,7 @@ def rules_of(
     alpha: float = 0.5,
     support: int = 5,
     levels: RiskLevels | None = None,
+    secrecy: Mapping[str, IntArray | None] | None = None,
 ) -> list[Rule]:
     """Find the rules of a network that tell something with more than `alpha`.
 
@@ -187,13 +206,14 @@ def rules_of(
         alpha: What a probability must exceed.
         support: Fewest rows with the known values; unseen combinations never count.
         levels: The risk levels.
+        secrecy: Per column the secrecy of each known value; None for ordinary ones.
 
     Example:
-        >>> rows = [("30s", "flu")] * 4 + [("30s", "gout")] + [("40s", "flu")] * 5
+        >>> rows = [("30s", "flu")] * 4 + [("30s", "gout")] * 6 + [("40s", "flu")] * 5
         >>> counts = FrequencySet.from_rows(["age", "ill"], rows)
         >>> [rule] = rules_of(counts, Network.of(["age", "ill"], [("age", "ill")]), alpha=0.9)
         >>> print(rule)
-        age → ill: up to 100 % (very high), 5 people
+        age → ill: up to 100 % (high), 5 people
     """
     found: list[Rule] = []
 
@@ -212,6 +232,7 @@ def rules_of(
             against_arrow=against,
             reveals=told in sensitive,
             levels=levels or RiskLevels(),
+            secrecy=(secrecy or {}).get(told),
         )
 
     for child in network.columns:
@@ -287,51 +308,6 @@ def rank_rules(rules: Sequence[Rule]) -> list[Rule]:
 
 _Progress: TypeAlias = Callable[[int, int | None], None]
 """Called with the sets of columns looked at so far, and how many there may be."""
-
-
-@dataclass(frozen=True)
-class Fact:
-    """Known values of a person that tell another value with more than alpha.
-
-    No part of `known` would do.
-    """
-
-    known: tuple[tuple[str, Value], ...]
-    """Columns and the values known."""
-
-    told: tuple[str, Value]
-    people: int
-    """How many rows have all of it."""
-
-    support: int
-    """How many rows have the known values."""
-
-    prior: float
-
-    @property
-    def posterior(self) -> float:
-        """The probability of the value once the others are known."""
-        return self.people / self.support
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values that JSON can hold."""
-        return {
-            "known": {name: text_or_none(value) for name, value in self.known},
-            "told": {self.told[0]: text_or_none(self.told[1])},
-            "people": self.people,
-            "support": self.support,
-            "prior": self.prior,
-            "posterior": self.posterior,
-        }
-
-    def __str__(self) -> str:
-        known = (
-            ", ".join(f"{name}={text_or_none(value)}" for name, value in self.known) or "nothing"
-        )
-        return (
-            f"{known} → {self.told[0]}={text_or_none(self.told[1])}: {percent(self.posterior)} "
-            f"of {self.support} people (before: {percent(self.prior)})"
-        )
 
 
 def minimal_knowledge(
@@ -481,6 +457,7 @@ def most_wanted(
     *,
     alpha: float = 0.5,
     size: int = 2,
+    rule: HarmRule | None = None,
 ) -> list[WantedKnowledge]:
     """For each class find the few columns that pin most of its people's sensitive values.
 
@@ -494,6 +471,7 @@ def most_wanted(
         sensitive: The columns that may be known, or be told.
         alpha: What a probability must exceed.
         size: Most columns known besides the class.
+        rule: What harms; None counts whatever exceeds alpha.
 
     Example:
         >>> rows = [("A", "state", "single")] * 2 + [("A", "private", "single")]
@@ -515,8 +493,9 @@ def most_wanted(
             break
         rest = FrequencySet(counts.columns, counts.codes[:, left], counts.rows[left])
         for told in sensitive:
+            pinned = _Pinned(counts, told, alpha, rule)
             for columns in combinations([s for s in sensitive if s != told], n):
-                people = _count_pinned(rest, classes.of_item[left], classes.n, columns, told, alpha)
+                people = pinned.count(rest, classes.of_item[left], classes.n, columns)
                 better = people > best
                 best[better] = people[better]
                 chosen[better] = len(choice)
@@ -529,21 +508,32 @@ def most_wanted(
     return found
 
 
-def _count_pinned(
-    counts: FrequencySet,
-    of_item: IntArray,
-    n: int,
-    columns: Sequence[str],
-    told: str,
-    alpha: float,
-) -> IntArray:
-    """Count the people of each class whose value is pinned by the class and some columns."""
-    sizes = [n, *(len(counts.column(name).values) for name in columns)]
-    groups = group([of_item, *(counts.codes_of(name) for name in columns)], sizes)
-    behind = sums(groups.of_item, counts.rows, groups.n)
-    value, values = counts.codes_of(told), counts.column(told).values
-    cells = group([groups.of_item, value], [groups.n, len(values)])
-    rows = sums(cells.of_item, counts.rows, cells.n)
-    known = np.array([v is not None for v in values])[value[cells.first]]
-    pinned = known & (rows > alpha * behind[groups.of_item[cells.first]])
-    return sums(of_item[cells.first[pinned]], rows[pinned], n)
+@dataclass(frozen=True, eq=False)
+class _Pinned:
+    """Counts the people of each class whose value is pinned by the class and some columns."""
+
+    counts: FrequencySet
+    told: str
+    alpha: float
+    rule: HarmRule | None
+
+    def count(
+        self, counts: FrequencySet, of_item: IntArray, n: int, columns: Sequence[str]
+    ) -> IntArray:
+        """Count them among the rest of the table that is left."""
+        sizes = [n, *(len(counts.column(name).values) for name in columns)]
+        groups = group([of_item, *(counts.codes_of(name) for name in columns)], sizes)
+        behind = sums(groups.of_item, counts.rows, groups.n)
+        value, values = counts.codes_of(self.told), counts.column(self.told).values
+        cells = group([groups.of_item, value], [groups.n, len(values)])
+        rows = sums(cells.of_item, counts.rows, cells.n)
+        told, of = value[cells.first], behind[groups.of_item[cells.first]]
+        known = np.array([v is not None for v in values])[told]
+        pinned = known & (rows > self.alpha * of)
+        if self.rule is not None:
+            pinned &= self.rule.levels(self._shares[told], rows / of) > 0
+        return sums(of_item[cells.first[pinned]], rows[pinned], n)
+
+    @cached_property
+    def _shares(self) -> FloatArray:
+        return self.counts.value_counts(self.told) / max(self.counts.total, 1)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sfumato.adversary.target import secrecy_of
 from sfumato.content import save_text
 from sfumato.decouplings.base import Kind
 from sfumato.drawing import heatmap_svg, network_svg
@@ -43,9 +44,10 @@ def detect(  # noqa: PLR0913 - all but one have a default and are named
     prior: float = 0.0,
     progress: Progress | None = None,
 ) -> Findings:
-    """Learn Bayesian networks on a table and report the rules an adversary can use.
+    """Learn Bayesian networks on a table and report the rules and facts an adversary can use.
 
-    Give a release, or any table with its roles: by a policy, or column by column.
+    Give a release, or any table with its roles: by a policy, or column by column. Rules are
+    learned and need support; facts about sensitive values are counted exactly, and need none.
 
     Promises: every figure is a fact of the rows that are given; nothing is drawn at random. Of
     a decoupled release there are no rows: it is looked at as one of the tables that fit it,
@@ -104,6 +106,10 @@ def detect(  # noqa: PLR0913 - all but one have a default and are named
         levels=levels or release.risk_levels,
         prior=prior,
         notes=fit.notes,
+        secrecy=secrecy_of(
+            release.policy, {name: counts.column(name).known for name in release.sensitive}
+        ),
+        dealt=release.kind is not Kind,
     )
 
 

@@ -10,8 +10,9 @@ import numpy as np
 
 from sfumato.content import Content, Heading, Part, Share, Showable, Table
 from sfumato.errors import InfeasibleError, InputError, require_int
+from sfumato.harm import Level
 from sfumato.leaks import Findings
-from sfumato.leaks.findings import rules_table
+from sfumato.leaks.findings import facts_table, rules_table
 from sfumato.partition import Partitioner
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.recode.deciding import count_population, counted_columns, decide, with_findings
@@ -23,6 +24,7 @@ from sfumato.tables import DatabaseTable, open_table
 from sfumato.tasks.anonymize import make_release
 from sfumato.tasks.decouple import decouple
 from sfumato.tasks.detect import detect
+from sfumato.text import join_words
 from sfumato.typing import Progress, silent
 from sfumato.verifier import Verdict
 
@@ -83,7 +85,7 @@ class Step:
 
     @property
     def exposed(self) -> int:
-        """The number of people a rule tells the truth about."""
+        """The number of people whom a rule or a fact tells something about, to their harm."""
         return self.findings.exposed
 
     def to_dict(self) -> dict[str, Any]:
@@ -92,7 +94,9 @@ class Step:
             "action": self.action,
             "why": self.why,
             "rules": len(self.findings.leaks),
+            "facts": len(self.findings.harmful_facts),
             "exposed": self.exposed,
+            "level": str(self.findings.level),
         }
 
 
@@ -111,20 +115,28 @@ class ProtectedRelease(Showable):
         return self.steps[-1].findings
 
     @property
+    def holds(self) -> bool:
+        """Whether nothing that harms a person very highly is left, as far as was looked."""
+        return self.findings.level < Level.VERY_HIGH
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """Facts that deserve a second look before publishing."""
-        left = self.findings.leaks
+        rules, facts = self.findings.leaks, self.findings.harmful_facts
+        what = [f"{len(rules)} rules"] if rules else []
+        what += [f"facts such as {facts[0]}"] if facts else []
         still = (
-            f"{len(left)} rules still reveal a sensitive value to {self.steps[-1].exposed} people: "
-            "see the findings"
+            f"{join_words(what)} still reveal a sensitive value of {self.steps[-1].exposed} people "
+            f"(level {self.findings.level}): see the findings"
         )
-        more = [text for text in (self.blocked, still if left else "") if text]
+        more = [text for text in (self.blocked, still if what else "") if text]
         return (*self.release.warnings, *more)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold."""
         return {
             "release": self.release.to_dict(),
+            "holds": self.holds,
             "steps": [step.to_dict() for step in self.steps],
             "findings": self.findings.to_dict(),
             "warnings": list(self.warnings),
@@ -135,11 +147,14 @@ class ProtectedRelease(Showable):
         rows = []
         for step in self.steps:
             share = Share(step.exposed / max(step.findings.counts.total, 1))
-            rows.append((step.action, step.why, len(step.findings.leaks), step.exposed, share))
-        heads = ("step", "why", "rules", "people exposed", Heading("share", bar=20))
+            found = len(step.findings.leaks), len(step.findings.harmful_facts)
+            rows.append((step.action, step.why, *found, step.exposed, share))
+        heads = ("step", "why", "rules", "facts", "people exposed", Heading("share", bar=20))
         parts: list[Part] = [Table.of("", heads, rows, most=None)]
         if self.findings.leaks:
             parts.append(rules_table(self.findings.leaks))
+        if self.findings.harmful_facts:
+            parts.append(facts_table(self.findings.harmful_facts))
         remarks = tuple(f"Warning: {warning}" for warning in self.warnings)
         people = f"{self.steps[-1].exposed} of {self.findings.counts.total} people"
         headline = f"{len(self.steps)} steps; {people} are exposed after the last one"
@@ -164,8 +179,8 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
 
     Where quasi-identifiers tell a sensitive value with more than `alpha`, those classes are
     generalised further, in several rounds if need be. Where sensitive columns tell about each
-    other, or generalising does not help, the table is decoupled. After each step it is looked
-    at again.
+    other, by a learned rule or by a fact about a few people, the table is decoupled. After each
+    step it is looked at again.
 
     Promises: what `anonymize` and `decouple` promise of the release that comes out, and that
     what is still found is told. Does not promise that nothing leaks in the end.
