@@ -34,6 +34,7 @@ from sfumato.errors import (
 from sfumato.harm import HarmRule
 from sfumato.policy import Acceptance, GivenPolicy, Policy, RiskLevels, Tolerance, policy_of
 from sfumato.releases.opening import Published, open_release
+from sfumato.releases.people import require_people
 from sfumato.tables import open_table
 from sfumato.text import join_words
 from sfumato.verifier import Check, Verdict
@@ -357,6 +358,8 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     if people is not None:
         require_int("people", people, at_least=0)
     release = open_release(what, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
+    if policy is not None and release.is_plain:
+        require_people(release.table, policy)
     verdict = release.recompute(population)
     _require_something(attacks, verdict, policy)
     try:
