@@ -358,9 +358,9 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     if people is not None:
         require_int("people", people, at_least=0)
     release = open_release(what, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
+    verdict = release.recompute(population)
     if policy is not None and release.is_plain:
         require_people(release.table, policy)
-    verdict = release.recompute(population)
     _require_something(attacks, verdict, policy)
     try:
         if release.manifest is not None and not release.manifest.rows.published:
