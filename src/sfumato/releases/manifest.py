@@ -437,15 +437,13 @@ class Manifest:
 
 _TABLE_KEYS = (
     *("format", "sfumato", "columns", "rows", "missing", "models", "loss", "losses", "classes"),
-    *("method", "search", "hierarchies", "risk_levels", "accepted", "reproducible", "versions"),
-    *("method", "search", "hierarchies", "risk_levels", "person", "reproducible", "versions"),
-    *("notes", "files", "table"),
+    *("method", "search", "hierarchies", "risk_levels", "accepted", "person", "reproducible"),
+    *("versions", "notes", "files", "table"),
 )
 _DECOUPLED_KEYS = (
     *("format", "sfumato", "kind", "columns", "group", "count", "rows", "missing", "models"),
-    *("method", "search", "hierarchies", "risk_levels", "accepted", "person", "reproducible"),
-    "versions",
-    *("versions", "files"),
+    *("classes", "hierarchies", "risk_levels", "accepted", "person", "left_out", "notes"),
+    *("reproducible", "versions", "files"),
 )
 _INCREMENT_KEYS = (
     *("format", "sfumato", "kind", "increment", "columns", "rows", "missing", "models", "classes"),
@@ -542,8 +540,8 @@ def build_manifest(
         search=None if decision.search is None else SearchRecord(**decision.search),
         hierarchies=_distances(policy, decision),
         risk_levels=policy.risk_levels.to_plain(),
-    *("classes", "hierarchies", "risk_levels", "accepted", "person", "left_out", "notes"),
-    "reproducible",
+        accepted=accepted_in(policy),
+        person=rows_of_people(policy),
         reproducible=reproducible,
         notes=tuple(notes) or None,
     )
@@ -552,6 +550,8 @@ def build_manifest(
 def accepted_in(policy: Policy) -> tuple[Mapping[str, Any], ...] | None:
     """Return the findings that a policy accepts, as manifests state them."""
     return tuple(each.to_plain() for each in policy.accept) or None
+
+
 def rows_of_people(policy: Policy) -> dict[str, str] | None:
     """Return why a policy means rows and not people, as manifests say it; None if it does not."""
     reason = None if policy.person is None else policy.person.rows
