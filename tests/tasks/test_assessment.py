@@ -33,7 +33,7 @@ def test_one_class_in_which_all_have_the_same_is_a_no_though_every_promise_holds
     assert outcome.worst[0].believed == "ill = hiv"
     [reason] = found.why
     assert reason.startswith("who knows the age of a person learns ill, for 8 of 16 people (")
-    assert "for example age=4* (8): ill = hiv, 50 % before, 100 % after. Promise" in reason
+    assert "for example age=4* (8): ill = hiv, 50 % before, 100 % after. Limit its" in reason
 
 
 def test_how_many_may_be_at_risk_is_the_policys_or_the_callers():
@@ -163,7 +163,7 @@ def test_what_two_releases_tell_together_is_found():
     outcome = sf.verify(new, earlier=old).attack("composition")
     assert outcome.people == 1
     assert sf.verify(new).attack("composition").note == (
-        "there is no release before this one to compare with"
+        "no release of the same people before this one was named; if there is one, give it (--earlier)"
     )
     with pytest.raises(ParameterError, match=r"earlier must be a release decoupled by break-merge"):
         sf.verify(new, earlier=first)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from sfumato.attacks.base import ClassAttack, Finding, likeliest
+from sfumato.attacks.base import LIMIT_SHARE, ClassAttack, Finding, likeliest
 from sfumato.attacks.target import Target
 from sfumato.classes import EquivalenceClasses
 from sfumato.errors import require_text
@@ -40,9 +40,7 @@ class Homogeneity(ClassAttack):
     how: ClassVar[str] = (
         "Finds the person's class, in which everybody has the same value, and reads the value off."
     )
-    advice: ClassVar[str] = (
-        "Promise diversity: models: [{{model: probabilistic-l-diversity, column: {column}, l: 3}}]."
-    )
+    advice: ClassVar[str] = LIMIT_SHARE
 
     column: str
 
