@@ -63,6 +63,20 @@ def test_what_everybody_believes_anyway_puts_nobody_at_risk():
     assert sf.verify(pa.table({"age": ["3*"] * 4, "ill": ["flu"] * 4}), **ROLES).holds
 
 
+def test_what_everybody_in_a_table_has_is_told_by_being_in_it():
+    patients = pa.table({"age": ["3*"] * 60 + ["4*"] * 60, "ill": ["hiv"] * 120})
+    found = sf.verify(patients, **ROLES)
+    assert found.answer == "with care"
+    assert "everybody in the table has it" in found.why[0]
+
+    def with_values(**values):
+        columns = {"age": "quasi-identifier", "ill": {"role": "sensitive", **values}}
+        return sf.Policy(columns=columns, models=[sf.models.KAnonymity(4)])
+
+    assert sf.verify(patients, with_values(secret=["hiv"])).answer == "no"
+    assert sf.verify(patients, with_values(harmless=["hiv"])).answer == "yes"
+
+
 def test_attacks_can_be_chosen_or_left_out():
     found = sf.verify(leaky(), policy(), attacks=["linking"])
     assert {each.attack for each in found.attacks} == {"linking"}
@@ -163,7 +177,8 @@ def test_what_two_releases_tell_together_is_found():
     outcome = sf.verify(new, earlier=old).attack("composition")
     assert outcome.people == 1
     assert sf.verify(new).attack("composition").note == (
-        "no release of the same people before this one was named; if there is one, give it (--earlier)"
+        "no release of the same people before this one was named; if there is one, give it "
+        "(--earlier)"
     )
     with pytest.raises(ParameterError, match=r"earlier must be a release decoupled by break-merge"):
         sf.verify(new, earlier=first)
