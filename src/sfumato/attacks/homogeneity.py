@@ -67,7 +67,7 @@ class Homogeneity(ClassAttack):
     def _judge_constant(self, counts: ValueCounts, outcome: Outcome, code: int) -> Outcome:
         """Return the outcome for a column with one value: to be in the table is to have it.
 
-        How likely it was before, the table cannot say: it shows nobody else.
+        How likely it was before, the table cannot say: it shows no other people.
         """
         secrecy = counts.column.secrecy
         declared = Secrecy.ORDINARY if secrecy is None else Secrecy(int(secrecy[code]))
