@@ -6,7 +6,6 @@ from typing import ClassVar, Self
 import numpy as np
 
 from sfumato.attacks.base import (
-    LIMIT_SHARE,
     Beliefs,
     ClassAttack,
     Finding,
@@ -60,7 +59,9 @@ class Skewness(ClassAttack):
     how: ClassVar[str] = (
         "Finds the person's class and believes of them what is far commoner there than elsewhere."
     )
-    advice: ClassVar[str] = LIMIT_SHARE
+    advice: ClassVar[str] = (
+        "Promise closeness: models: [{{model: t-closeness, column: {column}, t: 0.3}}]."
+    )
 
     column: str
     gain: float = 0.25

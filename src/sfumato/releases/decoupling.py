@@ -29,7 +29,6 @@ from sfumato.releases.manifest import (
     accepted_in,
     paths_of,
     plain,
-    rows_of_people,
 )
 from sfumato.releases.opening import Published, PublishedTable
 from sfumato.releases.places import DecoupledTable
@@ -64,12 +63,10 @@ def describe_decoupled(
     roles |= dict.fromkeys(release.sensitive, Role.SENSITIVE)
     levels: Mapping[str, float] | None = None
     accepted: tuple[Mapping[str, Any], ...] | None = None
-    person: Mapping[str, str] | None = None
     if source is not None:
-        levels, accepted, person = source.risk_levels, source.accepted, source.person
+        levels, accepted = source.risk_levels, source.accepted
     elif release.policy is not None:
         levels, accepted = release.policy.risk_levels.to_plain(), accepted_in(release.policy)
-        person = rows_of_people(release.policy)
     return Manifest(
         kind=decoupling.name,
         columns=tuple(
@@ -88,7 +85,6 @@ def describe_decoupled(
         hierarchies=kept.hierarchies,
         risk_levels=levels,
         accepted=accepted,
-        person=person,
         # What else a private table has must not be told.
         left_out=LeftOut(() if source is None else columns_left_out(release), kept.dropped),
         notes=tuple(decoupling.notes),
