@@ -24,14 +24,19 @@ from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 MOST_FACTS = 5
 """The most facts that are kept as examples, for each column that is told."""
 
-BUDGET = 150_000_000
-"""The most cells that are looked at, of rows times columns: about two seconds."""
+BUDGET = 1_000_000_000
+"""The most work that is done, and for each combination more: about nanoseconds."""
 
-_OVERHEAD = 40_000
-"""What a set of known columns costs beside its cells, in cells."""
+_PER_ITEM = 2000
 
-_CHUNK = 4_000_000
-"""The most cells that are counted at once."""
+_COSTS = {False: (10, 1_000_000), True: (80, 3_000_000)}
+"""The work for one cell, a combination and a column, and for a set besides; with the class more."""
+
+_MOST_BINS = 2**17
+"""The most bins of counts for several columns at once; those of one column may be more."""
+
+_MANY_ITEMS = 40_000
+"""From so many combinations on, columns are gone through one by one."""
 
 _LIMIT = 0.01
 """How likely a table of independent columns may have a fact that chance does not explain."""
@@ -197,7 +202,7 @@ def find_facts(
     rule: HarmRule | None = None,
     secrecy: Mapping[str, IntArray | None] | None = None,
     known: Sequence[KnownColumns] | None = None,
-    budget: int = BUDGET,
+    budget: int | None = None,
 ) -> Facts:
     """Count what sensitive values, with a person's class or alone, tell about the others.
 
@@ -218,7 +223,8 @@ def find_facts(
         secrecy: Per column the secrecy of each known value; None for ordinary ones.
         known: What adversaries know; None tries each sensitive column and each two of them, with
             the class and without.
-        budget: The most cells that are looked at.
+        budget: The most work that is done, in about nanoseconds; None takes a second, and two
+            more for each million combinations.
 
     Example:
         >>> rows = [("A", "state", "single", "low")] * 2 + [("A", "own", "married", "low")]
@@ -234,6 +240,8 @@ def find_facts(
         return Facts(counts, {}, 0)
     table = _Table.of(counts, quasi_identifiers, sensitive, secrecy or {})
     sets = table.all_sets() if known is None else _require_sensitive(known, sensitive)
+    if budget is None:
+        budget = BUDGET + _PER_ITEM * len(counts)
     chosen, left = _choose_sets(table, sets, rule or HarmRule(), budget)
     search = _Search(table, rule or HarmRule(), chosen)
     for number in range(len(chosen)):
@@ -267,11 +275,15 @@ class _Entries(NamedTuple):
 
 
 class _Totals(NamedTuple):
-    """Rows of each cell whose value of a column is known."""
+    """Rows of some cells whose value of a column is known, two or more."""
 
     cell: IntArray
     column: IntArray
     of: IntArray
+
+    @classmethod
+    def nothing(cls) -> "_Totals":
+        return cls(*(np.zeros(0, dtype=np.int64) for _ in range(3)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,6 +305,9 @@ class _Table:
     """The column of each number."""
 
     secrecy: IntArray
+    missing: BoolArray
+    """Whether each column misses a value anywhere."""
+
     single: bool
     """Whether each combination has one row."""
 
@@ -326,8 +341,14 @@ class _Table:
             starts,
             np.repeat(np.arange(len(columns)), sizes),
             secret,
+            (values == starts[-1]).any(axis=1),
             bool((counts.rows == 1).all()),
         )
+
+    @property
+    def filled(self) -> IntArray:
+        """The columns in which any value is known."""
+        return np.flatnonzero(np.diff(self.starts))
 
     def sample(self, items: int) -> "_Table":
         """Keep about a number of combinations: those of some classes."""
@@ -354,53 +375,133 @@ class _Table:
         ]
 
     def count(
-        self, cell: IntArray, n: int, items: IntArray | None, columns: IntArray
-    ) -> tuple[_Entries, _Totals]:
-        """Count the values of some columns in each of n cells."""
+        self,
+        cell: IntArray,
+        n: int,
+        items: IntArray | None,
+        columns: IntArray,
+        bounds: FloatArray | None = None,
+        watched: BoolArray | None = None,
+    ) -> "_Counted":
+        """Count the values of some columns in each of n cells.
+
+        Args:
+            cell: The cell of each item.
+            n: The number of cells.
+            items: The items; None for all.
+            columns: The columns to count.
+            bounds: Per value the least share that is worth telling; None for any.
+            watched: The cells whose totals are asked for.
+        """
         rows = self.counts.rows if items is None else self.counts.rows[items]
-        step = max(1, _CHUNK // max(len(cell), 1))
-        found = []
-        for at in range(0, len(columns), step):
-            some = columns[at : at + step]
-            values = self.values[some] if items is None else self.values[some][:, items]
-            found.append(self._count(cell, values, rows, n))
-        entries, totals = zip(*found, strict=True)
+        nothing = _Entries(*(np.zeros(0, dtype=np.int64) for _ in range(4)))
+        if not len(columns) or not len(cell):
+            return _Counted(nothing, _Totals.nothing(), np.zeros(len(self.sensitive), np.int64))
+        found, at = [], 0
+        while at < len(columns):
+            last = at + 1
+            # As many columns at once as have a small table of counts: it stays in the cache.
+            while last < len(columns) and self._bins(n, columns[at : last + 1]) <= _MOST_BINS:
+                last += 1
+            some, at = columns[at:last], last
+            values = self.values[some[0] : some[-1] + 1]
+            if len(values) > len(some):
+                values = values[some - some[0]]
+            if items is not None:
+                values = values[:, items]
+            found.append(self._count(cell, values, rows, n, some, bounds, watched))
         if len(found) == 1:
-            return entries[0], totals[0]
-        return (
+            return found[0]
+        entries, totals, several = zip(*found, strict=True)
+        return _Counted(
             _Entries(*(np.concatenate(each) for each in zip(*entries, strict=True))),
             _Totals(*(np.concatenate(each) for each in zip(*totals, strict=True))),
+            np.sum(several, axis=0),
         )
 
+    def _bins(self, n: int, columns: IntArray) -> int:
+        return n * int(self.starts[columns[-1] + 1] - self.starts[columns[0]] + 1)
+
     def _count(
-        self, cell: IntArray, values: IntArray, rows: IntArray, n: int
-    ) -> tuple[_Entries, _Totals]:
-        missing = int(self.starts[-1])
-        low = int(values.min(initial=missing))
-        width = missing - low + 1
+        self,
+        cell: IntArray,
+        values: IntArray,
+        rows: IntArray,
+        n: int,
+        columns: IntArray,
+        bounds: FloatArray | None,
+        watched: BoolArray | None,
+    ) -> "_Counted":
+        low, high = int(self.starts[columns[0]]), int(self.starts[columns[-1] + 1])
+        width = high - low + 1
+        if self.missing[columns].any():
+            values = np.minimum(values, high)
         key = (values + (cell * width - low)).ravel()
         # Where no combination occurs twice, counting them is twice as fast as adding them up.
         weight = None if self.single else np.broadcast_to(rows, values.shape).ravel()
-        if n * width <= max(8 * len(key), 2**16):
-            dense = np.bincount(key, weights=weight, minlength=n * width)
-            keys = np.flatnonzero(dense)
-            added = dense[keys].astype(np.int64)
-        else:
+        if n * width > max(8 * len(key), 2**16):
             numbers = number_keys(key, n * width)
-            keys = numbers.keys
             added = np.bincount(numbers.of_item, weights=weight).astype(np.int64)
+            return self._collect(numbers.keys, added, width, low, bounds, watched)
+        dense = np.bincount(key, weights=weight, minlength=n * width).reshape(n, width)[:, :-1]
+        first = self.starts[columns] - low
+        of = np.add.reduceat(dense, first, axis=1) if len(first) > 1 else dense.sum(1)[:, None]
+        place = np.repeat(np.arange(len(first)), np.diff(np.append(first, width - 1)))
+        # Nothing but what may be telling is looked at more closely.
+        telling = dense > 0
+        if bounds is not None:
+            telling &= dense >= bounds[low:high] * of[:, place]
+        of_cell, value = np.nonzero(telling)
+        entries = _Entries(
+            of_cell,
+            value + low,
+            dense[telling].astype(np.int64),
+            of[of_cell, place[value]].astype(np.int64),
+        )
+        several = np.zeros(len(self.sensitive), dtype=np.int64)
+        several[columns] = (of > 1).sum(axis=0)
+        if watched is None:
+            return _Counted(entries, _Totals.nothing(), several)
+        mine = np.flatnonzero(watched)
+        here, which = np.nonzero(of[mine] > 1)
+        totals = _Totals(mine[here], columns[which], of[mine[here], which].astype(np.int64))
+        return _Counted(entries, totals, several)
+
+    def _collect(
+        self,
+        keys: IntArray,
+        rows: IntArray,
+        width: int,
+        low: int,
+        bounds: FloatArray | None,
+        watched: BoolArray | None,
+    ) -> "_Counted":
+        """Return the same from those keys alone that occur, where they are few among many."""
         of_cell, value = np.divmod(keys, width)
         known = value < width - 1
-        of_cell, value, added = of_cell[known], value[known] + low, added[known]
-        columns = len(self.sensitive)
-        place = of_cell * columns + self.column_of[value]
-        # Numbers rise with the column, so that entries of a cell and a column follow each other.
-        new = changes(place)
+        of_cell, value, rows = of_cell[known], value[known] + low, rows[known]
+        column = self.column_of[value]
+        # Values are numbered column by column: what belongs together follows each other.
+        new = changes(of_cell * len(self.sensitive) + column)
         at = np.cumsum(new) - 1
-        of = sums(at, added, int(new.sum()))
-        first = np.flatnonzero(new)
-        totals = _Totals(of_cell[first], self.column_of[value[first]], of)
-        return _Entries(of_cell, value, added, of[at]), totals
+        of = sums(at, rows, int(new.sum()))
+        entries = _Entries(of_cell, value, rows, of[at])
+        if bounds is not None:
+            entries = entries.select(rows >= bounds[value] * of[at])
+        several = np.bincount(column[new][of > 1], minlength=len(self.sensitive))
+        if watched is None:
+            return _Counted(entries, _Totals.nothing(), several)
+        kept = (of > 1) & watched[of_cell[new]]
+        return _Counted(entries, _Totals(of_cell[new][kept], column[new][kept], of[kept]), several)
+
+
+class _Counted(NamedTuple):
+    """What was counted in the cells of a set of known columns."""
+
+    entries: _Entries
+    totals: _Totals
+    several: IntArray
+    """Per column, how many cells have two rows or more with a known value."""
 
 
 class _Reference(NamedTuple):
@@ -448,26 +549,22 @@ class _Search:
     def __init__(self, table: _Table, rule: HarmRule, sets: Sequence[KnownColumns]) -> None:
         self.table, self.rule, self.sets = table, rule, sets
         n, width = len(table.sensitive), int(table.starts[-1])
-        every = np.arange(n)
+        every = table.filled
         nowhere = np.zeros(len(table.counts), dtype=np.int64)
-        whole, _ = table.count(nowhere, 1, None, every)
+        whole = table.count(nowhere, 1, None, every).entries
         total = sums(whole.value, whole.rows, width)
         known = sums(table.column_of, total, n)
         self.prior: FloatArray = total / np.maximum(known[table.column_of], 1)
         self.reference = {False: _Reference.of_cells(whole, width)}
         if any(one.with_class for one in sets):
-            classes, _ = table.count(table.class_id, table.classes, None, every)
+            classes = table.count(table.class_id, table.classes, None, every).entries
             self.reference[True] = _Reference.of_cells(classes, width)
         # Of very many classes some are enough to see whether more tell than chance would make.
         order = np.random.default_rng(0).permutation(table.classes)
         self.sampled = order < max(_MOST_CLASSES // n, 50)
         self.excused = table.counts.total >= FEWEST
-        self.levels = np.zeros(table.values.shape, dtype=np.int8)
-        self.before = np.zeros(table.values.shape, dtype=np.int8)
-        """The same without chance."""
-
-        self.beyond = np.zeros(table.values.shape, dtype=np.int8)
-        """The levels by what chance does not explain."""
+        self.state = np.zeros(table.values.shape, dtype=np.int16)
+        """Per column and item the levels reached: see `_thermometer`."""
 
         self.lone = np.zeros(table.values.shape, dtype=np.bool_)
         """Who is the only one of their class with what is known, by some set without a column."""
@@ -480,18 +577,30 @@ class _Search:
         # Each kind of knowledge has its part of what chance may do, and two tests share it.
         self.limits = {kind: _LIMIT / len({*kinds}) / kinds.count(kind) / 2 for kind in {*kinds}}
         secret = table.secrecy[:-1]
+        self.bounds = self._bounds(secret)
         raw = np.where(secret == Secrecy.HARMLESS, 0, rule.levels(self.prior, np.ones(width)))
         raised = np.minimum(raw + ((secret == Secrecy.SECRET) & (raw > 0)), int(Level.VERY_HIGH))
         # One person is all of one kind, whatever the columns have to do with each other.
         lowered = raised - (self.excused & (secret != Secrecy.SECRET) & (raised > 0))
         self.lone_before = np.append(raised, 0).astype(np.int8)
         self.lone_levels = np.append(lowered, 0).astype(np.int8)
+        pairs = zip(self.lone_levels.tolist(), self.lone_before.tolist(), strict=True)
+        self.lone_reached = np.array([_thermometer(*pair) for pair in pairs], dtype=np.int16)
+
+    def _bounds(self, secrecy: IntArray) -> FloatArray:
+        """Return the least belief of each level, per value; none is enough for a harmless one."""
+        levels = (Level.MODERATE, Level.HIGH, Level.VERY_HIGH)
+        least = np.stack([self.rule.least_belief(self.prior, level) for level in levels])
+        # A belief that is no gain is of no level, however likely.
+        least = np.maximum(least - 1e-12, np.nextafter(self.prior + 1e-12, 2))
+        found: FloatArray = np.where(secrecy == Secrecy.HARMLESS, 2.0, np.minimum(least, 2.0))
+        return found
 
     def look(self, number: int) -> int:
         """Count what a set of known columns tells of all others, and of how many people surely."""
         table, known = self.table, self.sets[number]
         at = [table.sensitive.index(name) for name in known.columns]
-        others = np.array([i for i in range(len(table.sensitive)) if i not in at], dtype=np.int64)
+        others = table.filled[~np.isin(table.filled, at)]
         items, cell, n = self._cells(at, with_class=known.with_class)
         if not len(others) or not len(cell):
             return 0
@@ -510,8 +619,9 @@ class _Search:
         first = np.empty(n, dtype=np.int64)
         first[cell] = np.arange(len(cell)) if items is None else items
         base = table.class_id[first] if known.with_class else np.zeros(n, dtype=np.int64)
-        entries, totals = table.count(cell, n, items, others)
-        entries, before, after = self._judge(entries, totals, base, known)
+        watched = self.sampled[base] if self.excused else None
+        counted = table.count(cell, n, items, others, self.bounds[0], watched)
+        entries, before, after = self._judge(counted, base, known)
         self._remember(entries, before, after, cell, n, items)
         self._choose(entries, before, after, first, number)
         return int(entries.of[(after == Level.VERY_HIGH) & (entries.of > 1)].sum())
@@ -536,17 +646,13 @@ class _Search:
         return items, numbers.of_item, numbers.n
 
     def _judge(
-        self, entries: _Entries, totals: _Totals, base: IntArray, known: KnownColumns
+        self, counted: _Counted, base: IntArray, known: KnownColumns
     ) -> tuple[_Entries, IntArray, IntArray]:
         """Return what harms, its level without chance, and with it."""
-        rule, secrecy = self.rule, self.table.secrecy
-        share = entries.rows / entries.of
-        likely = share >= min(rule.moderate, rule.high, rule.very_high) - 1e-12
-        likely &= secrecy[entries.value] != Secrecy.HARMLESS
-        entries, share = entries.select(likely), share[likely]
-        prior = self.prior[entries.value]
-        raw = rule.levels(prior, share)
-        entries, prior, raw = entries.select(raw > 0), prior[raw > 0], raw[raw > 0]
+        entries, secrecy = counted.entries, self.table.secrecy
+        # Bounds are looked up per value: judging each entry anew took half of the time.
+        raw = (entries.rows / entries.of >= self.bounds[:, entries.value]).sum(axis=0)
+        entries, raw = entries.select(raw > 0), raw[raw > 0]
         marked, population = self.reference[known.with_class].at(base[entries.cell], entries.value)
         if known.with_class:
             # What the class tells by itself is not for the known value to answer for.
@@ -565,12 +671,11 @@ class _Search:
         column = self.table.column_of[entries.value]
         limit = self.limits[len(known.columns), known.with_class]
         limit /= len(self.table.sensitive) - len(known.columns)
-        tests = sums(totals.column, (totals.of > 1).astype(np.int64), len(self.table.sensitive))
-        tests *= np.diff(self.table.starts)
+        tests = counted.several * np.diff(self.table.starts)
         explained = ~several | (surprise * tests[column] > limit)
         sure = (raw == Level.VERY_HIGH) & several
         if (explained & sure).any():
-            beyond = self._beyond(entries.select(sure), totals, base, known, limit)
+            beyond = self._beyond(entries.select(sure), counted.totals, base, known, limit)
             explained &= ~beyond[column] | ~several
         return entries, before, before - (explained & ~secret)
 
@@ -590,9 +695,9 @@ class _Search:
         n = len(self.table.sensitive)
         beyond = np.zeros(n, dtype=np.bool_)
         column = self.table.column_of[sure.value]
-        here, there = self.sampled[base[sure.cell]], self.sampled[base[totals.cell]]
+        here = self.sampled[base[sure.cell]]
         told = np.bincount(column[here], minlength=n)
-        there &= (totals.of > 1) & (told >= _FEWEST_CELLS)[totals.column]
+        there = (told >= _FEWEST_CELLS)[totals.column]
         if not there.any():
             return beyond
         # Cells of one size in one class are equally likely to tell.
@@ -662,15 +767,21 @@ class _Search:
         """Raise the levels of all people of whom something is told."""
         column = self.table.column_of[entries.value]
         numbers = number_keys(column, len(self.table.sensitive))
-        rows = numbers.keys if items is None else numbers.keys[:, None]
-        where = rows if items is None else (rows, items)
-        sure = np.where(after == before, after, 0)
-        for levels, found in ((self.levels, after), (self.before, before), (self.beyond, sure)):
-            worst = np.zeros((numbers.n, n), dtype=np.int8)
-            for level in range(1, int(Level.VERY_HIGH) + 1):
-                these = found == level
-                worst[numbers.of_item[these], entries.cell[these]] = level
-            levels[where] = np.maximum(levels[where], worst[:, cell])
+        reached = np.zeros((numbers.n, n), dtype=np.int16)
+        for low, high in {*zip(after.tolist(), before.tolist(), strict=True)}:
+            these = (after == low) & (before == high)
+            reached[numbers.of_item[these], entries.cell[these]] |= _thermometer(low, high)
+        if len(cell) < _MANY_ITEMS:
+            where = np.ix_(numbers.keys, np.arange(len(cell)) if items is None else items)
+            self.state[where] |= reached[:, cell]
+            return
+        for at, told in zip(numbers.keys.tolist(), reached, strict=True):
+            if items is None:
+                self.state[at] |= told[cell]
+            else:
+                # Most people of a large table are told nothing: look for those who are.
+                some = np.flatnonzero(told[cell])
+                self.state[at, items[some]] |= told[cell[some]]
 
     def _choose(
         self,
@@ -715,8 +826,8 @@ class _Search:
         found = {}
         for at, name in enumerate(table.sensitive):
             lone = np.where(self.lone[at], table.values[at], table.starts[-1])
-            levels = np.maximum(self.levels[at], self.lone_levels[lone])
-            before = np.maximum(self.before[at], self.lone_before[lone])
+            alone = self.lone_reached[lone] | self.state[at]
+            levels, before, beyond = (_LEVELS[alone >> shift & 7] for shift in (0, 3, 6))
             worst: list[tuple[Fact, _Candidates]] = []
             if shown is not None:
                 mine = np.flatnonzero(table.column_of[shown.value] == at)
@@ -728,21 +839,15 @@ class _Search:
             more = 1 if len(table.counts) > _MANY else MOST_FACTS
             found[name] = TellingFacts(
                 name,
-                levels.astype(np.int64),
+                levels,
                 before > levels,
-                self._beyond_chance(at, lone),
+                beyond,
                 tuple(
                     self._with_more(fact, one) if place < more else fact
                     for place, (fact, one) in enumerate(worst)
                 ),
             )
         return found
-
-    def _beyond_chance(self, column: int, lone: IntArray) -> IntArray:
-        """Return the levels of those facts about a column that chance does not explain."""
-        sure = np.where(self.lone_levels == self.lone_before, self.lone_levels, 0)
-        levels: IntArray = np.maximum(self.beyond[column], sure[lone]).astype(np.int64)
-        return levels
 
     def _fact(self, one: _Candidates) -> Fact:
         table, known = self.table, self.sets[int(one.known)]
@@ -786,6 +891,23 @@ class _Search:
         return replace(fact, also=more, prior=float(share))
 
 
+_LEVELS = np.array([0, 1, 1, 2, 1, 1, 2, 3])
+"""The level of a thermometer: how many of three bits are set."""
+
+
+def _thermometer(after: int, before: int) -> int:
+    """Return the levels of a fact as bits: with chance, without it, and beyond it.
+
+    A level sets as many bits as it is high, so that *or* is the larger of two levels: nine bits
+    of one number are raised at once where three arrays would have to be.
+
+    >>> bin(_thermometer(2, 3)), bin(_thermometer(2, 2))
+    ('0b111011', '0b11011011')
+    """
+    bits = (0, 1, 3, 7)
+    return bits[after] | bits[before] << 3 | (bits[after] << 6 if after == before else 0)
+
+
 def _minimal(facts: Sequence[tuple[Fact, _Candidates]]) -> list[tuple[Fact, _Candidates]]:
     """Keep the first facts, without those of which a part of what is known tells the same."""
     kept: list[tuple[Fact, _Candidates]] = []
@@ -809,25 +931,28 @@ def _choose_sets(
 ) -> tuple[list[KnownColumns], list[KnownColumns]]:
     """Return the sets that the budget allows, and those that it does not.
 
-    If it does not allow all, single columns come first, then two, and the most telling of each
-    before the others: a part of the classes shows which. Two columns go by what each tells.
+    If it does not allow all, single columns come before two, and of each the most telling first: a
+    part of the classes shows which. Two columns go by what each tells; of equals those without
+    the class come first, which cost less.
     """
     columns = len(table.sensitive)
 
     def cost(one: KnownColumns) -> int:
-        return len(table.counts) * (columns - len(one.columns)) + _OVERHEAD
+        each, besides = _COSTS[one.with_class]
+        return each * len(table.counts) * (columns - len(one.columns)) + besides
 
     if sum(map(cost, sets)) <= budget:
         return list(sets), []
     single = [one for one in table.all_sets() if len(one.columns) == 1]
-    few = table.sample(max(budget // 10 // (len(single) * columns), 1))
+    few = table.sample(max(budget // 10 // (len(single) * columns * _COSTS[True][0]), 1))
     search = _Search(few, rule, single)
-    told = dict.fromkeys(table.sensitive, 0)
-    for number, one in enumerate(single):
-        told[one.columns[0]] += search.look(number)
-    ordered = sorted(
-        sets, key=lambda one: (len(one.columns), -sum(told[name] for name in one.columns))
-    )
+    told = {(*one.columns, one.with_class): search.look(at) for at, one in enumerate(single)}
+
+    def rank(one: KnownColumns) -> tuple[int, int, bool]:
+        people = sum(told.get((name, one.with_class), 0) for name in one.columns)
+        return len(one.columns), -people, one.with_class
+
+    ordered = sorted(sets, key=rank)
     # What does not fit is left, and at least one set is looked at, whatever it costs.
     fitting = int(np.searchsorted(np.cumsum([cost(one) for one in ordered]), budget, "right"))
     return ordered[: max(fitting, 1)], ordered[max(fitting, 1) :]
