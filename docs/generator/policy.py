@@ -6,7 +6,15 @@ from docs.generator.docstrings import doc_of, member_docs
 from docs.generator.markdown import block, code, joined, prose, table
 from sfumato.decouplings import DECOUPLINGS
 from sfumato.partition import PARTITIONERS
-from sfumato.policy import ColumnRule, Missing, Policy, RiskLevels, Suppression, Tolerance
+from sfumato.policy import (
+    ColumnRule,
+    Missing,
+    PersonRule,
+    Policy,
+    RiskLevels,
+    Suppression,
+    Tolerance,
+)
 from sfumato.policy.document import plain
 from sfumato.policy.parts import Part
 from sfumato.schema import Role
@@ -45,6 +53,7 @@ _WHERE = {
     "method": "`full-domain`, or a [local method](methods.md)",
     "search": "a [search](searches.md)",
     "decouple": "a [decoupling](decouplings.md)",
+    "person": "a column, or [settings](#person)",
     "suppression": "a limit, or [settings](#suppression)",
     "hierarchy": "a [hierarchy](hierarchies.md)",
     "risk_levels": "[where each level begins](#risk_levels)",
@@ -84,6 +93,9 @@ def page() -> str:
         "## missing",
         "[Missing values](../concepts/missing-values.md) explains the choice with an example.",
         _choices(Missing),
+        "## person",
+        "A column alone (`person: patient_id`) or these keys. " + prose(doc_of(PersonRule).body[0]),
+        _keys(schema["properties"]["person"]["anyOf"][1], PersonRule),
         "## risk_levels",
         "What a probability is called; what is below the first is low. A belief that is very high "
         "speaks against a release, unless [verdict](#verdict) says otherwise, and one that is high "

@@ -33,7 +33,7 @@ MISTAKES = {
         (
             "p, line 3, colums: unknown key 'colums'. Did you mean 'columns'? Known: 'version', "
             "'columns', 'other', 'models', 'loss', 'method', 'search', 'suppression', 'missing', "
-            "'decouple', 'population', 'risk_levels' and 2 more."
+            "'person', 'decouple', 'population' and 3 more."
         ),
     ),
     "an unknown key of a column": (

@@ -69,7 +69,7 @@ def test_without_a_hierarchy_no_text_is_like_another_and_that_is_no_reason():
     found = sf.verify(table, quasi_identifiers=["zip"], sensitive=["ill"])
     outcome = found.attack("similarity")
     assert not outcome.tried
-    assert "nothing says which values" in outcome.note
+    assert "nothing says which sensitive values" in outcome.note
     assert "similarity" not in found.untried
     assert found.answer == "yes"
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.drafting.guess import guess, meaning_of, words
+from sfumato.guess import guess, meaning_of, words
 from sfumato.schema import Role
 from sfumato.tables import open_table
 

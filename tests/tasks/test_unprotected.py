@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.counts import FrequencySet
-from sfumato.drafting.guess import identifying
 from sfumato.drafting.unprotected import KnownColumns, search_sets
+from sfumato.guess import identifying
 from sfumato.tables import open_table
 
 RNG = np.random.default_rng(20)

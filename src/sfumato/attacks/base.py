@@ -16,6 +16,12 @@ from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 MOST_CASES = 5
 """The most worst cases that an outcome holds."""
 
+LIMIT_SHARE = (
+    "Limit its share in every class: models: [{{model: alpha-k-anonymity, column: {column}, "
+    "protected: [{value}], alpha: {share}, k: 5}}]."
+)
+"""The advice against a value that is too frequent in some classes."""
+
 _TELLING = {"level", "within", "view", "known", "earlier"}
 """Settings by which attacks of one kind on one column differ."""
 
@@ -526,8 +532,19 @@ class Beliefs:
             worst=cases,
             how=attack.how,
             settings=settings,
-            advice=attack.advice.format(column=column),
+            advice=_advise(attack.advice, column, cases[0] if cases else None, rule),
         )
+
+
+def _advise(advice: str, column: str | None, worst: Case | None, rule: HarmRule) -> str:
+    """Return advice with the column, the value and the share that it is about."""
+    if worst is None:
+        return ""
+    least = float(rule.least_belief(np.array([worst.prior]), Level.HIGH)[0])
+    # In hundredths, and below what would be high: that share is not reached any more.
+    share = np.ceil(min(least, 1.0) * 100 - 1) / 100
+    value = worst.believed.partition(" = ")[2]
+    return advice.format(column=column, value=value, share=f"{share:g}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,13 +1,16 @@
 """The homogeneity attack: a class in which all people have the same value."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
-from sfumato.attacks.base import ClassAttack, Finding, likeliest
+import numpy as np
+
+from sfumato.attacks.base import LIMIT_SHARE, Case, ClassAttack, Finding, Outcome, likeliest
 from sfumato.attacks.target import Target
-from sfumato.classes import EquivalenceClasses
+from sfumato.classes import EquivalenceClasses, ValueCounts
 from sfumato.errors import require_text
-from sfumato.harm import HarmRule
+from sfumato.harm import HarmRule, Level, Secrecy
+from sfumato.text import text_of
 
 
 @dataclass(frozen=True)
@@ -40,9 +43,7 @@ class Homogeneity(ClassAttack):
     how: ClassVar[str] = (
         "Finds the person's class, in which everybody has the same value, and reads the value off."
     )
-    advice: ClassVar[str] = (
-        "Promise diversity: models: [{{model: probabilistic-l-diversity, column: {column}, l: 3}}]."
-    )
+    advice: ClassVar[str] = LIMIT_SHARE
 
     column: str
 
@@ -53,6 +54,39 @@ class Homogeneity(ClassAttack):
         counts = classes.counts_of(self.column)
         return self.guess_values(
             classes, likeliest(counts), counts.known.distinct == 1, certain=True
+        )
+
+    def on(self, target: Target, rule: HarmRule) -> Outcome:
+        counts = target.classes.counts_of(self.column)
+        outcome = super().on(target, rule)
+        only = np.flatnonzero(counts.reference[:-1])
+        if len(only) != 1:
+            return outcome
+        return self._judge_constant(counts, outcome, int(only[0]))
+
+    def _judge_constant(self, counts: ValueCounts, outcome: Outcome, code: int) -> Outcome:
+        """Return the outcome for a column with one value: to be in the table is to have it.
+
+        How likely it was before, the table cannot say: it shows no other people.
+        """
+        secrecy = counts.column.secrecy
+        declared = Secrecy.ORDINARY if secrecy is None else Secrecy(int(secrecy[code]))
+        level = {
+            Secrecy.HARMLESS: Level.LOW, Secrecy.ORDINARY: Level.HIGH,
+            Secrecy.SECRET: Level.VERY_HIGH,
+        }[declared]  # fmt: skip
+        value = text_of(counts.column.values[code])
+        believed = f"{self.column} = {value}, for everybody in the table has it"
+        people = int(counts.reference[:-1].sum())
+        return replace(
+            outcome,
+            people=people if level is Level.VERY_HIGH else 0,
+            high=people if level is Level.HIGH else 0,
+            moderate=0,
+            by_chance=0,
+            worst=(Case({}, people, believed, 1.0, 1.0, level),),
+            note="who is known to be in the table is known to have it",
+            advice=f"Leave {self.column} out, or say that it is no secret: harmless: [{value}].",
         )
 
     @classmethod

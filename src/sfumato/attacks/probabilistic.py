@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from sfumato.attacks.base import ClassAttack, Finding, likeliest
+from sfumato.attacks.base import LIMIT_SHARE, ClassAttack, Finding, likeliest
 from sfumato.attacks.target import Target
 from sfumato.classes import EquivalenceClasses
 from sfumato.errors import require_number, require_text
@@ -40,9 +40,7 @@ class ProbabilisticInference(ClassAttack):
 
     name: ClassVar[str] = "probabilistic-inference"
     how: ClassVar[str] = "Finds the person's class and takes its most frequent value for theirs."
-    advice: ClassVar[str] = (
-        "Promise diversity: models: [{{model: probabilistic-l-diversity, column: {column}, l: 3}}]."
-    )
+    advice: ClassVar[str] = LIMIT_SHARE
 
     column: str
     at_least: float = 0.5

@@ -448,8 +448,8 @@ class Similarity(ClassAttack):
         if not target.sensitive:
             return super().why_not(target)
         return (
-            "nothing says which values of a sensitive column are alike: there are no categories, "
-            "no hierarchy, and no six different numbers or days"
+            "nothing says which sensitive values are alike: there are no categories, no hierarchy, "
+            "and no six different numbers or dates"
         )
 
     @classmethod

@@ -6,6 +6,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from sfumato.attacks.base import (
+    LIMIT_SHARE,
     Beliefs,
     ClassAttack,
     Finding,
@@ -59,9 +60,7 @@ class Skewness(ClassAttack):
     how: ClassVar[str] = (
         "Finds the person's class and believes of them what is far commoner there than elsewhere."
     )
-    advice: ClassVar[str] = (
-        "Promise closeness: models: [{{model: t-closeness, column: {column}, t: 0.3}}]."
-    )
+    advice: ClassVar[str] = LIMIT_SHARE
 
     column: str
     gain: float = 0.25

@@ -26,7 +26,6 @@ from sfumato.text import STAR, text_of
 from sfumato.typing import BoolArray, CodeArray, IntArray, Value
 
 if TYPE_CHECKING:
-    from sfumato.attacks.minimality import ReleaseMaker
     from sfumato.attacks.outside import Outside
 
 T = TypeVar("T")
@@ -77,9 +76,6 @@ class Target:
 
     outside: "Outside | None" = None
     """A list of people from elsewhere, joined with the groups."""
-
-    maker: "ReleaseMaker | None" = None
-    """The tool and its policy, with the table the release was made of."""
 
     promised: tuple[str, ...] = ()
     """The names of the models that the release is said to keep."""
@@ -210,9 +206,6 @@ class EarlierRelease:
     fault: str = ""
     """Why the two cannot be compared, if they cannot."""
 
-    unread: tuple[str, ...] = ()
-    """The columns with labels of which nothing says what they stand for."""
-
     @classmethod
     def of(
         cls,
@@ -232,10 +225,10 @@ class EarlierRelease:
         """
         n = len(later.classes), len(earlier.classes)
         try:
-            pairs, unread = overlapping_classes(later.faces, earlier.faces, n, readings)
+            pairs = overlapping_classes(later.faces, earlier.faces, n, readings)
         except PairCountError as fault:
             return cls(earlier, None, name, str(fault).rstrip("."))
-        return cls(earlier, pairs, name, unread=unread)
+        return cls(earlier, pairs, name)
 
 
 def value_counts(

@@ -27,7 +27,8 @@ from sfumato.losses import LOSSES, NormalizedLoss
 from sfumato.partition import PARTITIONERS
 from sfumato.policy import GivenPolicy, Policy
 from sfumato.recode.deciding import counted_columns
-from sfumato.tables import open_table
+from sfumato.releases.people import require_people
+from sfumato.tables import Table, open_table
 from sfumato.typing import Progress, silent
 
 
@@ -105,6 +106,7 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
     table = open_table(data)
     for name, policy in named.items():
         _check(name, policy, table.columns)
+    _require_people(named, table)
     main, lost = _risk(risk, named), _loss(loss, named)
     columns = dict.fromkeys(
         column
@@ -163,6 +165,15 @@ def _in_buckets(policy: Policy) -> bool:
     """Return whether a policy decouples without generalising."""
     decoupling = policy.make_decoupling(DECOUPLINGS)
     return decoupling is not None and not decoupling.keeps_classes
+
+
+def _require_people(named: Mapping[str, Policy], table: Table) -> None:
+    """Raise if rows are not people; policies with the same roles are asked once."""
+    different = {
+        (policy.person, *map(policy.role_of, table.columns)): policy for policy in named.values()
+    }
+    for policy in different.values():
+        require_people(table, policy)
 
 
 def _check(name: str, policy: Policy, columns: Sequence[str]) -> None:

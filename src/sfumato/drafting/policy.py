@@ -7,10 +7,10 @@ from textwrap import wrap
 from typing import Any
 
 from sfumato.content import Cell, Content, Share, Showable, Table
-from sfumato.drafting.guess import Guess, guess_all
 from sfumato.drafting.inspection import Inspection
 from sfumato.drafting.secrecy import guess_secrecy
 from sfumato.errors import ParameterError, names_in
+from sfumato.guess import Guess, guess_all
 from sfumato.hierarchy import (
     Automatic,
     CsvHierarchy,
@@ -25,6 +25,7 @@ from sfumato.models import DistinctLDiversity, KAnonymity, PrivacyModel, TClosen
 from sfumato.policy import ColumnRule, Policy, SearchRule
 from sfumato.policy.document import to_text
 from sfumato.policy.parts import member_settings
+from sfumato.releases.people import Repetition, find_repetition, keys_of
 from sfumato.schema import Role
 from sfumato.tables import Domain
 from sfumato.text import number_of
@@ -126,8 +127,10 @@ def draft_policy(columns: Sequence[str], domains: Mapping[str, Domain]) -> Draft
     drafted = {name: _draft_column(found, domains.get(name)) for name, found in guesses.items()}
     drafted = _with_quasi_identifier(drafted, domains)
     total = next(iter(domains.values())).total
+    roles = {name: column.rule.role for name, column in drafted.items()}
     text = policy_text(
         drafted,
+        repeated=find_repetition(domains, keys_of(roles)),
         models=_choose_models(drafted, domains, total),
         suppression=SUPPRESSION if total > 1 else "100%",
         search=_choose_search(column.height for column in drafted.values()),
@@ -256,6 +259,7 @@ def policy_text(
     suppression: str,
     search: SearchRule,
     rows: int,
+    repeated: Repetition | None = None,
 ) -> str:
     """Write a policy with its reasons as comments."""
     lines = [*_HEAD.splitlines(), "version: 1", "", "columns:"]
@@ -282,7 +286,22 @@ def policy_text(
     )
     lines += ["missing: own-value"]
     lines += _search(search)
+    if repeated is not None and repeated.clear:
+        lines += ["", *_person(repeated)]
     return "\n".join(lines) + "\n"
+
+
+def _person(repeated: Repetition) -> list[str]:
+    return [
+        *_comment(
+            f"Rows are not people: {repeated}. Every promise counts rows, and counting people is "
+            "not supported yet. So this table is refused until it has one row per person, or "
+            "until you say why rows are meant."
+        ),
+        *_entry("person", repeated.column),
+        "# or, if rows are what is to be protected:",
+        *_comment_out(_entry("person", {"rows": "say why"})),
+    ]
 
 
 def _column(name: str, column: DraftedColumn) -> list[str]:

@@ -16,14 +16,15 @@ import numpy as np
 
 from sfumato.content import Badge, Cell, Heading, Table
 from sfumato.counts import FrequencySet, PackedKeys, changes, group, sums
-from sfumato.drafting.guess import identifying, meaning_of
 from sfumato.errors import some
+from sfumato.guess import identifying, meaning_of
 from sfumato.releases.opening import Published, PublishedTable
+from sfumato.releases.people import find_repetition, keys_of
 from sfumato.schema import Role
 from sfumato.tables import Domain
 from sfumato.typing import IntArray, Value
 
-Kind = Literal["identifier", "no role", "sensitive", "singles out", "not looked at"]
+Kind = Literal["identifier", "rows", "no role", "sensitive", "singles out", "not looked at"]
 
 _LARGEST = 3
 """Sets of up to this many columns are looked at."""
@@ -96,7 +97,8 @@ class ColumnFinding:
     @property
     def answer(self) -> Literal["with care", "no"]:
         """The best answer that is left with it."""
-        return "no" if self.kind == "identifier" and not self.accepted else "with care"
+        refused = self.kind in ("identifier", "rows") and not self.accepted
+        return "no" if refused else "with care"
 
     @property
     def advice(self) -> str:
@@ -106,6 +108,7 @@ class ColumnFinding:
         either = " or ".join(map(repr, self.columns))
         told = {
             "identifier": f"Give {names} the role identifier, which leaves it out, {meant}.",
+            "rows": f"Give one row per person, or say in a policy what it is: person: {names}.",
             "no role": f"Give {names} a role in a policy, or leave it out.",
             "sensitive": f"Give {names} the role sensitive and a model, {meant}.",
             "singles out": f"Make {either} a quasi-identifier, leave it out, {meant}.",
@@ -120,6 +123,7 @@ class ColumnFinding:
         known = " and ".join(map(repr, self.columns))
         told = {
             "identifier": f"{names} names people: {self.reason}",
+            "rows": self.reason,
             "no role": f"no role says what {names} {'are' if len(self.columns) > 1 else 'is'}",
             "sensitive": f"{names} {self.reason}, and nothing protects it",
             "singles out": f"who knows {known} besides the quasi-identifiers finds {self._whom}",
@@ -187,7 +191,8 @@ def told_first(found: Sequence[ColumnFinding]) -> tuple[str, ...]:
 
     Of the columns that single people out only the worst is told, and the worst set of several.
     """
-    names = [each for each in found if each.kind == "identifier"]
+    first = ("identifier", "rows")
+    names = [each for each in found if each.kind in first]
     names.sort(key=lambda each: each.accepted)
     single = [each for each in found if each.kind == "singles out"]
     worst: dict[tuple[int, bool], ColumnFinding] = {}
@@ -198,7 +203,7 @@ def told_first(found: Sequence[ColumnFinding]) -> tuple[str, ...]:
         others = sum(len(one.columns) == size and one.accepted == accepted for one in single) - 1
         more = f" ({others} more columns single people out)" if size == 1 and others else ""
         texts.append(_with_advice(f"{each}{more}", each))
-    rest = [each for each in found if each.kind not in ("identifier", "singles out")]
+    rest = [each for each in found if each.kind not in (*first, "singles out")]
     return (
         *(_with_advice(str(each), each) for each in names),
         *texts,
@@ -232,18 +237,18 @@ def find_unprotected(release: Published) -> tuple[ColumnFinding, ...]:
         singles out ('mail',)
         no role ('mail',)
     """
-    if not isinstance(release, PublishedTable):
-        return ()
-    columns = _open_columns(release)
-    if not columns:
-        return ()
+    meant = _rows_meant(release)
+    columns = _open_columns(release) if isinstance(release, PublishedTable) else {}
+    if not columns or not isinstance(release, PublishedTable):
+        return meant
     domains = _domains(release, list(columns))
     total = next((domain.total for domain in domains.values()), 0)
     if not total:
-        return ()
+        return meant
     reasons = {name: column.because for name, column in columns.items()}
     found = [
         *_identifiers(domains, reasons, total),
+        *(meant or _repetitions(columns, domains)),
         *_single_out(release, domains, reasons),
         *_sensitive(domains, reasons, total),
     ]
@@ -255,6 +260,29 @@ def find_unprotected(release: Published) -> tuple[ColumnFinding, ...]:
         reason = f"{some(nested)} has no single value per row: nothing says what it gives away"
         found.append(ColumnFinding(nested, "not looked at", reason))
     return tuple(found)
+
+
+def _rows_meant(release: Published) -> tuple[ColumnFinding, ...]:
+    """Return that rows are counted and not people, if the publisher means it so."""
+    reason = None
+    if release.manifest is not None:
+        reason = (release.manifest.person or {}).get("rows")
+    elif release.policy is not None and release.policy.person is not None:
+        reason = release.policy.person.rows
+    if reason is None:
+        return ()
+    return (ColumnFinding((), "rows", "rows are counted, not people", because=reason),)
+
+
+def _repetitions(
+    columns: "Mapping[str, _OpenColumn]", domains: Mapping[str, Domain]
+) -> tuple[ColumnFinding, ...]:
+    """Return that rows are not people, if a published key of people clearly repeats."""
+    found = find_repetition(domains, keys_of({name: each.role for name, each in columns.items()}))
+    if found is None or not found.clear:
+        return ()
+    told = f"rows are not people: {found}"
+    return (ColumnFinding((found.column,), "rows", told, found.people, found.rows),)
 
 
 class _OpenColumn(NamedTuple):

@@ -590,6 +590,57 @@ class ColumnRule(Part):
         return settings if len(settings) > 1 else self.role.value
 
 
+@dataclass(frozen=True, init=False)
+class PersonRule(Part):
+    """What a person is in the data: the rows with one value of a column, or each row by itself.
+
+    Promises count rows. Without this rule an identifier that repeats is refused.
+
+    Example:
+        >>> PersonRule.read("patient_id").column
+        'patient_id'
+        >>> PersonRule.read({"rows": "a row is a vehicle, and its owners are not in the data"}).rows
+        'a row is a vehicle, and its owners are not in the data'
+    """
+
+    example = '{rows: "why rows are meant"}, or the name of a column'
+
+    column: str | None = setting(
+        partial(read, str | None),
+        "The column whose value is the same in all rows of a person.",
+        {"type": ["string", "null"]},
+        default=None,
+        sparse=True,
+    )
+    rows: str | None = setting(
+        _read_because,
+        "Why each row is to be protected by itself, although a person may have several. The "
+        "manifest of a release repeats it.",
+        {"type": ["string", "null"], "minLength": 1},
+        default=None,
+        sparse=True,
+    )
+
+    def _contradictions(self, given: Mapping[str, object]) -> Faults:
+        if (self.column is None) == (self.rows is None):
+            text = "must name a column, as in person: patient_id, or say why rows are meant, as in "
+            return [((), text + 'person: {rows: "a row is a vehicle"}')]
+        return []
+
+    @classmethod
+    def _read_short(cls, value: object) -> Self:
+        return cls(column=value)
+
+    def to_plain(self) -> object:
+        """Return what a policy file says for it, in the short form if that says it all."""
+        return super().to_plain() if self.column is None else self.column
+
+    @classmethod
+    def schema(cls, families: Families) -> Schema:
+        """Describe it as JSON Schema: a column, or all settings."""
+        return {"anyOf": [{"type": "string"}, super().schema(families)]}
+
+
 _LIMIT: Schema = {"type": ["number", "string"], "minimum": 0, "pattern": r"^\s*[0-9.]+\s*%\s*$"}
 _SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
 

@@ -36,6 +36,7 @@ from sfumato.policy.parts import (
     MethodRule,
     Missing,
     Part,
+    PersonRule,
     RiskLevels,
     SearchRule,
     Suppression,
@@ -90,7 +91,22 @@ def contradictions(policy: "Policy") -> Faults:
         for position, each in enumerate(policy.accept)
         if each.column not in policy.sensitive
     )
-    return [*faults, *_decoupling_faults(policy)]
+    return [*faults, *_person_faults(policy), *_decoupling_faults(policy)]
+
+
+def _person_faults(policy: "Policy") -> Faults:
+    """List what is wrong with the column that says which rows are one person's."""
+    name = None if policy.person is None else policy.person.column
+    if name is None:
+        return []
+    role = policy.role_of(name)
+    if role is None:
+        near = suggest(name, list(policy.columns))
+        return [(("person",), f"{name!r} is not under columns. {near}")]
+    if role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
+        text = f"{name!r} is {role}: what tells people apart is an identifier, or dropped."
+        return [(("person",), text)]
+    return []
 
 
 def _decoupling_faults(policy: "Policy") -> Faults:
@@ -313,6 +329,13 @@ class Policy(Part):
         default=Missing.OWN_VALUE,
         write=plain,
     )
+    person: PersonRule | None = part(
+        PersonRule,
+        "What a person is, if an identifier repeats: the column that is the same in all rows of a "
+        "person, or {rows: why each row is meant}.",
+        None,
+        sparse=True,
+    )
     decouple: DecouplingRule | None = part(
         DecouplingRule,
         "How the table is published in parts, as in {method: slicing, l: 3}, when it "
@@ -459,6 +482,10 @@ class Policy(Part):
         """Return the named columns of a role, in the order of the policy."""
         return tuple(name for name, rule in self.columns.items() if rule.role is role)
 
+    def error_at(self, *path: str, text: str) -> PolicyError:
+        """Return the error that something is wrong at a place of the policy, with its line."""
+        return policy_error([(path, text)], self._places)
+
     def role_of(self, name: str) -> Role | None:
         """Return the role of a column; None if the policy gives it none."""
         return self.columns[name].role if name in self.columns else self.other
@@ -489,6 +516,10 @@ class Policy(Part):
             for name in self.columns
             if name not in columns
         ]
+        person = None if self.person is None else self.person.column
+        if person is not None and person not in {*columns, *self.columns}:
+            near = suggest(person, list(columns))
+            faults.append((("person",), f"the data has no column {person!r}. {near}"))
         unnamed = [name for name in columns if name not in self.columns]
         if unnamed and self.other is None:
             text = (

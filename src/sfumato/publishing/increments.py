@@ -40,6 +40,7 @@ from sfumato.ledger.records import current, newcomers, write_changes
 from sfumato.ledger.store import WAIT, Settings, key_of, keys_of, reading, shown_of, writing
 from sfumato.policy import Policy
 from sfumato.publishing.outputs import Increment, IncrementOutput, finish_tables
+from sfumato.releases.people import require_people
 from sfumato.releases.release import GivenTables
 from sfumato.tables import Table, open_table
 from sfumato.text import number_of
@@ -232,6 +233,8 @@ class NewRows:
         """Count the rows of a table that are to be added or removed."""
         table = open_table(data)
         self._check(table.columns)
+        if self.policy is not None and kind == "add":
+            require_people(table, self.policy)
         rows, times = _rows(table, self.names)
         for (labels, row), n in zip(self._generalise(rows), times, strict=True):
             self.asks[Ask(kind, labels, row)] += n

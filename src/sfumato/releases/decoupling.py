@@ -29,6 +29,7 @@ from sfumato.releases.manifest import (
     accepted_in,
     paths_of,
     plain,
+    rows_of_people,
 )
 from sfumato.releases.opening import Published, PublishedTable
 from sfumato.releases.places import DecoupledTable
@@ -63,10 +64,12 @@ def describe_decoupled(
     roles |= dict.fromkeys(release.sensitive, Role.SENSITIVE)
     levels: Mapping[str, float] | None = None
     accepted: tuple[Mapping[str, Any], ...] | None = None
+    person: Mapping[str, str] | None = None
     if source is not None:
-        levels, accepted = source.risk_levels, source.accepted
+        levels, accepted, person = source.risk_levels, source.accepted, source.person
     elif release.policy is not None:
         levels, accepted = release.policy.risk_levels.to_plain(), accepted_in(release.policy)
+        person = rows_of_people(release.policy)
     return Manifest(
         kind=decoupling.name,
         columns=tuple(
@@ -85,6 +88,7 @@ def describe_decoupled(
         hierarchies=kept.hierarchies,
         risk_levels=levels,
         accepted=accepted,
+        person=person,
         # What else a private table has must not be told.
         left_out=LeftOut(() if source is None else columns_left_out(release), kept.dropped),
         notes=tuple(decoupling.notes),

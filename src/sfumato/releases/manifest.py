@@ -301,6 +301,9 @@ class Manifest:
     accepted: tuple[Mapping[str, Any], ...] | None = None
     """The findings that the publisher knows of and accepts, each with a reason and a name."""
 
+    person: Mapping[str, str] | None = None
+    """Why rows are counted and not people, as `{"rows": why}`, if the policy says so."""
+
     left_out: LeftOut | None = None
     notes: tuple[str, ...] | None = None
     files: tuple[FileRecord, ...] = ()
@@ -342,6 +345,7 @@ class Manifest:
             else None,
             risk_levels=given.get("risk_levels"),
             accepted=tuple(_objects(given.get("accepted"))) or None,
+            person={k: v for k, v in _mapping(given.get("person")).items() if _text(v)} or None,
             left_out=LeftOut(*(_texts(left_out.get(key)) or () for key in ("columns", "models")))
             if left_out
             else None,
@@ -433,13 +437,13 @@ class Manifest:
 
 _TABLE_KEYS = (
     *("format", "sfumato", "columns", "rows", "missing", "models", "loss", "losses", "classes"),
-    *("method", "search", "hierarchies", "risk_levels", "accepted", "reproducible", "versions"),
-    *("notes", "files", "table"),
+    *("method", "search", "hierarchies", "risk_levels", "accepted", "person", "reproducible"),
+    *("versions", "notes", "files", "table"),
 )
 _DECOUPLED_KEYS = (
     *("format", "sfumato", "kind", "columns", "group", "count", "rows", "missing", "models"),
-    *("classes", "hierarchies", "risk_levels", "accepted", "left_out", "notes", "reproducible"),
-    *("versions", "files"),
+    *("classes", "hierarchies", "risk_levels", "accepted", "person", "left_out", "notes"),
+    *("reproducible", "versions", "files"),
 )
 _INCREMENT_KEYS = (
     *("format", "sfumato", "kind", "increment", "columns", "rows", "missing", "models", "classes"),
@@ -537,6 +541,7 @@ def build_manifest(
         hierarchies=_distances(policy, decision),
         risk_levels=policy.risk_levels.to_plain(),
         accepted=accepted_in(policy),
+        person=rows_of_people(policy),
         reproducible=reproducible,
         notes=tuple(notes) or None,
     )
@@ -545,6 +550,12 @@ def build_manifest(
 def accepted_in(policy: Policy) -> tuple[Mapping[str, Any], ...] | None:
     """Return the findings that a policy accepts, as manifests state them."""
     return tuple(each.to_plain() for each in policy.accept) or None
+
+
+def rows_of_people(policy: Policy) -> dict[str, str] | None:
+    """Return why a policy means rows and not people, as manifests say it; None if it does not."""
+    reason = None if policy.person is None else policy.person.rows
+    return None if reason is None else {"rows": reason}
 
 
 def _distances(policy: Policy, decision: Decision) -> dict[str, dict[str, list[str]]]:

@@ -83,6 +83,11 @@ class Published(ABC):
         return self.record
 
     @property
+    def is_plain(self) -> bool:
+        """Whether it is a plain table, which no manifest describes."""
+        return False
+
+    @property
     def kind(self) -> type[Kind]:
         """The facts of its kind: a table in one piece, or the decoupling."""
         return kind_of(None if self.manifest is None else self.manifest.kind)
@@ -234,6 +239,11 @@ class PublishedTable(Published):
 
     data: object
     """What opens it, or its rows as counts."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether no manifest describes it, and its rows can be read."""
+        return self.manifest is None and not isinstance(self.data, FrequencySet)
 
     @cached_property
     def table(self) -> Table:

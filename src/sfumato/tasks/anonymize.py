@@ -19,6 +19,7 @@ from sfumato.recode.budget import Budget
 from sfumato.recode.deciding import deciding, with_findings
 from sfumato.releases.manifest import PUBLISHED, build_manifest
 from sfumato.releases.opening import open_release
+from sfumato.releases.people import require_people
 from sfumato.releases.places import (
     LabelledPopulation,
     Place,
@@ -64,6 +65,9 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     column that every class shows at least two of its values (distinct l-diversity). Hierarchies
     are built from the values, up to 5 % of the rows may be left out, and columns that are not
     named are not published. `release.policy` is that policy, to be read, saved and changed.
+
+    A table in which the identifier of a person repeats is refused until the policy says what a
+    person is (`person`): every promise counts rows.
 
     Args:
         data: A path (CSV, Parquet, Feather), a pandas, Polars or Arrow table, or a table of
@@ -125,8 +129,10 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     table = open_table(data)
     if quasi_identifiers is not None:
         _warn_of_unnamed(policy, table.columns)
+    policy.check_against(table.columns)
+    repeated = require_people(table, policy)
     rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
-    return make_release(
+    made = make_release(
         table,
         policy,
         place,
@@ -136,6 +142,19 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
         reproducible=seed is not None,
         report=report,
     )
+    return with_unprotected(made, repeated)
+
+
+def with_unprotected(made: Release, repeated: Sequence[str] = ()) -> Release:
+    """Return a release with what its columns give away that nothing protects.
+
+    Args:
+        made: The release.
+        repeated: What was found out about rows and people.
+    """
+    found = find_unprotected(open_release(made)) if made.manifest.with_role("plain") else ()
+    rows = [each for each in found if each.kind != "rows"]
+    return replace(made, unprotected=(*told_first(rows), *repeated))
 
 
 def make_release(
@@ -174,9 +193,7 @@ def make_release(
             report,
             LabelledPopulation.of(asked, decision.recoding),
         )
-        made = Release.of(place.publish(release, table), asked)
-    found = find_unprotected(open_release(made)) if made.manifest.with_role("plain") else ()
-    return replace(made, unprotected=told_first(found))
+        return Release.of(place.publish(release, table), asked)
 
 
 def _require_alone(*named: object) -> None:

@@ -21,6 +21,7 @@ from sfumato.releases.decoupling import (
     tables_to_publish,
 )
 from sfumato.releases.opening import PublishedTable, open_release
+from sfumato.releases.people import require_people
 from sfumato.releases.places import Folder, UnpublishedRelease, place_for
 from sfumato.releases.release import DecoupledRelease
 from sfumato.typing import Progress, silent
@@ -88,6 +89,8 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
     table = release.table
     assert isinstance(release, PublishedTable)  # noqa: S101 - nothing else has rows
     _require_both(release)
+    if release.is_plain and release.policy is not None:
+        require_people(table, release.policy)
     place.require_room(table)
     counts = table.count(release.columns, progress=lambda done, total: report("count", done, total))
     counts = release.without_starred(counts)

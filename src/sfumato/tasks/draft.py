@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from sfumato.counts import FrequencySet
-from sfumato.drafting.guess import guess_all
 from sfumato.drafting.inspection import Inspection, inspect_counts
 from sfumato.drafting.policy import Draft, draft_policy
 from sfumato.errors import InputError, ParameterError, PolicyError, require_int, some
+from sfumato.guess import guess_all
 from sfumato.policy import GivenPolicy, policy_of
 from sfumato.schema import Role
 from sfumato.tables import Table, open_table
@@ -17,7 +17,8 @@ from sfumato.typing import Progress, silent
 def draft(data: object, *, progress: Progress | None = None) -> Draft:
     """Guess what each column is and write a policy that says why, to be read and corrected.
 
-    Promises: `anonymize` succeeds with the policy on this table. Where nothing is known
+    Promises: `anonymize` succeeds with the policy on this table, unless an identifier repeats:
+    then it asks what a person is, and so does the draft. Where nothing is known
     about a column the guess is the safe one: generalise rather than publish as it is.
     Does not promise that the guesses are right. Only you know who will see the release
     and what they know already; a policy is yours once you have read every line.

@@ -18,10 +18,11 @@ from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.recode.deciding import count_population, counted_columns, decide, with_findings
 from sfumato.recode.recoded import recode_counts
 from sfumato.releases.manifest import build_manifest
+from sfumato.releases.people import require_people
 from sfumato.releases.places import Memory, Place, place_for
 from sfumato.releases.release import DecoupledRelease, Release, open_stored
 from sfumato.tables import DatabaseTable, open_table
-from sfumato.tasks.anonymize import make_release
+from sfumato.tasks.anonymize import make_release, with_unprotected
 from sfumato.tasks.decouple import decouple
 from sfumato.tasks.detect import detect
 from sfumato.text import join_words
@@ -229,6 +230,7 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
         attempts = Attempts(table, policy, seed, progress or silent)
     # One connection for all that follows: a file may not be open twice.
     data = table or data
+    repeated = require_people(open_table(data), policy)
 
     def look(release: Release | DecoupledRelease) -> Findings:
         return detect(release, alpha=alpha, support=support, progress=progress)
@@ -261,7 +263,7 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     if decouple_with is None or not apart:
         if output is not None:
             release = publish(place)
-        return ProtectedRelease(release, tuple(steps), blocked)
+        return ProtectedRelease(with_unprotected(release, repeated), tuple(steps), blocked)
     decoupled = decouple(
         release, decouple_with, output=output, format=format, force=force, progress=progress
     )

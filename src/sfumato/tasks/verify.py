@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from sfumato.adversary.target import target_of, with_earlier, with_list, with_maker, with_members
+from sfumato.adversary.target import target_of, with_earlier, with_list, with_members
 from sfumato.attacks import ATTACKS, Attack, Linking, Outcome, Target
 from sfumato.content import (
     Badge,
@@ -34,6 +34,7 @@ from sfumato.errors import (
 from sfumato.harm import HarmRule
 from sfumato.policy import Acceptance, GivenPolicy, Policy, RiskLevels, Tolerance, policy_of
 from sfumato.releases.opening import Published, open_release
+from sfumato.releases.people import require_people
 from sfumato.tables import open_table
 from sfumato.text import join_words
 from sfumato.verifier import Check, Verdict
@@ -332,8 +333,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         threshold: From which belief on a person is at risk; None takes the policy's, or where
             *very high* begins among the risk levels, which is 0.75 by default.
         people: How many people may be at risk by any one attack; None takes the policy's, or 0.
-        data: The table the release was made of, for the attack on who is in it and, with the
-            policy it was made with, for running the tool on candidates.
+        data: The table the release was made of, for the attack on who is in it.
         outside: A list of people with some of the quasi-identifiers as they are, and perhaps
             their names, to be linked with the release; None takes the population.
         earlier: A release of the same people before this one, or several in a list: of any kind,
@@ -359,6 +359,8 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         require_int("people", people, at_least=0)
     release = open_release(what, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
     verdict = release.recompute(population)
+    if policy is not None and release.is_plain:
+        require_people(release.table, policy)
     _require_something(attacks, verdict, policy)
     try:
         if release.manifest is not None and not release.manifest.rows.published:
@@ -448,9 +450,7 @@ def _inform(
         open_table(outside)
     elif population is not None and linked:
         target = with_list(target, release, population, names=release.quasi_identifiers)
-    if data is None:
-        return target
-    return with_maker(with_members(target, release, data), release, data)
+    return target if data is None else with_members(target, release, data)
 
 
 def outcomes(target: Target, asked: Sequence[str | Attack], rule: HarmRule) -> tuple[Outcome, ...]:

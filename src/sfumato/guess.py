@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from enum import IntEnum
 from functools import cached_property
 from itertools import pairwise
 from statistics import fmean
@@ -143,6 +144,20 @@ _PERSONS = _WHOLE | {
     "studierende", "befragte", "bewohner", "kind", "panelist", "applicant", "borrower", "owner",
     "tenant", "player", "author", "voter", "driver",
 }  # fmt: skip
+_THINGS = frozenset({
+    "household", "hh", "family", "hospital", "clinic", "ward", "doctor", "physician", "gp",
+    "practice", "school", "class", "employer", "company", "firm", "organisation", "organization",
+    "site", "centre", "center", "region", "district", "area", "station", "visit", "event", "order",
+    "product", "diagnosis", "drug", "item", "building", "house", "department", "team", "group",
+    "cluster", "stratum", "psu", "batch", "lab", "device", "vehicle", "session", "encounter",
+    "admission", "stay", "episode", "sample", "specimen", "test", "study", "trial", "survey",
+    "wave", "haushalt", "familie", "klinik", "krankenhaus", "arzt", "praxis", "schule", "klasse",
+    "betrieb", "firma", "foyer", "menage", "hopital", "medecin", "ecole", "hogar", "familia",
+    "medico", "escuela", "empresa", "gemeinde", "couple", "litter", "pair",
+})  # fmt: skip
+"""What several people share, or what one person has several of."""
+
+_KEYS = frozenset({"pid", "ssn", "login", "pseudonym"})
 _BESIDE = frozenset({"of", "the", "de", "del", "des", "du", "der", "unique", "anon", "pseudo"})
 
 
@@ -229,6 +244,45 @@ def counts_up(name: str) -> bool:
     said = words(name)
     known = not (_NAMES_ONE | _COUNTS_UP).isdisjoint(said)
     return known or any(word.endswith(_ENDS) and len(word) > 4 for word in said)
+
+
+class Key(IntEnum):
+    """How surely each person has one value of a column, and all rows of a person have the same."""
+
+    NONE = 0
+    MAYBE = 1
+    SURELY = 2
+
+
+def key_of_people(name: str, *, identifier: bool) -> Key:
+    """Return how surely a column is the key of people, by its name.
+
+    Names and addresses are no keys: two people may be called Ann. The number of a household or of
+    a visit is none either.
+
+    Args:
+        name: The name of the column.
+        identifier: Whether the publisher says that it is an identifier.
+
+    >>> [key_of_people(name, identifier=True).name for name in ("patient_id", "id", "household id")]
+    ['SURELY', 'MAYBE', 'NONE']
+    >>> key_of_people("pidp", identifier=True).name, key_of_people("pidp", identifier=False).name
+    ('MAYBE', 'NONE')
+    """
+    meaning, said = meaning_of(name), frozenset(words(name))
+    numbered = meaning is not None and meaning.what == "a number given to one person"
+    if not _THINGS.isdisjoint(said):
+        return Key.NONE
+    if meaning is None:
+        counted = not _COUNTS_UP.isdisjoint(said) and not _PERSONS.isdisjoint(said)
+        return Key.SURELY if counted else Key.MAYBE if identifier else Key.NONE
+    if not (numbered or meaning is _NAMING) or not _FOR_NAMES.isdisjoint(said):
+        return Key.NONE
+    persons = not _PERSONS.isdisjoint(said) and not _NAMES_ONE.isdisjoint(said)
+    if numbered or persons or not _KEYS.isdisjoint(said):
+        return Key.SURELY
+    # A column called user may tell new ones from others, and id may count anything.
+    return Key.NONE if said - _NAMES_ONE - _PERSONS - _BESIDE else Key.MAYBE
 
 
 _LOOKED_AT = 1000

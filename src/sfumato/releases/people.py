@@ -1,0 +1,153 @@
+"""Rows and people: an identifier that repeats says that a person has several rows.
+
+Every promise counts rows. If a person has several, five rows may be one person.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NoReturn
+
+import numpy as np
+
+from sfumato.guess import Key, key_of_people
+from sfumato.policy import Policy
+from sfumato.schema import Role
+from sfumato.tables import Domain, Table
+
+_CLEARLY = 0.05
+"""The share of values with several rows from which on rows are not people. Fewer may be
+mistakes: people who were entered twice, or one text for all whose number is not known."""
+
+_MOST_ROWS = 50
+"""Rows of a person, on average. What has more rows per value is shared by people, such as a
+clinic, unless its name says that it is the key of people."""
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """A key of people that has several rows of a person.
+
+    >>> print(Repetition("pid", people=3, rows=9, several=2))
+    'pid' repeats: 9 rows of 3 people, 2 of whom have several
+    """
+
+    column: str
+    people: int
+    """How many values there are."""
+
+    rows: int
+    """How many rows have one."""
+
+    several: int
+    """How many values have more than one row."""
+
+    @classmethod
+    def of(cls, domain: Domain) -> "Repetition":
+        """Count the values of a column."""
+        several = int(np.count_nonzero(domain.rows > 1))
+        return cls(domain.column, len(domain.rows), int(domain.rows.sum()), several)
+
+    @property
+    def clear(self) -> bool:
+        """Whether rows are clearly not people."""
+        return self.several >= max(1, _CLEARLY * self.people) and self.people > 1
+
+    def __str__(self) -> str:
+        whom = (
+            "each with several"
+            if self.several == self.people
+            else (f"{self.several:,} of whom {'have' if self.several > 1 else 'has'} several")
+        )
+        return f"{self.column!r} repeats: {self.rows:,} rows of {self.people:,} people, {whom}"
+
+
+def find_repetition(domains: Mapping[str, Domain], keys: Mapping[str, Key]) -> Repetition | None:
+    """Find the surest key of people that repeats; None if another one, as sure, does not.
+
+    Args:
+        domains: The values of the columns.
+        keys: How surely each is a key of people.
+    """
+    found = [
+        (keys[name], Repetition.of(domain))
+        for name, domain in domains.items()
+        if keys.get(name) and len(domain.rows)
+    ]
+    for sure in (Key.SURELY, Key.MAYBE):
+        asked = [each for key, each in found if key >= sure]
+        if any(each.several == 0 and each.people > 1 for each in asked):
+            # A number for every row beside it: the others are shared, or of something else.
+            return None
+        repeated = [each for key, each in found if key == sure and each.several]
+        if sure is Key.MAYBE:
+            repeated = [each for each in repeated if each.rows <= _MOST_ROWS * each.people]
+        if repeated:
+            return max(repeated, key=lambda each: each.people)
+    return None
+
+
+def keys_of(roles: Mapping[str, Role | None]) -> dict[str, Key]:
+    """Return the columns that may be keys of people, by what they are and how they are called."""
+    found = {
+        name: key_of_people(name, identifier=role is Role.IDENTIFIER)
+        for name, role in roles.items()
+        if role not in (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
+    }
+    return {name: key for name, key in found.items() if key}
+
+
+def require_people(table: Table, policy: Policy) -> tuple[str, ...]:
+    """Raise if rows are not people and the policy does not say that rows are meant.
+
+    Args:
+        table: The table that is to be published, or judged.
+        policy: What says the roles of its columns, and what a person is.
+
+    Returns:
+        What deserves a second look: that some people have several rows, or that rows are meant.
+    """
+    person = policy.person
+    if person is not None and person.rows is not None:
+        return (rows_are_meant(person.rows),)
+    roles = {name: policy.role_of(name) for name in table.columns}
+    keys = keys_of(roles)
+    if person is not None and person.column in table.columns:
+        found = _repetition(table, {str(person.column): Key.SURELY})
+        if found is not None and found.several:
+            _refuse_counting(policy, found)
+        return ()
+    found = _repetition(table, keys)
+    if found is None:
+        return ()
+    if found.clear:
+        _ask(policy, found)
+    return (f"{found}: their rows count as different people",)
+
+
+def rows_are_meant(reason: str) -> str:
+    """Return what readers of a release must know that counts rows."""
+    return f"rows are counted, not people, because {reason}"
+
+
+def _repetition(table: Table, keys: Mapping[str, Key]) -> Repetition | None:
+    return find_repetition(table.domains(tuple(keys)), keys) if keys else None
+
+
+_MEANT = 'Or, if rows are what is to be protected, say why: person: {rows: "…"}'
+
+
+def _ask(policy: Policy, found: Repetition) -> NoReturn:
+    text = (
+        f"{found}. Every promise counts rows, so a class of 5 rows may hold one person. Say what a "
+        f"person is, as in person: {found.column}. {_MEANT}"
+    )
+    raise policy.error_at("columns", found.column, text=text)
+
+
+def _refuse_counting(policy: Policy, found: Repetition) -> NoReturn:
+    text = (
+        f"{found}. Counting people instead of rows is not supported yet. Give one row per person: "
+        "put what belongs to a person side by side (widen the table), or keep one row of each. "
+        f"{_MEANT}"
+    )
+    raise policy.error_at("person", text=text)
