@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.attacks import ATTACKS, EarlierRelease, Outside, Target
+from sfumato.attacks import ATTACKS, EarlierRelease, Outside, ReleaseMaker, Target
 from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import SfumatoError, UnknownNameError
@@ -94,6 +94,14 @@ def beside_a_list(rows):
     return replace(target, outside=Outside.of(people, target))
 
 
+def beside_the_tool(rows):
+    """A table, and a tool that publishes every table as it is."""
+    names = (*QUASI, "disease")
+    table = FrequencySet.from_rows(NAMES, rows).project(names)
+    maker = ReleaseMaker(table, QUASI, lambda candidate, _: candidate)
+    return replace(in_one_piece(rows), maker=maker)
+
+
 MAKERS = [
     in_one_piece,
     in_buckets,
@@ -102,6 +110,7 @@ MAKERS = [
     whole_again,
     beside_the_original,
     beside_a_list,
+    beside_the_tool,
     silent,
 ]
 RELEASES = st.sampled_from(MAKERS)

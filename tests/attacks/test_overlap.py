@@ -20,7 +20,8 @@ from sfumato.hierarchy import Taxonomy
 
 
 def pairs(one, other, **known):
-    found = overlapping_labels(Column("x", tuple(one)), Column("x", tuple(other)), Reading(**known))
+    columns = Column("x", tuple(one)), Column("x", tuple(other))
+    found = overlapping_labels(*columns, Reading(**known)).pairs
     return set(zip(found.one.tolist(), found.other.tolist(), strict=True))
 
 
@@ -82,7 +83,10 @@ def test_masks_overlap_where_they_share_a_text(one, other):
 
 def test_numbers_that_differ_do_not_overlap_and_words_may():
     assert pairs(["31", "45"], ["31", "50"]) == {(0, 0)}
-    assert pairs(["a", "b"], ["a", "c"]) == {(0, 0), (1, 1)}
+    assert pairs(["a", "b"], ["b", "a", "*"]) == {(0, 1), (0, 2), (1, 0), (1, 2)}
+    assert pairs(["a", "b"], ["a", "c"]) == {(0, 0), (0, 1), (1, 0), (1, 1)}
+    assert pairs(["a", "b"], ["a", "c"], apart=True) == {(0, 0)}
+    assert pairs(["a", "b"], ["a", "b"], apart=False) == {(0, 0), (0, 1), (1, 0), (1, 1)}
 
 
 def test_days_months_and_years_overlap():
@@ -102,14 +106,20 @@ def test_days_months_and_years_overlap():
     assert pairs(labels, labels) == expected
 
 
+def test_four_digits_are_a_year_beside_days_only():
+    assert pairs(["2020"], ["2020-02-29", "2021-01-01"]) == {(0, 0)}
+    assert pairs(["13**"], ["1300", "1411"]) == {(0, 0)}
+    assert pairs(["1300"], ["1300", "1411"]) == {(0, 0)}
+
+
 def test_words_of_a_tree_overlap_as_it_says():
     tree = Taxonomy({"Europe": ["France"], "Asia": {"East": ["China"], "South": ["Nepal"]}})
     hierarchy = tree.build("x", [])
     raw = Column("x", hierarchy.values)
     known = {"raw": raw, "ladder": hierarchy.bind("x", raw.values)}
     assert pairs(["Asia", "France"], ["China", "Europe"], **known) == {(0, 0), (1, 1)}
-    # Without it, words that one release has for itself may stand for one another.
-    assert pairs(["Asia", "France"], ["China", "France"]) == {(0, 0), (1, 1)}
+    found = overlapping_labels(Column("x", ("Asia",)), Column("x", ("China",)))
+    assert (len(found.pairs), found.legible) == (1, False)
 
 
 def test_missing_labels_are_a_value_unless_they_match_any():
@@ -144,7 +154,7 @@ def test_classes_overlap_where_all_their_labels_do(chunk, one, other):
     }
     old, overlap._CHUNK = overlap._CHUNK, chunk
     try:
-        found = overlapping_classes([faces[0]], [faces[1]], (len(one), len(other)))
+        found = overlapping_classes([faces[0]], [faces[1]], (len(one), len(other))).pairs
     finally:
         overlap._CHUNK = old
     assert set(zip(found.one.tolist(), found.other.tolist(), strict=True)) == expected

@@ -195,7 +195,7 @@ def test_releases_of_any_kind_can_be_compared():
             found = sf.verify(later, earlier=earlier, attacks=["composition"])
             outcomes = [each for each in found.attacks if each.column == "ill"]
             assert outcomes, name
-            assert all(each.tried for each in outcomes), name
+            assert all(each.tried for each in outcomes), (name, [each.note for each in outcomes])
             assert all(0 <= each.posterior <= 1 for each in outcomes)
             if earlier is later:
                 assert sum(each.people for each in outcomes) == 0
@@ -211,6 +211,32 @@ def test_what_cannot_be_compared_is_said():
     with pytest.raises(ParameterError, match="sensitive column of this one"):
         sf.verify(table(AGE_ROWS), earlier=other, **ROLES)
     assert "give it (--earlier)" in Composition.why_not(target_of(AGE_ROWS))
+
+
+def test_words_that_nothing_explains_are_not_compared():
+    tree = {"Europe": ["France", "Spain"], "Asia": ["China", "Nepal"]}
+    rule = {"role": "quasi-identifier", "hierarchy": {"kind": "taxonomy", "tree": tree}}
+    policy = sf.Policy(columns={"from": rule, "ill": "sensitive"}, models=[sf.models.KAnonymity(2)])
+    fine = table(
+        [(c, i) for c in ("France", "Spain", "China", "Nepal") for i in "ab"], ("from", "ill")
+    )
+    coarse = table([(c, i) for c in ("Europe", "Asia") for i in "aabb"], ("from", "ill"))
+    roles = {"quasi_identifiers": ["from"], "sensitive": ["ill"]}
+    outcome = sf.verify(fine, earlier=coarse, **roles).attack("composition")
+    assert not outcome.tried
+    assert "labels of 'from'" in outcome.note
+    assert sf.verify(fine, earlier=coarse, **roles).answer != "yes"
+    # The policy has the tree, and the original has the values.
+    assert sf.verify(fine, policy, earlier=coarse).attack("composition").people == 0
+    found = sf.verify(fine, earlier=fine, data=fine, **roles).attack("composition")
+    assert (found.tried, found.people) == (True, 0)
+
+
+def test_others_people_are_not_compared():
+    other = table([("2*", "*", "z")] * 6)
+    outcome = sf.verify(table(AGE_ROWS), earlier=other, **ROLES).attack("composition")
+    assert not outcome.tried
+    assert "are they of the same people?" in outcome.note
 
 
 def test_too_many_pairs_are_no_yes(monkeypatch):

@@ -6,24 +6,39 @@ from os import PathLike
 
 import numpy as np
 
-from sfumato.attacks import EarlierRelease, Matcher, Outside, Target, matcher
+from sfumato.attacks import (
+    EarlierRelease,
+    Matcher,
+    Outside,
+    ReleaseMaker,
+    Target,
+    matcher,
+)
 from sfumato.attacks.overlap import Face, Reading, number_items
 from sfumato.classes import overlapping
 from sfumato.counts import Column, FrequencySet
 from sfumato.decouplings.base import LinkedTables
-from sfumato.errors import InputError, ParameterError, SfumatoError, names_in
+from sfumato.errors import (
+    InfeasibleError,
+    InputError,
+    ParameterError,
+    SfumatoError,
+    names_in,
+)
 from sfumato.harm import Secrecy
 from sfumato.hierarchy import Hierarchy, Ladder
 from sfumato.hierarchy.labels import Labels
 from sfumato.models.categories import read_categories
+from sfumato.partition import PARTITIONERS
 from sfumato.policy import ColumnRule, Missing, Policy
-from sfumato.recode.deciding import ladders_of
+from sfumato.recode.deciding import count_population, counted_columns, decide, ladders_of
+from sfumato.recode.recoded import recode_counts
 from sfumato.releases.manifest import Manifest, Promise
 from sfumato.releases.opening import Published, PublishedTable, count_columns, open_release
 from sfumato.releases.release import public_name
 from sfumato.tables import open_table
 from sfumato.text import text_of
-from sfumato.typing import IntArray, Value
+from sfumato.typing import IntArray, Value, silent
 
 
 def target_of(release: Published) -> Target:
@@ -275,10 +290,14 @@ def with_earlier(
         [0, 1]
     """
     target = _with_tables(target, release)
-    readings = _readings(release, original)
+    known = _readings(release, original)
     found = []
     for number, each in enumerate(earlier, start=1):
         opened = _open_earlier(each, release)
+        readings = {
+            column: replace(reading, apart=_are_apart(release, opened, column))
+            for column, reading in known.items()
+        }
         before = _with_tables(target_of(opened), opened)
         name = public_name(each) if isinstance(each, str | PathLike) else f"release {number}"
         found.append(EarlierRelease.of(target, before, readings, name=name))
@@ -286,6 +305,22 @@ def with_earlier(
     if len({*names}) < len(names):
         found = [replace(each, name=f"{each.name} ({i})") for i, each in enumerate(found, start=1)]
     return replace(target, earlier=tuple(found))
+
+
+def _are_apart(release: Published, earlier: Published, column: str) -> bool | None:
+    """Return whether words of a column that differ are different values; None if nothing says so.
+
+    They are in releases at the same level, and where there is no level between values and `*`.
+    """
+    both = [each.manifest for each in (release, earlier) if each.manifest is not None]
+    records = [next((c for c in m.columns if c.name == column), None) for m in both]
+    heights = [None if record is None else record.height for record in records]
+    if both and all(height is not None and height <= 1 for height in heights):
+        return True
+    levels = [manifest.levels.get(column) for manifest in both]
+    if len(both) == 2 and levels[0] is not None and levels[0] == levels[1]:
+        return True
+    return None if len(both) < 2 else False
 
 
 def _open_earlier(what: object, release: Published) -> Published:
@@ -388,6 +423,39 @@ def with_members(target: Target, release: Published, original: object) -> Target
     return replace(
         target, people=people, matcher=matcher_of(people, tables, release.levels, ladders)
     )
+
+
+def with_maker(target: Target, release: Published, original: object) -> Target:
+    """Attach the tool with the policy of a release, to run it on candidates; see `Minimality`.
+
+    Without a policy, and for a decoupled release, nothing is attached.
+
+    Args:
+        target: The release as it is attacked.
+        release: The same, opened.
+        original: The table it was made of.
+    """
+    policy = release.policy or getattr(release.given, "policy", None)
+    if target.counts is None or not isinstance(policy, Policy):
+        return target
+    columns = counted_columns(policy)
+    names = policy.quasi_identifiers
+    if {*names} != {*target.quasi_identifiers} or not {*columns} <= {*release.columns}:
+        # It is the policy of another release.
+        return target
+    table = count_columns(original, columns).project(columns)
+    population = count_population(policy, silent)
+
+    def run(candidate: FrequencySet, rng: np.random.Generator) -> FrequencySet | None:
+        try:
+            decision = decide(policy, policy, candidate, population, rng=rng, report=silent)
+        except InfeasibleError:
+            return None
+        return recode_counts(candidate, decision.recoding, columns, rng)
+
+    labels = Labels(ladders_of(policy, table, names), release.levels)
+    draws = policy.make_method(PARTITIONERS) is not None
+    return replace(target, maker=ReleaseMaker(table, names, run, labels, draws))
 
 
 def _without_stars(tables: LinkedTables) -> LinkedTables:

@@ -14,6 +14,7 @@ from sfumato.attacks.knowledge_breach import KnowledgeBreach
 from sfumato.attacks.linking import Linking
 from sfumato.attacks.matching import Matcher, matcher
 from sfumato.attacks.membership import Membership, Presence
+from sfumato.attacks.minimality import Minimality, ReleaseMaker
 from sfumato.attacks.outside import Outside
 from sfumato.attacks.probabilistic import ProbabilisticInference
 from sfumato.attacks.similarity import Similarity
@@ -38,10 +39,12 @@ __all__ = [
     "Linking",
     "Matcher",
     "Membership",
+    "Minimality",
     "Outcome",
     "Outside",
     "Presence",
     "ProbabilisticInference",
+    "ReleaseMaker",
     "Similarity",
     "Skewness",
     "Target",
@@ -63,5 +66,6 @@ ATTACKS: Registry[Attack] = Registry(
         KnowledgeBreach,
         Membership,
         Composition,
+        Minimality,
     ],
 )

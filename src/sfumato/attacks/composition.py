@@ -11,6 +11,7 @@ from sfumato.attacks.base import MOST_CASES, Attack, Beliefs, Case, Outcome
 from sfumato.attacks.joint import JointValues, Side, join_values, one_way, shared_values
 from sfumato.attacks.overlap import Pairs
 from sfumato.attacks.target import EarlierRelease, Target
+from sfumato.classes import ValueCounts, classes_from
 from sfumato.counts import add_up
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import (
@@ -20,6 +21,7 @@ from sfumato.errors import (
     require_int,
     require_number,
     require_text,
+    some,
 )
 from sfumato.harm import HarmRule, Level
 from sfumato.likelihood import exact, likelihood_with_a_value
@@ -133,8 +135,8 @@ class Composition(Attack):
     Does not find: what can be told from knowing who *else* is in a class or joined; what three
     releases tell that no two do; that the people of the two releases are others. Where
     rows joined and left the same classes at once, who joined is not told from who changed, and
-    only people in both are judged. A label that nothing explains is taken to overlap those that
-    only the other release has.
+    only people in both are judged. Where words differ between the releases and no hierarchy says
+    what they stand for, the releases are not compared: give the policy, or the original table.
     Remedy: hold rows back until enough have come together, as `sf.Ledger.publish` does by default;
     publish later releases of one table at the same levels as the first, or coarser ones.
 
@@ -290,30 +292,46 @@ earlier), 17 % before, 100 % after
         self, target: Target, earlier: EarlierRelease, column: str, rule: HarmRule
     ) -> Outcome:
         """Compare the people who are in both releases, and those who joined or left."""
+        if earlier.unread:
+            # Taking all of them to overlap would make one release independent of the other.
+            why = (
+                f"labels of {some(earlier.unread)} in the two releases cannot be read: give the "
+                "policy or the original table (--policy, --data)"
+            )
+            return self._not_tried(target, column, why, rule)
         try:
             if earlier.pairs is None:
                 raise InputError(earlier.fault)
             found = compare_people(target, earlier, earlier.pairs, column, rule)
         except InputError as fault:
-            # More classes fit each other than can be gone through: that is no yes.
-            return Outcome(
-                self.name,
-                column,
-                people=0,
-                of=target.classes.total,
-                prior=None,
-                posterior=None,
-                threshold=rule.very_high,
-                how=self.how,
-                note=str(fault).rstrip("."),
-                settings=self.params(),
-            )
+            # More classes fit each other than can be gone through.
+            return self._not_tried(target, column, str(fault).rstrip("."), rule)
         outcome = found.beliefs.outcome(self, column, rule)
+        fewer = min(target.classes.total, earlier.target.classes.total)
         note = f"{found.people:.0f} people can be in both releases"
+        if found.people < _SAME * fewer:
+            return self._not_tried(
+                target, column, f"only {note}: are they of the same people?", rule
+            )
         if not found.exact:
             note += "; labels overlap in part, so beliefs are those of largest entropy, not exact"
         settings = {name: value for name, value in outcome.settings.items() if name == "earlier"}
         return replace(outcome, note=note, settings=settings)
+
+    def _not_tried(self, target: Target, column: str, why: str, rule: HarmRule) -> Outcome:
+        """Return that the releases could not be compared, which is no yes."""
+        return Outcome(
+            self.name,
+            column,
+            people=0,
+            of=target.classes.total,
+            prior=None,
+            posterior=None,
+            threshold=rule.very_high,
+            how=self.how,
+            note=why,
+            settings=self.params(),
+        )
 
     @classmethod
     def example(cls) -> Self:
@@ -355,8 +373,8 @@ def compare_people(
         column: The sensitive column, which both have.
         rule: The rule by which the worst value of each pair of classes is chosen.
     """
-    later_counts = target.classes.counts_of(column)
-    earlier_counts = earlier.target.classes.counts_of(column)
+    later_counts = _own_values(target, column)
+    earlier_counts = _own_values(earlier.target, column)
     one, other, missing = shared_values(later_counts, earlier_counts)
     joint = join_values(pairs, one, other)
     secrecy = np.zeros(missing + 1, dtype=np.int64)
@@ -382,6 +400,15 @@ def compare_people(
         applies=np.concatenate([part.adds for part in parts]),
     )
     return ComparedPeople(beliefs, float(joint.people.sum()), joint.exact)
+
+
+def _own_values(target: Target, column: str) -> ValueCounts:
+    """Return the values of the rows of each class, also where missing labels match all others."""
+    counts = target.classes.counts_of(column)
+    if target.classes.own is None or target.counts is None:
+        return counts
+    described = {column: counts.column}
+    return classes_from(target.counts, target.quasi_identifiers, described).counts_of(column)
 
 
 @dataclass(frozen=True, eq=False)
@@ -470,6 +497,9 @@ class _Judge:
             adds[top],
         )
 
+
+_SAME = 0.5
+"""The share of the smaller release that must be in both for them to be of the same people."""
 
 _LEAST = 1e-6
 """Fewer people than this are none, but for rounding."""

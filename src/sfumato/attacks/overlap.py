@@ -21,8 +21,8 @@ MOST_PAIRS = 1 << 23
 _CHUNK = 1 << 22
 """Candidates that are looked at together."""
 
-_GUESSED = 1 << 22
-"""The most pairs of labels that are taken to overlap because nothing says what they stand for."""
+_ALIKE = 0.8
+"""The share of words that two releases have in common if both were published at one level."""
 
 
 class PairCountError(InputError):
@@ -61,18 +61,30 @@ class Reading:
     matches_any: bool = False
     """Whether a missing label may hide any value."""
 
+    apart: bool | None = None
+    """Whether words that differ stand for different values; None if nothing says so, and the
+    words that both releases have decide."""
 
-def overlapping_labels(one: Column, other: Column, reading: Reading | None = None) -> Pairs:
+
+class LabelPairs(NamedTuple):
+    """The labels of two releases that can stand for the same value."""
+
+    pairs: Pairs
+    legible: bool
+    """Whether it is known of all labels what they stand for."""
+
+
+def overlapping_labels(one: Column, other: Column, reading: Reading | None = None) -> LabelPairs:
     """Return the labels of two releases that can stand for the same value.
 
     Where the raw values are known, labels overlap that share one. Else they are read: as numbers,
-    days and intervals, or as masks character by character. `*` overlaps all. Two words of which
-    nothing is known overlap if they are equal; if each occurs in its own release only, one may be
-    the more general, and they are taken to overlap.
+    days and intervals, or as masks character by character. `*` overlaps all. Words of which
+    nothing is known overlap if they are equal. Unless both releases have nearly the same words,
+    one may be more general than another, and the labels cannot be read.
 
     Example:
         >>> first, second = Column("age", ("20-29", "30-39")), Column("age", ("25-34", "35", "*"))
-        >>> found = overlapping_labels(first, second)
+        >>> found = overlapping_labels(first, second).pairs
         >>> list(zip(found.one.tolist(), found.other.tolist()))
         [(0, 0), (0, 2), (1, 0), (1, 1), (1, 2)]
     """
@@ -92,9 +104,10 @@ def overlapping_labels(one: Column, other: Column, reading: Reading | None = Non
             found.append(_fitting_masks(*sides))
             masked = bool(_masks(sides[0]).any() or _masks(sides[1]).any())
             legible = [_are_values(texts, masked=masked) for texts in sides]
-    found.append(_doubtful_pairs(sides[0], sides[1], legible[0], legible[1]))
+    doubtful = _doubtful_pairs(sides[0], sides[1], legible, apart=reading.apart)
+    found.append(doubtful)
     first, second = (np.concatenate([each[at] for each in found]) for at in (0, 1))
-    return Pairs.of(first, second, len(sides[1]))
+    return LabelPairs(Pairs.of(first, second, len(sides[1])), len(doubtful[0]) == 0)
 
 
 Texts = Sequence[str | None]
@@ -201,6 +214,8 @@ def _on_a_line(one: Texts, other: Texts) -> tuple[np.ndarray, np.ndarray] | None
         told = [t for texts in (one, other) for t in texts if t not in (None, STAR)]
         texts = [t for t in told if _stretch(t, reader) is not None]
         wide = any(STAR not in t and reader(t) is None for t in texts)
+        # Four digits are a year only where something else is a day or a month.
+        wide &= any(STAR not in t and number_of(t) is None for t in texts)
         if wide and 2 * len(read) > len(told):
             empty = (np.nan, np.nan, 0.0)
             lines = [np.array([empty if s is None else s for s in side]) for side in sides]
@@ -290,18 +305,21 @@ def _keep_shown(text: str | None, shown: Sequence[bool]) -> str:
 
 
 def _doubtful_pairs(
-    one: Texts, other: Texts, legible: BoolArray, also_legible: BoolArray
+    one: Texts, other: Texts, legible: Sequence[BoolArray], *, apart: bool | None
 ) -> PairArrays:
-    """Return words of which nothing is known, each in its own release only."""
-    known = [{*one}, {*other}]
-    unsure = [
-        [i for i, t in enumerate(one) if t not in (None, STAR) and t not in known[1]],
-        [i for i, t in enumerate(other) if t not in (None, STAR) and t not in known[0]],
-    ]
-    if len(unsure[0]) * len(unsure[1]) > _GUESSED:
+    """Return words of which nothing is known, unless they are taken to stand for themselves."""
+    known = [{t for t in texts if t not in (None, STAR)} for texts in (one, other)]
+    if apart is None:
+        fewer = max(min(map(len, known)), 1)
+        apart = len(known[0] & known[1]) >= _ALIKE * fewer
+    if apart:
         return _NONE, _NONE
-    first, second = _cross(*unsure)
-    doubtful = ~(legible[first] & also_legible[second])
+    words = [
+        np.array([t not in (None, STAR) for t in texts], dtype=np.bool_) for texts in (one, other)
+    ]
+    # A number is not another number, but it may be among those that a word stands for.
+    first, second = _cross(np.flatnonzero(words[0]), np.flatnonzero(words[1]))
+    doubtful = ~(legible[0][first] & legible[1][second])
     return first[doubtful], second[doubtful]
 
 
@@ -320,12 +338,20 @@ class Face:
     """The class that each row is of; rows of several classes stand there once for each."""
 
 
+class ClassPairs(NamedTuple):
+    """The classes of two releases that can hold the same person."""
+
+    pairs: Pairs
+    unread: tuple[str, ...]
+    """The columns with labels of which nothing says what they stand for."""
+
+
 def overlapping_classes(
     one: Sequence[Face],
     other: Sequence[Face],
     n: tuple[int, int],
     readings: Mapping[str, Reading] | None = None,
-) -> Pairs:
+) -> "ClassPairs":
     """Return the classes of two releases that can hold the same person.
 
     In every table of the two a row of the class must fit one of the other class: the labels of
@@ -340,37 +366,44 @@ def overlapping_classes(
     Example:
         >>> ages = Column("age", ("20-29", "30-39")), Column("age", ("25-34", "35-44"))
         >>> faces = [Face((each,), np.array([[0, 1]]), np.arange(2)) for each in ages]
-        >>> found = overlapping_classes([faces[0]], [faces[1]], (2, 2))
+        >>> found = overlapping_classes([faces[0]], [faces[1]], (2, 2)).pairs
         >>> list(zip(found.one.tolist(), found.other.tolist()))
         [(0, 0), (1, 0), (1, 1)]
     """
     found: IntArray | None = None
+    unread: dict[str, None] = {}
     if not all(n):
-        return Pairs(_NONE, _NONE)
+        return ClassPairs(Pairs(_NONE, _NONE), ())
     for mine in one:
         for theirs in other:
-            rows = _overlapping_rows(mine, theirs, readings or {})
+            rows, doubtful = _overlapping_rows(mine, theirs, readings or {})
+            unread.update(dict.fromkeys(doubtful))
             key = np.unique(mine.of_class[rows.one] * n[1] + theirs.of_class[rows.other])
             found = key if found is None else np.intersect1d(found, key, assume_unique=True)
     if found is None:
         found = np.arange(n[0] * n[1])
-    return Pairs(found // max(n[1], 1), found % max(n[1], 1))
+    return ClassPairs(Pairs(found // max(n[1], 1), found % max(n[1], 1)), tuple(unread))
 
 
-def _overlapping_rows(one: Face, other: Face, readings: Mapping[str, Reading]) -> Pairs:
+def _overlapping_rows(
+    one: Face, other: Face, readings: Mapping[str, Reading]
+) -> tuple[Pairs, list[str]]:
     """Join two tables column by column: rows that begin alike are looked at once."""
     theirs = {column.name: position for position, column in enumerate(other.columns)}
-    joined = [
-        (i, theirs[column.name], overlapping_labels(column, other.columns[theirs[column.name]],
-                                                     readings.get(column.name)))
-        for i, column in enumerate(one.columns)
-        if column.name in theirs
-    ]  # fmt: skip
+    joined = []
+    for i, column in enumerate(one.columns):
+        if column.name in theirs:
+            j = theirs[column.name]
+            found = overlapping_labels(column, other.columns[j], readings.get(column.name))
+            joined.append((i, j, found))
+    unread = [one.columns[i].name for i, _, found in joined if not found.legible]
+    if unread:
+        return Pairs(_NONE, _NONE), unread
     # Columns that rule out most come first.
-    joined.sort(key=lambda each: len(each[2]) / _possible(one, other, each[0], each[1]))
+    joined.sort(key=lambda each: len(each[2].pairs) / _possible(one, other, each[0], each[1]))
     sides = [_Prefixes.start(one.labels.shape[1]), _Prefixes.start(other.labels.shape[1])]
     pairs = Pairs(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
-    for i, j, fitting in joined:
+    for i, j, (fitting, _) in joined:
         sizes = len(one.columns[i].values), len(other.columns[j].values)
         sides = [
             sides[0].extend(one.labels[i], sizes[0]),
@@ -384,10 +417,11 @@ def _overlapping_rows(one: Face, other: Face, readings: Mapping[str, Reading]) -
         raise _too_many(total)
     at, within = number_items(width[0][pairs.one] * width[1][pairs.other])
     second = np.maximum(width[1][pairs.other][at], 1)
-    return Pairs(
+    fitting = Pairs(
         rows[0][0][rows[0][1][pairs.one[at]] + within // second],
         rows[1][0][rows[1][1][pairs.other[at]] + within % second],
     )
+    return fitting, unread
 
 
 def _possible(one: Face, other: Face, i: int, j: int) -> int:

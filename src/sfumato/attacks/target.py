@@ -26,6 +26,7 @@ from sfumato.text import STAR, text_of
 from sfumato.typing import BoolArray, CodeArray, IntArray, Value
 
 if TYPE_CHECKING:
+    from sfumato.attacks.minimality import ReleaseMaker
     from sfumato.attacks.outside import Outside
 
 T = TypeVar("T")
@@ -76,6 +77,9 @@ class Target:
 
     outside: "Outside | None" = None
     """A list of people from elsewhere, joined with the groups."""
+
+    maker: "ReleaseMaker | None" = None
+    """The tool and its policy, with the table the release was made of."""
 
     promised: tuple[str, ...] = ()
     """The names of the models that the release is said to keep."""
@@ -206,6 +210,9 @@ class EarlierRelease:
     fault: str = ""
     """Why the two cannot be compared, if they cannot."""
 
+    unread: tuple[str, ...] = ()
+    """The columns with labels of which nothing says what they stand for."""
+
     @classmethod
     def of(
         cls,
@@ -225,10 +232,10 @@ class EarlierRelease:
         """
         n = len(later.classes), len(earlier.classes)
         try:
-            pairs = overlapping_classes(later.faces, earlier.faces, n, readings)
+            pairs, unread = overlapping_classes(later.faces, earlier.faces, n, readings)
         except PairCountError as fault:
             return cls(earlier, None, name, str(fault).rstrip("."))
-        return cls(earlier, pairs, name)
+        return cls(earlier, pairs, name, unread=unread)
 
 
 def value_counts(

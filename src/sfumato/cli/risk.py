@@ -415,7 +415,11 @@ def verify(  # noqa: PLR0917 - options of a command line
     ] = None,
     data: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="The table it was made of, to attack who is in it."),
+        typer.Option(
+            metavar="FILE",
+            help="The table it was made of, to attack who is in it and, with the policy, how it "
+            "was made.",
+        ),
     ] = None,
     outside: Annotated[
         str | None,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from sfumato.adversary.target import target_of, with_earlier, with_list, with_members
+from sfumato.adversary.target import target_of, with_earlier, with_list, with_maker, with_members
 from sfumato.attacks import ATTACKS, Attack, Linking, Outcome, Target
 from sfumato.content import (
     Badge,
@@ -333,7 +333,8 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         threshold: From which belief on a person is at risk; None takes the policy's, or where
             *very high* begins among the risk levels, which is 0.75 by default.
         people: How many people may be at risk by any one attack; None takes the policy's, or 0.
-        data: The table the release was made of, for the attack on who is in it.
+        data: The table the release was made of, for the attack on who is in it and, with the
+            policy it was made with, for running the tool on candidates.
         outside: A list of people with some of the quasi-identifiers as they are, and perhaps
             their names, to be linked with the release; None takes the population.
         earlier: A release of the same people before this one, or several in a list: of any kind,
@@ -450,7 +451,9 @@ def _inform(
         open_table(outside)
     elif population is not None and linked:
         target = with_list(target, release, population, names=release.quasi_identifiers)
-    return target if data is None else with_members(target, release, data)
+    if data is None:
+        return target
+    return with_maker(with_members(target, release, data), release, data)
 
 
 def outcomes(target: Target, asked: Sequence[str | Attack], rule: HarmRule) -> tuple[Outcome, ...]:
