@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, some
 from sfumato.evidence import EVIDENCE, check
@@ -49,8 +50,8 @@ def recompute_folder(folder: Path, policy: Policy | None, population: object) ->
         return verify_folder(folder)
     manifest = Manifest.from_json(path.read_text(encoding="utf-8"))
     compared, labels = _compare(manifest, policy, population)
-    people = for_verifier(population)
-    verdict = verify_folder(folder, population=people, generalization=labels)
+    people, also = for_verifier(population), _weaker_models(manifest, policy)
+    verdict = verify_folder(folder, population=people, generalization=labels, also=also)
     return Verdict((*verdict.checks, *_evidence(folder), *compared))
 
 
@@ -74,9 +75,9 @@ def recompute_stored(table: DatabaseTable, policy: Policy | None, population: ob
         # The verifier finds the same, and says it in its own words.
         return verify_stored(relation, text)
     compared, labels = _compare(manifest, policy, population)
-    people = for_verifier(population)
+    people, also = for_verifier(population), _weaker_models(manifest, policy)
     if manifest.kind is None:
-        verdict = verify_stored(relation, text, population=people, generalization=labels)
+        verdict = verify_stored(relation, text, population=people, generalization=labels, also=also)
     else:
         relations = {name: relation_of(each) for name, each in tables_of(table, manifest).items()}
         claims = manifest.claims()
@@ -101,7 +102,8 @@ def recompute_tables(
         # As in a folder: a manifest that cannot be read is a check that does not hold.
         return Verdict((Check("manifest", "broken", detail=str(error)),))
     compared, labels = _compare(manifest, policy, population)
-    promises = promises_in(claims, for_verifier(population), labels)
+    also = _weaker_models(manifest, policy)
+    promises = promises_in(claims, for_verifier(population), labels, also)
     if manifest.kind is None:
         [table] = tables.values()
         verdict = verify_file(table, promises)
@@ -142,6 +144,21 @@ def _compare(
     if different or population is None:
         return [check], None
     return [check], _labels(manifest, policy, population)
+
+
+def _weaker_models(manifest: Manifest, policy: Policy | None) -> list[dict[str, Any]]:
+    """Return the models of a policy that a stricter promise implies, for the verifier to check too.
+
+    That one promise implies another is for models to say, and the verifier believes no model.
+    """
+    if policy is None or manifest.kind is not None:
+        return []
+    promised = [model for promise in manifest.models if (model := promise.readable())]
+    return [
+        Promise.of(model).to_dict()
+        for model in policy.models
+        if model not in promised and any(given.implies(model) for given in promised)
+    ]
 
 
 def _labels(manifest: Manifest, policy: Policy, population: object) -> Labels:

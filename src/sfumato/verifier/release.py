@@ -2,8 +2,9 @@
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from sfumato.errors import InputError, SfumatoError, UnknownColumnError, some
 from sfumato.verifier.counting import (
@@ -43,6 +44,7 @@ def verify_folder(
     *,
     population: object = None,
     generalization: Generalization | None = None,
+    also: Sequence[Mapping[str, Any]] = (),
 ) -> Verdict:
     """Re-read a release and recompute every promise its manifest makes.
 
@@ -54,6 +56,7 @@ def verify_folder(
         folder: The release folder, with `manifest.json` in it.
         population: Path or table of the population, for models that compare with one.
         generalization: Per column, the label each raw text of the population became.
+        also: Models to check that the manifest does not state, as promises state them.
     """
     folder = Path(folder)
     path = folder / MANIFEST
@@ -70,7 +73,7 @@ def verify_folder(
     checks = [shape, _files_check(folder, manifest)]
     # One table can be looked at although its manifest contradicts itself; several cannot.
     if shape.status == "holds" or (manifest.kind is None and len(manifest.files) == 1):
-        promises = promises_in(manifest, population, generalization)
+        promises = promises_in(manifest, population, generalization, also)
         checks += _content_checks(folder, manifest, promises)
     return Verdict(tuple(checks))
 
@@ -126,6 +129,7 @@ def verify_stored(
     *,
     population: object = None,
     generalization: Generalization | None = None,
+    also: Sequence[Mapping[str, Any]] = (),
 ) -> Verdict:
     """Recompute every promise that the manifest of a table makes; see `verify_folder`.
 
@@ -139,13 +143,14 @@ def verify_stored(
         manifest: What its manifest says, as it is written.
         population: Path or table of the population, for models that compare with one.
         generalization: Per column, the label each raw text of the population became.
+        also: Models to check that the manifest does not state, as promises state them.
     """
     try:
         claims = stored_manifest(manifest)
     except InputError as error:
         return Verdict((Check("manifest", "broken", detail=str(error)),))
     checks = [_one_table_shape(claims)]
-    promises = promises_in(claims, population, generalization)
+    promises = promises_in(claims, population, generalization, also)
     try:
         checks += [_metadata_check({"": relation}), _columns_check(relation, claims)]
         checks += recompute(relation, promises)
@@ -158,8 +163,9 @@ def promises_in(
     manifest: Manifest,
     population: object = None,
     generalization: Generalization | None = None,
+    also: Sequence[Mapping[str, Any]] = (),
 ) -> Promises:
-    """Read from a manifest what its table should keep."""
+    """Read from a manifest what its table should keep, besides other models to check."""
     quasi_identifiers = manifest.with_role("quasi-identifier")
     people = None
     raw = all(not column.level for column in manifest.columns)
@@ -168,7 +174,7 @@ def promises_in(
     return Promises(
         quasi_identifiers,
         manifest.with_role("sensitive"),
-        manifest.models,
+        (*manifest.models, *also),
         missing=manifest.missing,
         published=manifest.published,
         suppressed=manifest.suppressed,
