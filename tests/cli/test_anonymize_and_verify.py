@@ -24,7 +24,7 @@ def test_anonymize_writes_a_release_and_shows_it(patients, run):
     assert "age                1 of 2" in result.stdout
     assert "zip                1 of 4" in result.stdout
     assert "k-anonymity with k=2   k=2" in result.stdout
-    assert "The release is in release; all 7 checks hold." in result.stderr
+    assert "The release is in release; all 8 checks hold." in result.stderr
     assert everything_in(patients / "release") == {"data.csv", "manifest.json", "evidence.json"}
 
 
@@ -74,7 +74,7 @@ def test_the_release_has_the_format_that_was_asked_for(patients, run, form):
 def test_verify_shows_every_check_and_ends_with_0(release, run):
     result = run("verify", release)
     assert result.exit_code == 0
-    assert "Holds: all 8 checks." in result.stdout
+    assert "Holds: all 9 checks." in result.stdout
     assert "k-anonymity   holds    k=2" in result.stdout
     assert result.stderr == ""
 
@@ -85,7 +85,7 @@ def test_verify_of_a_changed_release_ends_with_1(release, run):
     result = run("verify", release)
     assert result.exit_code == 1
     assert "sha256        broken" in result.stdout
-    assert "Broken: 4 of 8 checks do not hold." in result.stdout
+    assert "Broken: 5 of 9 checks do not hold." in result.stdout
 
 
 def test_verify_gives_json_whatever_it_finds(release, run):

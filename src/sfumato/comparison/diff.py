@@ -219,7 +219,7 @@ def _direction(old: float | None, new: float | None) -> Direction:
 
 
 def _losses(old: Manifest | None, new: Manifest | None) -> Iterator[Change]:
-    before, after = ({} if one is None else one.losses or {} for one in (old, new))
+    before, after = ({} if one is None else one.known_losses for one in (old, new))
     for name in before:
         if name in after and before[name] != after[name]:
             worse = after[name] > before[name]
@@ -281,7 +281,7 @@ def _promises(manifest: Manifest) -> dict[str, object]:
 
 
 def _levels(manifest: Manifest) -> dict[str, object]:
-    return {column.name: column.level_text for column in manifest.columns if column.recoded}
+    return {column.name: column.level_text for column in manifest.known_columns if column.recoded}
 
 
 def _settings_changed(old: Mapping[str, object], new: Mapping[str, object]) -> Iterator[Change]:

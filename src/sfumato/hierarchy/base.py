@@ -253,6 +253,16 @@ class HierarchyBuilder(ABC):
     """
 
     name: ClassVar[str]
+    labels_show_level: ClassVar[bool] = False
+    """Whether a label below the top shows its level, whatever other values there are."""
+
+    @property
+    def fixed_height(self) -> int | None:
+        """The number of levels above the raw values, the same for all; None if values decide it.
+
+        A manifest states heights that are fixed. Others may tell of values that are not published.
+        """
+        return None
 
     @abstractmethod
     def build(
@@ -333,6 +343,10 @@ class Suppress(HierarchyBuilder):
     """
 
     name: ClassVar[str] = "star"
+
+    @property
+    def fixed_height(self) -> int:
+        return 1
 
     def build(
         self,

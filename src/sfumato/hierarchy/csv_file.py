@@ -99,6 +99,10 @@ class CsvHierarchy(HierarchyBuilder):
     def relative_to(self, folder: str | Path) -> Self:
         return replace(self, file=resolve_path(self.file, folder))
 
+    @property
+    def fixed_height(self) -> int:
+        return self.build(self.name, ()).height
+
     def build(
         self,
         column: str,

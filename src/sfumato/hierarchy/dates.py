@@ -55,6 +55,10 @@ class Dates(HierarchyBuilder):
             raise ParameterError("levels", levels, allowed)
         object.__setattr__(self, "levels", tuple(levels))
 
+    @property
+    def fixed_height(self) -> int | None:
+        return None if self.levels is None else len(self.levels) + 1
+
     def build(
         self,
         column: str,

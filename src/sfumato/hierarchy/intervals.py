@@ -253,6 +253,10 @@ class Intervals(HierarchyBuilder):
             object.__setattr__(self, "bounds", (given,))
         self._levels(self._scale())
 
+    @property
+    def fixed_height(self) -> int:
+        return len(self._levels(self._scale())) + 1
+
     def build(
         self,
         column: str,

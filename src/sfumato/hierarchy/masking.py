@@ -38,6 +38,7 @@ class Masking(HierarchyBuilder):
     """
 
     name: ClassVar[str] = "masking"
+    labels_show_level: ClassVar[bool] = True
 
     levels: int | None = None
     side: Literal["right", "left"] = "right"
@@ -59,6 +60,10 @@ class Masking(HierarchyBuilder):
         require_int("step", self.step, at_least=1)
         if self.length is not None:
             require_int("length", self.length, at_least=1)
+
+    @property
+    def fixed_height(self) -> int | None:
+        return None if self.length is None else len(self.lengths(self.length)) + 1
 
     def build(
         self,

@@ -70,6 +70,10 @@ class Taxonomy(HierarchyBuilder):
     def relative_to(self, folder: str | Path) -> Self:
         return self if self.file is None else replace(self, file=resolve_path(self.file, folder))
 
+    @property
+    def fixed_height(self) -> int:
+        return self.build(self.name, ()).height
+
     def build(
         self,
         column: str,

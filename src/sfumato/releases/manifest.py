@@ -12,7 +12,9 @@ import numpy as np
 
 from sfumato._version import __version__
 from sfumato.errors import InputError, some
-from sfumato.hierarchy import Ladder
+from sfumato.hierarchy import Ladder, Suppress
+from sfumato.losses import AverageClassSize, Discernibility
+from sfumato.losses.base import ClassLoss
 from sfumato.models import MODELS, PrivacyModel
 from sfumato.models.base import figures, promise_text
 from sfumato.policy import FULL_DOMAIN, Policy
@@ -52,10 +54,13 @@ class ColumnRecord:
     because: str | None = None
     """Why it is published as it is, if it is plain and the policy says so."""
 
+    generalised: bool | None = None
+    """True in place of levels that only values which are not published would explain."""
+
     @property
     def recoded(self) -> bool:
         """Whether its values may have become more general, whatever the method."""
-        found = (self.level, self.levels, self.intervals)
+        found = (self.level, self.levels, self.intervals, self.generalised)
         return any(each is not None for each in found)
 
     @property
@@ -68,9 +73,15 @@ class ColumnRecord:
         'level 0 62 %, level 1 30 %, level 2 8 %'
         >>> ColumnRecord("age", "quasi-identifier", height=2, intervals=14).level_text
         '14 intervals'
+        >>> ColumnRecord("zip", "quasi-identifier", level=2).level_text
+        'level 2'
+        >>> ColumnRecord("zip", "quasi-identifier", generalised=True).level_text
+        'as its labels show'
         """
         if self.level is not None:
-            return f"level {self.level} of {'unknown' if self.height is None else self.height}"
+            return f"level {self.level}" + ("" if self.height is None else f" of {self.height}")
+        if self.generalised:
+            return "as its labels show"
         counts = self.levels or ()
         parts = [f"level {i} {percent(n / sum(counts))}" for i, n in enumerate(counts) if n]
         if self.intervals is not None:
@@ -201,13 +212,30 @@ class SearchRecord:
 
     name: str
     checks: int | None = None
-    """How many nodes were judged."""
+    """How many nodes were judged; known to the publisher."""
 
     nodes: int | None = None
-    """How many nodes there are."""
+    """How many nodes there are; known to the publisher."""
 
     optimal: bool = False
     """Whether it was proven that no other node loses less."""
+
+
+@dataclass(frozen=True)
+class PrivateFigures:
+    """What only the publisher may know: it depends on values that are not published.
+
+    It is never written. Two tables whose releases are equal have equal manifests, and other
+    figures here: the age of a person who was suppressed shows in them.
+    """
+
+    columns: tuple[ColumnRecord, ...]
+    """The levels of all columns, and the heights of their hierarchies."""
+
+    losses: Mapping[str, float]
+    """Every loss there is, the policy's own first."""
+
+    search: SearchRecord | None = None
 
 
 @dataclass(frozen=True)
@@ -294,7 +322,11 @@ class Manifest:
     """The column that says how many people of a group have a value."""
 
     loss: str | None = None
-    losses: Mapping[str, float] | None = None
+    """The loss that was kept small."""
+
+    losses: Mapping[str, float | None] | None = None
+    """The losses that follow from the published classes; None for those that do not."""
+
     method: Mapping[str, Any] | None = None
     search: SearchRecord | None = None
     risk_levels: Mapping[str, float] | None = None
@@ -311,6 +343,9 @@ class Manifest:
 
     table: FileRecord | None = None
     """The single table of a release in a database."""
+
+    private: PrivateFigures | None = field(default=None, compare=False, repr=False)
+    """What is known of a release that was just made, and stands in no file."""
 
     versions: Mapping[str, str] = field(default_factory=_versions)
     sfumato: str | None = __version__
@@ -338,7 +373,7 @@ class Manifest:
             group=given.get("group"),
             count=given.get("count"),
             loss=_text(given.get("loss")),
-            losses={name: loss for name, loss in losses.items() if _is_number(loss)} or None,
+            losses={name: n for name, n in losses.items() if n is None or _is_number(n)} or None,
             method=_mapping(given.get("method")) or None,
             search=_record(SearchRecord, {**search, "name": str(search.get("name"))})
             if search
@@ -421,8 +456,19 @@ class Manifest:
 
     @property
     def levels(self) -> dict[str, int]:
-        """The level of each column that has one for all rows."""
-        return {c.name: c.level for c in self.columns if c.level is not None}
+        """The level of each column that has one for all rows, as far as it is known."""
+        return {c.name: c.level for c in self.known_columns if c.level is not None}
+
+    @property
+    def known_columns(self) -> tuple[ColumnRecord, ...]:
+        """The columns with all that is known of them here."""
+        return self.columns if self.private is None else self.private.columns
+
+    @property
+    def known_losses(self) -> dict[str, float]:
+        """The losses whose figures are known here."""
+        known = (self.losses or {}) if self.private is None else self.private.losses
+        return {name: loss for name, loss in known.items() if loss is not None}
 
     @property
     def k(self) -> int | None:
@@ -512,21 +558,27 @@ def build_manifest(
     reproducible: bool,
     notes: Sequence[str] = (),
 ) -> Manifest:
-    """Describe a release, apart from its files: everything in it may be public."""
+    """Describe a release, apart from its files.
+
+    Everything that is written follows from the published rows, the number of those that are
+    not, and the policy; what does not is under `private`.
+    """
+    columns = {
+        name: _record(
+            ColumnRecord,
+            {
+                "name": name,
+                "role": role.value,
+                **decision.columns.get(name, {}),
+                "because": policy.columns[name].because if name in policy.columns else None,
+            },
+        )
+        for name, role in roles.items()
+        if role in PUBLISHED
+    }
+    search = None if decision.search is None else SearchRecord(**decision.search)
     return Manifest(
-        columns=tuple(
-            _record(
-                ColumnRecord,
-                {
-                    "name": name,
-                    "role": role.value,
-                    **decision.columns.get(name, {}),
-                    "because": policy.columns[name].because if name in policy.columns else None,
-                },
-            )
-            for name, role in roles.items()
-            if role in PUBLISHED
-        ),
+        columns=tuple(_public_column(policy, each) for each in columns.values()),
         rows=RowRecord(int(decision.sizes.sum()), decision.suppressed, policy.suppression.rows),
         missing=policy.missing.value,
         models=tuple(
@@ -534,10 +586,11 @@ def build_manifest(
             for model in policy.models
         ),
         loss=policy.loss.name,
-        losses=dict(decision.losses),
+        losses=_public_losses(decision.losses, decision.sizes, decision.suppressed),
         classes=ClassSizes.of(decision.sizes),
         method=dict(decision.method),
-        search=None if decision.search is None else SearchRecord(**decision.search),
+        search=None if search is None else SearchRecord(search.name, optimal=search.optimal),
+        private=PrivateFigures(tuple(columns.values()), dict(decision.losses), search),
         hierarchies=_distances(policy, decision),
         risk_levels=policy.risk_levels.to_plain(),
         accepted=accepted_in(policy),
@@ -558,13 +611,59 @@ def rows_of_people(policy: Policy) -> dict[str, str] | None:
     return None if reason is None else {"rows": reason}
 
 
+def _public_column(policy: Policy, column: ColumnRecord) -> ColumnRecord:
+    """Leave out what values that are not published may have decided."""
+    if column.level is None and column.levels is None:
+        return column
+    if policy.population is not None:
+        # Hierarchies were built for all people there are, who are known anyway.
+        return column
+    builder = policy.columns[column.name].hierarchy or Suppress()
+    height, top = builder.fixed_height, column.height
+    if height is not None:
+        # Where no value is known, there is one level above them; it is the top of any hierarchy.
+        if column.level is not None:
+            return replace(
+                column, level=height if column.level == top else column.level, height=height
+            )
+        levels = column.levels or ()
+        filled = (*levels[:-1], *[0] * (height + 1 - len(levels)), *levels[-1:])
+        return replace(column, levels=filled, height=height)
+    shown = builder.labels_show_level and column.level != top
+    if column.level == 0 or (column.level is not None and shown):
+        return replace(column, height=None)
+    return replace(column, level=None, height=None, levels=None, generalised=True)
+
+
+def _public_losses(
+    measured: Iterable[str], sizes: IntArray, suppressed: int
+) -> dict[str, float | None]:
+    """Return the losses that any reader can compute, from class sizes and suppressed rows.
+
+    Others depend on values as they were, also those of people who were suppressed: they are
+    named, and have no figure.
+    """
+    left_out = [suppressed] if suppressed else []
+    everything = np.append(sizes, np.array(left_out, dtype=np.int64))
+    losses: tuple[ClassLoss, ...] = (AverageClassSize(), Discernibility())
+    found = {loss.name: loss.of_sizes(sizes, suppressed, everything) for loss in losses}
+    return {name: found.get(name) for name in measured}
+
+
 def _distances(policy: Policy, decision: Decision) -> dict[str, dict[str, list[str]]]:
-    """Return the hierarchies of sensitive columns that a model measures distances in."""
+    """Return the hierarchies of sensitive columns that a model needs, for published values."""
     needed = {
         column for model in policy.models if model.needs_hierarchy for column in model.columns
     }
-    ladders = {name: decision.sensitive[name].ladder for name in needed}
-    return {name: paths_of(ladder) for name, ladder in ladders.items() if ladder is not None}
+    found = {}
+    for name in needed:
+        ladder = decision.sensitive[name].ladder
+        if ladder is not None:
+            values = decision.left.sensitive[name].value
+            paths = paths_of(ladder)
+            shown = {text_of(ladder.values[code]) for code in np.unique(values[values >= 0])}
+            found[name] = {value: path for value, path in paths.items() if value in shown}
+    return found
 
 
 def paths_of(ladder: Ladder) -> dict[str, list[str]]:

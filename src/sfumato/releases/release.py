@@ -130,7 +130,7 @@ class Release(Showable):
 
     def content(self) -> Content:
         """Return the levels of the quasi-identifiers, the promises, and what to beware of."""
-        recoded = [column for column in self.manifest.columns if column.recoded]
+        recoded = [column for column in self.manifest.known_columns if column.recoded]
         parts = (_levels_table(recoded), _promises_table(self.manifest))
         return Content(self.headline, parts, remarks=_remarks(self.warnings))
 
@@ -151,7 +151,8 @@ def _levels_table(columns: Sequence[ColumnRecord]) -> Table:
     """Return the level of each column, or the share of its cells at each where rows differ."""
     if all(column.level is not None for column in columns):
         rows = [
-            (c.name, f"{c.level} of {'unknown' if c.height is None else c.height}") for c in columns
+            (c.name, str(c.level) if c.height is None else f"{c.level} of {c.height}")
+            for c in columns
         ]
         return Table.of("", ["quasi-identifier", "level"], rows, most=None)
     levels = range(max(len(column.levels or ()) for column in columns))
@@ -173,7 +174,7 @@ def _level_row(column: ColumnRecord, levels: range) -> list[Cell]:
 
 def _own_loss(manifest: Manifest) -> float:
     """Return the loss that the policy asked to keep small."""
-    return float((manifest.losses or {})[str(manifest.loss)])
+    return float(manifest.known_losses[str(manifest.loss)])
 
 
 def _proof(manifest: Manifest) -> str:

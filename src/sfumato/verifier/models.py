@@ -853,7 +853,7 @@ def recompute(source: Countable, promises: Promises) -> list[Check]:
 
 def judge(table: Groups, promises: Promises) -> list[Check]:
     """Make every check that needs the classes: levels, missing cells, models."""
-    checks = _top_checks(table, promises)
+    checks = [*_top_checks(table, promises), *_figure_checks(table, promises)]
     if promises.missing == "suppress":
         checks.append(_nothing_missing(table))
     checks += _absent_classes(table, promises)
@@ -918,6 +918,60 @@ def _top_checks(table: Groups, promises: Promises) -> list[Check]:
             split.append(name)
     detail = f"more than one value in {some(split)}" if split else ""
     return [Check("top levels", status(holds=not split), list(promises.at_top), detail=detail)]
+
+
+_ROUNDING = Fraction(1, 10**9)
+"""How far a figure may be off, relative to what it should be: it was computed as a float."""
+
+
+def _figure_checks(table: Groups, promises: Promises) -> list[Check]:
+    """Recompute what is claimed of classes and losses, from the published rows alone."""
+    sizes = [group.own for group in table.groups]
+    # A loss without a figure is one that was measured and is kept from readers.
+    losses = {name: loss for name, loss in promises.losses.items() if loss is not None}
+    if not promises.classes and not losses:
+        return []
+    claimed = {**promises.classes, **losses}
+    found = {**_sizes_of(sizes), **_losses_of(sizes, promises.suppressed)}
+    wrong = [
+        f"{name} is {_plain(found[name]):.6g}, not {str(value)[:40]}"
+        for name, value in claimed.items()
+        if name in found and not _is_near(value, found[name])
+    ]
+    strange = [name for name in claimed if name not in found]
+    if strange and not wrong:
+        detail = f"{some(strange)} cannot be recomputed from the published rows"
+        return [Check("figures", "unchecked", detail=detail)]
+    return [Check("figures", status(holds=not wrong), detail="; ".join(wrong))]
+
+
+def _sizes_of(sizes: Sequence[int]) -> dict[str, Number]:
+    """Measure the classes; without any there is nothing but their number."""
+    if not sizes:
+        return {"count": 0}
+    mean = Fraction(sum(sizes), len(sizes))
+    return {"count": len(sizes), "smallest": min(sizes), "largest": max(sizes), "average": mean}
+
+
+def _losses_of(sizes: Sequence[int], suppressed: int) -> dict[str, Number]:
+    """Measure what classes and suppressed rows cost.
+
+    >>> _losses_of([3, 2], 1)
+    {'average-class-size': Fraction(2, 1), 'discernibility': 19}
+    """
+    rows = sum(sizes) + suppressed
+    classes = len(sizes) + (suppressed > 0)
+    return {
+        "average-class-size": Fraction(rows, max(classes, 1)),
+        "discernibility": sum(size**2 for size in sizes) + rows * suppressed,
+    }
+
+
+def _is_near(claimed: object, found: Number) -> bool:
+    if not is_number(claimed) or not math.isfinite(claimed):
+        return False
+    off, size = abs(Fraction(claimed) - Fraction(found)), abs(Fraction(found))
+    return off <= _ROUNDING * max(size, Fraction(1))
 
 
 def _nothing_missing(table: Groups) -> Check:

@@ -46,6 +46,8 @@ class Promises:
         population: How many people of the population fall on each tuple of published
             labels (see `count_population`), for models that compare with one.
         at_top: Quasi-identifiers said to be generalised to the single top value.
+        classes: What its maker says of the number of classes and their sizes.
+        losses: What its maker says was lost.
         delimiter: What separates the cells of a CSV file; found out if not given.
     """
 
@@ -59,6 +61,8 @@ class Promises:
     hierarchies: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     population: Mapping[tuple[str | None, ...], int] | None = None
     at_top: Sequence[str] = ()
+    classes: Mapping[str, Any] = field(default_factory=dict)
+    losses: Mapping[str, Any] = field(default_factory=dict)
     delimiter: str | None = None
 
     def __post_init__(self) -> None:
@@ -383,6 +387,10 @@ class Manifest:
     count: str = ""
     """The column that says how many people of a group have a value."""
 
+    classes: Mapping[str, Any] = field(default_factory=dict)
+    losses: Mapping[str, Any] = field(default_factory=dict)
+    """Figures about the classes, as they were claimed."""
+
     def with_role(self, role: str) -> tuple[str, ...]:
         """List the columns of one role."""
         return tuple(column.name for column in self.columns if column.role == role)
@@ -455,7 +463,14 @@ def _manifest(plain: dict[str, Any], stored: tuple[DataFile, ...] | None = None)
         kind=kind,
         group="" if kind is None else _get(plain, "group", str),
         count="" if kind is None else _get(plain, "count", str),
+        classes=_claims(plain, "classes"),
+        losses=_claims(plain, "losses"),
     )
+
+
+def _claims(plain: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """Read figures, which may be left out."""
+    return {} if plain.get(key) is None else _get(plain, key, dict)
 
 
 def _too_large() -> InputError:

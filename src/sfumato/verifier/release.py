@@ -181,6 +181,8 @@ def promises_in(
         suppression=manifest.suppression,
         hierarchies=manifest.hierarchies,
         population=people,
+        classes=manifest.classes,
+        losses=manifest.losses,
         at_top=tuple(
             column.name
             for column in manifest.columns

@@ -44,20 +44,9 @@ def _search(dossier: Dossier) -> list[Part]:
     if found is None:
         return []
     proven = "yes" if found.optimal is True else "no"
-    return [
-        Figures(
-            "The search",
-            (
-                ("combinations of levels", found.nodes, "All there are."),
-                ("looked at", found.checks, "How many had to be judged."),
-                (
-                    "proven best",
-                    proven,
-                    "Whether no other levels that keep the promises lose less.",
-                ),
-            ),
-        )
-    ]
+    note = "Whether no other levels that keep the promises lose less."
+    figures = (("search", found.name, "How levels were found."), ("proven best", proven, note))
+    return [Figures("The search", figures)]
 
 
 def _neighbours(dossier: Dossier) -> list[Part]:
@@ -149,7 +138,7 @@ def _node(checker: Checker, columns: Sequence[ColumnRecord]) -> Node | None:
     levels = []
     for ladder in checker.grouping.ladders:
         level, height = said.get(ladder.column, (None, None))
-        if level is None or height != ladder.height:
+        if level is None or height not in (None, ladder.height):
             return None
         levels.append(level)
     node = tuple(levels)

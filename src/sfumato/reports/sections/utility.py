@@ -36,7 +36,7 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
         ),
     )
     parts: list[Part] = [figures, Drawing.of(_draw(errors))]
-    if dossier.manifest is not None and dossier.manifest.losses:
+    if dossier.manifest is not None and dossier.manifest.known_losses:
         parts.append(_losses(dossier.manifest))
     return parts
 
@@ -58,11 +58,11 @@ def _draw(errors: QueryErrors) -> str:
 
 def _losses(manifest: Manifest) -> Table:
     rows: list[list[Cell]] = [
-        [name, float(value), "yes" if name == manifest.loss else ""]
-        for name, value in (manifest.losses or {}).items()
+        [name, value, "yes" if name == manifest.loss else ""]
+        for name, value in manifest.known_losses.items()
     ]
     return Table.of(
-        "What was lost, measured in every way there is",
+        "What was lost, as far as the published rows show it",
         [
             "measure",
             Heading("loss", "Comparable between releases of one table only."),
