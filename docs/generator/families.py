@@ -75,7 +75,7 @@ def losses() -> str:
     return joined(
         "# Losses",
         "What a release no longer tells. The search looks for the release with the smallest "
-        "`loss`; a manifest gives all of them. [Losses](../concepts/losses.md) explains what they "
+        "`loss`. [Losses](../concepts/losses.md) explains what they "
         "have in common.",
         overview(LOSSES, {}),
         *sections(

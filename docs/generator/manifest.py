@@ -14,7 +14,10 @@ FIELDS: dict[str, str] = {
     "columns[].role": "`quasi-identifier`, `sensitive` or `plain`. Other columns are not there.",
     "columns[].level": "How far it was generalised; 0 is the raw value. Quasi-identifiers only, "
     "and only where all rows have the same.",
-    "columns[].height": "How many levels its hierarchy has. Quasi-identifiers only.",
+    "columns[].height": "How many levels its hierarchy has. Quasi-identifiers only, and only if "
+    "it does not depend on the values of the table.",
+    "columns[].generalised": "True in place of levels that depend on values which are not "
+    "published: the longest postcode, the quantiles of ages.",
     "columns[].levels": "Local methods only: how many published rows are at each level, from the "
     "raw value to the top.",
     "columns[].intervals": "Local methods only, instead of height and levels: the column became "
@@ -33,8 +36,9 @@ FIELDS: dict[str, str] = {
     "models[].measured": "The strictest values that the published rows keep. May be better than "
     "what was promised. `inf` is written as a text.",
     "loss": "The name of the loss the policy asked to keep small.",
-    "losses": "What every loss gives for this release, the policy's own first. The others with "
-    "their default settings.",
+    "losses": "The losses that were measured, the policy's own first. Those that follow from the "
+    "published classes have a figure, with their default settings; the others depend on values "
+    "that are not published, and have `null`.",
     "classes": "The classes of the published rows.",
     "classes.count": "How many there are.",
     "classes.smallest": "Rows of the smallest.",
@@ -48,8 +52,6 @@ FIELDS: dict[str, str] = {
     "method.refined[].alpha": "The largest share of a class that a value of it may have.",
     "search": "How the levels were found. Not there with a local method.",
     "search.name": "The name of the search.",
-    "search.checks": "How many nodes were judged.",
-    "search.nodes": "How many nodes there are.",
     "search.optimal": "Whether it was proven that no other node loses less.",
     "hierarchies": "Hierarchies of sensitive columns, for models that measure distances in them: "
     "for each value its labels from level 1 to the top.",

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from sfumato.publishing.ledger import Ledger as Ledger
     from sfumato.releases.release import Release as Release
     from sfumato.reports.report import report as report
+    from sfumato.reports.signing import sign as sign
     from sfumato.tasks.anonymize import anonymize as anonymize
     from sfumato.tasks.breach import breach as breach
     from sfumato.tasks.decouple import decouple as decouple
@@ -54,7 +55,6 @@ if TYPE_CHECKING:
     from sfumato.tasks.draft import inspect as inspect
     from sfumato.tasks.estimate import estimate as estimate
     from sfumato.tasks.evidence import check_evidence as check_evidence
-    from sfumato.tasks.evidence import sign as sign
     from sfumato.tasks.explain import explain as explain
     from sfumato.tasks.protect import protect as protect
     from sfumato.tasks.utility import utility as utility
@@ -80,7 +80,7 @@ _HOMES = {
     "inspect": "sfumato.tasks.draft",
     "protect": "sfumato.tasks.protect",
     "report": "sfumato.reports.report",
-    "sign": "sfumato.tasks.evidence",
+    "sign": "sfumato.reports.signing",
     "utility": "sfumato.tasks.utility",
     "verify": "sfumato.tasks.verify",
 }

@@ -1,6 +1,7 @@
 """Every way to a release writes evidence; signing promises what was verified, and leaks nothing."""
 
 import json
+from hashlib import sha256
 
 import pyarrow as pa
 import pytest
@@ -180,10 +181,80 @@ def test_a_promise_about_a_population_was_checked_when_it_was_published(tmp_path
     )
     release = sf.anonymize(TABLE, policy, output=tmp_path / "r", format="csv")
     assert sf.verify(release.folder, attacks=False)["k-map"].status == "unchecked"
+    before = (release.folder / "evidence.json").read_bytes()
+    with pytest.raises(VerificationError, match=r"'k-map' could not be checked.*--population"):
+        sf.sign(release.folder, key)
+    # Without the policy nobody knows the labels of these people.
+    with pytest.raises(VerificationError, match="could not be checked"):
+        sf.sign(release.folder, key, population=people)
+    assert (release.folder / "evidence.json").read_bytes() == before
+    # With the population it can be checked: given, named by the policy, or known to the release.
+    assert sf.sign(release.folder, key, policy=policy, population=people).holds
+    (release.folder / "evidence.json").write_bytes(before)
     assert sf.sign(release, key).holds
-    (release.folder / "evidence.json").unlink()
-    with pytest.raises(VerificationError, match="unchecked"):
-        sf.sign(release, key)
+    # What this key signed, it may sign again; another key may not.
+    assert sf.sign(release.folder, key).holds
+    other = sf.evidence.SigningKey.generate()
+    with pytest.raises(VerificationError, match="could not be checked"):
+        sf.sign(release.folder, other, force=True)
+    assert sf.sign(release.folder, other, policy=policy, force=True).holds
+    found = sf.check_evidence(release.folder, other.public)
+    assert found.not_covered == (
+        "Taken on trust: k-map compares with a population that is not in the release.",
+    )
+    assert found.not_covered[0] in str(found)
+
+
+@pytest.mark.parametrize("give", [False, True])
+def test_a_promise_that_was_forged_with_its_evidence_is_not_signed(tmp_path, key, give):
+    people = pa.table({"age": [31, 34, 35, 38, 42, 45, 47, 49] * 2})
+    policy = sf.Policy(
+        columns={
+            "age": {"role": "quasi-identifier", "hierarchy": {"kind": "intervals", "widths": [10]}},
+            "ill": "sensitive",
+        },
+        other="dropped",
+        models=[{"model": "k-map", "k": 4}],
+        population=people_file(tmp_path, people),
+    )
+    folder = sf.anonymize(TABLE, policy, output=tmp_path / "r", format="csv").folder
+    edit_manifest(folder, lambda m: m["models"][0].update(k=5000, measured={"k": 5000}))
+    forge_evidence(folder, "k-map", {"k": 5000})
+    assert sf.check_evidence(folder).holds
+    given = {"policy": policy, "population": people} if give else {}
+    with pytest.raises(VerificationError, match="does not hold" if give else "not be checked"):
+        sf.sign(folder, key, **given)
+    assert sf.check_evidence(folder).signed_by is None
+
+
+def test_figures_that_were_forged_in_the_evidence_are_computed_again(tmp_path, key):
+    folder = sf.anonymize(TABLE, POLICY, output=tmp_path / "r", format="csv").folder
+    forge_evidence(folder, "k-anonymity", {"k": 500}, only="found")
+    assert sf.check_evidence(folder).holds
+    assert sf.sign(folder, key).holds
+    [found] = [c["found"] for c in claims_in(folder)["checks"] if c["name"] == "k-anonymity"]
+    assert found == {"k": 4}
+
+
+def claims_in(folder):
+    return json.loads((folder / "evidence.json").read_text(encoding="utf-8"))["claims"]
+
+
+def forge_evidence(folder, name, figures, only=None):
+    """Make unsigned evidence agree with whatever the files say now."""
+    from sfumato.evidence.document import canonical
+
+    path = folder / "evidence.json"
+    plain = json.loads(path.read_text(encoding="utf-8"))
+    for file in plain["files"]:
+        data = (folder / file["name"]).read_bytes()
+        file.update(sha256=sha256(data).hexdigest(), size=len(data))
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    plain["claims"]["models"] = manifest["models"]
+    for check in plain["claims"]["checks"]:
+        if check["name"] == name:
+            check.update(dict.fromkeys([only] if only else ["promised", "found"], figures))
+    path.write_bytes(canonical(plain))
 
 
 def people_file(folder, people):
@@ -247,13 +318,52 @@ def test_evidence_is_as_readable_as_the_manifest(anonymized):
     assert len(modes) == 1
 
 
-def test_a_report_may_join_a_release_and_is_signed_with_it(anonymized, key):
+def test_a_report_that_this_program_makes_may_join_a_release_and_is_signed_with_it(tmp_path, key):
+    folder = sf.anonymize(TABLE, POLICY, output=tmp_path / "r", format="csv").folder
+    report = sf.report(folder, public=True).save(folder / "report.html")
+    assert sf.sign(folder, key).holds
+    assert sf.sign(folder, key).holds
+    found = sf.check_evidence(folder, key.public)
+    assert found.holds
+    assert found.not_covered == (
+        "Taken on trust: what report.html says; sfumato verify finds out what it reports.",
+    )
+    report.unlink()
+    assert sf.sign(folder, key).holds
+    assert sf.check_evidence(folder, key.public).not_covered == ()
+
+
+@pytest.mark.parametrize("forged", [False, True])
+def test_no_other_report_is_signed(tmp_path, key, forged):
+    folder = sf.anonymize(TABLE, POLICY, output=tmp_path / "r", format="csv").folder
+    if forged:
+        sf.report(folder, public=True).save(folder / "report.html")
+    (folder / "report.html").write_text("<p>Ada, 31, has hiv.</p>")
+    if forged:
+        forge_evidence(folder, "", {})
+        assert sf.check_evidence(folder).holds
+    with pytest.raises(VerificationError, match=r"report\.html is not the report that is made"):
+        sf.sign(folder, key)
+    assert sf.check_evidence(folder).signed_by is None
+
+
+@pytest.mark.parametrize("evidence", [True, False])
+@pytest.mark.parametrize("name", ["README.md", "schema.sql", "report.html"])
+def test_no_file_is_signed_that_nobody_accounts_for(tmp_path, key, name, evidence):
+    folder = sf.anonymize(TABLE, POLICY, output=tmp_path / "r", format="csv").folder
+    (folder / name).write_text("Ada, 31, has hiv.")
+    if not evidence:
+        (folder / "evidence.json").unlink()
+    with pytest.raises(VerificationError, match=r"report|none of its files|not what was published"):
+        sf.sign(folder, key)
+
+
+def test_a_report_in_a_signed_release_is_signed_by_the_report_command_only(anonymized, key):
     report = anonymized / "report.html"
-    for text in ("<p>All is well.</p>", "<p>All is very well.</p>"):
-        report.write_text(text)
-        assert not sf.check_evidence(anonymized, key.public).holds
-        assert sf.sign(anonymized, key).holds
-        assert sf.check_evidence(anonymized, key.public).holds
+    report.write_text("<p>All is well.</p>")
+    assert not sf.check_evidence(anonymized, key.public).holds
+    with pytest.raises(VerificationError, match="not the report"):
+        sf.sign(anonymized, key)
     report.unlink()
     assert sf.sign(anonymized, key).holds
     (anonymized / "README.md").write_text("All is well.")

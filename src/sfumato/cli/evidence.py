@@ -19,6 +19,20 @@ def sign(
     key: Annotated[
         Path, typer.Option("--key", metavar="FILE", help="Your private key; keygen makes one.")
     ],
+    policy: Annotated[
+        Path | None,
+        typer.Option(
+            "--policy", "-p", metavar="FILE", help="The policy the release was made with."
+        ),
+    ] = None,
+    population: Annotated[
+        str | None,
+        typer.Option(
+            "--population",
+            metavar="FILE",
+            help="All people the data was drawn from, to check k-map and delta-presence.",
+        ),
+    ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace the signature of another key.")
     ] = False,
@@ -29,13 +43,14 @@ def sign(
 
     The signature is in evidence.json and covers every file of the folder and what it claims; in a
     database it is in a table beside the release and covers every row of it.
-    Nothing is signed that does not hold, or was changed since it was published.
+    Nothing is signed that does not hold, could not be checked, or was changed since it was
+    published; nor a report.html that is not the one sfumato report makes.
     """
-    from sfumato.tasks.evidence import sign as task
+    from sfumato.reports.signing import sign as task
 
     signer = signing_key(key)
     assert signer is not None  # noqa: S101 - the option is required
-    found = task(release, signer, force=force)
+    found = task(release, signer, policy=policy, population=population, force=force)
     if json:
         write_json(found.to_dict())
     elif not quiet:

@@ -522,13 +522,18 @@ class EvidenceVerdict(Verdict):
     note: str = ""
     """What can be said of the signature, in words."""
 
+    not_covered: tuple[str, ...] = ()
+    """What a reader must take on trust, in words."""
+
     def to_dict(self) -> dict[str, Any]:
-        return {**super().to_dict(), "signed_by": self.signed_by, "note": self.note}
+        told = {"note": self.note, "not_covered": list(self.not_covered)}
+        return {**super().to_dict(), "signed_by": self.signed_by, **told}
 
     def content(self) -> Content:
-        """Return the checks, and what can be said of the signature."""
+        """Return the checks, what can be said of the signature, and what is left to trust."""
         found = super().content()
-        return replace(found, parts=(*found.parts, Sentence(self.note))) if self.note else found
+        said = [Sentence(text) for text in (self.note, *self.not_covered) if text]
+        return replace(found, parts=(*found.parts, *said))
 
 
 MOST_MANIFEST = 64 * 2**20
@@ -650,6 +655,16 @@ def _broken_signature(
     return SignatureFinding((Check("signature", "broken", _text(wanted), _text(found), detail),))
 
 
+def is_signed_by(evidence: Evidence, key: PublicKey) -> bool:
+    """Return whether the owner of a key signed this very evidence."""
+    signature = evidence.signature
+    return (
+        signature is not None
+        and signature.public_key == key.raw
+        and key.verifies(signature.value, evidence.message())
+    )
+
+
 def _text(key: PublicKey | None) -> str | None:
     return None if key is None else str(key)
 
@@ -684,7 +699,32 @@ def compare(folder: Path, evidence: Evidence, public_key: PublicKey | None) -> E
         _claims_check(folder, evidence),
     ]
     judged = judge_signature(evidence, public_key)
-    return EvidenceVerdict((*checks, *judged.checks), judged.signed_by, judged.note)
+    left = not_covered(evidence)
+    return EvidenceVerdict((*checks, *judged.checks), judged.signed_by, judged.note, left)
+
+
+_WITH_POPULATION = ("k-map", "delta-presence")
+"""The models that compare with people who are not in the release."""
+
+
+def not_covered(evidence: Evidence) -> tuple[str, ...]:
+    """Describe what readers of a release cannot find out from it, and must believe its signer.
+
+    >>> claims = {"models": [{"model": "k-map", "k": 5}], "checks": []}
+    >>> not_covered(Evidence((), claims))[0]
+    'Taken on trust: k-map compares with a population that is not in the release.'
+    """
+    names = [model.get("model") for model in _objects(evidence.claims.get("models"))]
+    found = [
+        f"Taken on trust: {name} compares with a population that is not in the release."
+        for name in _WITH_POPULATION
+        if name in names
+    ]
+    if any(file.name == REPORT for file in evidence.files):
+        found.append(
+            f"Taken on trust: what {REPORT} says; sfumato verify finds out what it reports."
+        )
+    return tuple(found)
 
 
 def _list_files(folder: Path) -> tuple[list[str], list[str]]:

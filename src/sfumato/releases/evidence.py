@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import types as t
 
-from sfumato.errors import InputError, OutputError, VerificationError
+from sfumato.errors import InputError, OutputError, VerificationError, some
 from sfumato.evidence import (
     EVIDENCE,
     REPORT,
@@ -26,6 +26,7 @@ from sfumato.evidence import (
     evidence_of_tables,
     files_in,
     hash_file,
+    is_signed_by,
     read_evidence,
     read_stored,
     sign_evidence,
@@ -34,8 +35,14 @@ from sfumato.evidence import (
     write_evidence,
     write_whole,
 )
-from sfumato.releases.manifest import MANIFEST, Manifest
-from sfumato.releases.release import relation_of, tables_of
+from sfumato.policy import Policy
+from sfumato.releases.manifest import (
+    MANIFEST,
+    Manifest,
+    PopulationLabels,
+    labels_of_population,
+)
+from sfumato.releases.release import for_verifier, relation_of, tables_of
 from sfumato.tables import DatabaseTable
 from sfumato.verifier import Check, Verdict, verify_folder, verify_stored, verify_tables
 from sfumato.verifier.promises import status
@@ -57,23 +64,31 @@ def attestation(
     return signed_text(evidence_of_tables(manifest, hashed, verdict), key)
 
 
-def sign_tables(table: DatabaseTable, key: SigningKey, *, force: bool) -> EvidenceVerdict:
+def sign_tables(
+    table: DatabaseTable,
+    key: SigningKey,
+    *,
+    force: bool,
+    policy: Policy | None = None,
+    population: object = None,
+) -> EvidenceVerdict:
     """Sign a release in a database, after verifying it once more; see `sf.sign`."""
     text = table.manifest()
     if text is None:
         raise InputError(f"there is no manifest beside {table.name}. Give a release.")
-    verdict = _verify(table, text)
+    manifest = Manifest.read_stored(text)
+    people, labels = _population_labels(manifest, policy, population)
+    verdict = _verify(table, text, people, labels)
+    _require_unbroken(verdict)
     written = table.evidence()
-    if written is None:
-        if not verdict.holds:
-            raise VerificationError(f"it was not signed, for it does not hold.\n{verdict}")
-        tables = tables_of(table, Manifest.read_stored(text))
+    own = None if written is None else _require_unchanged(table, written, key, force=force)
+    if own is not None and _vouches(own, key.public, verdict):
+        evidence = replace(own, signature=None)
+    else:
+        _require_checked(verdict)
+        tables = tables_of(table, manifest)
         hashed = {name: _hashable(each) for name, each in tables.items()}
         evidence = evidence_of_tables(text, hashed, verdict)
-    else:
-        if any(each.status == "broken" for each in verdict.checks):
-            raise VerificationError(f"it was not signed, for it does not hold.\n{verdict}")
-        evidence = _require_unchanged(table, written, key, force=force)
     table.store_evidence(signed_text(evidence, key))
     return check_tables(table, key.public)
 
@@ -97,13 +112,15 @@ def evidence_checks(table: DatabaseTable) -> list[Check]:
     return [Check("evidence", status(holds=not found), detail=detail)]
 
 
-def _verify(table: DatabaseTable, text: str) -> Verdict:
+def _verify(
+    table: DatabaseTable, text: str, people: object, labels: PopulationLabels | None
+) -> Verdict:
     manifest = Manifest.read_stored(text)
     if manifest.kind is None:
-        return verify_stored(relation_of(table), text)
+        return verify_stored(relation_of(table), text, population=people, generalization=labels)
     relations = {name: relation_of(each) for name, each in tables_of(table, manifest).items()}
     claims = manifest.claims()
-    return verify_tables(relations, claims, promises_in(claims))
+    return verify_tables(relations, claims, promises_in(claims, people, labels))
 
 
 def _opener(table: DatabaseTable, evidence: str | None) -> Callable[[str], StoredTable]:
@@ -144,7 +161,7 @@ def _require_unchanged(
             f"{table.name} is signed by another key, {signer}. Replace that signature with "
             "--force (force=True)."
         )
-    return replace(evidence, signature=None)
+    return evidence
 
 
 def _hashable(table: DatabaseTable) -> StoredTable:
@@ -169,33 +186,148 @@ _FORMS: Mapping[Form, Callable[[pa.DataType], bool]] = {
     "time": t.is_time,
 }
 
+
+def _population_labels(
+    manifest: Manifest, policy: Policy | None, population: object
+) -> tuple[object, PopulationLabels | None]:
+    """Return a population as the verifier reads it, and its labels, if a release needs them.
+
+    Args:
+        manifest: What the release says of itself.
+        policy: The policy it was made with; it may name the population.
+        population: All people the data was drawn from; None takes the policy's.
+    """
+    asked = [model for promise in manifest.models if (model := promise.readable())]
+    if policy is not None and population is None:
+        population = policy.population
+    if population is None or not any(model.needs_population for model in asked):
+        return None, None
+    table = for_verifier(population)
+    if policy is None:
+        return table, None
+    return table, labels_of_population(manifest, policy, population)
+
+
 # A release in a folder.
 
 
-def sign_folder(folder: Path, signer: SigningKey, *, force: bool) -> EvidenceVerdict:
-    """Sign a release in a folder, after verifying it once more; see `sf.sign`."""
+def sign_folder(
+    folder: Path,
+    signer: SigningKey,
+    *,
+    force: bool,
+    policy: Policy | None = None,
+    population: object = None,
+    make_report: Callable[[], str] | None = None,
+) -> EvidenceVerdict:
+    """Sign a release in a folder, after verifying it once more; see `sf.sign`.
+
+    Args:
+        folder: The release.
+        signer: The private key.
+        force: Replace the signature of another key.
+        policy: The policy of the release, for the labels of a population.
+        population: All people the data was drawn from.
+        make_report: Makes the report for all readers again, to compare it with one that is there.
+    """
     if not (folder / MANIFEST).is_file():
         raise InputError(
             f"there is no {MANIFEST} in {str(folder)!r}. Give the folder of a release."
         )
-    verdict = verify_folder(folder)
+    verdict = _verify_folder(folder, policy, population)
+    _require_unbroken(verdict)
+    before = None
     if (folder / EVIDENCE).exists():
-        require_unbroken(verdict)
-        evidence = require_unchanged(folder)
+        require_unchanged(folder)
+        before = read_evidence(folder)
         if not force:
             _refuse_another_signer(folder, signer)
-        sign_evidence(folder, evidence, signer)
+    trusted = before if before is not None and is_signed_by(before, signer.public) else None
+    _require_accounted(folder, before, trusted, make_report)
+    if trusted is not None and _vouches(trusted, signer.public, verdict):
+        report = hash_file(folder / REPORT) if REPORT in files_in(folder)[0] else None
+        sign_evidence(folder, with_report(trusted, report), signer)
     else:
-        if not verdict.holds:
-            raise VerificationError(f"it was not signed, for it does not hold.\n{verdict}")
+        # Claims that another person may have written are computed again.
+        _require_checked(verdict)
         write_evidence(folder, verdict, signer)
     return check(folder, signer.public)
 
 
-def require_unbroken(verdict: Verdict) -> None:
-    """Raise if a check is broken; what needs a population to be recomputed may be unchecked."""
+def _verify_folder(folder: Path, policy: Policy | None, population: object) -> Verdict:
+    """Recompute the promises of a folder, those about a population too if it is given."""
+    try:
+        manifest = Manifest.read_folder(folder)
+    except InputError:
+        # The verifier finds the same, and says it in its own words.
+        return verify_folder(folder)
+    people, labels = _population_labels(manifest, policy, population)
+    return verify_folder(folder, population=people, generalization=labels)
+
+
+def _require_unbroken(verdict: Verdict) -> None:
+    """Raise if a check is broken."""
     if any(each.status == "broken" for each in verdict.checks):
         raise VerificationError(f"it was not signed, for it does not hold.\n{verdict}")
+
+
+def _require_checked(verdict: Verdict) -> None:
+    """Raise if something was not recomputed: a signature would vouch for it."""
+    unchecked = [each.name for each in verdict.checks if each.status == "unchecked"]
+    if unchecked:
+        raise VerificationError(
+            f"it was not signed, for {some(unchecked)} could not be checked. If a population is "
+            "needed, give it with the policy: policy= and population=, or --policy and "
+            f"--population.\n{verdict}"
+        )
+
+
+def _vouches(evidence: Evidence, key: PublicKey, verdict: Verdict) -> bool:
+    """Return whether the owner of a key signed already what could not be recomputed now."""
+    unchecked = {each.name for each in verdict.checks if each.status == "unchecked"}
+    held = {each["name"] for each in evidence.claims["checks"] if each["status"] == "holds"}
+    return is_signed_by(evidence, key) and unchecked <= held
+
+
+def _require_accounted(
+    folder: Path,
+    before: Evidence | None,
+    trusted: Evidence | None,
+    make_report: Callable[[], str] | None,
+) -> None:
+    """Raise if there is a file that neither the signer signed before nor this program made.
+
+    Args:
+        folder: The release, which is what its evidence says but for a report.
+        before: Its evidence, anybody's.
+        trusted: Its evidence if the signer signed it.
+        make_report: Makes the report for all readers again.
+    """
+    there, _ = files_in(folder)
+    manifest = Manifest.read_folder(folder)
+    known = {MANIFEST, EVIDENCE, *(file.name for file in manifest.files)}
+    signed = {} if trusted is None else {each.name: each for each in trusted.files}
+    said = {} if before is None or manifest.kind is None else {each.name for each in before.files}
+    for name in there:
+        if name in known or signed.get(name) == hash_file(folder / name):
+            continue
+        if name == REPORT:
+            _require_own_report(folder, make_report)
+        elif name not in said:
+            raise VerificationError(
+                f"it was not signed, for {name!r} is none of its files. Remove it, or publish "
+                "the release again."
+            )
+
+
+def _require_own_report(folder: Path, make_report: Callable[[], str] | None) -> None:
+    """Raise if the report in a folder is not what this program says of the release."""
+    if make_report is None or (folder / REPORT).read_bytes() != make_report().encode("utf-8"):
+        raise VerificationError(
+            f"it was not signed, for {REPORT} is not the report that is made of this release: a "
+            f"signature would vouch for what it says. Remove it, and write it again with: sfumato "
+            f"report {folder.name} --public -o {folder.name}/{REPORT} --key KEY"
+        )
 
 
 def require_unchanged(folder: Path) -> Evidence:
@@ -289,16 +421,14 @@ def enclose(folder: Path, text: str, key: SigningKey | None = None) -> Path:
     """
     path, data = folder / REPORT, text.encode("utf-8")
     _require_enclosable(folder, path, public=True, key=key)
-    if key is not None:
-        require_unbroken(verify_folder(folder))
     evidence = require_unchanged(folder) if os.path.lexists(folder / EVIDENCE) else None
     before = path.read_bytes() if path.exists() else None
     write_whole(path, data)
     try:
-        if evidence is not None:
-            sign_evidence(folder, with_report(evidence, FileHash.of(REPORT, data)), key)
-        elif key is not None:
-            sign_folder(folder, key, force=False)
+        if key is not None:
+            sign_folder(folder, key, force=False, make_report=lambda: text)
+        elif evidence is not None:
+            sign_evidence(folder, with_report(evidence, FileHash.of(REPORT, data)), None)
     except BaseException:
         _restore(path, before)
         raise

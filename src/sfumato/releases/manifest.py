@@ -17,12 +17,13 @@ from sfumato.losses import AverageClassSize, Discernibility
 from sfumato.losses.base import ClassLoss
 from sfumato.models import MODELS, PrivacyModel
 from sfumato.models.base import figures, promise_text
-from sfumato.policy import FULL_DOMAIN, Policy
+from sfumato.policy import FULL_DOMAIN, Missing, Policy
 from sfumato.policy.document import Fault
 from sfumato.policy.parts import choose
-from sfumato.recode.deciding import Decision
+from sfumato.recode.deciding import Decision, ladder_of
 from sfumato.recoding import FullDomainRecoding
 from sfumato.schema import Role
+from sfumato.tables import open_table
 from sfumato.text import percent, text_of
 from sfumato.typing import IntArray
 from sfumato.verifier.promises import Manifest as Claims
@@ -700,6 +701,34 @@ def generalization_of(recoding: FullDomainRecoding) -> dict[str, dict[str | None
         }
         for column in recoding.columns
     }
+
+
+# The labels of people who are not in a release, for models that compare with them.
+
+PopulationLabels = dict[str, dict[str | None, object]]
+"""Per column, the label each raw text became."""
+
+
+def labels_of_population(
+    manifest: Manifest, policy: Policy, population: object
+) -> PopulationLabels:
+    """Return the label each raw text of the population has at the levels of a release."""
+    counts = open_table(population).count(policy.quasi_identifiers)
+    columns = {column.name: column for column in manifest.columns}
+    ladders = [ladder_of(policy, counts, name) for name in policy.quasi_identifiers]
+    for ladder in ladders:
+        height = columns[ladder.column].height
+        if height is not None and ladder.height != height:
+            raise InputError(
+                f"the hierarchy of {ladder.column!r} has {ladder.height} levels for the values "
+                f"of this population, and {height} in the release. Give the population (and the "
+                "policy) that the release was made with."
+            )
+    node = tuple(columns[ladder.column].level or 0 for ladder in ladders)
+    recoding = FullDomainRecoding.at(ladders, node)
+    if policy.missing is Missing.SUPPRESS:
+        recoding = recoding.dropping_missing()
+    return generalization_of(recoding)
 
 
 # Compare what a release promises with what a policy asks.

@@ -7,21 +7,20 @@ from typing import Any
 
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, some
 from sfumato.evidence import EVIDENCE, check
-from sfumato.policy import Missing, Policy
-from sfumato.recode.deciding import ladder_of
-from sfumato.recoding import FullDomainRecoding
+from sfumato.policy import Policy
 from sfumato.releases.evidence import evidence_checks
 from sfumato.releases.manifest import (
     MANIFEST,
     Manifest,
+    PopulationLabels,
     Promise,
     differences,
-    generalization_of,
+    labels_of_population,
     paths_of,
 )
 from sfumato.releases.release import for_verifier, relation_of, tables_of
 from sfumato.schema import Role
-from sfumato.tables import DatabaseTable, Table, open_table
+from sfumato.tables import DatabaseTable, Table
 from sfumato.verifier import (
     Check,
     Promises,
@@ -122,12 +121,9 @@ def _evidence(folder: Path) -> list[Check]:
     return [Check("evidence", status(holds=not found), detail=detail)]
 
 
-Labels = dict[str, dict[str | None, object]]
-
-
 def _compare(
     manifest: Manifest, policy: Policy | None, population: object
-) -> tuple[list[Check], Labels | None]:
+) -> tuple[list[Check], PopulationLabels | None]:
     """Compare a manifest with the policy; return also the population's labels if they agree."""
     if policy is None:
         if population is not None and any(column.level for column in manifest.columns):
@@ -143,7 +139,7 @@ def _compare(
     check = Check("policy", status(holds=not different), detail="; ".join(different))
     if different or population is None:
         return [check], None
-    return [check], _labels(manifest, policy, population)
+    return [check], labels_of_population(manifest, policy, population)
 
 
 def _weaker_models(manifest: Manifest, policy: Policy | None) -> list[dict[str, Any]]:
@@ -159,26 +155,6 @@ def _weaker_models(manifest: Manifest, policy: Policy | None) -> list[dict[str, 
         for model in policy.models
         if model not in promised and any(given.implies(model) for given in promised)
     ]
-
-
-def _labels(manifest: Manifest, policy: Policy, population: object) -> Labels:
-    """Return the label each raw text of the population has at the levels of a release."""
-    counts = open_table(population).count(policy.quasi_identifiers)
-    columns = {column.name: column for column in manifest.columns}
-    ladders = [ladder_of(policy, counts, name) for name in policy.quasi_identifiers]
-    for ladder in ladders:
-        height = columns[ladder.column].height
-        if height is not None and ladder.height != height:
-            raise InputError(
-                f"the hierarchy of {ladder.column!r} has {ladder.height} levels for the values "
-                f"of this population, and {height} in the release. Give the population (and the "
-                "policy) that the release was made with."
-            )
-    node = tuple(columns[ladder.column].level or 0 for ladder in ladders)
-    recoding = FullDomainRecoding.at(ladders, node)
-    if policy.missing is Missing.SUPPRESS:
-        recoding = recoding.dropping_missing()
-    return generalization_of(recoding)
 
 
 def recompute_plain(data: object, table: Table, policy: Policy, population: object) -> Verdict:

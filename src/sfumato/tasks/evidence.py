@@ -1,5 +1,7 @@
 """Evidence of a release: sign, and check what a publisher signed."""
 
+from collections.abc import Callable
+from functools import partial
 from os import PathLike
 from pathlib import Path
 
@@ -11,45 +13,48 @@ from sfumato.evidence import (
     check,
 )
 from sfumato.evidence.keys import signing_key
+from sfumato.policy import GivenPolicy, policy_of
 from sfumato.releases.evidence import check_tables, sign_folder, sign_tables
 from sfumato.releases.opening import Published, open_release
 from sfumato.releases.release import DecoupledRelease, Release
 
 
-def sign(
-    release: Release | DecoupledRelease | str | PathLike[str], key: Key, *, force: bool = False
+def sign_release(
+    release: Release | DecoupledRelease | str | PathLike[str],
+    key: Key,
+    *,
+    policy: GivenPolicy | None = None,
+    population: object = None,
+    force: bool = False,
+    make_report: Callable[[Path], str] | None = None,
 ) -> EvidenceVerdict:
-    """Sign a release that was written before, after verifying it once more.
-
-    The signature stands in `evidence.json` and covers the name, size and hash of every file in
-    the folder, and the claims. In a database it stands in a table beside the release, and covers
-    every row of its tables, in any order, their columns and types, the manifest and the claims.
-    Promises: nothing is signed that does not keep its promises, or
-    that was changed after it was published; only `report.html` may have been added, and is
-    signed with the rest. Does not promise that the roles are right.
-    Needs the extra `sign`.
+    """Sign a release that was written before; see `sf.sign`.
 
     Args:
-        release: The folder of a release, the address of one in a database, or what `sf.anonymize`
-            or `sf.decouple` wrote.
+        release: The folder of a release, the address of one in a database, or what was returned.
         key: The private key, or its file.
+        policy: The policy it was made with; None takes that of a release that was returned.
+        population: All people the data was drawn from; None takes the policy's.
         force: Replace the signature of another key.
-
-    Example:
-        >>> import pyarrow as pa, tempfile
-        >>> import sfumato as sf
-        >>> table = pa.table({"age": ["30s"] * 4, "ill": ["flu", "flu", "gout", "hiv"]})
-        >>> release = sf.decouple(table, quasi_identifiers=["age"], sensitive=["ill"],
-        ...     output=tempfile.mkdtemp() + "/release")
-        >>> key = sf.evidence.SigningKey.generate()
-        >>> sf.sign(release, key).holds
-        True
+        make_report: Makes the report for all readers of a folder.
     """
     signer = signing_key(key)
     opened = open_release(release)
+    own = release.policy if isinstance(release, Release) else None
+    rules = own if policy is None else policy_of(policy)
     if opened.database is not None:
-        return sign_tables(opened.database, signer, force=force)
-    return sign_folder(_folder_of(opened), signer, force=force)
+        return sign_tables(
+            opened.database, signer, force=force, policy=rules, population=population
+        )
+    folder = _folder_of(opened)
+    return sign_folder(
+        folder,
+        signer,
+        force=force,
+        policy=rules,
+        population=population,
+        make_report=None if make_report is None else partial(make_report, folder),
+    )
 
 
 def check_evidence(

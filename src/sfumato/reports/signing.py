@@ -1,0 +1,64 @@
+"""Signing a release together with the report that lies in it."""
+
+from os import PathLike
+from pathlib import Path
+
+from sfumato.evidence import EvidenceVerdict, Key
+from sfumato.policy import GivenPolicy
+from sfumato.releases.release import DecoupledRelease, Release
+from sfumato.reports.report import report
+from sfumato.tasks.evidence import sign_release
+
+
+def sign(
+    release: Release | DecoupledRelease | str | PathLike[str],
+    key: Key,
+    *,
+    policy: GivenPolicy | None = None,
+    population: object = None,
+    force: bool = False,
+) -> EvidenceVerdict:
+    """Sign a release that was written before, after verifying it once more.
+
+    The signature stands in `evidence.json` and covers the name, size and hash of every file in
+    the folder, and the claims. In a database it stands in a table beside the release, and covers
+    every row of its tables, in any order, their columns and types, the manifest and the claims.
+    Promises: nothing is signed that does not keep its promises, that could not be checked, or
+    that was changed after it was published; claims are computed anew unless the same key signed
+    them before. A `report.html` is signed only if it is the report that `sf.report(release,
+    public=True)` makes; any other file is refused. Does not promise that the roles are right.
+    Needs the extra `sign`.
+
+    Args:
+        release: The folder of a release, the address of one in a database, or what `sf.anonymize`
+            or `sf.decouple` wrote.
+        key: The private key, or its file.
+        policy: The policy it was made with, if a model compares with a population: its
+            hierarchies give the population's labels. What `sf.anonymize` returned knows its own.
+        population: A path or table of all people the data was drawn from; None takes the
+            policy's. Without it k-map and delta-presence cannot be checked, and are not signed
+            unless the same key signed them when the release was made.
+        force: Replace the signature of another key.
+
+    Example:
+        >>> import pyarrow as pa, tempfile
+        >>> import sfumato as sf
+        >>> table = pa.table({"age": ["30s"] * 4, "ill": ["flu", "flu", "gout", "hiv"]})
+        >>> release = sf.decouple(table, quasi_identifiers=["age"], sensitive=["ill"],
+        ...     output=tempfile.mkdtemp() + "/release")
+        >>> key = sf.evidence.SigningKey.generate()
+        >>> sf.sign(release, key).holds
+        True
+    """
+    return sign_release(
+        release,
+        key,
+        policy=policy,
+        population=population,
+        force=force,
+        make_report=_public_report,
+    )
+
+
+def _public_report(folder: Path) -> str:
+    return report(folder, public=True).to_html()
