@@ -613,7 +613,7 @@ def rows_of_people(policy: Policy) -> dict[str, str] | None:
 
 
 def _public_column(policy: Policy, column: ColumnRecord) -> ColumnRecord:
-    """Leave out what values that are not published may have decided."""
+    """Return a column without what values that are not published may have decided."""
     if column.level is None and column.levels is None:
         return column
     if policy.population is not None:

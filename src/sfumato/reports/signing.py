@@ -24,7 +24,7 @@ def sign(
     the folder, and the claims. In a database it stands in a table beside the release, and covers
     every row of its tables, in any order, their columns and types, the manifest and the claims.
     Promises: nothing is signed that does not keep its promises, that could not be checked, or
-    that was changed after it was published; claims are computed anew unless the same key signed
+    that was changed after it was published; claims are computed again unless the same key signed
     them before. A `report.html` is signed only if it is the report that `sf.report(release,
     public=True)` makes; any other file is refused. Does not promise that the roles are right.
     Needs the extra `sign`.
