@@ -90,7 +90,7 @@ def test_the_hook_finds_the_releases_that_files_belong_to(releases):
     result = run_hook(releases, "safe/data.parquet", "leaky/data.parquet", "leaky/manifest.json")
     assert result.returncode == 1
     assert result.stderr.count("May it be published?") == 1
-    assert "Worst cases:\n  homogeneity: " in result.stderr
+    assert "learns ill, for 8 of 16 people (homogeneity, very high)" in result.stderr
 
 
 def test_the_hook_stops_a_release_that_was_changed(releases):

@@ -445,9 +445,9 @@ def verify(  # noqa: PLR0917 - options of a command line
 ) -> None:
     """Check whether it may be published: recompute every promise, run every attack.
 
-    The promises are recomputed from the published rows alone. A person is at risk if an
-    adversary's belief reaches the threshold and the release at least halved the adversary's doubt.
-    The exit code is 0 if all promises hold and no person is at risk, and 1 if not.
+    The promises are recomputed from the published rows alone. A person is at risk if something
+    about them is as good as known to an adversary, and was not before. The exit code is 0 if all
+    promises hold, no person is at risk and no column names people, and 1 if not.
     """
     from sfumato.errors import ParameterError
     from sfumato.releases.release import public_name

@@ -44,12 +44,12 @@ _WIDE = 160
 def print_contents(contents: Sequence[Content], *, err: bool = False) -> None:
     """Print contents with an empty line between their parts.
 
-    The headline of an answer comes last: that is where people look.
+    The headline of an answer comes first, with its reasons, and again below long tables.
     """
     target = console(err=err)
     shown: list[RenderableType] = []
     for content in contents:
-        headline = Sentence(content.headline)
+        headline, start = Sentence(content.headline), len(shown)
         parts = content.parts if content.verdict else (headline, *content.parts)
         # Sentences that follow each other are one paragraph.
         for _, group in groupby(parts, lambda part: isinstance(part, Sentence)):
@@ -58,7 +58,10 @@ def print_contents(contents: Sequence[Content], *, err: bool = False) -> None:
             merged = [Sentence("\n".join(filter(None, texts)))] if texts else [first, *rest]
             shown += [each for part in merged for each in _renderables(part, target)]
         if content.verdict:
-            shown.append(_text(content.headline, _STYLES[content.verdict]))
+            answer = _text(content.headline, _STYLES[content.verdict])
+            shown[start:start] = [answer]
+            if any(isinstance(part, Table) for part in content.parts):
+                shown.append(answer)
     for position, each in enumerate(shown):
         if position:
             target.print()
@@ -95,7 +98,8 @@ def _renderables(part: Part, target: Console) -> Iterator[RenderableType]:
     elif isinstance(part, Listing):
         head = [f"{part.caption}:"] if part.caption else []
         more = [f"… and {part.more} more"] if part.more else []
-        yield _text("\n".join([*head, *(clean(item) for item in part.items), *more]))
+        items = [f"- {clean(item)}" for item in part.items]
+        yield _text("\n".join([*head, *items, *more]))
     elif isinstance(part, Table | Figures):
         table = (part.table if isinstance(part, Figures) else part).compact
         if table.caption:
