@@ -176,6 +176,9 @@ class EquivalenceClasses:
     scattered: bool = False
     """Whether suppressed rows may also be of people in classes that the table shows."""
 
+    overlap: "Overlap | None" = None
+    """The published tuples, where missing values match any: `sizes` is then the least."""
+
     def __len__(self) -> int:
         return len(self.sizes)
 
@@ -315,26 +318,202 @@ def sensitive_codes(counts: FrequencySet, name: str) -> IntArray:
 
 # Classes when a missing value matches every value: they overlap.
 #
-# Two published tuples are compatible when they agree wherever both are known. Who looks for a
-# person finds all rows compatible with what they know, so each tuple is judged on the rows of all
-# tuples compatible with it, its own among them.
+# An adversary knows the whole tuple of a person, and not which cells of the person's row are
+# missing. So they find every published tuple that agrees with it wherever that one is known. Of a
+# published tuple with gaps it is not known whose it is: the person may have any values there, also
+# such as no other row has. Each tuple is therefore judged on its worst completion.
+#
+# Filling a gap with a value that no row has leaves the fewest rows: those that miss the cell too.
+# Every other completion finds these and more. So models that more rows never break (k, distinct
+# values) need that one completion per tuple, which is what `overlapping` gives; the others ask
+# for all, in `Overlap.completions`.
+
+_MOST_COMPLETIONS = 1 << 16
+"""Completions, beside four per tuple, beyond which tuples are judged apart instead."""
+
+
+@dataclass(frozen=True, eq=False)
+class Completions:
+    """Tuples that fill the gaps of published ones, and the rows that fit each."""
+
+    classes: EquivalenceClasses
+    """One class per completion: all rows that fit it."""
+
+    completion: IntArray
+    """With `published`: pairs of a completion and a published tuple that fits it."""
+
+    published: IntArray
+
+    def spread(self, verdicts: BoolArray, n: int) -> BoolArray:
+        """Return for each of n published tuples whether all its completions pass."""
+        keep = np.ones(n, dtype=np.bool_)
+        keep[self.published[~verdicts[self.completion]]] = False
+        return keep
+
+
+@dataclass(frozen=True, eq=False)
+class Overlap:
+    """Published tuples of which some have gaps that match any value.
+
+    The cost is the number of tuples times the number of different patterns of missing cells,
+    never the square of the tuples.
+
+    Args:
+        codes: The published label of each tuple: one row per quasi-identifier.
+        missing: Where that label is a missing value.
+        apart: The rows of each tuple by itself.
+        own_reference: Whether these rows are what classes are compared with.
+
+    Example:
+        >>> apart = classes_of([("a", "flu"), ("b", "hiv"), ("c", "hiv")], column="ill")
+        >>> codes = np.array([[0, 0, 2], [5, 9, 5]])  # (0, 5), (0, gap) and (gap, 5)
+        >>> missing = np.array([[False, False, True], [False, True, False]])
+        >>> overlap = Overlap(codes, missing, apart, own_reference=True)
+        >>> overlap.least.sizes.tolist(), overlap.completions.classes.sizes.tolist()
+        ([3, 1, 1], [1, 1, 3])
+    """
+
+    codes: IntArray
+    missing: BoolArray
+    apart: EquivalenceClasses
+    own_reference: bool
+
+    @cached_property
+    def least(self) -> EquivalenceClasses:
+        """Per tuple the rows that fit if its gaps hold values that no row has."""
+        found = self._classes(self.codes, ~self.missing)
+        return replace(found.classes, own=self.apart.sizes, overlap=self)
+
+    @cached_property
+    def completions(self) -> Completions:
+        """Every set of rows that a completion of some tuple finds, each once.
+
+        If these are too many, the tuples by themselves. What a model that is closed under
+        merging finds good of all of them is good of every completion: its rows are those of
+        some tuples together.
+        """
+        found = self._join_all()
+        if found is None:
+            every = np.arange(len(self.apart))
+            return Completions(self.apart, every, every)
+        return self._classes(*found)
+
+    @cached_property
+    def _patterns(self) -> list[tuple[BoolArray, IntArray]]:
+        """Which cells are known, and the tuples of which that is true."""
+        known = ~self.missing
+        groups = group(list(known.astype(np.int64)), [2] * len(known), n=known.shape[1])
+        return [
+            (known[:, first], np.flatnonzero(groups.of_item == i))
+            for i, first in enumerate(groups.first.tolist())
+        ]
+
+    def _classes(self, codes: IntArray, known: BoolArray) -> Completions:
+        """Find the published tuples that fit some tuples, and count their rows.
+
+        A published tuple fits if it knows nothing but what the other knows, and the same.
+        """
+        completion, published = [], []
+        groups = group(list(known.astype(np.int64)), [2] * len(known), n=known.shape[1])
+        for i, first in enumerate(groups.first.tolist()):
+            mine = np.flatnonzero(groups.of_item == i)
+            for mask, theirs in self._patterns:
+                if (mask & ~known[:, first]).any():
+                    continue
+                my_key, their_key, n = _common_keys(
+                    codes[:, mine], self.codes[:, theirs], np.flatnonzero(mask)
+                )
+                at = np.full(n, -1, dtype=np.int64)
+                at[their_key] = theirs
+                found = at[my_key]
+                completion.append(mine[found >= 0])
+                published.append(found[found >= 0])
+        pairs = np.concatenate(completion), np.concatenate(published)
+        n = codes.shape[1]
+        sizes = sums(pairs[0], self.apart.sizes[pairs[1]], n)
+        sensitive = {
+            name: self._counts(counts, *pairs) for name, counts in self.apart.sensitive.items()
+        }
+        # A completion that nobody published stands for no row of its own.
+        own = np.zeros(n, dtype=np.int64)
+        classes = replace(self.apart, sizes=sizes, sensitive=sensitive, population=None, own=own)
+        return Completions(classes, *pairs)
+
+    def pick(self, name: str, score: Callable[[ValueCounts], FloatArray]) -> ValueCounts:
+        """Return per tuple the values of a column in the completion that scores highest.
+
+        Args:
+            name: The sensitive column.
+            score: Gives a figure for each entry of the counts; a completion has its highest.
+        """
+        completions = self.completions
+        if completions.classes is self.apart:
+            return self.least.counts_of(name)
+        counts = completions.classes.counts_of(name)
+        best = np.full(len(completions.classes), -np.inf)
+        np.maximum.at(best, counts.class_id, score(counts))
+        # Of each tuple's completions the last is the highest.
+        order = np.lexsort((best[completions.completion], completions.published))
+        chosen = np.empty(len(self.apart), dtype=np.int64)
+        chosen[completions.published[order]] = completions.completion[order]
+        entries = np.bincount(counts.class_id, minlength=len(best))
+        at, of = _repeat(np.cumsum(entries) - entries, entries, chosen)
+        return ValueCounts(counts.column, of, counts.value[at], counts.rows[at], counts.reference)
+
+    def _counts(
+        self, counts: ValueCounts, completion: IntArray, published: IntArray
+    ) -> ValueCounts:
+        """Add up the value counts of the tuples that fit each completion."""
+        entries = np.bincount(counts.class_id, minlength=len(self.apart))
+        chosen, pair = _repeat(np.cumsum(entries) - entries, entries, published)
+        class_id = completion[pair]
+        reference = counts.reference
+        if self.own_reference:
+            reference = reference_of(counts.value, counts.rows, len(counts.column.values))
+        raw = ValueCounts(
+            counts.column, class_id, counts.value[chosen], counts.rows[chosen], reference
+        )
+        return merge_counts(raw, class_id)
+
+    def _join_all(self) -> tuple[IntArray, BoolArray] | None:
+        """Join published tuples that agree, in all ways; None if that makes too many.
+
+        A completion matters as far as rows with known cells fit it: it is the join of these. So
+        the patterns are gone through one by one, each tuple so far joined with all of the next
+        pattern that agree with it.
+        """
+        most = _MOST_COMPLETIONS + 4 * len(self.apart)
+        joins: dict[bytes, tuple[BoolArray, IntArray]] = {}
+        for mask, theirs in self._patterns:
+            new = [(mask, np.where(mask[:, None], self.codes[:, theirs], 0))]
+            for known, tuples in joins.values():
+                if (known & ~mask).any() and (mask & ~known).any():
+                    joined = _join(tuples, known, self.codes[:, theirs], mask, most)
+                    if joined is None:
+                        return None
+                    new.append((known | mask, joined))
+            for known, tuples in new:
+                key = known.tobytes()
+                if key in joins:
+                    tuples = np.concatenate([joins[key][1], tuples], axis=1)  # noqa: PLW2901
+                joins[key] = known, _distinct(tuples, known)
+            if sum(tuples.shape[1] for _, tuples in joins.values()) > most:
+                return None
+        found = list(joins.values())
+        known = np.repeat(
+            np.array([mask for mask, _ in found]).T, [t.shape[1] for _, t in found], axis=1
+        )
+        return np.concatenate([tuples for _, tuples in found], axis=1), known
 
 
 def overlapping(
-    codes: IntArray,
-    missing: BoolArray,
-    classes: EquivalenceClasses,
-    *,
-    own_reference: bool,
+    codes: IntArray, missing: BoolArray, classes: EquivalenceClasses, *, own_reference: bool
 ) -> EquivalenceClasses:
-    """Widen each class by the rows of all classes it is compatible with.
-
-    The cost is the number of classes times the number of different patterns of missing
-    cells, never the square of the classes.
+    """Return each class with the rows of its smallest completion; models ask for the others.
 
     Args:
         codes: The published label of each class: one row per quasi-identifier.
-        missing: Where that label is a missing value.
+        missing: Where that label is a missing value, which matches any.
         classes: The classes as they stand, without overlap.
         own_reference: Whether these rows are what classes are compared with.
 
@@ -342,79 +521,56 @@ def overlapping(
         >>> classes = EquivalenceClasses(np.array([3, 1]))
         >>> codes, missing = np.array([[0, 1]]), np.array([[False, True]])
         >>> overlapping(codes, missing, classes, own_reference=True).sizes.tolist()
-        [4, 4]
+        [4, 1]
     """
-    if not len(classes):
+    if not missing.any():
         return classes
-    patterns, of_class = np.unique(missing, axis=1, return_inverse=True)
-    of_class = of_class.ravel()
-    members = [np.flatnonzero(of_class == p) for p in range(patterns.shape[1])]
-    sizes = np.zeros(len(classes), dtype=np.int64)
-    population = None if classes.population is None else np.zeros(len(classes), dtype=np.int64)
-    found: dict[str, list[tuple[IntArray, IntArray, IntArray]]] = {
-        name: [] for name in classes.sensitive
-    }
-    for p, mine in enumerate(members):
-        for q, theirs in enumerate(members):
-            shared = np.flatnonzero(~patterns[:, p] & ~patterns[:, q])
-            my_group, their_group, n = _common_groups(codes, shared, mine, theirs)
-            sizes[mine] += sums(their_group, classes.sizes[theirs], n)[my_group]
-            if population is not None and classes.population is not None:
-                people = sums(their_group, classes.population[theirs], n)
-                population[mine] += people[my_group]
-            of_their = np.full(len(classes), -1, dtype=np.int64)
-            of_their[theirs] = their_group
-            for name, counts in classes.sensitive.items():
-                found[name].append(_spread(counts, of_their, mine, my_group, n))
-    sensitive = _collect(found, classes.sensitive, own_reference=own_reference)
-    return replace(
-        classes, sizes=sizes, sensitive=sensitive, population=population, own=classes.sizes
-    )
+    return Overlap(codes, missing, classes, own_reference).least
 
 
-def _common_groups(
-    codes: IntArray, shared: IntArray, mine: IntArray, theirs: IntArray
+def _common_keys(
+    one: IntArray, other: IntArray, shared: IntArray
 ) -> tuple[IntArray, IntArray, int]:
-    """Number two sets of classes by what they have on the shared attributes."""
-    both = np.concatenate([mine, theirs])
-    columns = [codes[a][both] for a in shared]
+    """Number two sets of tuples by what they have on the shared attributes."""
+    columns = [np.concatenate([one[a], other[a]]) for a in shared]
     widths = [int(column.max(initial=0)) + 1 for column in columns]
-    groups = group(columns, widths, n=len(both))
-    return groups.of_item[: len(mine)], groups.of_item[len(mine) :], groups.n
+    groups = group(columns, widths, n=one.shape[1] + other.shape[1])
+    return groups.of_item[: one.shape[1]], groups.of_item[one.shape[1] :], groups.n
 
 
-def _spread(
-    counts: ValueCounts, of_their: IntArray, mine: IntArray, my_group: IntArray, n: int
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Return every class of mine the value counts of its group of theirs."""
-    at = of_their[counts.class_id]
-    entries = np.flatnonzero(at >= 0)
-    entries = entries[np.argsort(at[entries], kind="stable")]
-    per_group = np.bincount(at[entries], minlength=n)
-    starts = np.cumsum(per_group) - per_group
-    repeats = per_group[my_group]
-    class_id = np.repeat(mine, repeats)
-    offset = np.arange(len(class_id)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
-    chosen = entries[np.repeat(starts[my_group], repeats) + offset]
-    return class_id, counts.value[chosen], counts.rows[chosen]
+def _join(
+    one: IntArray, known: BoolArray, other: IntArray, mask: BoolArray, most: int
+) -> IntArray | None:
+    """Join the tuples of two sets that agree where both are known; None if these are too many."""
+    my_key, their_key, n = _common_keys(one, other, np.flatnonzero(known & mask))
+    order = np.argsort(their_key, kind="stable")
+    of_key = np.bincount(their_key, minlength=n)
+    if int(of_key[my_key].sum()) > most:
+        return None
+    at, mine = _repeat(np.cumsum(of_key) - of_key, of_key, my_key)
+    theirs = order[at]
+    joined: IntArray = np.where(known[:, None], one[:, mine], other[:, theirs])
+    return np.where((known | mask)[:, None], joined, 0)
 
 
-def _collect(
-    found: Mapping[str, list[tuple[IntArray, IntArray, IntArray]]],
-    originals: Mapping[str, ValueCounts],
-    *,
-    own_reference: bool,
-) -> dict[str, ValueCounts]:
-    sensitive = {}
-    for name, parts in found.items():
-        old = originals[name]
-        class_id, value, rows = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-        reference = old.reference
-        if own_reference:
-            reference = reference_of(old.value, old.rows, len(old.column.values))
-        raw = ValueCounts(old.column, class_id, value, rows, reference)
-        sensitive[name] = merge_counts(raw, class_id)
-    return sensitive
+def _repeat(first: IntArray, length: IntArray, chosen: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the positions of all items of the chosen spans, and whose they are.
+
+    >>> at, of = _repeat(np.array([0, 2]), np.array([2, 3]), np.array([1, 0, 1]))
+    >>> at.tolist(), of.tolist()
+    ([2, 3, 4, 0, 1, 2, 3, 4], [0, 0, 0, 1, 1, 2, 2, 2])
+    """
+    repeats = length[chosen]
+    of = np.repeat(np.arange(len(chosen)), repeats)
+    offset = np.arange(len(of)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+    return first[chosen][of] + offset, of
+
+
+def _distinct(tuples: IntArray, known: BoolArray) -> IntArray:
+    columns = list(tuples[known])
+    widths = [int(column.max(initial=0)) + 1 for column in columns]
+    first = group(columns, widths, n=tuples.shape[1]).first
+    return tuples[:, first]
 
 
 def classes_with(

@@ -120,10 +120,14 @@ def rows_of(table: pa.Table) -> list[tuple]:
 
 
 def candidates(rows: list[tuple], rule: str) -> list[list[tuple]]:
-    """For every row, the rows it may be, word by word as the rule is defined."""
+    """For every row, the rows it may be, word by word as the rule is defined.
+
+    A cell that a person left out may hold a value that no other row has: only rows that lack it
+    too are then found for the person.
+    """
 
     def alike(one, other):
-        return one == other or (rule == "matches-any" and (one is None or other is None))
+        return one == other or (rule == "matches-any" and other is None)
 
     return [[other for other in rows if all(map(alike, row[:3], other[:3]))] for row in rows]
 

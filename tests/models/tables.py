@@ -47,7 +47,9 @@ def populated(draw) -> EquivalenceClasses:
 def empty() -> EquivalenceClasses:
     """A table nobody is in."""
     classes = classes_with_tree([("A", "flu"), ("A", "hiv")])
-    return replace(classes, population=classes.sizes).keep(np.array([False]))
+    left = replace(classes, population=classes.sizes).keep(np.array([False]))
+    # Nobody was suppressed either: it would tell who was in it.
+    return replace(left, suppressed=0, unseen=0)
 
 
 def numbered(classes: EquivalenceClasses) -> EquivalenceClasses:

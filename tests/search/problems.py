@@ -1,6 +1,7 @@
 """Small random problems, and a literal judge for them."""
 
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 from hypothesis import strategies as st
@@ -148,24 +149,54 @@ def class_order(checker: Checker, node) -> dict[tuple, int]:
 
 
 def failing_tuples(problem: Problem, rows, models: list[PrivacyModel], rank) -> set[tuple]:
-    """Judge every published tuple on the rows an attacker would find for it."""
+    """Judge every published tuple on the rows an attacker would find for it.
+
+    Where missing values match any, that depends on what the person really has: every whole
+    tuple is tried that a published one may stand for. A mean takes the fewest rows of each.
+    """
     tuples = sorted({row[:3] for row in rows}, key=lambda key: rank[key])
-    classes = literal_classes(problem, rows, tuples)
     failing = set()
+    fewest = literal_classes(problem, rows, [fill(key) for key in tuples])
+    own = [sum(row[:3] == key for row in rows) for key in tuples]
+    fewest = replace(fewest, own=np.array(own))
+    wholes = dict.fromkeys(one for key in tuples for one in whole_tuples(problem, rows, key))
+    several = {one: [key for key in tuples if fits(problem, key, one)] for one in wholes}
+    every = literal_classes(problem, rows, list(several))
     for model in models:
-        for verdict, key in zip(model.passes(classes), tuples, strict=True):
-            if not verdict:
-                failing.add(key)
+        if isinstance(model, TableModel):
+            for verdict, key in zip(model.passes(fewest), tuples, strict=True):
+                failing |= set() if verdict else {key}
+        else:
+            for verdict, keys in zip(model.passes(every), several.values(), strict=True):
+                failing |= set() if verdict else set(keys)
     return failing
 
 
-def literal_classes(problem: Problem, rows, tuples) -> EquivalenceClasses:
-    any_ = problem.policy.missing == "matches-any"
+ELSEWHERE = "a value that no row has"
+
+
+def fill(key: tuple) -> tuple:
+    return tuple(ELSEWHERE if cell is None else cell for cell in key)
+
+
+def whole_tuples(problem: Problem, rows, key: tuple) -> list[tuple]:
+    """What the person of a published tuple may have."""
+    if problem.policy.missing != "matches-any":
+        return [fill(key)]
+    values = [sorted({row[at] for row in rows} - {None}, key=str) for at in range(3)]
+    cells = [
+        [*some, ELSEWHERE] if cell is None else [cell]
+        for some, cell in zip(values, key, strict=True)
+    ]
+    return list(product(*cells))
+
+
+def literal_classes(problem: Problem, rows, wholes) -> EquivalenceClasses:
     groups = [
         (str(number).zfill(4), row[3])
-        for number, key in enumerate(tuples)
+        for number, whole in enumerate(wholes)
         for row in rows
-        if (compatible(key, row[:3]) if any_ else key == row[:3])
+        if fits(problem, row[:3], whole)
     ]
     table = FrequencySet.from_rows(["label", "disease"], groups)
     column = sensitive_column(table.column("disease"))
@@ -181,9 +212,11 @@ def literal_classes(problem: Problem, rows, tuples) -> EquivalenceClasses:
     reference = np.append(counts[:known], counts[known:].sum())
     entry = classes.sensitive["disease"]
     object.__setattr__(entry, "reference", reference)
-    own = [sum(row[:3] == key for row in rows) for key in tuples]
-    return replace(classes, own=np.array(own))
+    return classes
 
 
-def compatible(one: tuple, other: tuple) -> bool:
-    return all(a is None or b is None or a == b for a, b in zip(one, other, strict=True))
+def fits(problem: Problem, published: tuple, whole: tuple) -> bool:
+    """Whether a row may be that of a person with these values."""
+    if problem.policy.missing != "matches-any":
+        return fill(published) == whole
+    return all(a in (None, b) for a, b in zip(published, whole, strict=True))

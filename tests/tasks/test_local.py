@@ -89,10 +89,10 @@ class TestImpossible:
         assert release.manifest.rows.published == 2
 
     def test_classes_that_overlap_are_no_parts_of_the_whole(self):
-        """Everybody sees as many gouts as flus, though the table has twice as many flus."""
+        """Nobody sees more flus than others, though three of five have one."""
         rows = [
-            ("a", "x", "flu"), ("a", "y", "flu"), ("b", "z", "flu"), ("c", "z", "flu"),
-            ("a", None, "gout"), (None, "z", "gout"),
+            ("a", "x", "flu"), ("a", "y", "flu"), ("a", "z", "flu"),
+            ("a", None, "gout"), ("a", None, "cold"),
         ]  # fmt: skip
         first, second, disease = zip(*rows, strict=True)
         table = pa.table({"first": first, "second": second, "disease": disease})

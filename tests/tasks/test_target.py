@@ -6,15 +6,20 @@ from contextlib import suppress
 from copy import deepcopy
 from datetime import date
 from importlib import import_module
+from itertools import product
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pc
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.adversary.target import target_of
-from sfumato.attacks import BackgroundKnowledge
+from sfumato.attacks import BackgroundKnowledge, ProbabilisticInference
 from sfumato.errors import ParameterError, SfumatoError
+from sfumato.harm import HarmRule
 from sfumato.policy import Suppression
 from sfumato.releases.opening import open_release
 
@@ -273,9 +278,75 @@ def test_rows_that_may_be_the_same_hide_each_other_from_a_list():
     listed = pa.table({"age": ["30", "31"], "zip": ["1", "1"]})
     found = sf.verify(pa.table(rows), policy, outside=listed, attacks=["linking"])
     _, journalist = found.attacks
-    # One of the list fits 30 in zip 1, and so do four rows; 31 in zip 1 fits three.
-    assert journalist.posterior == pytest.approx(1 / 3)
+    # One of the list fits 30 in zip 1, and so do four rows; 31 in zip 1 fits three. Both of the
+    # list fit the row without an age, which two rows hide if its person has another age.
+    assert journalist.posterior == 0.5
     assert journalist.people == 0
+
+
+@given(
+    records=st.lists(
+        st.tuples(
+            st.sampled_from(["a", "b", None]),
+            st.sampled_from(["c", "d", None]),
+            st.sampled_from(["flu", "hiv", "gout", None]),
+        ),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_rows_with_gaps_are_attacked_where_they_are_worst(records):
+    """An adversary who goes through all that the person of a row may have."""
+    names = ("x", "y", "ill")
+    table = pa.table(
+        {n: pa.array([r[i] for r in records], pa.string()) for i, n in enumerate(names)}
+    )
+    columns = {"x": "quasi-identifier", "y": "quasi-identifier", "ill": "sensitive"}
+    policy = sf.Policy(columns=columns, models=[sf.models.KAnonymity(2)], missing="matches-any")
+    target = target_of(open_release(table, policy))
+    known = [ill for *_, ill in records if ill is not None]
+    priors = {ill: known.count(ill) / len(known) for ill in set(known)}
+    guesses = ProbabilisticInference("ill").find(target)
+    for at in range(len(target.classes)):
+        row = tuple(target.who(at).values())
+        cells = [[*"abcd", "elsewhere"] if cell is None else [cell] for cell in row]
+        found = [
+            [r for r in records if all(c in (None, k) for c, k in zip(r[:2], whole, strict=True))]
+            for whole in product(*cells)
+        ]
+        assert target.classes.sizes[at] == min(map(len, found))
+        assert target.classes.rows[at] == sum(r[:2] == row for r in records)
+        harms = []
+        for rows in found:
+            ills = [ill for *_, ill in rows if ill is not None]
+            for ill in set(ills):
+                share = ills.count(ill) / len(ills)
+                level = HarmRule().levels(np.array([priors[ill]]), np.array([share]))[0]
+                harms.append((level, share))
+        worst = max(harms, default=(0, 0.0))
+        counts = target.classes.counts_of("ill").known
+        mine = counts.class_id == at
+        shares = counts.rows[mine] / max(counts.totals[at], 1)
+        before = np.array(
+            [priors[target.counts.column("ill").values[v]] for v in counts.value[mine]]
+        )
+        levels = HarmRule().levels(before, shares)
+        picked = max(zip(levels, shares, strict=True), default=(0, 0.0))
+        assert picked == (worst[0], pytest.approx(worst[1]))
+        assert guesses.posterior[at] == pytest.approx(shares.max(initial=0.0))
+
+
+def test_who_left_the_postcode_out_is_found_by_who_knows_it():
+    """Two of 30 at 24064, two at 24065, and one who may live at 24099."""
+    postcodes = ["24064", "24064", "24065", "24065", None]
+    table = pa.table({"age": ["30"] * 5, "zip": postcodes, "ill": ["flu", "a", "b", "flu", "hiv"]})
+    columns = {"age": "quasi-identifier", "zip": "quasi-identifier", "ill": "sensitive"}
+    policy = sf.Policy(columns=columns, models=[sf.models.KAnonymity(3)], missing="matches-any")
+    found = sf.verify(table, policy)
+    assert (found.answer, found["k-anonymity"].found) == ("no", {"k": 1})
+    assert found.attack("linking").worst[0].who == {"age": "30", "zip": None}
+    release = sf.anonymize(table, policy)
+    assert release.verdict["k-anonymity"].found == {"k": 5}
 
 
 def test_rows_of_stars_do_not_hide_who_is_in_the_data():

@@ -12,10 +12,11 @@ from sfumato.attacks import (
     Outside,
     ReleaseMaker,
     Target,
+    base,
     matcher,
 )
 from sfumato.attacks.overlap import Face, Reading, number_items
-from sfumato.classes import overlapping
+from sfumato.classes import MISSING, ValueCounts, overlapping
 from sfumato.counts import Column, FrequencySet
 from sfumato.decouplings.base import LinkedTables
 from sfumato.errors import (
@@ -25,7 +26,7 @@ from sfumato.errors import (
     SfumatoError,
     names_in,
 )
-from sfumato.harm import Secrecy
+from sfumato.harm import HarmRule, Secrecy
 from sfumato.hierarchy import Hierarchy, Ladder
 from sfumato.hierarchy.labels import Labels
 from sfumato.models.categories import read_categories
@@ -38,7 +39,7 @@ from sfumato.releases.opening import Published, PublishedTable, count_columns, o
 from sfumato.releases.release import public_name
 from sfumato.tables import open_table
 from sfumato.text import text_of
-from sfumato.typing import IntArray, Value, silent
+from sfumato.typing import FloatArray, IntArray, Value, silent
 
 
 def target_of(release: Published) -> Target:
@@ -178,11 +179,31 @@ class _Ladders:
 
 
 def _overlapping(target: Target) -> Target:
-    """Make the classes overlap: a missing value matches every value."""
+    """Make the classes overlap: a missing value matches every value.
+
+    Of a person whose row has gaps the adversary may know any values there, so each class is
+    attacked where it is worst: on the fewest rows, and of each sensitive column on the
+    completion in which some value harms most.
+    """
     absent = np.array([column.missing for column in target.columns])[:, None]
     labels = target.labels.astype(np.int64)
     classes = overlapping(labels, labels == absent, target.classes, own_reference=False)
-    return replace(target, classes=classes)
+    if classes.overlap is None:
+        return target
+    sensitive = {name: classes.overlap.pick(name, _harm) for name in target.sensitive}
+    return replace(target, classes=replace(classes, sensitive=sensitive))
+
+
+def _harm(counts: ValueCounts) -> FloatArray:
+    """Return how much each entry of some counts harms: its level, and its share beside it."""
+    known = counts.value != MISSING
+    totals = counts.known.totals[counts.class_id]
+    share = np.where(known, counts.rows, 0) / np.maximum(totals, 1)
+    prior = np.append(base.priors(counts), 0.0)[counts.value]
+    secrecy = base.secrecy_of(counts, counts.value)
+    levels = HarmRule().judge(prior, share, 0, secrecy=secrecy).levels
+    found: FloatArray = np.where(known, levels + share / 2, 0.0)
+    return found
 
 
 def _columns_needed(

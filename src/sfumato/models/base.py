@@ -77,6 +77,28 @@ class PrivacyModel(ABC):
         (k = 1, say) means that nothing can be promised.
         """
 
+    def judge(self, classes: EquivalenceClasses) -> BoolArray:
+        """Return one verdict per class; where classes overlap, on its worst completion.
+
+        More rows never break an absorbing model, so the completion with the fewest decides. A
+        mean over the table takes each row at its worst, which is that one too.
+        """
+        overlap = classes.overlap
+        if overlap is None or self.merging.absorbing or isinstance(self, TableModel):
+            return self.passes(classes)
+        completions = overlap.completions
+        if completions.classes is overlap.apart and not self.merging.closed:
+            # Too many to go through, and classes apart say nothing of them together.
+            return np.zeros(len(classes), dtype=bool)
+        return completions.spread(self.passes(completions.classes), len(classes))
+
+    def measure_worst(self, classes: EquivalenceClasses) -> dict[str, float]:
+        """Measure all classes; where classes overlap, all their completions."""
+        overlap = classes.overlap
+        if overlap is None or self.merging.absorbing or isinstance(self, TableModel):
+            return self.measure(classes)
+        return self.measure(overlap.completions.classes)
+
     @property
     def absorbing_part(self) -> "PrivacyModel | None":
         """A condition every passing class meets and no merging undoes, or None.

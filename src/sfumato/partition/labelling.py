@@ -325,7 +325,7 @@ def _judge(
             break
         for model in models:
             if isinstance(model, TableModel) == per_table:
-                verdicts = model.passes(classes)
+                verdicts = model.judge(classes)
                 keep &= verdicts
                 if not verdicts.all():
                     broken.append(model)

@@ -385,7 +385,7 @@ class Missing(StrEnum):
     """A value like any other: rows that miss it form classes of their own."""
 
     MATCHES_ANY = "matches-any"
-    """Unknown to an adversary too: it matches every value."""
+    """Not known to be missing: it matches every value, and its person may have any."""
 
     SUPPRESS = "suppress"
     """A reason to suppress the row."""

@@ -282,9 +282,9 @@ def refuse_impossible(
             )
 
 
-def _refuse_presence(policy: Policy, ready: PreparedTable) -> None:
+def _refuse_population(policy: Policy, ready: PreparedTable) -> None:
     """Raise if missing values leave open how many people of a population are in which class."""
-    models = [model for model in policy.models if model.counts_presence]
+    models = [model for model in policy.models if model.needs_population]
     if not models:
         return
     tables = [ready.counts] if ready.population is None else [ready.counts, ready.population]
@@ -294,12 +294,13 @@ def _refuse_presence(policy: Policy, ready: PreparedTable) -> None:
     if policy.missing is Missing.MATCHES_ANY and some_missing:
         raise InfeasibleError(
             f"{models[0].name} cannot be kept with missing: matches-any where quasi-identifiers "
-            "are missing: which class a person is in, and so who is in the table, cannot be "
-            "counted. Choose missing: own-value."
+            "are missing: which class a person of the population is in cannot be counted. Choose "
+            "missing: own-value."
         )
-    if ready.lacking:
+    presence = [model for model in models if model.counts_presence]
+    if ready.lacking and presence:
         raise InfeasibleError(
-            f"{models[0].name} cannot be kept with missing: suppress: the {ready.lacking} rows "
+            f"{presence[0].name} cannot be kept with missing: suppress: the {ready.lacking} rows "
             "that miss a quasi-identifier may be of any person of the population. Choose missing: "
             "own-value, or remove these rows from the table."
         )
@@ -478,7 +479,7 @@ def decide_full_domain(
     """Find the node that loses least among those that keep the promises."""
     ready = prepare(policy, counts, population)
     matches_any = policy.missing is Missing.MATCHES_ANY
-    _refuse_presence(policy, ready)
+    _refuse_population(policy, ready)
     refuse_impossible(
         policy.models, ready.counts, ready.sensitive, ready.limit, matches_any=matches_any
     )

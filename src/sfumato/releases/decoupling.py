@@ -208,8 +208,8 @@ def _classes(
 
 
 def _measure(model: PrivacyModel, classes: EquivalenceClasses) -> Promise:
-    promise = replace(Promise.of(model), measured=plain(model.measure(classes)))
-    if not model.passes(classes).all():
+    promise = replace(Promise.of(model), measured=plain(model.measure_worst(classes)))
+    if not model.judge(classes).all():
         raise InfeasibleError(
             f"the table does not keep {promise}: measured {promise.figures}. Decoupling does not "
             "change that. Anonymise it first, with sf.anonymize."

@@ -583,7 +583,7 @@ def build_manifest(
         rows=RowRecord(int(decision.sizes.sum()), decision.suppressed, policy.suppression.rows),
         missing=policy.missing.value,
         models=tuple(
-            replace(Promise.of(model), measured=plain(model.measure(decision.left)))
+            replace(Promise.of(model), measured=plain(model.measure_worst(decision.left)))
             for model in policy.models
         ),
         loss=policy.loss.name,

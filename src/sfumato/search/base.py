@@ -343,7 +343,7 @@ def _some_missing(grouping: Grouping) -> bool:
 def _judge(classes: EquivalenceClasses, models: Sequence[PrivacyModel]) -> BoolArray:
     keep = np.ones(len(classes), dtype=bool)
     for model in models:
-        keep &= model.passes(classes)
+        keep &= model.judge(classes)
     return keep
 
 

@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -15,8 +15,10 @@ from sfumato.verifier.promises import Check, Promise, Promises, is_number, statu
 # The classes of a published table, as dictionaries of counts.
 #
 # With `own-value`, the rows that agree on every quasi-identifier, missing cells agreeing with
-# missing cells. With `matches-any`, one group per distinct tuple, holding every row that agrees
-# with it wherever both are known; such groups overlap.
+# missing cells. With `matches-any`, an adversary looks up a whole tuple and finds every row that
+# agrees with it where the row is known. Whoever left a cell out may have any value there, so a
+# published tuple is judged on every whole tuple it may stand for. If the value is one that no row
+# has, only rows that lack the cell too are found: the fewest.
 
 
 Key = tuple[object, ...]
@@ -34,13 +36,16 @@ class Group(NamedTuple):
     """Rows with exactly this key."""
 
     rows: int
-    """Rows compatible with it: the same number unless missing cells match any value."""
+    """Rows found for it: the same number unless missing cells match any value."""
 
     values: Mapping[str, Mapping[object, int]]
     """Per sensitive column, how many of the rows hold each value; None is missing."""
 
     population: int | None = None
-    """How many people of the population are compatible with it."""
+    """How many people of the population have it."""
+
+    members: tuple[Key, ...] = ()
+    """The published keys of the rows that are found, if they are several."""
 
     def known_values(self, column: str) -> Mapping[object, int]:
         """Count the values of a column without the missing ones."""
@@ -59,7 +64,7 @@ class Groups:
         [(('A',), 3, {'flu': 2}), ((None,), 1, {'flu': 1})]
         >>> rule = Promises(["label"], missing="matches-any")
         >>> [group.rows for group in Groups.from_counts(counts, ["label"], ["ill"], rule).groups]
-        [4, 4]
+        [4, 1]
     """
 
     quasi_identifiers: Sequence[str]
@@ -69,6 +74,9 @@ class Groups:
     """Per sensitive column, the rows of each value in the whole table."""
 
     hidden: "Absence"
+    completed: tuple[Group, ...] = ()
+    """All ways to complete the published keys; empty if there is one way each."""
+
     hierarchies: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
     @classmethod
@@ -112,19 +120,24 @@ class Groups:
         promises: Promises | None,
     ) -> "Groups":
         promises = promises or Promises(quasi_identifiers)
-        any_ = promises.missing == "matches-any"
-        people = _people(tallies, promises.population, any_=any_)
-        groups_of = _compatible(tallies, tallies, columns) if any_ else tallies
-        groups = tuple(
-            Group(key, tallies[key].rows, tally.rows, tally.values, people.get(key))
-            for key, tally in groups_of.items()
-        )
+        people = _people(tallies, promises.population)
+        completed: tuple[Group, ...] = ()
+        if promises.missing == "matches-any" and any(None in key for key in tallies):
+            groups = _found(tallies, tallies, columns)
+            every = _complete(tallies)
+            # If there are too many, published keys by themselves: what holds of each of some
+            # groups of rows holds of them together, whichever model asks for all.
+            completed = _plain_groups(tallies) if every is None else _found(every, tallies, columns)
+        else:
+            groups = _plain_groups(tallies, people)
         reference = {
             name: _add_up(tally.values[name] for tally in tallies.values()) for name in columns
         }
         rows = sum(tally.rows for tally in tallies.values())
         hidden = Absence.of(tallies, promises)
-        return cls(quasi_identifiers, groups, rows, reference, hidden, promises.hierarchies)
+        return cls(
+            quasi_identifiers, groups, rows, reference, hidden, completed, promises.hierarchies
+        )
 
     def reference_of(self, column: str) -> Mapping[object, int]:
         """Return the whole table's counts of a sensitive column."""
@@ -221,50 +234,97 @@ def _add_up(several: Iterable[Mapping[object, int]]) -> dict[object, int]:
     return sums
 
 
-def _people(keys: Iterable[Key], population: Population | None, *, any_: bool) -> Mapping[Key, int]:
+def _people(keys: Iterable[Key], population: Population | None) -> Mapping[Key, int]:
     if population is None:
         return {}
     texts = {key: text_key(key) for key in keys}
-    if not any_:
-        found = {key: population.get(text, 0) for key, text in texts.items()}
-        stars = [key for key, text in texts.items() if _is_starred(text) and text not in population]
-        # Rows of stars are of people who are in no other class.
-        rest = sum(population.values()) - sum(found.values())
-        return {**found, **dict.fromkeys(stars, rest)}
-    tallies: dict[Key, _Tally] = {text: _Tally(people, {}) for text, people in population.items()}
-    sums = _compatible(set(texts.values()), tallies, ())
-    return {key: sums[text].rows for key, text in texts.items()}
+    found = {key: population.get(text, 0) for key, text in texts.items()}
+    stars = [key for key, text in texts.items() if _is_starred(text) and text not in population]
+    # Rows of stars are of people who are in no other class.
+    rest = sum(population.values()) - sum(found.values())
+    return {**found, **dict.fromkeys(stars, rest)}
 
 
 def _is_starred(key: Key) -> bool:
     return bool(key) and all(value == STAR for value in key)
 
 
-def _compatible(
-    keys: Iterable[Key], tallies: Mapping[Key, _Tally], columns: Sequence[str]
-) -> dict[Key, _Tally]:
-    """Add up, for every key, the tallies of all keys that agree wherever both are known.
+def _plain_groups(
+    tallies: Mapping[Key, _Tally], people: Mapping[Key, int] | None = None
+) -> tuple[Group, ...]:
+    """Return the rows of each key by themselves."""
+    return tuple(
+        Group(key, tally.rows, tally.rows, tally.values, (people or {}).get(key))
+        for key, tally in tallies.items()
+    )
 
-    Keys that lack the same cells are compared in one go: what two such families both
-    know is the same for all their members, so it is added up once and looked up.
+
+def _found(
+    keys: Iterable[Key], tallies: Mapping[Key, _Tally], columns: Sequence[str]
+) -> tuple[Group, ...]:
+    """Find the rows for each key: those that know no cell it lacks, and differ in none.
+
+    A missing cell of such a key stands for a value that no row has. For each set of cells that
+    rows lack there is one published key at most: the key itself without these cells.
     """
-    result = {key: _Tally.none(columns) for key in keys}
-    others = _families(tallies)
-    for lacking, family in _families(result).items():
-        for others_lacking, other_family in others.items():
-            shared = [
-                position
-                for position in range(len(lacking))
-                if not lacking[position] and not others_lacking[position]
-            ]
-            sums: dict[Key, _Tally] = defaultdict(lambda: _Tally.none(columns))
-            for key in other_family:
-                sums[tuple(key[position] for position in shared)].add(tallies[key])
+    patterns = list(_families(tallies))
+    groups = []
+    for lacking, family in _families(keys).items():
+        fewer = [pattern for pattern in patterns if not _adds(pattern, lacking)]
+        for key in family:
+            tally = _Tally.none(columns)
+            members = []
+            for pattern in fewer:
+                less = tuple([None if gap else key[at] for at, gap in enumerate(pattern)])
+                rows = tallies.get(less)
+                if rows is not None:
+                    tally.add(rows)
+                    members.append(less)
+            own = tallies[key].rows if key in tallies else 0
+            groups.append(Group(key, own, tally.rows, tally.values, None, tuple(members)))
+    return tuple(groups)
+
+
+def _complete(keys: Mapping[Key, _Tally]) -> set[Key] | None:
+    """Put together keys that do not contradict each other, in all ways; None if too many.
+
+    A whole tuple is looked up by what rows know of it. So any tuple finds the same rows as what
+    these rows know together, and no other tuples need be tried.
+    """
+    most = MOST_COMPLETIONS + 4 * len(keys)
+    found: dict[tuple[bool, ...], set[Key]] = {}
+    for lacking, family in _families(keys).items():
+        new: dict[tuple[bool, ...], set[Key]] = defaultdict(set)
+        new[lacking].update(family)
+        for other, known in found.items():
+            if not _adds(lacking, other) or not _adds(other, lacking):
+                continue
+            both = [at for at in range(len(lacking)) if not lacking[at] and not other[at]]
+            by_shared: dict[Key, list[Key]] = defaultdict(list)
             for key in family:
-                agreeing = sums.get(tuple(key[position] for position in shared))
-                if agreeing:
-                    result[key].add(agreeing)
-    return result
+                by_shared[tuple(key[at] for at in both)].append(key)
+            together = new[tuple(a and b for a, b in zip(lacking, other, strict=True))]
+            for one in known:
+                for key in by_shared.get(tuple(one[at] for at in both), ()):
+                    together.add(
+                        tuple(b if a is None else a for a, b in zip(one, key, strict=True))
+                    )
+                if len(together) > most:
+                    return None
+        for pattern, several in new.items():
+            found.setdefault(pattern, set()).update(several)
+        if sum(map(len, found.values())) > most:
+            return None
+    return set().union(*found.values())
+
+
+def _adds(lacking: tuple[bool, ...], other: tuple[bool, ...]) -> bool:
+    """Return whether the first knows a cell that the second lacks."""
+    return any(not mine and theirs for mine, theirs in zip(lacking, other, strict=True))
+
+
+MOST_COMPLETIONS = 65536
+"""Ways to complete keys, beside four for each, beyond which keys are judged by themselves."""
 
 
 def _families(keys: Iterable[Key]) -> dict[tuple[bool, ...], list[Key]]:
@@ -345,7 +405,7 @@ def judge_groups(promise: Promise, table: Groups, bounds: Sequence[Bound]) -> Fi
     if not table.groups:
         return Finding(dict(promised), holds=True)
     found: dict[str, Number] = {}
-    failing: dict[int, Group] = {}
+    failing: set[Key] = set()
     worst: Group | None = None
     for bound in bounds:
         limit = promised[bound.parameter]
@@ -354,13 +414,15 @@ def judge_groups(promise: Promise, table: Groups, bounds: Sequence[Bound]) -> Fi
         found[bound.parameter] = extreme
         if not bound.keeps(extreme, limit):
             worst = worst or table.groups[figures.index(extreme)]
-            for position, figure in enumerate(figures):
+            for group, figure in zip(table.groups, figures, strict=True):
                 if not bound.keeps(figure, limit):
-                    failing[position] = table.groups[position]
+                    # A published key fails with each of its completions.
+                    failing.update(group.members or (group.key,))
     if worst is None:
         return Finding(found, holds=True)
-    rows = sum(group.own for group in failing.values())
-    detail = f"fails in {len(failing)} of {len(table.groups)} classes ({rows} of {table.rows} rows)"
+    rows = sum(group.own for group in table.groups if group.key in failing)
+    classes = sum(group.own > 0 for group in table.groups)
+    detail = f"fails in {len(failing)} of {classes} classes ({rows} of {table.rows} rows)"
     return Finding(found, holds=False, worst=worst, detail=detail)
 
 
@@ -413,7 +475,7 @@ def sample_uniqueness(promise: Promise, table: Groups) -> Finding:
 
 def k_map(promise: Promise, table: Groups) -> Finding:
     """Judge whether at least k people of the population fall into every published class."""
-    table.require_population()
+    _require_people(table)
     return judge_groups(promise, table, [Bound("k", _models_people, at_least)])
 
 
@@ -424,12 +486,8 @@ def delta_presence(promise: Promise, table: Groups) -> Finding:
     suppressed: there is no least presence. Suppressed rows are of some of these people, so all of
     them together are one more class.
     """
-    table.require_population()
+    _require_people(table)
     hidden = table.hidden
-    if hidden.lacking:
-        raise InputError(
-            "missing cells match any value, so it cannot be said who is in which class"
-        )
     bounds = [Bound("minimum", _presence, at_least), Bound("maximum", _presence, at_most)]
     finding = judge_groups(promise, table, bounds)
     if not hidden.people and not hidden.anywhere:
@@ -445,6 +503,15 @@ def delta_presence(promise: Promise, table: Groups) -> Finding:
         faults.append(f"{hidden.rows} suppressed rows are of {hidden.people} people")
     detail = "; ".join(filter(None, faults))
     return Finding(found, holds=finding.holds and not detail, worst=finding.worst, detail=detail)
+
+
+def _require_people(table: Groups) -> None:
+    """Raise an error if the people of the population in each class cannot be counted."""
+    if table.hidden.lacking:
+        raise InputError(
+            "missing cells match any value, so it cannot be said who is in which class"
+        )
+    table.require_population()
 
 
 def _models_people(group: Group) -> int:
@@ -837,6 +904,21 @@ MODEL_CHECKS: dict[str, Callable[[Promise, Groups], Finding]] = {
 }
 """The function that recomputes each model. A model that is not here cannot be vouched for."""
 
+_GROWING = frozenset(
+    {
+        "k-anonymity",
+        "maximum-risk",
+        "average-risk",
+        "sample-uniqueness",
+        "distinct-l-diversity",
+        "p-sensitive-k-anonymity",
+        "p-alpha-sensitive-k-anonymity",
+        "enhanced-p-alpha-sensitive-k-anonymity",
+        "k-e-anonymity",
+    }
+)
+"""Models that more rows in a class never break: the completion with the fewest rows decides."""
+
 
 def recompute(source: Countable, promises: Promises) -> list[Check]:
     """Make every check that needs the rows."""
@@ -1006,6 +1088,8 @@ def check_model(plain: Mapping[str, Any], table: Groups) -> Check:
 
     if recomputed is None:
         return leave_unchecked("this verifier does not know the model")
+    if table.completed and promise.model not in _GROWING:
+        table = replace(table, groups=table.completed)
     try:
         finding = recomputed(promise, table)
     except SfumatoError as error:

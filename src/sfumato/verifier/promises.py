@@ -35,8 +35,8 @@ class Promises:
         models: One mapping per model: its name under `model`, its parameters by name, and
             under `measured` the figures its maker claims.
         missing: `own-value` (a missing cell equals other missing cells only),
-            `matches-any` (it is compatible with every value) or `suppress` (no published
-            row has one).
+            `matches-any` (it is compatible with every value, and a row is judged on the worst
+            that its person may have) or `suppress` (no published row has one).
         published: How many rows should be in the table, suppressed ones not counted.
         suppressed: How many rows were suppressed.
         suppression: `remove` (suppressed rows are gone) or `star` (they stand there
