@@ -532,11 +532,11 @@ class Beliefs:
             worst=cases,
             how=attack.how,
             settings=settings,
-            advice=_advise(attack.advice, column, cases[0] if cases else None, rule),
+            advice=advise(attack.advice, column, cases[0] if cases else None, rule),
         )
 
 
-def _advise(advice: str, column: str | None, worst: Case | None, rule: HarmRule) -> str:
+def advise(advice: str, column: str | None, worst: Case | None, rule: HarmRule) -> str:
     """Return advice with the column, the value and the share that it is about."""
     if worst is None:
         return ""

@@ -7,7 +7,15 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from sfumato.attacks.base import Beliefs, ClassAttack, Finding, Outcome, strongest
+from sfumato.attacks.base import (
+    Beliefs,
+    Case,
+    ClassAttack,
+    Finding,
+    Outcome,
+    advise,
+    strongest,
+)
 from sfumato.attacks.target import Target
 from sfumato.classes import EquivalenceClasses, SensitiveColumn, ValueCounts
 from sfumato.errors import ParameterError, require_int, require_number, require_text, some
@@ -199,6 +207,10 @@ def by_label(column: SensitiveColumn, level: int) -> Likeness:
     return Likeness(place, reach, lambda low, _: f"is {text_of(labels[low])}")
 
 
+_MOST_LISTED = 12
+"""The most values that advice writes out."""
+
+
 # How often independence would make classes as alike.
 
 
@@ -333,9 +345,6 @@ class Similarity(ClassAttack):
         "Finds the person's class, whose values differ but are mostly of a kind, and learns "
         "the kind."
     )
-    advice: ClassVar[str] = (
-        "Promise closeness: models: [{{model: t-closeness, column: {column}, t: 0.3}}]."
-    )
 
     column: str
     categories: tuple[tuple[Value, ...], ...] | None = None
@@ -397,7 +406,9 @@ class Similarity(ClassAttack):
             None if secrecy is None else np.append(secrecy, int(Secrecy.ORDINARY))[found.first],
             self._chance(counts, likeness, found, rule, target.classes.total),
         ).outcome(self, self.column, rule)
-        return replace(outcome, advice=self._advice())
+        worst = outcome.worst[0] if outcome.worst else None
+        advice = advise(self._advice(counts.column, likeness, worst), self.column, worst, rule)
+        return replace(outcome, advice=advice)
 
     def _chance(
         self, counts: ValueCounts, likeness: Likeness, found: Fullest, rule: HarmRule, people: int
@@ -411,20 +422,27 @@ class Similarity(ClassAttack):
         totals = counts.known.totals.astype(np.int64)
         return chance_of_windows(rule, levels, totals, found.rows, marked, table)
 
-    def _advice(self) -> str:
-        told = f"column: {self.column}"
+    def _advice(self, column: SensitiveColumn, likeness: Likeness, worst: Case | None) -> str:
+        """Return what to do about the worst case: limit what is alike there, or spread it."""
         if self.within is not None:
+            wider = text_of(_built_in(2 * self.within))
             return (
-                f"Promise a range: models: [{{model: k-e-anonymity, {told}, k: 3, "
-                f"e: {text_of(_built_in(2 * self.within))}}}]; or limit intervals of a hierarchy: "
-                f"models: [{{model: category-share, {told}, share: 0.5, level: 1}}]."
+                "Promise a range: models: [{{model: k-e-anonymity, column: {column}, k: 3, "
+                f"e: {wider}}}}}]; or give it a hierarchy of intervals and limit each: models: "
+                "[{{model: category-share, column: {column}, share: {share}, level: 1}}]."
             )
-        if self.level is not None:
-            alike = f"level: {self.level}"
-        else:
-            lists = [f"[{', '.join(map(text_of, each))}]" for each in self.categories or ()]
-            alike = f"categories: [{', '.join(lists)}]"
-        return f"Limit it: models: [{{model: category-share, {told}, share: 0.5, {alike}}}]."
+        said = "" if worst is None else worst.believed.removeprefix(f"{column.name} ")
+        # Only what was found is limited: others may be what most people have.
+        at = [i for i in range(len(likeness.reach) - 1) if likeness.said(i, i) == said]
+        codes = np.flatnonzero(likeness.place == at[0]).tolist() if at else []
+        alike = f"level: {self.level}"
+        if self.level is None or len(codes) <= _MOST_LISTED:
+            values = ", ".join(text_of(column.values[code]) for code in codes)
+            alike = f"categories: [[{values.replace('{', '{{').replace('}', '}}')}]]"
+        return (
+            "Limit it in every class: models: [{{model: category-share, column: {column}, "
+            f"share: {{share}}, {alike}}}}}]."
+        )
 
     def _likeness(self, column: SensitiveColumn) -> Likeness:
         if not column.values:
