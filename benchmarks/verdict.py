@@ -8,11 +8,15 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+
 from benchmarks.bench import Bench
 from benchmarks.measure import Timing, child, cpu
 from benchmarks.results import Figure
 from benchmarks.workloads import FEW, MILLION, adult_policy
+from sfumato.counts import Column, FrequencySet
 from sfumato.decouplings import Anatomy, Slicing
+from sfumato.leaks.facts import find_facts
 from sfumato.partition import TopDown
 from sfumato.policy import Policy
 from sfumato.tables import open_table
@@ -38,9 +42,13 @@ _MEMORY = 1000.0
 _GROWTH = 1.3
 """The exponent of the rows."""
 
+_MANY_COLUMNS = ((1629, 7, 60, 1.5), (MILLION, 10, 30, 5.0), (MILLION, 10, 3, 3.0))
+"""Rows, quasi-identifiers, sensitive columns, and the CPU seconds that facts may take."""
+
 
 def run(bench: Bench) -> Iterator[Figure]:
     yield from _adult(bench)
+    yield from _facts(bench)
     largest = 4 * FEW if bench.quick else MILLION
     costs: dict[str, list[Cost]] = {}
     for rows in (largest // 16, largest // 4, largest):
@@ -61,6 +69,38 @@ def run(bench: Bench) -> Iterator[Figure]:
         yield Figure(f"{at}, counting", counting, "as exponent")
         whole = _exponent(least.whole, most.whole)
         yield Figure(f"{at}, whole verdict", whole, "as exponent", target=target)
+
+
+def _facts(bench: Bench) -> Iterator[Figure]:
+    """Measure how long facts take where there are many columns, and how much is reached."""
+    for rows, known, sensitive, target in _MANY_COLUMNS:
+        n = min(rows, FEW) if bench.quick else rows
+        counts = many_columns(n, known, sensitive)
+        names = counts.names[:known], counts.names[known:]
+        at = f"{n:,} rows × {known + sensitive} columns".replace(",", " ")
+        at += f", {sensitive} of them sensitive"
+        timing = cpu(partial(find_facts, counts, *names), repeats=bench.few, warm=False)
+        yield Figure.of(f"{at}: facts", timing, target=None if bench.quick else target)
+        found = find_facts(counts, *names)
+        share = found.tried / max(found.tried + len(found.left), 1)
+        yield Figure(f"{at}: sets of known columns reached", 100 * share, "%")
+
+
+def many_columns(rows: int, quasi_identifiers: int, sensitive: int) -> FrequencySet:
+    """Draw independent columns of two to five values, counted; nothing in them is a leak."""
+    rng = np.random.default_rng(1)
+    sizes = rng.integers(2, 6, quasi_identifiers + sensitive)
+    # About a hundred people in each class, however many rows and quasi-identifiers there are.
+    values = max(2, round((rows / 100) ** (1 / quasi_identifiers)))
+    sizes[:quasi_identifiers] = values if values**quasi_identifiers < rows else 1
+    sizes[0] = max(sizes[0], rows // 100 // int(np.prod(sizes[1:quasi_identifiers])))
+    codes = np.stack([rng.choice(n, rows, p=rng.dirichlet(np.full(n, 2.0))) for n in sizes])
+    names = [f"q{i}" for i in range(quasi_identifiers)] + [f"s{i}" for i in range(sensitive)]
+    columns = tuple(
+        Column(name, tuple(map(str, range(n)))) for name, n in zip(names, sizes, strict=True)
+    )
+    table = FrequencySet(columns, codes.astype(np.int32), np.ones(rows, dtype=np.int64))
+    return table.project(names)
 
 
 def _exponent(least: Timing, most: Timing) -> float:

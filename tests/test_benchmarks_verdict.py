@@ -8,6 +8,8 @@ import sfumato as sf
 from benchmarks import verdict
 from benchmarks.__main__ import main
 from benchmarks.workloads import Files
+from sfumato.harm import Level
+from sfumato.leaks.facts import find_facts
 
 
 @pytest.mark.usefixtures("adult")
@@ -35,3 +37,12 @@ def test_a_quick_run_compares_every_form_with_counting_it(capsys):
     assert len(named) == len(figures)
     assert sum(what.endswith("whole verdict / counting") for what in named) == 5 * 4
     assert sum("16 × the rows" in what for what in named) == 5 * 2
+
+
+def test_the_many_columns_have_classes_and_nothing_to_find():
+    counts = verdict.many_columns(5000, 4, 6)
+    assert counts.names == (*(f"q{i}" for i in range(4)), *(f"s{i}" for i in range(6)))
+    assert counts.total == 5000
+    assert 20 <= counts.group_by(counts.names[:4]).n <= 100
+    found = find_facts(counts, counts.names[:4], counts.names[4:])
+    assert all((told.levels < Level.VERY_HIGH).all() for told in found.told.values())

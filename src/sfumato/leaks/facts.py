@@ -174,7 +174,7 @@ class Facts:
 
     @cached_property
     def harmful(self) -> BoolArray:
-        """Which combinations a fact is about that harms highly, beyond chance."""
+        """The combinations that a fact is about which harms highly, beyond chance."""
         found = np.zeros(len(self.counts), dtype=np.bool_)
         for told in self.told.values():
             found |= told.beyond_chance >= Level.HIGH
@@ -382,7 +382,7 @@ class _Table:
         columns: IntArray,
         bounds: FloatArray | None = None,
         watched: BoolArray | None = None,
-    ) -> "_Counted":
+    ) -> "_CellCounts":
         """Count the values of some columns in each of n cells.
 
         Args:
@@ -396,7 +396,7 @@ class _Table:
         rows = self.counts.rows if items is None else self.counts.rows[items]
         nothing = _Entries(*(np.zeros(0, dtype=np.int64) for _ in range(4)))
         if not len(columns) or not len(cell):
-            return _Counted(nothing, _Totals.nothing(), np.zeros(len(self.sensitive), np.int64))
+            return _CellCounts(nothing, _Totals.nothing(), np.zeros(len(self.sensitive), np.int64))
         found, at = [], 0
         while at < len(columns):
             last = at + 1
@@ -413,7 +413,7 @@ class _Table:
         if len(found) == 1:
             return found[0]
         entries, totals, several = zip(*found, strict=True)
-        return _Counted(
+        return _CellCounts(
             _Entries(*(np.concatenate(each) for each in zip(*entries, strict=True))),
             _Totals(*(np.concatenate(each) for each in zip(*totals, strict=True))),
             np.sum(several, axis=0),
@@ -431,7 +431,7 @@ class _Table:
         columns: IntArray,
         bounds: FloatArray | None,
         watched: BoolArray | None,
-    ) -> "_Counted":
+    ) -> "_CellCounts":
         low, high = int(self.starts[columns[0]]), int(self.starts[columns[-1] + 1])
         width = high - low + 1
         if self.missing[columns].any():
@@ -461,11 +461,11 @@ class _Table:
         several = np.zeros(len(self.sensitive), dtype=np.int64)
         several[columns] = (of > 1).sum(axis=0)
         if watched is None:
-            return _Counted(entries, _Totals.nothing(), several)
+            return _CellCounts(entries, _Totals.nothing(), several)
         mine = np.flatnonzero(watched)
         here, which = np.nonzero(of[mine] > 1)
         totals = _Totals(mine[here], columns[which], of[mine[here], which].astype(np.int64))
-        return _Counted(entries, totals, several)
+        return _CellCounts(entries, totals, several)
 
     def _collect(
         self,
@@ -475,7 +475,7 @@ class _Table:
         low: int,
         bounds: FloatArray | None,
         watched: BoolArray | None,
-    ) -> "_Counted":
+    ) -> "_CellCounts":
         """Return the same from those keys alone that occur, where they are few among many."""
         of_cell, value = np.divmod(keys, width)
         known = value < width - 1
@@ -490,12 +490,14 @@ class _Table:
             entries = entries.select(rows >= bounds[value] * of[at])
         several = np.bincount(column[new][of > 1], minlength=len(self.sensitive))
         if watched is None:
-            return _Counted(entries, _Totals.nothing(), several)
+            return _CellCounts(entries, _Totals.nothing(), several)
         kept = (of > 1) & watched[of_cell[new]]
-        return _Counted(entries, _Totals(of_cell[new][kept], column[new][kept], of[kept]), several)
+        return _CellCounts(
+            entries, _Totals(of_cell[new][kept], column[new][kept], of[kept]), several
+        )
 
 
-class _Counted(NamedTuple):
+class _CellCounts(NamedTuple):
     """What was counted in the cells of a set of known columns."""
 
     entries: _Entries
@@ -646,11 +648,11 @@ class _Search:
         return items, numbers.of_item, numbers.n
 
     def _judge(
-        self, counted: _Counted, base: IntArray, known: KnownColumns
+        self, counted: _CellCounts, base: IntArray, known: KnownColumns
     ) -> tuple[_Entries, IntArray, IntArray]:
         """Return what harms, its level without chance, and with it."""
         entries, secrecy = counted.entries, self.table.secrecy
-        # Bounds are looked up per value: judging each entry anew took half of the time.
+        # Bounds are looked up per value: judging each entry by itself took half of the time.
         raw = (entries.rows / entries.of >= self.bounds[:, entries.value]).sum(axis=0)
         entries, raw = entries.select(raw > 0), raw[raw > 0]
         marked, population = self.reference[known.with_class].at(base[entries.cell], entries.value)

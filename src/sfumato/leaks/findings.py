@@ -275,7 +275,7 @@ class Findings(Showable):
 
     @cached_property
     def counted_facts(self) -> Facts | None:
-        """What sensitive values tell about others, counted exactly; None without rows to count."""
+        """The facts about sensitive values, counted exactly; None without rows to count."""
         if self.dealt or not self.counts.total:
             return None
         return find_facts(
@@ -434,7 +434,7 @@ class Findings(Showable):
 
     @cached_property
     def _exposed(self) -> BoolArray:
-        """Which combinations a rule that reveals something is true of, or a fact is about."""
+        """The combinations that a revealing rule is true of, or that a fact is about."""
         exposed = _exposed_by(self.leaks, self.counts)
         if self.harmful_facts and self.counted_facts is not None:
             exposed |= self.counted_facts.harmful

@@ -89,7 +89,7 @@ class Rule:
 
     @cached_property
     def harm(self) -> IntArray:
-        """How much each entry harms the people it is true of, by the one rule: a `Level`."""
+        """The level of each entry: its harm to the people it is true of, by the one rule."""
         e = self.entries
         levels = harm_rule(self.levels).levels(e.prior, e.posterior)
         if self.secrecy is None:
@@ -493,7 +493,7 @@ def most_wanted(
             break
         rest = FrequencySet(counts.columns, counts.codes[:, left], counts.rows[left])
         for told in sensitive:
-            pinned = _Pinned(counts, told, alpha, rule)
+            pinned = _PinnedPeople(counts, told, alpha, rule)
             for columns in combinations([s for s in sensitive if s != told], n):
                 people = pinned.count(rest, classes.of_item[left], classes.n, columns)
                 better = people > best
@@ -509,7 +509,7 @@ def most_wanted(
 
 
 @dataclass(frozen=True, eq=False)
-class _Pinned:
+class _PinnedPeople:
     """Counts the people of each class whose value is pinned by the class and some columns."""
 
     counts: FrequencySet
