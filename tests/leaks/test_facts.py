@@ -13,6 +13,7 @@ import sfumato as sf
 from sfumato.counts import Column, FrequencySet
 from sfumato.errors import UnknownColumnError
 from sfumato.harm import HarmRule, Level, Secrecy
+from sfumato.leaks import facts
 from sfumato.leaks.facts import KnownColumns, find_facts
 
 NAMES = ("zip", "work", "marital", "pay")
@@ -71,7 +72,7 @@ def share_of(rows, told, value):
 
 def by_hand(rows, told):
     """Per row the worst that an adversary learns of a column, and the facts that harm."""
-    worst, facts = [0] * len(rows), set()
+    worst, harmful = [0] * len(rows), set()
     for known in knowledge(told):
         for key, people in cells_of(rows, known).items():
             here = [rows[i] for i in people]
@@ -84,8 +85,8 @@ def by_hand(rows, told):
                 for i in people:
                     worst[i] = max(worst[i], level)
                 if level:
-                    facts.add((key, value))
-    return worst, facts
+                    harmful.add((key, value))
+    return worst, harmful
 
 
 @given(rows=ROWS)
@@ -93,14 +94,14 @@ def test_facts_are_what_going_through_the_rows_finds(rows):
     counts = FrequencySet.from_rows(NAMES, rows)
     found = find_facts(counts, NAMES[:1], SENSITIVE)
     for told in SENSITIVE:
-        worst, facts = by_hand(rows, told)
+        worst, harmful = by_hand(rows, told)
         expected = Counter(level for level in worst if level)
         levels = found.told[told].levels
         assert {level: int(counts.rows[levels == level].sum()) for level in expected} == expected
         assert not found.told[told].by_chance.any()
-        assert bool(facts) == bool(found.told[told].worst)
+        assert bool(harmful) == bool(found.told[told].worst)
         for fact in found.told[told].worst:
-            assert (fact.known, fact.told[1]) in facts or len({r[0] for r in rows}) == 1
+            assert (fact.known, fact.told[1]) in harmful or len({r[0] for r in rows}) == 1
 
 
 @given(rows=ROWS)
@@ -246,6 +247,33 @@ def test_what_the_budget_does_not_reach_is_said():
     # The most telling columns come first.
     assert found.told["s11"].worst[0].known[-1][0] == "s10"
     assert find_facts(counts, ["zip"], list(columns)[:3]).note == ""
+
+
+def test_counting_in_blocks_finds_the_same(monkeypatch):
+    """Large tables are added up over a few columns at a time before sets of them are counted."""
+    rng = np.random.default_rng(7)
+    columns = {"zip": rng.integers(0, 30, 900)}
+    columns |= {f"s{i}": rng.integers(0, 2 + i, 900) for i in range(6)}
+    columns["s5"] = (columns["s0"] + 2 * columns["s1"]) % 7
+    counts = table(columns).project(list(columns))
+    sensitive = list(columns)[1:]
+    plain = find_facts(counts, ["zip"], sensitive)
+    monkeypatch.setattr(facts, "_MANY", 0)
+    monkeypatch.setattr(facts, "_MOST_COMBINATIONS", 300)
+    monkeypatch.setattr(facts, "_PER_BLOCK", 0)
+    monkeypatch.setattr(facts, "_COSTS", {False: (0, 1), True: (1, 1)})
+    blocks = []
+    project = facts._Table.project
+    counted = lambda self, *given: blocks.append(0) or project(self, *given)  # noqa: E731
+    monkeypatch.setattr(facts._Table, "project", counted)
+    found = find_facts(counts, ["zip"], sensitive)
+    assert len(blocks) > 3
+    for name in sensitive:
+        one, other = plain.told[name], found.told[name]
+        assert one.levels.tolist() == other.levels.tolist()
+        assert one.beyond_chance.tolist() == other.beyond_chance.tolist()
+        assert one.by_chance.tolist() == other.by_chance.tolist()
+        assert str(one.worst[0]) == str(other.worst[0])
 
 
 def test_what_is_known_can_be_said():

@@ -8,9 +8,11 @@ the sensitive values alone.
 """
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
+from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,10 +29,16 @@ MOST_FACTS = 5
 BUDGET = 1_000_000_000
 """The most work that is done, and for each combination more: about nanoseconds."""
 
-_PER_ITEM = 2000
+_PER_ITEM = 2500
 
 _COSTS = {False: (10, 1_000_000), True: (80, 3_000_000)}
 """The work for one cell, a combination and a column, and for a set besides; with the class more."""
+
+_MOST_COMBINATIONS = 2**16
+"""About the most combinations of a block of columns that are counted once for all its sets."""
+
+_PER_BLOCK = 10_000_000
+"""The work for a block, beside adding up its combinations."""
 
 _MOST_BINS = 2**17
 """The most bins of counts for several columns at once; those of one column may be more."""
@@ -223,8 +231,8 @@ def find_facts(
         secrecy: Per column the secrecy of each known value; None for ordinary ones.
         known: What adversaries know; None tries each sensitive column and each two of them, with
             the class and without.
-        budget: The most work that is done, in about nanoseconds; None takes a second, and two
-            more for each million combinations.
+        budget: The most work that is done, in about nanoseconds; None takes a second, and a
+            few more for each million combinations.
 
     Example:
         >>> rows = [("A", "state", "single", "low")] * 2 + [("A", "own", "married", "low")]
@@ -242,11 +250,17 @@ def find_facts(
     sets = table.all_sets() if known is None else _require_sensitive(known, sensitive)
     if budget is None:
         budget = BUDGET + _PER_ITEM * len(counts)
-    chosen, left = _choose_sets(table, sets, rule or HarmRule(), budget)
-    search = _Search(table, rule or HarmRule(), chosen)
-    for number in range(len(chosen)):
-        search.look(number)
-    return Facts(counts, search.results(), len(chosen), tuple(left))
+    tasks, left = _choose_tasks(table, sets, rule or HarmRule(), budget)
+    search = _Search(table, rule or HarmRule(), [one for task in tasks for one in task.sets])
+    number = 0
+    for task in tasks:
+        numbers = range(number, number + len(task.sets))
+        number = numbers.stop
+        if task.size:
+            search.look_in_blocks(numbers, task.size)
+        else:
+            search.look(numbers[0])
+    return Facts(counts, search.results(), number, tuple(left))
 
 
 def _require_sensitive(
@@ -305,6 +319,9 @@ class _Table:
     """The column of each number."""
 
     secrecy: IntArray
+    columns: IntArray
+    """The columns in which any value is known, and that are looked at."""
+
     missing: BoolArray
     """Whether each column misses a value anywhere."""
 
@@ -341,14 +358,49 @@ class _Table:
             starts,
             np.repeat(np.arange(len(columns)), sizes),
             secret,
+            np.flatnonzero(sizes),
             (values == starts[-1]).any(axis=1),
             bool((counts.rows == 1).all()),
         )
 
-    @property
-    def filled(self) -> IntArray:
-        """The columns in which any value is known."""
-        return np.flatnonzero(np.diff(self.starts))
+    def project(self, groups: Sequence[IntArray], keys: Sequence[PackedKeys]) -> "_Projection":
+        """Add up the items that agree in some groups of columns, packed into a key for each."""
+        packed = PackedKeys.of([each.key for each in keys], [each.width for each in keys])
+        numbers = number_keys(packed.key, packed.width)
+        item = np.empty(numbers.n, dtype=np.int64)
+        item[numbers.of_item] = np.arange(len(self.counts))
+        rows = sums(numbers.of_item, self.counts.rows, numbers.n)
+        table = replace(
+            self,
+            counts=FrequencySet(self.counts.columns, self.counts.codes[:, item], rows),
+            class_id=self.class_id[item],
+            values=self.values[:, item],
+            columns=np.sort(np.concatenate(groups)),
+            single=False,
+        )
+        return _Projection(table, numbers.of_item, item)
+
+    def groups(self, together: int) -> list[IntArray]:
+        """Part the columns into groups of which some together have few combinations."""
+        sizes = np.diff(self.starts) + 1
+        most = _MOST_COMBINATIONS ** (1 / together)
+        groups: list[list[int]] = []
+        product = np.inf
+        for i in self.columns[np.argsort(sizes[self.columns], kind="stable")].tolist():
+            product *= float(sizes[i])
+            if product > most:
+                groups.append([])
+                product = float(sizes[i])
+            groups[-1].append(i)
+        return [np.array(each) for each in groups]
+
+    def pack(self, columns: IntArray) -> PackedKeys:
+        """Pack the values of some columns, missing ones last, into one key per item."""
+        codes = [
+            np.minimum(self.values[i], self.starts[i + 1]) - self.starts[i]
+            for i in columns.tolist()
+        ]
+        return PackedKeys.of(codes, (np.diff(self.starts)[columns] + 1).tolist())
 
     def sample(self, items: int) -> "_Table":
         """Keep about a number of combinations: those of some classes."""
@@ -497,6 +549,17 @@ class _Table:
         )
 
 
+class _Projection(NamedTuple):
+    """A table of some columns alone, in which alone it may be looked at."""
+
+    table: _Table
+    became: IntArray
+    """The item of it that each item of the whole table is in."""
+
+    item: IntArray
+    """One item of the whole table that is in each."""
+
+
 class _CellCounts(NamedTuple):
     """What was counted in the cells of a set of known columns."""
 
@@ -551,7 +614,7 @@ class _Search:
     def __init__(self, table: _Table, rule: HarmRule, sets: Sequence[KnownColumns]) -> None:
         self.table, self.rule, self.sets = table, rule, sets
         n, width = len(table.sensitive), int(table.starts[-1])
-        every = table.filled
+        every = table.columns
         nowhere = np.zeros(len(table.counts), dtype=np.int64)
         whole = table.count(nowhere, 1, None, every).entries
         total = sums(whole.value, whole.rows, width)
@@ -602,7 +665,7 @@ class _Search:
         """Count what a set of known columns tells of all others, and of how many people surely."""
         table, known = self.table, self.sets[number]
         at = [table.sensitive.index(name) for name in known.columns]
-        others = table.filled[~np.isin(table.filled, at)]
+        others = table.columns[~np.isin(table.columns, at)]
         items, cell, n = self._cells(at, with_class=known.with_class)
         if not len(others) or not len(cell):
             return 0
@@ -621,12 +684,42 @@ class _Search:
         first = np.empty(n, dtype=np.int64)
         first[cell] = np.arange(len(cell)) if items is None else items
         base = table.class_id[first] if known.with_class else np.zeros(n, dtype=np.int64)
-        watched = self.sampled[base] if self.excused else None
+        watched = self._watched(base, known) if self.excused else None
         counted = table.count(cell, n, items, others, self.bounds[0], watched)
         entries, before, after = self._judge(counted, base, known)
         self._remember(entries, before, after, cell, n, items)
         self._choose(entries, before, after, first, number)
         return int(entries.of[(after == Level.VERY_HIGH) & (entries.of > 1)].sum())
+
+    def look_in_blocks(self, numbers: Sequence[int], size: int) -> None:
+        """Count what sets of known columns without the class tell, on a smaller table at a time.
+
+        A few groups of columns have few combinations, however many rows there are: they are added
+        up once, and all sets of these columns are counted on them.
+
+        Args:
+            numbers: The sets; together all of their kind.
+            size: The number of known columns, and one that is told.
+        """
+        groups = self.table.groups(size)
+        keys = [self.table.pack(each) for each in groups]
+        for block in combinations(range(len(groups)), min(size, len(groups))):
+            part = self.table.project([groups[i] for i in block], [keys[i] for i in block])
+            search = copy(self)
+            search.table, search.candidates = part.table, []
+            search.state = np.zeros(part.table.values.shape, dtype=np.int16)
+            names = {self.table.sensitive[i] for i in part.table.columns.tolist()}
+            for number in numbers:
+                if names.issuperset(self.sets[number].columns):
+                    search.look(number)
+            for at in part.table.columns.tolist():
+                if search.state[at].any():
+                    self.state[at] |= search.state[at][part.became]
+            self.candidates += [one._replace(item=part.item[one.item]) for one in search.candidates]
+
+    def _watched(self, base: IntArray, known: KnownColumns) -> BoolArray:
+        """Return which cells are held against chance together: those of some classes, or all."""
+        return self.sampled[base] if known.with_class else np.ones(len(base), dtype=np.bool_)
 
     def _cells(
         self, at: Sequence[int], *, with_class: bool
@@ -697,7 +790,7 @@ class _Search:
         n = len(self.table.sensitive)
         beyond = np.zeros(n, dtype=np.bool_)
         column = self.table.column_of[sure.value]
-        here = self.sampled[base[sure.cell]]
+        here = self._watched(base[sure.cell], known)
         told = np.bincount(column[here], minlength=n)
         there = (told >= _FEWEST_CELLS)[totals.column]
         if not there.any():
@@ -911,12 +1004,12 @@ def _thermometer(after: int, before: int) -> int:
 
 
 def _minimal(facts: Sequence[tuple[Fact, _Candidates]]) -> list[tuple[Fact, _Candidates]]:
-    """Keep the first facts, without those of which a part of what is known tells the same."""
+    """Keep the first facts, without those of which what is known, or a part, told the same."""
     kept: list[tuple[Fact, _Candidates]] = []
     for fact, one in facts:
         known = {*fact.known}
         if len(kept) < MOST_FACTS and not any(
-            other.told == fact.told and known > {*other.known} for other, _ in kept
+            other.told == fact.told and known >= {*other.known} for other, _ in kept
         ):
             kept.append((fact, one))
     return kept
@@ -928,33 +1021,70 @@ def _coarse_rank(level: IntArray, by_chance: BoolArray, rows: IntArray, of: IntA
     return rank
 
 
-def _choose_sets(
-    table: _Table, sets: Sequence[KnownColumns], rule: HarmRule, budget: int
-) -> tuple[list[KnownColumns], list[KnownColumns]]:
-    """Return the sets that the budget allows, and those that it does not.
+class _Task(NamedTuple):
+    """Sets of known columns that are looked at together, and what that costs."""
 
-    If it does not allow all, single columns come before two, and of each the most telling first: a
-    part of the classes shows which. Two columns go by what each tells; of equals those without
-    the class come first, which cost less.
-    """
-    columns = len(table.sensitive)
+    sets: tuple[KnownColumns, ...]
+    cost: int
+    size: int = 0
+    """If they are counted in blocks, how many columns are together; else there is one set."""
+
+
+def _make_tasks(table: _Table, sets: Sequence[KnownColumns]) -> list[_Task]:
+    """Put sets without the class together where counting them in blocks costs less."""
+    items, columns = len(table.counts), len(table.sensitive)
 
     def cost(one: KnownColumns) -> int:
         each, besides = _COSTS[one.with_class]
-        return each * len(table.counts) * (columns - len(one.columns)) + besides
+        return each * items * (columns - len(one.columns)) + besides
 
-    if sum(map(cost, sets)) <= budget:
-        return list(sets), []
+    tasks = []
+    for size in (1, 2):
+        alone = tuple(one for one in sets if len(one.columns) == size and not one.with_class)
+        groups = len(table.groups(size + 1)) if alone and items > _MANY else 0
+        blocks = comb(groups, min(size + 1, groups)) if groups else 0
+        together = blocks * (2 * _COSTS[False][0] * items + _PER_BLOCK)
+        if blocks and together < sum(map(cost, alone)):
+            tasks.append(_Task(alone, together, size + 1))
+        else:
+            tasks += [_Task((one,), cost(one)) for one in alone]
+        for one in sets:
+            if len(one.columns) == size and one.with_class:
+                tasks.append(_Task((one,), cost(one)))
+    return tasks
+
+
+def _choose_tasks(
+    table: _Table, sets: Sequence[KnownColumns], rule: HarmRule, budget: int
+) -> tuple[list[_Task], list[KnownColumns]]:
+    """Return what the budget allows, and the sets that it does not.
+
+    If it does not allow all, a part of the classes shows which columns tell something: these come
+    first. Of the others, single columns come before two, and those without the class first, which
+    cost little; two columns go by what each tells.
+    """
+    tasks = _make_tasks(table, sets)
+    if sum(task.cost for task in tasks) <= budget:
+        return tasks, []
     single = [one for one in table.all_sets() if len(one.columns) == 1]
-    few = table.sample(max(budget // 10 // (len(single) * columns * _COSTS[True][0]), 1))
-    search = _Search(few, rule, single)
+    work = len(single) * len(table.sensitive) * _COSTS[True][0]
+    search = _Search(table.sample(max(budget // 10 // work, 1)), rule, single)
     told = {(*one.columns, one.with_class): search.look(at) for at, one in enumerate(single)}
 
-    def rank(one: KnownColumns) -> tuple[int, int, bool]:
-        people = sum(told.get((name, one.with_class), 0) for name in one.columns)
-        return len(one.columns), -people, one.with_class
+    def rank(task: _Task) -> tuple[int, int]:
+        n, with_class = len(task.sets[0].columns), task.sets[0].with_class
+        people = max(
+            sum(told.get((name, with_class), 0) for name in one.columns) for one in task.sets
+        )
+        return 0 if n == 1 and people else 2 * n + with_class, -people
 
-    ordered = sorted(sets, key=rank)
-    # What does not fit is left, and at least one set is looked at, whatever it costs.
-    fitting = int(np.searchsorted(np.cumsum([cost(one) for one in ordered]), budget, "right"))
-    return ordered[: max(fitting, 1)], ordered[max(fitting, 1) :]
+    chosen: list[_Task] = []
+    left: list[KnownColumns] = []
+    for task in sorted(tasks, key=rank):
+        # At least one set is looked at, whatever it costs; what does not fit is left.
+        if not chosen or task.cost <= budget:
+            chosen.append(task)
+            budget -= task.cost
+        else:
+            left += task.sets
+    return chosen, left
