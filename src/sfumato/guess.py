@@ -292,6 +292,9 @@ _NEARLY_ALL = 0.9
 _ENOUGH = 20
 """In fewer rows, being unique is no sign of anything."""
 
+_MANY = 100
+"""In fewer rows, whole numbers may be different in every row and mean anything."""
+
 _PATTERNS = {
     "e-mail addresses": re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+"),
     "account numbers (IBAN)": re.compile(r"[A-Z]{2}\d{2} ?([A-Z0-9]{4} ?){2,7}[A-Z0-9]{1,4}"),
@@ -483,19 +486,48 @@ def identifying(domain: Domain) -> str | None:
     if not domain.rows.size:
         return None
     look, meaning = _Look(domain), meaning_of(domain.column)
-    pattern = look.pattern()
     signs = {
-        f": the values look like {pattern}": pattern is not None,
-        ", long texts: free text can name people": look.is_free_text(),
+        **_signs_of_names(domain.column, look, meaning),
         ", whole numbers without gaps: looks like a row number": look.is_running_number(_ENOUGH),
-        ": the values look like names of people": look.are_names(surely=meaning is not None),
         **_signs_of_life(domain.column, look, meaning),
-        **_signs_by_name(domain.column, look, meaning),
+        **_signs_of_one_each(look, named=meaning is not None),
     }
-    if meaning is None and look.nearly_unique_for_sure:
-        signs |= _signs_of_one_each(look)
+    return _first_of(signs, look)
+
+
+def naming(domain: Domain) -> str | None:
+    """Return why the values of a sensitive column name people; None if they do not.
+
+    A sensitive figure may be different in every row and name no person. A name may be meant as
+    something that should not become known, and is published as it is.
+
+    >>> from sfumato.tables import open_table
+    >>> import pyarrow as pa
+    >>> table = pa.table({"mail": ["ann@x.org", "bob@x.org"], "pay": [51_000, 38_500]})
+    >>> found = open_table(table).domains(["mail", "pay"])
+    >>> naming(found["mail"]), naming(found["pay"])
+    ('different in every row: the values look like e-mail addresses', None)
+    """
+    if not domain.rows.size:
+        return None
+    look, meaning = _Look(domain), meaning_of(domain.column)
+    return _first_of(_signs_of_names(domain.column, look, meaning), look)
+
+
+def _first_of(signs: Mapping[str, bool], look: "_Look") -> str | None:
     reason = next((text for text, is_so in signs.items() if is_so), None)
     return None if reason is None else f"{look.facts()}{reason}"
+
+
+def _signs_of_names(column: str, look: "_Look", meaning: Meaning | None) -> dict[str, bool]:
+    """Return whether values name people by what they are, or by what their column is called."""
+    pattern = look.pattern()
+    return {
+        f": the values look like {pattern}": pattern is not None,
+        ", long texts: free text can name people": look.is_free_text(),
+        ": the values look like names of people": look.are_names(surely=meaning is not None),
+        **_signs_by_name(column, look, meaning),
+    }
 
 
 def _signs_by_name(column: str, look: "_Look", meaning: Meaning | None) -> dict[str, bool]:
@@ -513,7 +545,8 @@ def _signs_by_name(column: str, look: "_Look", meaning: Meaning | None) -> dict[
     if meaning is not None and meaning.role is Role.DROPPED:
         notes = look.kind == "text" and look.distinct >= 0.5 * look.known and look.length >= 15
         return {f", looks like {meaning.what} by its name: it can name people": notes}
-    numbered = look.nearly_unique and look.known >= 5 and look.kind in ("text", "number")
+    whole = look.kind == "text" or (look.kind == "number" and look.is_whole())
+    numbered = look.nearly_unique and look.known >= 5 and whole
     return {
         ", called like a running number: looks like an identifier": counts_up(column) and numbered
     }
@@ -532,12 +565,23 @@ def _signs_of_life(column: str, look: "_Look", meaning: Meaning | None) -> dict[
     }
 
 
-def _signs_of_one_each(look: "_Look") -> dict[str, bool]:
-    """Return what values may be that are different in nearly every one of many rows."""
-    every = look.alone == look.known
+def _signs_of_one_each(look: "_Look", *, named: bool) -> dict[str, bool]:
+    """Return what values may be that are different in nearly every one of many rows.
+
+    Args:
+        look: What the values show.
+        named: Whether the name of the column says what it is. Then they must be codes.
+    """
+    if named or not look.nearly_unique_for_sure:
+        codes = look.known >= _MANY and look.alone == look.known and look.are_codes()
+        return {": codes, looks like an identifier": codes}
+    # Of a hundred amounts of money two are equal; those of a few dozen people may all differ.
+    many = look.known >= _MANY
+    every = many and look.alone == look.known
+    long = look.is_long_number() and (many or look.length >= 7)
     return {
         ": looks like an identifier": look.kind == "text",
-        ", long numbers of one length: looks like an identifier": look.is_long_number(),
+        ", long numbers of one length: looks like an identifier": long,
         ", whole numbers: looks like a number given to one person": every and look.is_whole(),
     }
 
@@ -583,6 +627,11 @@ class _Look:
                 return what
         return None
 
+    def are_codes(self) -> bool:
+        """Return whether the texts are short and have digits among other characters."""
+        digits = [any(map(str.isdigit, text)) for text in self._texts]
+        return self.kind == "text" and sum(digits) >= 0.8 * len(digits) and self.length < 30
+
     @cached_property
     def length(self) -> float:
         """The average length of the texts."""
@@ -603,7 +652,8 @@ class _Look:
         """
         if self.kind != "text":
             return False
-        spelt = [words(text) for text in self._texts]
+        # Of a sort of ketchup with a number, the word may be a name too.
+        spelt = [() if any(map(str.isdigit, text)) else words(text) for text in self._texts]
         known = [not _PEOPLE.isdisjoint(each) for each in spelt]
         hits = sum(known)
         few = 3 if surely else 2

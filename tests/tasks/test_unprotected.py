@@ -312,6 +312,21 @@ def test_a_column_without_a_role_is_listed_and_never_a_yes():
     assert "no role says what 'ward' is" in found.why[0]
 
 
+def test_names_that_are_called_sensitive_are_published_as_they_are_and_refused():
+    columns = {"age": "quasi-identifier", "ill": "sensitive", "name": "sensitive"}
+    found = sf.verify(
+        TABLE.drop_columns(["ward"]), {"columns": columns, "models": MODELS}, attacks=False
+    )
+    assert found.answer == "no"
+    assert kinds(found) == {("identifier", ("name",))}
+    # A figure of its own for everybody is what such a column is for.
+    pays = pa.table({**HARMLESS, "x9": RNG.choice(10**6, N, replace=False)})
+    roles = {**columns, "x9": "sensitive"}
+    del roles["name"]
+    found = sf.verify(pays, {"columns": roles, "models": MODELS}, attacks=False)
+    assert not found.columns
+
+
 def test_what_is_called_like_something_sensitive_is_not_silently_plain():
     found = sf.verify(pa.table({**HARMLESS, "hiv": spread(["yes", "no"])}), policy(hiv="plain"))
     assert found.answer == "with care"

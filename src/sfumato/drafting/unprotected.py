@@ -17,7 +17,7 @@ import numpy as np
 from sfumato.content import Badge, Cell, Heading, Table
 from sfumato.counts import FrequencySet, PackedKeys, changes, group, sums
 from sfumato.errors import some
-from sfumato.guess import identifying, meaning_of
+from sfumato.guess import identifying, meaning_of, naming
 from sfumato.releases.opening import Published, PublishedTable
 from sfumato.releases.people import find_repetition, keys_of
 from sfumato.schema import Role
@@ -238,16 +238,18 @@ def find_unprotected(release: Published) -> tuple[ColumnFinding, ...]:
         no role ('mail',)
     """
     meant = _rows_meant(release)
-    columns = _open_columns(release) if isinstance(release, PublishedTable) else {}
-    if not columns or not isinstance(release, PublishedTable):
+    if not isinstance(release, PublishedTable):
         return meant
-    domains = _domains(release, list(columns))
-    total = next((domain.total for domain in domains.values()), 0)
+    columns = _open_columns(release)
+    every = _domains(release, [*columns, *release.sensitive])
+    domains = {name: domain for name, domain in every.items() if name in columns}
+    total = next((domain.total for domain in every.values()), 0)
     if not total:
         return meant
     reasons = {name: column.because for name, column in columns.items()}
     found = [
         *_identifiers(domains, reasons, total),
+        *_named_by_secrets({name: every[name] for name in every if name not in columns}),
         *(meant or _repetitions(columns, domains)),
         *_single_out(release, domains, reasons),
         *_sensitive(domains, reasons, total),
@@ -355,6 +357,19 @@ def _identifiers(
                 )
             )
     return found
+
+
+def _named_by_secrets(domains: Mapping[str, Domain]) -> list[ColumnFinding]:
+    """Find sensitive columns whose values name people: they are published as they are."""
+    reasons = {name: naming(domain) for name, domain in domains.items()}
+    return [
+        ColumnFinding(
+            (name,), "identifier", reason, domains[name].total - domains[name].missing,
+            domains[name].total,
+        )
+        for name, reason in reasons.items()
+        if reason is not None
+    ]  # fmt: skip
 
 
 def _sensitive(
@@ -549,6 +564,8 @@ def _single_out(
     release: PublishedTable, domains: Mapping[str, Domain], reasons: Mapping[str, str | None]
 ) -> list[ColumnFinding]:
     """Count who is singled out by columns that are known besides the quasi-identifiers."""
+    if not domains:
+        return []
     least = max(release.k or 2, 2)
     total = next(iter(domains.values())).total
     varied = [name for name, d in domains.items() if len(d.rows) + bool(d.missing) > 1]
