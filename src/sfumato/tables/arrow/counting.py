@@ -117,47 +117,74 @@ class Codebook:
 class Tally:
     """How many rows have each value of one column, added up batch after batch.
 
-    Arrays wait until they have as many rows as the book has values. To look up a value, all values
-    of the book are hashed, so a column of names, looked up batch by batch, took time that grew
-    with the square of its rows: 1.9 s for two columns of a million, and 0.6 s this way.
+    Arrays wait until they are worth a pass over the values that were seen so far. A `Codebook`
+    hashes all its values for every batch, so a column of names took time that grew with the square
+    of its rows: 0.9 s for a million, and 0.3 s this way.
 
     Example:
-        >>> tally = Tally(Codebook("city", pa.string()))
+        >>> tally = Tally("city", pa.string())
         >>> tally.add(pa.array(["Rome", None, "Rome"]))
-        >>> tally.rows().tolist()
-        [1, 2]
+        >>> tally.settle()
+        >>> tally.values.to_pylist(), tally.rows.tolist(), tally.missing
+        (['Rome'], [2], 1)
     """
 
-    def __init__(self, book: Codebook) -> None:
-        self.book = book
-        self._rows: IntArray = np.zeros(0, dtype=np.int64)
-        self._waiting: list[pa.Array] = []
+    def __init__(self, column: str, kind: pa.DataType) -> None:
+        self.column = column
+        self.values: pa.Array = pa.nulls(0, counted_type(kind, column))
+        """The known values, in the order they were met."""
+
+        self.rows: IntArray = np.zeros(0, dtype=np.int64)
+        """How many rows have each."""
+
+        self.missing = 0
+        self._waiting: list[tuple[pa.Array, IntArray | None]] = []
+        self._items = 0
 
     def add(self, array: pa.Array) -> None:
         """Count the items of an array."""
         if t.is_dictionary(array.type):
-            self._count(array)
-            return
-        self._waiting.append(array)
-        if sum(map(len, self._waiting)) >= len(self.book):
-            self._settle()
+            known = array.indices.drop_null()
+            rows = np.bincount(to_numpy(known), minlength=len(array.dictionary))
+            self.missing += len(array) - len(known)
+            self._wait(array.dictionary, rows.astype(np.int64, copy=False))
+        else:
+            self._wait(array, None)
 
-    def rows(self) -> IntArray:
-        """Return how many rows have each code."""
-        self._settle()
-        missing = len(self.book) - len(self._rows)
-        return np.concatenate([self._rows, np.zeros(missing, dtype=np.int64)])
+    def _wait(self, array: pa.Array, rows: IntArray | None) -> None:
+        self._waiting.append((canonical(as_type(array, self.values.type)), rows))
+        self._items += len(array)
+        if self._items >= max(_COMPACT, 2 * len(self.values)):
+            self.settle()
 
-    def _settle(self) -> None:
-        if self._waiting:
-            waiting, self._waiting = self._waiting, []
-            self._count(pa.concat_arrays(waiting) if len(waiting) > 1 else waiting[0])
+    def settle(self) -> None:
+        """Count what waits."""
+        plain = [array for array, rows in self._waiting if rows is None]
+        parts = [(array, rows) for array, rows in self._waiting if rows is not None]
+        if plain:
+            found = pc.value_counts(pa.chunked_array(plain))
+            values, rows = found.field("values"), to_numpy(found.field("counts"))
+            if not len(self.values) and not values.null_count:
+                self.values, self.rows = values, rows
+            else:
+                parts.append((values, rows))
+        self._waiting, self._items = [], 0
+        for values, rows in parts:
+            self._merge(values, rows)
 
-    def _count(self, array: pa.Array) -> None:
-        codes = self.book.encode(array)
-        new = np.bincount(codes, minlength=len(self.book)).astype(np.int64, copy=False)
-        new[: len(self._rows)] += self._rows
-        self._rows = new
+    def _merge(self, values: pa.Array, rows: IntArray) -> None:
+        if len(self.values):
+            values = pa.concat_arrays([self.values, values])
+            rows = np.concatenate([self.rows, rows])
+        # Equal values may be there twice: a dictionary may have them, and -0.0 became 0.0.
+        distinct = values.dictionary_encode()
+        indices = to_numpy(pc.fill_null(distinct.indices, number(-1, distinct.indices.type)))
+        known = indices >= 0
+        self.missing += int(rows[~known].sum())
+        sums = np.bincount(indices[known], rows[known], len(distinct.dictionary)).astype(np.int64)
+        # A dictionary may have brought values that no row has.
+        used = np.flatnonzero(sums)
+        self.values, self.rows = distinct.dictionary.take(from_numpy(used)), sums[used]
 
 
 _WORD = 62

@@ -123,17 +123,16 @@ class ArrowTable(Table):
         self, columns: Sequence[str], *, progress: Progress | None = None
     ) -> dict[str, Domain]:
         self.require(columns)
-        books = []
+        tallies = []
         for name in columns:
             with suppress(InputError):
-                books.append(Codebook(name, self._source.schema.field(name).type))
-        if not books:
+                tallies.append(Tally(name, self._source.schema.field(name).type))
+        if not tallies:
             return {}
-        tallies = [Tally(book) for book in books]
-        for batch in self._batches([book.column for book in books], progress):
+        for batch in self._batches([tally.column for tally in tallies], progress):
             for tally in tallies:
-                tally.add(batch.column(tally.book.column))
-        return {tally.book.column: _domain(tally.book, tally.rows()) for tally in tallies}
+                tally.add(batch.column(tally.column))
+        return {tally.column: _domain(tally) for tally in tallies}
 
     def publish(
         self,
@@ -322,13 +321,11 @@ def _occurring(book: Codebook, codes: CodeArray) -> tuple[pa.Array, list[Value]]
     return book.values.take(from_numpy(known - 1)), [None] if len(known) < len(used) else []
 
 
-def _domain(book: Codebook, rows: IntArray) -> Domain:
-    known = rows[MISSING + 1 :]
-    # A dictionary may have brought values that no row has.
-    used = np.flatnonzero(known)
-    values = book.values.take(from_numpy(used))
-    return Domain(book.column, known[used], int(rows[MISSING]), partial(_values, book, values))
+def _domain(tally: Tally) -> Domain:
+    tally.settle()
+    take = partial(_values, tally.column, tally.values)
+    return Domain(tally.column, tally.rows, tally.missing, take)
 
 
-def _values(book: Codebook, values: pa.Array, positions: IntArray) -> list[Value]:
-    return python_values(values.take(from_numpy(positions)), book.column)
+def _values(column: str, values: pa.Array, positions: IntArray) -> list[Value]:
+    return python_values(values.take(from_numpy(positions)), column)
