@@ -57,6 +57,13 @@ def grouped(rows):
     return Target.of_grouped("break-merge", GroupedTables.of(counts, QUASI, SENSITIVE))
 
 
+def grouped_often(rows):
+    """The same people in eight areas."""
+    many = [(f"{area}", *row[1:]) for area in range(8) for row in rows]
+    counts = FrequencySet.from_rows(NAMES, many)
+    return Target.of_grouped("break-merge", GroupedTables.of(counts, ("age",), SENSITIVE))
+
+
 def grouped_again(rows):
     """A broken release after another with the first half of its people."""
     counts = FrequencySet.from_rows(NAMES, rows)
@@ -174,7 +181,7 @@ def outcomes(kind, target, threshold=0.75):
 @every_kind
 def test_it_applies_to_some_kind_of_release(kind):
     rows = [("2*", "13***", "flu", 1000), ("3*", None, "hiv", 1500), ("3*", None, "gout", 9000)]
-    assert any(kind.against(made(rows), HarmRule()) for made in MAKERS)
+    assert any(kind.against(made(rows), HarmRule()) for made in [*MAKERS, grouped_often])
 
 
 @every_kind

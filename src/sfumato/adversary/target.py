@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from os import PathLike
 
 import numpy as np
@@ -60,6 +61,7 @@ def target_of(release: Published) -> Target:
     elif manifest is not None and not release.kind.keeps_classes:
         tables = release.counts(_columns_needed(manifest, release.columns, release.sensitive))
         target = _buckets(release.kind.name, tables, release.sensitive, ladders)
+        target = replace(target, published=cache(lambda: release.counts(release.columns)))
     else:
         columns = [table.column for table in release.groups.sensitive]
         target = Target.of_grouped(release.kind.name, release.groups, ladders.of(columns))

@@ -8,6 +8,7 @@ from sfumato.attacks.background import BackgroundKnowledge
 from sfumato.attacks.base import Attack, Case, ClassAttack, Finding, Outcome
 from sfumato.attacks.composition import ComparedReleases, Composition
 from sfumato.attacks.corruption import Corruption
+from sfumato.attacks.definetti import DeFinetti
 from sfumato.attacks.dependency import Dependency
 from sfumato.attacks.homogeneity import Homogeneity
 from sfumato.attacks.knowledge_breach import KnowledgeBreach
@@ -31,6 +32,7 @@ __all__ = [
     "ComparedReleases",
     "Composition",
     "Corruption",
+    "DeFinetti",
     "Dependency",
     "EarlierRelease",
     "Finding",
@@ -64,6 +66,7 @@ ATTACKS: Registry[Attack] = Registry(
         Corruption,
         Dependency,
         KnowledgeBreach,
+        DeFinetti,
         Membership,
         Composition,
         Minimality,

@@ -23,7 +23,8 @@ class KnowledgeBreach(Attack):
     Of five women two work for the state; both are single and earn little. Of the table in one
     piece, an adversary who knows that a person works for the state knows the rest. Split into a
     table per column, it is a guess: 2 in 5 are single and 4 in 5 earn little, so both together
-    are 32 %, because every way of joining the tables is equally likely.
+    are 32 %, if every way of joining the tables is equally likely. How far the tables teach more is
+    told by `DeFinetti`.
 
     Finds: on a table in one piece, every value of another column that the people with the known
     values have more often than all people, counted exactly and however few they are. Known are,
@@ -33,9 +34,9 @@ class KnowledgeBreach(Attack):
     combination of the other columns, which is the product of the largest shares, whatever value
     is known; before, the product of the shares in the whole table.
     Missing values hide no person: they are neither known nor told.
-    Does not find: what three known values tell together, or what dependencies that are known
-    from elsewhere add. Where there are too many columns and rows to count everything, the outcome
-    says what was left out.
+    Does not find: what three known values tell together, or what dependencies add that are known
+    from elsewhere or, in a decoupled release, learned from its tables. Where there are too
+    many columns and rows to count everything, the outcome says what was left out.
 
     Args:
         known: The sensitive columns whose values are known besides the class or group. None: on a

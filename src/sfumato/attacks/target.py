@@ -20,7 +20,7 @@ from sfumato.classes import (
 )
 from sfumato.counts import Column, FrequencySet, group
 from sfumato.decouplings import kind_of
-from sfumato.decouplings.base import GroupedTables
+from sfumato.decouplings.base import GroupedTables, LinkedTables
 from sfumato.hierarchy import Ladder
 from sfumato.text import STAR, text_of
 from sfumato.typing import BoolArray, CodeArray, IntArray, Value
@@ -66,6 +66,9 @@ class Target:
     tables: tuple[Face, ...] = ()
     """What its tables show of the people of each group, if groups are not people who look alike."""
 
+    published: Callable[[], LinkedTables] | None = None
+    """Reads all tables of a release in buckets, as they are published."""
+
     earlier: "tuple[EarlierRelease, ...]" = ()
     """Releases of the same people before this one."""
 
@@ -80,9 +83,6 @@ class Target:
 
     maker: "ReleaseMaker | None" = None
     """The tool and its policy, with the table the release was made of."""
-
-    others: int | None = None
-    """The number of other people of a class that adversaries may know, if the publisher says so."""
 
     promised: tuple[str, ...] = ()
     """The names of the models that the release is said to keep."""

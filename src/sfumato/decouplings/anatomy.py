@@ -44,7 +44,7 @@ and not who."""
         {"qi": "one row per person: what others may know, as it is"},
         [
             f"- Every bucket has at least {l} different values. Who is in it has any of them with",
-            f"  probability 1/{l} at most, as far as these tables tell.",
+            f"  probability 1/{l} at most, if every way of joining the tables is equally likely.",
             "- Quasi-identifiers are exact, so the tables tell who is in the data.",
             "- The order of the rows is random. An empty cell is a missing value.",
         ],
@@ -91,11 +91,15 @@ class Anatomy(Decoupling):
     buckets are formed by the people with a known one, and the others are spread over them.
 
     Promises: in every bucket at least l values, none of which more than one in l of those with a
-    known value has; who knows a person's quasi-identifiers, and how this method works, guesses
-    the value with probability 1/l at most. Which of the people with a value are in which bucket
-    is drawn at random, and so are labels and the order of rows.
+    known value has. Which of the people with a value are in which bucket is drawn at random, and
+    so are labels and the order of rows.
+    Assumes: that every way of joining the two tables of a bucket is equally likely to the
+    adversary. Then who knows a person's quasi-identifiers, and how this method works, guesses the
+    value with probability 1/l at most.
     Does not promise: to hide who is in the data, for who knows a person's quasi-identifiers
     finds the row; or anything against those who can rule values out, or for values that are alike.
+    Where quasi-identifiers tell something about the value, those who learn it from all buckets
+    together guess better than 1/l: `attacks.DeFinetti` tries that.
     Several sensitive columns are refused: buckets that are diverse in each of them by itself may
     still give away which values belong together.
 

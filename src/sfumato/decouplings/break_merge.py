@@ -99,8 +99,11 @@ class BreakMerge(Decoupling):
     Promises: within a group nothing says which values of two sensitive columns belong to the
     same person, beyond how often each of them occurs; the labels of groups and the order of
     rows say nothing at all.
+    Assumes: that every way of joining the tables of a group is equally likely to the adversary.
     Does not promise: that a value which most people of a group have stays secret. That
-    is for the models that the table kept before, which hold as they did.
+    is for the models that the table kept before, which hold as they did. Nor anything against
+    those who learn from all groups together which values go with which: `attacks.DeFinetti`
+    tries that.
 
     Example:
         >>> rows = [("30s", "flu", "low"), ("30s", "gout", "low"), ("40s", "flu", "high")]

@@ -42,14 +42,14 @@ slices is not said, beyond the bucket."""
 
 _PROMISES = {
     "probabilistic-l-diversity": """\
-- Whoever looks for a person finds no {column} with a probability above 1/{l}, as far as these
-  tables tell.""",
+- Whoever looks for a person finds no {column} with a probability above 1/{l}, if every way
+  of joining the slices is equally likely.""",
     "entropy-l-diversity": """\
 - Whoever looks for a person finds the values of {column} on average as hard to guess as {l}
-  equally likely ones, as far as these tables tell.""",
+  equally likely ones, if every way of joining the slices is equally likely.""",
     "recursive-cl-diversity": """\
 - Whoever looks for a person finds the likeliest {column} less than {c} times as likely as all
-  but the {others} likeliest together, as far as these tables tell.""",
+  but the {others} likeliest together, if every way of joining the slices is equally likely.""",
 }
 
 _OVERLAP = """\
@@ -170,9 +170,11 @@ class Slicing(Decoupling):
     Promises: who knows the quasi-identifiers of a person, and even which bucket the person is in,
     finds no sensitive value with a probability above 1/l; or, in another form, finds the values as
     hard to guess as the model of that form says. Labels and orders are random.
+    Assumes: that every way of joining the slices of a bucket is equally likely to the adversary.
     Does not promise: to hide who is in the data; anything against those who can rule values out
-    (but see `RecursiveCLDiversity`), or who reckon with how buckets were cut. Several sensitive
-    columns are refused.
+    (but see `RecursiveCLDiversity`), or who reckon with how buckets were cut. Those who learn from
+    all buckets together which values go with which guess better: `attacks.DeFinetti` tries that.
+    Several sensitive columns are refused.
 
     Reference: "Slicing: a new approach for privacy preserving data publishing", 2012,
     doi:10.1109/TKDE.2010.236

@@ -153,17 +153,30 @@ def _bits(numbers: IntArray, rows: Weights) -> float:
 
 def _bin(counts: FrequencySet, name: str, bins: int) -> CodeArray:
     """Return codes of which a number or a day with many values has only a few."""
-    column, codes = counts.column(name), counts.codes_of(name)
+    place = bin_values(counts.column(name), counts.value_counts(name), bins)
+    found: CodeArray = place[counts.codes_of(name)].astype(np.int32)
+    return found
+
+
+def bin_values(column: Column, rows: IntArray, bins: int) -> IntArray:
+    """Return the bin of each value; a value is its own bin unless there are many numbers or days.
+
+    Args:
+        column: The column.
+        rows: The rows of each of its values.
+        bins: How many bins there are, each with about as many rows.
+
+    >>> bin_values(Column("age", (20, 30, 40, 50)), np.array([1, 1, 1, 1]), 2).tolist()
+    [0, 0, 1, 1]
+    """
     if len(column.values) <= bins or not _is_scale(column):
-        return codes
-    rows = counts.value_counts(name)
+        return np.arange(len(column.values))
     known = rows[: len(column.known)]
     before = np.cumsum(known) - known
     # A value is where the middle of its rows is, so that a frequent one is a bin of its own.
-    place = ((before + known / 2) * bins // max(int(known.sum()), 1)).astype(np.int32)
-    place = np.append(np.minimum(place, bins - 1), [bins] * (len(rows) - len(known)))
-    found: CodeArray = place[codes].astype(np.int32)
-    return found
+    place = ((before + known / 2) * bins // max(int(known.sum()), 1)).astype(np.int64)
+    rest = np.full(len(rows) - len(known), bins, dtype=np.int64)
+    return np.append(np.minimum(place, bins - 1), rest)
 
 
 def _is_scale(column: Column) -> bool:

@@ -48,7 +48,8 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
     the models of the release hold as they did, or those the method promises instead; all
     that was verified from the tables by independent code. If anything fails, nothing is written.
     Does not promise that groups are large or diverse, where the method does not make them so:
-    anonymise the table before.
+    anonymise the table before. Nor that the tables of many groups do not teach together what joins
+    them: `verify` tries that.
 
     Args:
         data: A release, its folder, or a table: a path (CSV, Parquet, Feather), pandas,
