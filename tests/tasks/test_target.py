@@ -69,6 +69,22 @@ def test_rows_of_stars_that_say_nothing_else_are_left_out():
     assert target_of(open_release(pa.table(some), **ROLES)).classes.sizes.tolist() == [2, 2, 2]
 
 
+def test_a_file_of_ours_with_rows_of_stars_is_judged_like_the_release():
+    table = pa.table({"age": ["30"] * 3 + ["51"], "ill": ["a", "b", "c", "d"]})
+    policy = policy_of(sf.models.KAnonymity(3), suppression=Suppression(limit=1, rows="star"))
+    release = sf.anonymize(table, policy)
+    found = sf.verify(release.table, policy)
+    assert (found.holds, found["k-anonymity"].found, found["starred rows"].found) == (
+        True,
+        {"k": 3},
+        1,
+    )
+    # A row of stars that says something is a class, and too small a one.
+    told = [ill or "d" for ill in release.table["ill"].to_pylist()]
+    shown = pa.table({"age": release.table["age"], "ill": told})
+    assert sf.verify(shown, policy)["k-anonymity"].found == {"k": 1}
+
+
 def test_who_fits_no_class_of_a_release_of_ours_is_among_the_suppressed():
     table = pa.table({"age": ["30", "30", "41"], "ill": ["a", "b", "b"]})
     policy = policy_of(suppression=Suppression(limit=1, rows="star"))

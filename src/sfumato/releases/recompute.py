@@ -170,6 +170,7 @@ def recompute_plain(data: object, table: Table, policy: Policy, population: obje
         tuple(looked_at),
         [Promise.of(model).to_dict() for model in policy.models],
         missing=policy.missing.value,
+        suppression=policy.suppression.rows,
         hierarchies=_distances(table, policy),
         population=people,
     )

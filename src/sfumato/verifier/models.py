@@ -928,6 +928,9 @@ def recompute(source: Countable, promises: Promises) -> list[Check]:
     stars = promises.quasi_identifiers if promises.suppression == "star" else ()
     with readable("the table"):
         counts = count(source, columns, stars=stars)
+    if stars and promises.published is None and not promises.suppressed:
+        # Nothing is said of their number: all rows of stars without anything else are meant.
+        promises = replace(promises, suppressed=counts.starred)
     kept = _without_starred(counts, promises, len(sensitive))
     table = Groups.from_counts(kept, promises.quasi_identifiers, sensitive, promises)
     return [*_row_checks(counts, kept, promises), *judge(table, promises)]
@@ -976,7 +979,7 @@ def _row_checks(counts: Counts, kept: Counts, promises: Promises) -> list[Check]
                 f"{promises.suppressed} more were removed, says its maker" if removed else "",
             )
         )
-    if promises.suppression == "star":
+    if promises.suppression == "star" and (promises.suppressed or promises.published is not None):
         enough = counts.starred >= promises.suppressed
         checks.append(
             Check(
