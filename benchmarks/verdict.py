@@ -33,6 +33,9 @@ _ADULT = 2.0
 _BEYOND = 10.0
 """CPU seconds of a million rows, without those of counting them."""
 
+_COMPARED = 8.0
+"""CPU seconds of two releases of a million rows that are held against each other."""
+
 _MEMORY = 1000.0
 """MB."""
 
@@ -57,6 +60,7 @@ def run(bench: Bench) -> Iterator[Figure]:
             yield from cost.figures(at, beyond=_BEYOND if rows == MILLION else None)
             if rows == MILLION:
                 yield Figure(f"{at}: peak memory", _peak(release), "MB", target=_MEMORY)
+        yield from _composition(bench, folder, rows)
         shutil.rmtree(folder)
     for kind, (least, _, most) in costs.items():
         at = f"jittered Adult, {kind}: growth to 16 × the rows"
@@ -161,6 +165,20 @@ def count(release: Path) -> None:
     for file in json.loads((release / "manifest.json").read_text(encoding="utf-8"))["files"]:
         table = open_table(release / file["name"])
         table.count(table.columns)
+
+
+def _composition(bench: Bench, folder: Path, rows: int) -> Iterator[Figure]:
+    """Hold two releases of the same people against each other, and know one other of a class."""
+    at = "jittered Adult, " + f"{rows:,} rows".replace(",", " ")
+    full, local = folder / "full-domain", folder / "local"
+    target = _COMPARED if rows == MILLION else None
+    tried = {
+        "composition of full-domain and local": {"earlier": local, "attacks": ["composition"]},
+        "corruption of full-domain": {"attacks": ["corruption"]},
+    }
+    for what, more in tried.items():
+        timing = cpu(partial(verify, full, policy(), **more), repeats=bench.few, warm=False)
+        yield Figure.of(f"{at}: {what}, with counting", timing, target=target)
 
 
 def _adult(bench: Bench) -> Iterator[Figure]:

@@ -12,7 +12,7 @@ import sfumato as sf
 from sfumato.attacks import Corruption, Target
 from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import GroupedTables
-from sfumato.errors import ParameterError
+from sfumato.errors import ParameterError, PolicyError
 from sfumato.harm import HarmRule, Level
 from tests.attacks.tables import values_by_class
 
@@ -122,6 +122,20 @@ def test_verify_tells_it_and_judges_what_is_asked_for():
     asked = sf.verify(table, attacks=[Corruption("ill", others=4)], **roles)
     assert asked.attack("corruption").people == 40
     assert asked.answer == "no"
+
+
+def test_a_policy_says_how_many_others_are_known():
+    import pyarrow as pa
+
+    table = pa.table({"age": [row[0] for row in ROWS], "ill": [row[1] for row in ROWS]})
+    columns = {"age": "quasi-identifier", "ill": "sensitive"}
+    models = [sf.models.KAnonymity(2)]
+    policy = sf.Policy(columns=columns, models=models, verdict={"others": 2})
+    assert "others: 2" in policy.to_yaml()
+    outcome = sf.verify(table, policy, attacks=["corruption"]).attack("corruption")
+    assert (outcome.judged, outcome.people) == (True, 1)
+    with pytest.raises(PolicyError, match="others"):
+        sf.Policy(columns=columns, models=models, verdict={"others": 0})
 
 
 def test_others_are_a_number():

@@ -104,6 +104,36 @@ def test_verify_holds_a_plain_file_to_a_policy(patients, run):
     assert "fails in 4 of 4 classes" in result.stdout
 
 
+def test_verify_holds_earlier_releases_against_this_one(folder, run):
+    zips = [("*", z, ill) for z, ills in (("130**", "abc"), ("240**", "def")) for ill in ills]
+    ages = [(a, "*", ill) for a, ills in (("2*", "cde"), ("3*", "abf")) for ill in ills]
+    for name, rows in (("zips", zips), ("ages", ages)):
+        lines = ["age,zip,ill", *(",".join(row) for row in rows)]
+        (folder / f"{name}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    asked = ("verify", "ages.csv", "--qi", "age,zip", "--sensitive", "ill")
+    result = run(*asked, "--earlier", "zips.csv", "--earlier", "ages.csv", "--json")
+    assert result.exit_code == 1
+    found = [
+        each for each in json.loads(result.stdout)["attacks"] if each["attack"] == "composition"
+    ]
+    assert [(each["settings"]["earlier"], each["people"]) for each in found] == [
+        ("zips.csv", 2),
+        ("ages.csv", 0),
+    ]
+    shown = run(*asked, "--earlier", "zips.csv").stdout
+    assert "composition" in shown
+    assert "May it be published? No." in shown
+
+
+def test_verify_runs_the_tool_on_candidates(patients, run):
+    asked = ("verify", "release", "-p", "policy.yaml", "--attack", "minimality", "--json")
+    assert run("anonymize", "patients.csv", "-p", "policy.yaml", "-o", "release").exit_code == 0
+    [outcome] = json.loads(run(*asked).stdout)["attacks"]
+    assert not outcome["tried"]
+    [outcome] = json.loads(run(*asked, "--data", "patients.csv").stdout)["attacks"]
+    assert outcome["tried"]
+
+
 def test_verify_of_an_unchecked_promise_ends_with_1(patients, run):
     (patients / "people.csv").write_text("age,zip\n" + "21,4711\n24,4712\n35,4811\n38,4812\n" * 2)
     policy = (patients / "policy.yaml").read_text().replace("k-anonymity", "k-map")

@@ -35,7 +35,8 @@ class Corruption(Attack):
     Does not find: who really knows whom. In every class of n people, an adversary who knows
     n - 1 knows the last, so some number of others always succeeds; which number is realistic
     depends on the data. So the attack with one other is told and no reason to refuse a release.
-    A publisher who gives `others` says that adversaries know as many, and then it is judged.
+    A publisher who gives `others`, here or in a policy, says that adversaries know as many, and
+    then it is judged.
 
     Reference: Tao, Xiao, Li and Zhang, "On Anti-Corruption Privacy Preserving Publication", 2008,
     doi:10.1109/ICDE.2008.4497481
@@ -113,14 +114,14 @@ class Corruption(Attack):
         n = self.supposed
         told = f"the adversary is taken to know {n} other{'s' if n > 1 else ''} of the class"
         if self.others is None:
-            told = f"told only: {told}; name how many (others=...) to have it judged"
+            told = f"told only: {told}; say how many to have it judged (verdict: {{others: 2}})"
         if enough is not None:
             told += f"; {enough} known others are enough to put a person at risk"
         return replace(outcome, judged=self.others is not None, note=told)
 
     @classmethod
     def against(cls, target: Target, rule: HarmRule) -> list[Self]:  # noqa: ARG003 - all alike
-        return [cls(column) for column in target.sensitive]
+        return [cls(column, target.others) for column in target.sensitive]
 
     @classmethod
     def example(cls) -> Self:

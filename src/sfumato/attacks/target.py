@@ -84,6 +84,9 @@ class Target:
     maker: "ReleaseMaker | None" = None
     """The tool and its policy, with the table the release was made of."""
 
+    others: int | None = None
+    """The number of other people of a class that adversaries may know, if the publisher says so."""
+
     promised: tuple[str, ...] = ()
     """The names of the models that the release is said to keep."""
 

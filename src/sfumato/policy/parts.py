@@ -936,6 +936,13 @@ def _read_people(value: object) -> int:
     return people
 
 
+def _read_others(value: object) -> int | None:
+    others: int | None = read(int | None, value)
+    if others is not None:
+        require_int("others", others, at_least=1)
+    return others
+
+
 @dataclass(frozen=True, init=False)
 class Acceptance(Part):
     """A finding that the publisher knows of and accepts, with the reason and a name.
@@ -1025,6 +1032,14 @@ class Tolerance(Part):
         "How many people may be at risk by any one attack.",
         {"type": "integer", "minimum": 0},
         default=0,
+        sparse=True,
+    )
+    others: int | None = setting(
+        _read_others,
+        "How many other people of a class an adversary may know the sensitive values of; without "
+        "it, one, and what that tells is no reason to refuse.",
+        {"type": ["integer", "null"], "minimum": 1},
+        default=None,
         sparse=True,
     )
 

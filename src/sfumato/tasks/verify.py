@@ -384,6 +384,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     levels = RiskLevels() if policy is None else policy.risk_levels
     tolerated = Tolerance() if policy is None else policy.verdict
     rule = tolerated.rule(levels, threshold)
+    target = replace(target, others=tolerated.others)
     chosen = list(ATTACKS) if attacks is True else attacks
     allowed = tolerated.people if people is None else people
     found = outcomes(target, chosen, rule)
