@@ -150,6 +150,15 @@ def test_pairs_that_agree_in_every_small_class_are_no_chance():
     assert worst_level({"zip": zips, "work": work, "ill": dealt}) is Level.HIGH
 
 
+def test_many_pairs_that_agree_in_a_large_class_are_no_chance():
+    rng = np.random.default_rng(8)
+    zips, work = np.repeat(np.arange(10), 100), np.tile(np.repeat(np.arange(50), 2), 10)
+    told = rng.integers(0, 6, (10, 50))[zips, work]
+    assert worst_level({"zip": zips, "work": work, "ill": told}) is Level.VERY_HIGH
+    dealt = rng.integers(0, 6, 1000)
+    assert worst_level({"zip": zips, "work": work, "ill": dealt}) is Level.HIGH
+
+
 def test_whom_a_value_singles_out_counts_one_level_less():
     rng = np.random.default_rng(2)
     zips, work = np.repeat(np.arange(100), 6), np.tile(np.arange(6), 100)

@@ -19,7 +19,7 @@ import numpy as np
 
 from sfumato.counts import FrequencySet, PackedKeys, add_up, changes, group, number_keys, sums
 from sfumato.errors import UnknownColumnError
-from sfumato.harm import FEWEST, HarmRule, Level, Secrecy, count_tail, draw_tail
+from sfumato.harm import FEWEST, HarmRule, Level, Secrecy, draw_tail
 from sfumato.text import percent, text_or_none
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
@@ -221,7 +221,7 @@ def find_facts(
     Chance lowers a level by one: if the told column were dealt out at random within each class
     (or in the whole table, for values alone), a few small groups would agree as well. One person
     alone always agrees. Groups are beyond chance if one is too unlikely by itself among all
-    that were looked at, or if many more classes have one than chance would make.
+    that were looked at, or if there are many more of them than chance would make.
 
     Args:
         counts: The table.
@@ -771,7 +771,7 @@ class _Search:
         sure = (raw == Level.VERY_HIGH) & several
         if (explained & sure).any():
             beyond = self._beyond(entries.select(sure), counted.totals, base, known, limit)
-            explained &= ~beyond[column] | ~several
+            explained &= ~beyond[entries.value] | ~several
         return entries, before, before - (explained & ~secret)
 
     def _beyond(
@@ -782,59 +782,68 @@ class _Search:
         known: KnownColumns,
         limit: float,
     ) -> BoolArray:
-        """Return of which columns more cells tell surely than if values were dealt out at random.
+        """Return which values more cells tell surely than if they were dealt out at random.
 
-        Cells of one class depend on each other, so it is classes with such a cell that are
-        counted. No class has one more often than its cells together.
+        The more rows of a class with a value one cell has, the fewer are left for the others: of
+        cells that tell the same value there are many even less often than if each were drawn by
+        itself (Joag-Dev and Proschan 1983, doi:10.1214/aos/1176346079), so that Chernoff's bound
+        holds. Cells that tell different values do help each other; each value is tested alone.
         """
-        n = len(self.table.sensitive)
-        beyond = np.zeros(n, dtype=np.bool_)
-        column = self.table.column_of[sure.value]
+        n = len(self.prior)
         here = self._watched(base[sure.cell], known)
-        told = np.bincount(column[here], minlength=n)
-        there = (told >= _FEWEST_CELLS)[totals.column]
+        told = np.bincount(sure.value[here], minlength=n)
+        asked = np.zeros(len(self.table.sensitive), dtype=np.bool_)
+        asked[self.table.column_of[told >= _FEWEST_CELLS]] = True
+        there = asked[totals.column]
         if not there.any():
-            return beyond
+            return np.zeros(n, dtype=np.bool_)
         # Cells of one size in one class are equally likely to tell.
         of_class, of_column, size = base[totals.cell[there]], totals.column[there], totals.of[there]
-        kinds = group([of_column, of_class, size], [n, self.table.classes, int(size.max()) + 1])
+        columns = len(self.table.sensitive)
+        kinds = group(
+            [of_column, of_class, size], [columns, self.table.classes, int(size.max()) + 1]
+        )
         alike = np.bincount(kinds.of_item, minlength=kinds.n)
         of_class, of_column, size = (each[kinds.first] for each in (of_class, of_column, size))
-        reach = self._reach(of_class, of_column, size, with_class=known.with_class)
-        expected = add_up(of_column, reach * alike, n)
-        if known.with_class:
-            pairs = group([of_column, of_class], [n, self.table.classes])
-            any_cell = np.minimum(add_up(pairs.of_item, reach * alike, pairs.n), 1.0)
-            likely = add_up(of_column[pairs.first], any_cell, n)
-            hit = group([column[here], base[sure.cell[here]]], [n, self.table.classes])
-            blocks = np.bincount(column[here][hit.first], minlength=n)
-        else:
-            likely, blocks = expected, told
-        for at in np.flatnonzero(told >= np.maximum(_EXCESS * expected, _FEWEST_CELLS)).tolist():
-            beyond[at] = count_tail(int(blocks[at]), float(likely[at])) <= limit
+        expected = self._reach(of_class, of_column, size, alike, with_class=known.with_class)
+        many = told >= np.maximum(_EXCESS * expected, _FEWEST_CELLS)
+        more, usual = np.maximum(told, 1), np.maximum(expected, 1e-300)
+        tail = np.exp(np.minimum(more - usual + more * np.log(usual / more), 0.0))
+        values = np.diff(self.table.starts)[self.table.column_of]
+        beyond: BoolArray = many & (tail * values <= limit)
         return beyond
 
     def _reach(
-        self, of_class: IntArray, of_column: IntArray, size: IntArray, *, with_class: bool
+        self,
+        of_class: IntArray,
+        of_column: IntArray,
+        size: IntArray,
+        alike: IntArray,
+        *,
+        with_class: bool,
     ) -> FloatArray:
-        """Return how likely chance makes a cell of some size tell a column surely."""
-        reference, rule = self.reference[with_class], self.rule
-        starts = self.table.starts
+        """Return how many cells chance makes tell each value surely.
+
+        Args:
+            of_class: The class of each kind of cell.
+            of_column: The column that is told.
+            size: The rows of the cell whose value is known.
+            alike: The number of such cells.
+            with_class: Whether values are dealt out within classes.
+        """
+        reference, starts = self.reference[with_class], self.table.starts
         first = np.searchsorted(reference.key, of_class * reference.width + starts[of_column])
         last = np.searchsorted(reference.key, of_class * reference.width + starts[of_column + 1])
         each = last - first
         cell = np.repeat(np.arange(len(size)), each)
         at = np.arange(len(cell)) + np.repeat(first - (np.cumsum(each) - each), each)
-        prior = self.prior[reference.value[at]]
-        least = rule.least_rows(prior, size[cell], Level.VERY_HIGH)
-        share = reference.rows[at] / reference.of[at]
-        least = np.maximum(least, np.floor(size[cell] * share + 1e-9) + 1)
-        possible = (least <= reference.rows[at]) & (
-            self.table.secrecy[reference.value[at]] != Secrecy.HARMLESS
-        )
-        cell, at, least = cell[possible], at[possible], least[possible]
-        tail = draw_tail(least, size[cell], reference.rows[at], reference.of[at])
-        return np.minimum(add_up(cell, tail, len(size)), 1.0)
+        value, rows, of = reference.value[at], reference.rows[at], reference.of[at]
+        least = self.rule.least_rows(self.prior[value], size[cell], Level.VERY_HIGH)
+        least = np.maximum(least, np.floor(size[cell] * (rows / of) + 1e-9) + 1)
+        possible = (least <= rows) & (self.table.secrecy[value] != Secrecy.HARMLESS)
+        cell, value, rows, of = (array[possible] for array in (cell, value, rows, of))
+        tail = draw_tail(least[possible], size[cell], rows, of)
+        return add_up(value, tail * alike[cell], len(self.prior))
 
     def _mark_lone(self, items: IntArray, others: IntArray, number: int) -> None:
         """Remember whom their class and what is known single out, with an example each."""
