@@ -174,7 +174,7 @@ def findings_table(found: Sequence[ColumnFinding], caption: str = "") -> Table:
 
 def _table_row(found: ColumnFinding) -> list[Cell]:
     more = "≥ " * found.at_least
-    why = found.because or ". ".join(text for text in (found.reason, found.advice) if text)
+    why = found.because or found.reason or found.advice
     return [
         ", ".join(found.columns[:12]) + ", …" * (len(found.columns) > 12),
         found.kind,
@@ -234,7 +234,6 @@ def find_unprotected(release: Published) -> tuple[ColumnFinding, ...]:
         >>> for found in find_unprotected(open_release(table, quasi_identifiers=["age"])):
         ...     print(found.kind, found.columns)
         identifier ('mail',)
-        singles out ('mail',)
         no role ('mail',)
     """
     meant = _rows_meant(release)
@@ -247,11 +246,14 @@ def find_unprotected(release: Published) -> tuple[ColumnFinding, ...]:
     if not total:
         return meant
     reasons = {name: column.because for name, column in columns.items()}
+    named = _identifiers(domains, reasons)
+    # Who is named need not be singled out besides.
+    others = {name: d for name, d in domains.items() if (name,) not in {n.columns for n in named}}
     found = [
-        *_identifiers(domains, reasons, total),
+        *named,
         *_named_by_secrets({name: every[name] for name in every if name not in columns}),
         *(meant or _repetitions(columns, domains)),
-        *_single_out(release, domains, reasons),
+        *_single_out(release, others, reasons),
         *_sensitive(domains, reasons, total),
     ]
     unnamed = tuple(name for name, column in columns.items() if column.role is None)
@@ -344,18 +346,13 @@ def _domain(counts: FrequencySet, name: str) -> Domain:
 
 
 def _identifiers(
-    domains: Mapping[str, Domain], reasons: Mapping[str, str | None], total: int
+    domains: Mapping[str, Domain], reasons: Mapping[str, str | None]
 ) -> list[ColumnFinding]:
     found = []
     for name, domain in domains.items():
         reason = identifying(domain)
         if reason is not None:
-            people = total - domain.missing
-            found.append(
-                ColumnFinding(
-                    (name,), "identifier", reason, people, total, because=reasons.get(name)
-                )
-            )
+            found.append(_identifier(domain, reason, reasons.get(name)))
     return found
 
 
@@ -363,13 +360,22 @@ def _named_by_secrets(domains: Mapping[str, Domain]) -> list[ColumnFinding]:
     """Find sensitive columns whose values name people: they are published as they are."""
     reasons = {name: naming(domain) for name, domain in domains.items()}
     return [
-        ColumnFinding(
-            (name,), "identifier", reason, domains[name].total - domains[name].missing,
-            domains[name].total,
-        )
+        _identifier(domains[name], reason, None)
         for name, reason in reasons.items()
         if reason is not None
-    ]  # fmt: skip
+    ]
+
+
+def _identifier(domain: Domain, reason: str, because: str | None) -> ColumnFinding:
+    return ColumnFinding(
+        (domain.column,),
+        "identifier",
+        reason,
+        people=domain.total - domain.missing,
+        of=domain.total,
+        alone=int(np.count_nonzero(domain.rows == 1)),
+        because=because,
+    )
 
 
 def _sensitive(
