@@ -152,7 +152,9 @@ def with_unprotected(made: Release, repeated: Sequence[str] = ()) -> Release:
         made: The release.
         repeated: What was found out about rows and people.
     """
-    found = find_unprotected(open_release(made)) if made.manifest.with_role("plain") else ()
+    # Where no row is published there is no person to give away.
+    shown = made.manifest.rows.published and made.manifest.with_role("plain")
+    found = find_unprotected(open_release(made)) if shown else ()
     rows = [each for each in found if each.kind != "rows"]
     return replace(made, unprotected=(*told_first(rows), *repeated))
 
