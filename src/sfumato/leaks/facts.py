@@ -381,7 +381,7 @@ class _Table:
         return _Projection(table, numbers.of_item, item)
 
     def groups(self, together: int) -> list[IntArray]:
-        """Part the columns into groups of which some together have few combinations."""
+        """Return groups of columns of which some together have few combinations."""
         sizes = np.diff(self.starts) + 1
         most = _MOST_COMBINATIONS ** (1 / together)
         groups: list[list[int]] = []
@@ -684,7 +684,7 @@ class _Search:
         first = np.empty(n, dtype=np.int64)
         first[cell] = np.arange(len(cell)) if items is None else items
         base = table.class_id[first] if known.with_class else np.zeros(n, dtype=np.int64)
-        watched = self._watched(base, known) if self.excused else None
+        watched = self._watch(base, known) if self.excused else None
         counted = table.count(cell, n, items, others, self.bounds[0], watched)
         entries, before, after = self._judge(counted, base, known)
         self._remember(entries, before, after, cell, n, items)
@@ -717,7 +717,7 @@ class _Search:
                     self.state[at] |= search.state[at][part.became]
             self.candidates += [one._replace(item=part.item[one.item]) for one in search.candidates]
 
-    def _watched(self, base: IntArray, known: KnownColumns) -> BoolArray:
+    def _watch(self, base: IntArray, known: KnownColumns) -> BoolArray:
         """Return which cells are held against chance together: those of some classes, or all."""
         return self.sampled[base] if known.with_class else np.ones(len(base), dtype=np.bool_)
 
@@ -790,7 +790,7 @@ class _Search:
         holds. Cells that tell different values do help each other; each value is tested alone.
         """
         n = len(self.prior)
-        here = self._watched(base[sure.cell], known)
+        here = self._watch(base[sure.cell], known)
         told = np.bincount(sure.value[here], minlength=n)
         asked = np.zeros(len(self.table.sensitive), dtype=np.bool_)
         asked[self.table.column_of[told >= _FEWEST_CELLS]] = True
@@ -1040,7 +1040,7 @@ class _Task(NamedTuple):
 
 
 def _make_tasks(table: _Table, sets: Sequence[KnownColumns]) -> list[_Task]:
-    """Put sets without the class together where counting them in blocks costs less."""
+    """Return the work there is; sets without the class in blocks where that costs less."""
     items, columns = len(table.counts), len(table.sensitive)
 
     def cost(one: KnownColumns) -> int:

@@ -531,7 +531,7 @@ def _entries_table(rules: Sequence[Rule]) -> Table:
     return Table.of("", heads, rows)
 
 
-def facts_table(facts: Sequence[Fact]) -> Table:
+def facts_table(facts: Sequence[Fact], title: str = "") -> Table:
     """Return one line per fact."""
     rows = [
         (
@@ -544,7 +544,7 @@ def facts_table(facts: Sequence[Fact]) -> Table:
         for fact in facts
     ]
     heads = ("known", "learned", "how surely", "before", "people")
-    return Table.of("", heads, rows, most=_MOST_FACTS)
+    return Table.of(title, heads, rows, most=_MOST_FACTS)
 
 
 def inference_content(inferred: Mapping[str, Inference]) -> Content:

@@ -18,6 +18,7 @@ from sfumato.content import (
 from sfumato.decouplings import kind_of
 from sfumato.drawing import network_svg
 from sfumato.leaks import Findings
+from sfumato.leaks.findings import facts_table
 from sfumato.leaks.rules import Rule
 from sfumato.networks import Network
 from sfumato.reports.dossier import Dossier
@@ -51,6 +52,8 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
         parts.append(Beside(tuple(drawings)))
     if findings.leaks:
         parts.append(_rules(findings))
+    if findings.harmful_facts:
+        parts.append(facts_table(findings.harmful_facts, "Facts about few or many people"))
     if findings.notes:
         parts.append(Listing.of([f"Note: {brief(note, most=300)}." for note in findings.notes]))
     if dossier.kind is not None:
@@ -78,7 +81,11 @@ def _figures(findings: Findings) -> Figures:
                 len(findings.leaks),
                 "How many rules tell a sensitive value so surely.",
             ),
-            ("people told", findings.exposed, "About how many people one of them is right."),
+            (
+                "people told",
+                findings.exposed,
+                "About how many people a rule is right, or a fact tells something.",
+            ),
             (
                 "rules that restate",
                 len(findings.restatements),
