@@ -75,7 +75,11 @@ _WORDS: tuple[tuple[Meaning, str], ...] = (
         diagnosen, befund, maladie, diagnostic, affection, enfermedad, diagnostico, dolencia,
         hiv, aids, sti, cancer, tumor, pregnant, pregnancy, disability, behinderung, handicap,
         discapacidad, outcome, prognosis, treatment, therapy, procedure, behandlung, therapie,
-        traitement, tratamiento, surgery"""),
+        traitement, tratamiento, surgery, asthma, diabetes, diabetic, hepatitis, hypertension,
+        stroke, epilepsy, dementia, depression, depressed, anxiety, psychiatric, tuberculosis,
+        syphilis, blood pressure, cholesterol, smoker, smoking, drinker, alcohol, suicide,
+        abortion, disabled, blutdruck, bluthochdruck, schlaganfall, raucher, alkohol, diabetiker,
+        diabete, asthme, fumeur, alcool, asma, hipertension, fumador"""),
     (Meaning(_SENSITIVE, "a test result"), """
         test result, result, results, lab, lab value, ergebnis, laborwert, resultat, resultado,
         viral load, genotype, mutation"""),
@@ -175,8 +179,8 @@ def is_of_a_person(name: str) -> bool:
 
 _COUNTS_UP = frozenset({
     "number", "no", "nr", "num", "numero", "nummer", "index", "idx", "record", "row", "rownum",
-    "ref", "seq", "seqn", "sequence", "serial", "case", "caseid", "lfd", "dossier", "folio",
-    "referenz",
+    "ref", "obs", "rowid", "recno", "caseno", "seqno", "seq", "seqn", "sequence", "serial",
+    "case", "caseid", "lfd", "dossier", "folio", "referenz",
 })  # fmt: skip
 _ENDS = ("nummer", "nr", "kennung", "schluessel", "schlussel", "kennzeichen")
 """Ends of German words for something that is numbered."""
@@ -377,6 +381,7 @@ _PEOPLE = frozenset(_FREQUENT_NAMES.split())
 """Frequent names of people in the languages of `_WORDS`, as `words` spells them."""
 
 _LIKE_IDENTIFIER = "looks like an identifier"
+_NO_CHANCE = "whole numbers so close that some would be equal by chance"
 _OTHERS_MAY_KNOW = "others may know it"
 
 
@@ -443,10 +448,10 @@ def _certain(column: str, look: "_Look") -> Guess | None:
 
 def _by_values(look: "_Look") -> Guess:
     facts = look.facts()
-    if look.is_running_number():
-        return Guess(
-            Role.IDENTIFIER, f"{facts}, whole numbers without gaps: looks like a row number"
-        )
+    if look.is_running_number() or look.is_assigned():
+        gapless = "whole numbers without gaps: looks like a row number"
+        what = gapless if look.is_running_number() else f"{_NO_CHANCE}: {_LIKE_IDENTIFIER}"
+        return Guess(Role.IDENTIFIER, f"{facts}, {what}")
     if look.are_names() or (look.kind == "text" and look.nearly_unique):
         what = "the values look like names of people" if look.are_names() else _LIKE_IDENTIFIER
         return Guess(Role.IDENTIFIER, f"{facts}: {what}")
@@ -580,6 +585,7 @@ def _signs_of_one_each(look: "_Look", *, named: bool) -> dict[str, bool]:
     every = many and look.alone == look.known
     long = look.is_long_number() and (many or look.length >= 7)
     return {
+        f", {_NO_CHANCE}: {_LIKE_IDENTIFIER}": look.is_assigned(),
         ": looks like an identifier": look.kind == "text",
         ", long numbers of one length: looks like an identifier": long,
         ", whole numbers: looks like a number given to one person": every and look.is_whole(),
@@ -681,6 +687,19 @@ class _Look:
             if len(gaps) == 1:
                 return True
         return self.known >= _ENOUGH and numbers[-1] - numbers[0] < 1.2 * self.distinct
+
+    def is_assigned(self) -> bool:
+        """Return whether whole numbers were given out one by one: by chance some would be equal.
+
+        Of n numbers that are drawn from R, however unevenly, n²/2R pairs or more are equal on
+        average. If that is ten and none is, they were not drawn.
+        """
+        numbers = _whole(self._sample) if self.alone == self.known else None
+        if numbers is None or self.known < _ENOUGH:
+            return False
+        tail = len(numbers) // 20
+        spread = numbers[len(numbers) - 1 - tail] - numbers[tail] + 1
+        return (0.9 * self.known) ** 2 >= 2 * 10 * spread
 
     def is_whole(self) -> bool:
         """Return whether the values are whole numbers."""

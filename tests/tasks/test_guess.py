@@ -32,7 +32,7 @@ NAMES = {
     Role.SENSITIVE: """
         disease|Diagnosis|ICD10|icd_code|condition|illness|salary|salary-class|net income|wage|
         religion|HIV|test_result|medication|Krankheit|Gehalt|Einkommen|maladie|salaire|enfermedad|
-        Religión|disease_name|diagnosis id""",
+        Religión|disease_name|diagnosis id|asthma|blood_pressure|Raucher""",
     Role.DROPPED: "note|Comments|doctor's notes|diagnosis_comment|Bemerkung|remarques|notas",
 }
 
@@ -71,6 +71,7 @@ UNIQUE = [f"{a}{b}" for a in "ABCDEFGHIJ" for b in "klmnopqrst"]
         ([str(5 * i) for i in range(9)], Role.IDENTIFIER, "looks like a row number"),
         ([*range(100, 150), *range(155, 205)], Role.IDENTIFIER, "looks like a row number"),
         (RNG.choice(10**9, 200) + 10**9, Role.IDENTIFIER, "long numbers of one length"),
+        (RNG.permutation(400)[:200], Role.IDENTIFIER, "some would be equal by chance"),
         (RNG.normal(70, 10, 500), Role.QUASI_IDENTIFIER, "a measurement: exact figures"),
         (RNG.integers(0, 10**6, 300), Role.QUASI_IDENTIFIER, "a measurement: exact figures"),
         ([3, 9, 4], Role.QUASI_IDENTIFIER, "meaning unknown"),
