@@ -35,6 +35,8 @@ class Partitioner(ABC):
     """
 
     name: ClassVar[str]
+    exact_bounds: bool = True
+    """Whether intervals go from the smallest to the largest value of a class, if there are any."""
 
     @abstractmethod
     def run(
@@ -304,6 +306,13 @@ class Partition:
     rows: IntArray
     classes: IntArray
     """The class of each portion, numbered without gaps."""
+
+    cuts: IntArray | None = None
+    """`cuts[k, a, side]`: the cut that bounds class k on attribute a, below and above.
+
+    A cut between the values i and j is i · n + j, n being the number of values; -1 is none: the
+    class reaches to the end of the attribute. None if it is not known what bounds classes.
+    """
 
     @classmethod
     def of(cls, item: ArrayLike, rows: ArrayLike, classes: ArrayLike) -> Self:

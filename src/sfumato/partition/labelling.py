@@ -1,14 +1,30 @@
 """Labels for the classes of a partition, and a last judgement of what is published."""
 
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from decimal import Decimal
 
 import numpy as np
 
 from sfumato.classes import EquivalenceClasses, overlapping
 from sfumato.counts import FrequencySet, group, sums
 from sfumato.hierarchy.base import Ladder
-from sfumato.hierarchy.intervals import number_point
+from sfumato.hierarchy.by_counts import roundest
+from sfumato.hierarchy.intervals import (
+    Days,
+    Numbers,
+    Scale,
+    WholeNumbers,
+    is_whole,
+    multiple_at,
+    number_point,
+    plus,
+)
+from sfumato.hierarchy.intervals import (
+    label as write_interval,
+)
 from sfumato.losses import Attribute, Cells, LocalResult
 from sfumato.models import PrivacyModel
 from sfumato.models.base import TableModel
@@ -49,18 +65,24 @@ def is_ordered(attribute: Attribute) -> bool:
     )
 
 
-def labels_of(problem: Problem, partition: Partition, intervals: Sequence[bool]) -> list[Labels]:
+def labels_of(
+    problem: Problem, partition: Partition, intervals: Sequence[bool], *, exact: bool = True
+) -> list[Labels]:
     """Choose the labels of the classes in every attribute: the narrowest that cover their rows.
 
     Args:
         problem: The table.
         partition: Its classes.
-        intervals: Which attributes are published as intervals of the values present.
+        intervals: Which attributes are published as intervals.
+        exact: Whether intervals go from the smallest to the largest value of a class; else they
+            reach from cut to cut, or between round numbers where no cuts are known.
     """
     if not partition.n:
         return [_nothing(problem, a, as_interval) for a, as_interval in enumerate(intervals)]
     return [
-        _intervals(problem, partition, a) if as_interval else _from_ladder(problem, partition, a)
+        _intervals(problem, partition, a, exact=exact)
+        if as_interval
+        else _from_ladder(problem, partition, a)
         for a, as_interval in enumerate(intervals)
     ]
 
@@ -114,19 +136,23 @@ def _from_ladder(problem: Problem, partition: Partition, a: int) -> Labels:
     return Labels(names, number[of_class], cells, _all_raw(names, ladder), rows_at.astype(np.int64))
 
 
-def _intervals(problem: Problem, partition: Partition, a: int) -> Labels:
-    """Write the interval from the smallest to the largest value of each class."""
+def _intervals(problem: Problem, partition: Partition, a: int, *, exact: bool) -> Labels:
+    """Write the interval that covers the values of each class."""
     attribute = problem.attributes[a]
     values = attribute.ladder.values
     raw = problem.raw[a][partition.item].astype(np.int64)
     low = np.minimum.reduceat(raw, partition.starts)
     high = np.maximum.reduceat(raw, partition.starts)
     n = len(values)
-    used, of_class = np.unique(low * n + high, return_inverse=True)
-    found = [
-        _interval(values[i], values[j])
-        for i, j in zip((used // n).tolist(), (used % n).tolist(), strict=True)
-    ]
+    if exact:
+        used, of_class = np.unique(low * n + high, return_inverse=True)
+        found = [
+            _interval(values[i], values[j])
+            for i, j in zip((used // n).tolist(), (used % n).tolist(), strict=True)
+        ]
+    else:
+        cuts = None if partition.cuts is None else partition.cuts[:, a]
+        found, of_class, low, high = _Ruler(values).label(low, high, cuts)
     names, number = _by_text(found)
     low, high = low[partition.classes], high[partition.classes]
     star = (high == n - 1) & (low < high) & (values[-1] is None)
@@ -153,6 +179,147 @@ def _interval(low: Value, high: Value) -> Value:
     number = number_point(low)
     separator = "-" if number is not None and number >= 0 else " to "
     return f"{text_of(low)}{separator}{text_of(high)}"
+
+
+_YEARS = 5 * 365
+"""A stretch of days that is rounded to years; a shorter one to months."""
+
+
+class _Ruler:
+    """Numbers or days, and round places between and beyond them.
+
+    Where intervals end at such places, and not at the smallest and largest value of a class, they
+    publish no value of a single person.
+    """
+
+    def __init__(self, values: Sequence[Value]) -> None:
+        self._values = values
+        self._n = len(values)
+        known = [value for value in values if value is not None]
+        self._missing = len(known) if len(known) < self._n else -1
+        numbers = [number_point(value) for value in known]
+        self._days = any(number is None for number in numbers)
+        scale: Scale = Days() if self._days else Numbers()
+        self._points = [point for value in known if (point := scale.read(value)) is not None]
+        # Equal numbers may be written differently.
+        self._different = sorted(set(self._points))
+        if not self._days and all(map(is_whole, self._points)):
+            scale = WholeNumbers()
+        self._scale = scale
+        self._by_text = {text_of(value): value for value in known}
+        self._step = self._step_of()
+
+    def _step_of(self) -> Decimal:
+        """Return about a tenth of the whole stretch, as a round number."""
+        stretch = self._different[-1] - self._different[0]
+        least = Decimal(1) if isinstance(self._scale, WholeNumbers) else None
+        if not stretch:
+            exponent = min(int(self._different[0].as_tuple().exponent), 0)
+            return least or Decimal(1).scaleb(exponent)
+        exponent = (stretch / 10).adjusted()
+        fitting = [Decimal(d).scaleb(exponent) for d in (1, 2, 5)]
+        step = max((each for each in fitting if each <= stretch / 10), default=fitting[0])
+        return max(step, least) if least is not None else step
+
+    def label(
+        self, low: IntArray, high: IntArray, cuts: IntArray | None
+    ) -> tuple[list[Value], IntArray, IntArray, IntArray]:
+        """Return the labels, which of them each class has, and the values they reach to.
+
+        Args:
+            low: The smallest value of each class, as its code.
+            high: The largest.
+            cuts: The cut below each class and the one above it; None if no cuts are known.
+        """
+        if cuts is None:
+            below, lower = self._places(low, self._round_down)
+            above, upper = self._places(np.where(high == self._missing, low, high), self._round_up)
+        else:
+            below, lower = self._places(cuts[:, 0], self._cut_below)
+            above, upper = self._places(cuts[:, 1], self._cut_above)
+        lacking = high == self._missing if self._missing >= 0 else np.zeros(len(low), dtype=bool)
+        # Missing values have no place: alone they are missing, with others they are *.
+        state = np.where(lacking, np.where(low == self._missing, 1, 2), 0)
+        width = len(above) + 1
+        key = np.where(state == 0, (lower * width + upper) * 3, state)
+        _, first, of_class = np.unique(key, return_index=True, return_inverse=True)
+        starts = np.array([bisect_left(self._points, mark) for mark in below], dtype=np.int64)
+        ends = np.array([bisect_left(self._points, mark) - 1 for mark in above], dtype=np.int64)
+        from_, to = starts[lower], ends[upper]
+        if ((low < from_) | (high > to))[state == 0].any():
+            raise RuntimeError("an interval does not cover the values of its class")
+        found: list[Value] = []
+        for i in first.tolist():
+            text = write_interval(self._scale, below[lower[i]], above[upper[i]])
+            found.append((self._by_text.get(text, text), None, STAR)[state[i]])
+        return found, of_class, np.where(state == 0, from_, low), np.where(state == 0, to, high)
+
+    def _places(
+        self, keys: IntArray, place: Callable[[int], Decimal]
+    ) -> tuple[list[Decimal], IntArray]:
+        """Find the place of each key, each once."""
+        used, number = np.unique(keys, return_inverse=True)
+        return [place(key) for key in used.tolist()], number
+
+    def _cut_below(self, key: int) -> Decimal:
+        """Return the place at which the upper half of a cut begins."""
+        if key < 0:
+            return self._down(self._points[0])
+        left, right = (self._points[code] for code in divmod(key, self._n))
+        if left < right:
+            return self._roundest(left, right)
+        # One value is on both sides.
+        at = bisect_left(self._different, right)
+        return self._roundest(self._different[at - 1], right) if at else self._down(right)
+
+    def _cut_above(self, key: int) -> Decimal:
+        """Return the place before which the lower half of a cut ends."""
+        if key < 0:
+            return self._up(self._points[-1])
+        left, right = (self._points[code] for code in divmod(key, self._n))
+        if left < right:
+            return self._roundest(left, right)
+        at = bisect_right(self._different, left)
+        more = at < len(self._different)
+        return self._roundest(left, self._different[at]) if more else self._up(left)
+
+    def _round_down(self, code: int) -> Decimal:
+        return self._down(self._points[min(code, len(self._points) - 1)])
+
+    def _round_up(self, code: int) -> Decimal:
+        return self._up(self._points[min(code, len(self._points) - 1)])
+
+    def _down(self, point: Decimal) -> Decimal:
+        """Return the next round place at or below a point."""
+        if not self._days:
+            return multiple_at(point, self._step, Decimal(0))
+        day = date.fromordinal(int(point)).replace(day=1)
+        return Decimal((day.replace(month=1) if self._in_years else day).toordinal())
+
+    def _up(self, point: Decimal) -> Decimal:
+        """Return the next round place above a point."""
+        if not self._days:
+            return plus(self._down(point), self._step)
+        day = date.fromordinal(int(self._down(point)))
+        if (day.year, day.month) >= (9999, 1 if self._in_years else 12):
+            return Decimal(date.max.toordinal() + 1)
+        if self._in_years:
+            return Decimal(day.replace(year=day.year + 1).toordinal())
+        return Decimal((day.replace(day=28) + timedelta(days=4)).replace(day=1).toordinal())
+
+    @property
+    def _in_years(self) -> bool:
+        return self._different[-1] - self._different[0] > _YEARS
+
+    def _roundest(self, above: Decimal, up_to: Decimal) -> Decimal:
+        """Return the roundest place above one point and not above another."""
+        if not self._days:
+            return roundest(above, up_to)
+        day = date.fromordinal(int(up_to))
+        for start in (day.replace(month=1, day=1), day.replace(day=1)):
+            if start.toordinal() > above:
+                return Decimal(start.toordinal())
+        return up_to
 
 
 def _by_text(labels: Sequence[Value]) -> tuple[tuple[Value, ...], IntArray]:
@@ -258,7 +425,7 @@ class LabelledPartition:
 
 
 def label_partition(
-    problem: Problem, partition: Partition, intervals: Sequence[bool]
+    problem: Problem, partition: Partition, intervals: Sequence[bool], *, exact: bool = True
 ) -> LabelledPartition:
     """Label the classes, merge those with the same labels, and suppress what breaks a model.
 
@@ -268,7 +435,7 @@ def label_partition(
     gone = Partition.of([], [], [])
     broken: tuple[PrivacyModel, ...] | None = None
     while True:
-        partition, labels = _merge_same_labels(problem, partition, intervals)
+        partition, labels = _merge_same_labels(problem, partition, intervals, exact=exact)
         left = _view(problem, partition, labels)
         keep, failed = _judge(problem.models, left)
         broken = failed if broken is None else broken
@@ -280,18 +447,21 @@ def label_partition(
             np.concatenate([gone.rows, partition.rows[~stays]]),
             np.zeros(len(gone.item) + int(np.count_nonzero(~stays))),
         )
-        partition = partition.part(stays)
+        cuts = None if partition.cuts is None else partition.cuts[keep]
+        partition = replace(partition.part(stays), cuts=cuts)
 
 
 def _merge_same_labels(
-    problem: Problem, partition: Partition, intervals: Sequence[bool]
+    problem: Problem, partition: Partition, intervals: Sequence[bool], *, exact: bool
 ) -> tuple[Partition, tuple[Labels, ...]]:
     """Label classes, and make those with the same labels one."""
-    labels = labels_of(problem, partition, intervals)
+    labels = labels_of(problem, partition, intervals, exact=exact)
     names = group(
         [one.of_class for one in labels], [len(one.names) for one in labels], n=partition.n
     )
     merged = Partition.of(partition.item, partition.rows, names.of_item[partition.classes])
+    if partition.cuts is not None:
+        merged = replace(merged, cuts=partition.cuts[names.first])
     return merged, tuple(replace(one, of_class=one.of_class[names.first]) for one in labels)
 
 

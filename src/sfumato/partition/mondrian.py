@@ -36,7 +36,7 @@ class Mondrian(Partitioner):
     whole domain, times the attribute's weight. If a half would break a model, the next
     widest attribute is tried. An attribute with a hierarchy is cut between the children of
     the lowest label that covers the box; one without, if it holds numbers or dates,
-    between any two values, and is published as the interval of the values present. Rows
+    between any two values, and is published as the interval between its cuts. Rows
     that miss such a value are cut off first: only `*` covers them together with others.
 
     Promises: every class keeps the models. Does not promise the least possible loss.
@@ -47,19 +47,25 @@ class Mondrian(Partitioner):
         relaxed: Whether rows with the same value may go to both halves where no cut between
             values is possible; which of them is drawn at random. Else (strict) all cuts are
             between values.
+        exact_bounds: Whether an interval goes from the smallest to the largest value of its
+            class, as in the paper. These are values of single people. Else it reaches from cut
+            to cut, each at the roundest number between the values it separates, and at the
+            ends to a round number beyond all values.
 
     Example:
         >>> Mondrian(relaxed=True).params()
-        {'relaxed': True}
+        {'relaxed': True, 'exact_bounds': False}
     """
 
     name: ClassVar[str] = "mondrian"
 
     relaxed: bool = False
+    exact_bounds: bool = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.relaxed, bool):
-            raise ParameterError("relaxed", self.relaxed, "true or false")
+        for name in ("relaxed", "exact_bounds"):
+            if not isinstance(getattr(self, name), bool):
+                raise ParameterError(name, getattr(self, name), "true or false")
 
     def intervals(self, problem: Problem) -> tuple[bool, ...]:
         return tuple(
@@ -81,23 +87,57 @@ class Mondrian(Partitioner):
         ]
         start = starting_groups(problem)
         boxes = Boxes.of(start.item, start.rows, start.group, len(start))
+        between = np.full((boxes.n, len(lines), 2), -1, dtype=np.int64)
         done: list[tuple[IntArray, IntArray, IntArray]] = []
+        cuts = [between[:0]]
         classes = settled = 0
         while boxes.n:
             big = boxes.sizes >= 2 * problem.judge.least
             cut = cut_boxes(problem, lines, boxes, big, rng=rng if self.relaxed else None)
             item, rows, box = boxes.portions(~cut.done)
             done.append((item, rows, box + classes))
+            cuts.append(between[~cut.done])
             classes += boxes.n - int(np.count_nonzero(cut.done))
             settled += int(rows.sum())
             if progress is not None:
                 progress(settled, problem.total)
+            between = _between_cuts(problem, cut, lines, between)
             boxes = cut.halves()
-        return Partition.gather(done)
+        found = Partition.gather(done)
+        return found if self.exact_bounds else replace(found, cuts=np.concatenate(cuts))
 
     @classmethod
     def example(cls) -> Self:
         return cls()
+
+
+def _between_cuts(
+    problem: Problem, cut: "Cut", lines: Sequence["Line"], before: IntArray
+) -> IntArray:
+    """Return the cuts that the halves of boxes lie between, as a partition states them."""
+    boxes = cut.boxes
+    lower, upper = before[cut.done].copy(), before[cut.done].copy()
+    number = np.cumsum(cut.done) - 1
+    for attribute, line in enumerate(lines):
+        if not isinstance(line, Interval):
+            continue
+        here = cut.done & (cut.attribute == attribute)
+        at = np.flatnonzero(here[boxes.box])
+        if not len(at):
+            continue
+        n = len(problem.attributes[attribute].ladder.values)
+        raw, box = line.raw[boxes.item[at]].astype(np.int64), boxes.box[at]
+        above = cut.above[at]
+        last, first = np.full(boxes.n, -1, dtype=np.int64), np.full(boxes.n, n, dtype=np.int64)
+        below = boxes.rows[at] > above
+        np.maximum.at(last, box[below], raw[below])
+        np.minimum.at(first, box[above > 0], raw[above > 0])
+        # Where missing values were cut off, no value was cut from another.
+        known = np.flatnonzero(here & (first != line.missing))
+        key = last[known] * n + first[known]
+        lower[number[known], attribute, 1] = key
+        upper[number[known], attribute, 0] = key
+    return np.concatenate([lower, upper])
 
 
 # Attributes are laid out in a line, so that boxes of rows can be measured and cut along them.
@@ -310,14 +350,16 @@ def cut_boxes(
             for attribute, view in enumerate(views):
                 chosen = wide & (widest == attribute)
                 if chosen.any():
-                    _try_cut(problem, view, chosen, cut, split)
+                    cut.attribute[_try_cut(problem, view, chosen, cut, split)] = attribute
             left[widest, every] = 0
             left[:, cut.done] = 0
     return cut
 
 
-def _try_cut(problem: Problem, view: View, chosen: BoolArray, cut: "Cut", split: Halving) -> None:
-    """Cut the chosen boxes where both halves keep the models."""
+def _try_cut(
+    problem: Problem, view: View, chosen: BoolArray, cut: "Cut", split: Halving
+) -> IntArray:
+    """Cut the chosen boxes where both halves keep the models, and return those boxes."""
     boxes = cut.boxes
     at = np.flatnonzero(chosen[boxes.box])
     number = np.cumsum(chosen) - 1
@@ -334,9 +376,11 @@ def _try_cut(problem: Problem, view: View, chosen: BoolArray, cut: "Cut", split:
         2 * n,
     )
     both = good[:n] & good[n:]
-    cut.done[np.flatnonzero(chosen)[both]] = True
+    done = np.flatnonzero(chosen)[both]
+    cut.done[done] = True
     keep = both[box]
     cut.above[at[keep]] = above[keep]
+    return done
 
 
 class Cut:
@@ -345,6 +389,9 @@ class Cut:
     def __init__(self, boxes: Boxes) -> None:
         self.boxes = boxes
         self.done = np.zeros(boxes.n, dtype=bool)
+        self.attribute = np.full(boxes.n, -1, dtype=np.int64)
+        """What each box is cut on."""
+
         self.above = np.zeros(len(boxes.item), dtype=np.int64)
 
     def halves(self) -> Boxes:

@@ -596,7 +596,8 @@ def decide_locally(
     )
     problem = make_problem(policy, ready)
     partition = partitioner.run(problem, progress, rng=rng)
-    labelled = label_partition(problem, partition, partitioner.intervals(problem))
+    exact = partitioner.exact_bounds
+    labelled = label_partition(problem, partition, partitioner.intervals(problem), exact=exact)
     method = {"name": partitioner.name, **partitioner.params()}
     return local_decision(policy, labelled, counts, ready, method)
 
@@ -724,7 +725,8 @@ def decide_refined(
     from sfumato.partition.bottomup import refine
 
     progress("refine", 0, None)
-    labelled = label_partition(problem, refine(problem, partition), intervals)
+    exact = partitioner is None or partitioner.exact_bounds
+    labelled = label_partition(problem, refine(problem, partition), intervals, exact=exact)
     method["refined"] = [
         {"column": model.column, "alpha": model.alpha}
         for model in refined.models

@@ -134,12 +134,13 @@ def solve(
 ) -> LabelledPartition:
     """Divide and label a fragment; where a method suppresses too much, leave it in one piece."""
     intervals = partitioner.intervals(problem)
-    found = label_partition(problem, partitioner.run(problem, rng=rng), intervals)
+    exact = partitioner.exact_bounds
+    found = label_partition(problem, partitioner.run(problem, rng=rng), intervals, exact=exact)
     if found.suppressed <= problem.limit:
         return found
     n = len(problem.counts)
     whole = Partition.of(np.arange(n), problem.rows, np.zeros(n))
-    found = label_partition(problem, whole, intervals)
+    found = label_partition(problem, whole, intervals, exact=exact)
     if found.suppressed > problem.limit:
         raise InfeasibleError("a fragment breaks the models even if all of it is one class")
     return found
