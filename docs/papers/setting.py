@@ -26,8 +26,8 @@ MODELS = {
 LOCAL: dict[str, Partitioner] = {
     "top-down, rows": TopDown(),
     "top-down, loss": TopDown(best="loss"),
-    "mondrian, strict": Mondrian(),
-    "mondrian, relaxed": Mondrian(relaxed=True),
+    "mondrian, strict": Mondrian(exact_bounds=True),
+    "mondrian, relaxed": Mondrian(relaxed=True, exact_bounds=True),
     "bottom-up": BottomUp(),
 }
 """The local methods, by the names they have in results."""

@@ -1,9 +1,11 @@
 """Mondrian against the recursion as it is described, row by row."""
 
 from collections import Counter
+from dataclasses import replace
 from datetime import date
 from itertools import combinations
 
+import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -130,9 +132,90 @@ def test_a_column_of_dates_is_a_line_too():
     assert partition.classes.tolist() == [0, 0, 1, 1]
     (labels,) = labels_of(problem, partition, Mondrian().intervals(problem))
     assert labels.names == ("2000-01-01 to 2000-01-02", "2000-01-03 to 2009-01-01")
+    (labels,) = labels_of(problem, partition, Mondrian().intervals(problem), exact=False)
+    assert labels.names == ("2000-01-01 to 2000-01-02", "2000-01-03 to 2009-12-31")
 
 
 @pytest.mark.parametrize("relaxed", [False, True])
 def test_rows_that_are_all_alike_are_one_class(relaxed):
     problem = problem_of([(5, 5)] * 9, 2)
     assert Mondrian(relaxed=relaxed).run(problem).n == 1
+
+
+# Intervals that end at cuts.
+
+
+def ends(label):
+    """Read an interval of whole or other numbers: what it covers, the upper end left out."""
+    if isinstance(label, int | float):
+        return label, label + 1
+    if label.startswith("["):
+        left, right = label[1:-1].split(", ")
+        return float(left), float(right)
+    if " to " in label:
+        left, right = label.split(" to ")
+        return int(left), int(right) + 1
+    if "-" in label[1:]:
+        left, right = label.split("-")
+        return int(left), int(right) + 1
+    return int(label), int(label) + 1
+
+
+def labelled(problem, method):
+    partition = method.run(problem, rng=np.random.default_rng(1))
+    labels = labels_of(problem, partition, method.intervals(problem), exact=method.exact_bounds)
+    for of in range(partition.n):
+        items = partition.item[partition.classes == of]
+        rows = [
+            tuple(c.values[i] for c, i in zip(problem.counts.columns, codes, strict=True))
+            for codes in problem.counts.codes[:, items].T
+        ]
+        yield rows, [one.names[one.of_class[of]] for one in labels]
+
+
+@settings(max_examples=200)
+@given(rows=TABLES, k=st.integers(2, 5), relaxed=st.booleans(), scale=st.sampled_from([1, 0.5]))
+def test_intervals_cover_their_rows_and_strict_ones_share_no_point(rows, k, relaxed, scale):
+    rows = [tuple(value if scale == 1 else value * scale for value in row) for row in rows]
+    assume(all(len(set(column)) > 1 for column in zip(*rows, strict=True)))
+    boxes = []
+    for members, labels in labelled(problem_of(rows, k), Mondrian(relaxed=relaxed)):
+        box = [ends(label) for label in labels]
+        for row in members:
+            assert all(low <= value < high for value, (low, high) in zip(row, box, strict=True))
+        boxes.append(box)
+    if not relaxed:
+        for one, other in combinations(boxes, 2):
+            assert any(a[1] <= b[0] or b[1] <= a[0] for a, b in zip(one, other, strict=True))
+
+
+def test_ends_are_round_numbers_beyond_all_values_and_between_those_that_were_cut():
+    ages = [23, 24, 27, 38, 41, 47, 52, 58, 61, 66, 71, 77]
+    problem = problem_of([(age,) for age in ages], 3)
+    found = sorted(labels[0] for _, labels in labelled(problem, Mondrian()))
+    assert found == ["20-29", "30-49", "50-64", "65-79"]
+    exact = sorted(labels[0] for _, labels in labelled(problem, Mondrian(exact_bounds=True)))
+    assert exact == ["23-27", "38-47", "52-61", "66-77"]
+
+
+def test_the_oldest_person_does_not_show():
+    """The largest value may be anybody's: within a stretch the labels are the same."""
+    told = set()
+    for oldest in (85, 86, 88, 89):
+        ages = [20, 22, 30, 31, 40, 44, 50, 55, 60, 66, 70, oldest]
+        problem = problem_of([(age,) for age in ages], 3)
+        told.add(tuple(sorted(labels[0] for _, labels in labelled(problem, Mondrian()))))
+    assert len(told) == 1
+
+
+def test_numbers_that_stay_alone_are_published_as_they_are():
+    problem = problem_of([(0,)] * 4 + [(1,)] * 4, 3)
+    assert sorted(labels[0] for _, labels in labelled(problem, Mondrian())) == [0, 1]
+
+
+def test_refined_classes_end_at_round_numbers_too():
+    ages = [21, 23, 37, 38, 52, 59, 71, 78]
+    problem = problem_of([(age,) for age in ages], 2)
+    partition = replace(Mondrian().run(problem), cuts=None)
+    (labels,) = labels_of(problem, partition, (True,), exact=False)
+    assert all(int(name.split("-")[0]) % 5 == 0 for name in labels.names)
