@@ -33,11 +33,11 @@ _FEWEST = 10
 _ACCEPTED = 30
 """So few of them must lead to the release for their mean to be used."""
 
-_EACH = 60
+_EACH = 24
 """The candidates that differ in one part, if that is all they do."""
 
 _REPEATS = 5
-"""How often a method that draws is run on each candidate."""
+"""How often a method that draws is run on each candidate, if all are run."""
 
 _CONFIDENCE = 0.95
 
@@ -83,14 +83,15 @@ class Minimality(Attack):
     candidate deals the published values out to the people whose quasi-identifiers fit the class,
     and draws those of suppressed people from the whole table. All candidates are equally
     likely; those from which the tool makes exactly this release stay. What is believed of people
-    is how often they have a value in these. A method that draws among equal rows is run
-    several times on each candidate, which then counts as often as the release came out.
+    is how often they have a value in these. A method that draws among equal rows makes this
+    release of a candidate only sometimes, and the candidate stays as often.
 
     Finds: of people with the same quasi-identifiers, the value that harms most and that is likelier
     than the class by itself says. Where `runs` are enough for all candidates it is exact.
     Else candidates are sampled: of the whole table, if enough of them lead to the release;
-    otherwise of one set of classes after the other, while the other classes are as they are. What
-    was sampled is judged by the lower end of its interval at 95 %.
+    otherwise of one class after the other, those in which one value is common first, while the
+    other classes are as they are. What was sampled is judged by the lower end of its interval at
+    95 %, and the note says how many classes were looked at.
     Does not find: what a tool with another policy or seed tells; columns that no model looks at,
     because the release is the same whatever they hold. A decoupled release is not tried, nor a
     table so large that fewer than ten candidates could be run.
@@ -100,8 +101,7 @@ class Minimality(Attack):
 
     Args:
         column: The sensitive column.
-        runs: How often the tool is run at most on candidates of the whole table, and again as
-            often on those of single classes, if too few of the former lead to the release.
+        runs: How often the tool is run at most.
         seed: Where sampled candidates come from.
 
     Example:
@@ -220,9 +220,11 @@ class Minimality(Attack):
         most = _most_runs(worlds.maker, self.runs)
         rng = np.random.default_rng(self.seed)
         if worlds.number is not None and worlds.number <= most:
-            return _try_all(worlds, rng)
+            return _try_all(worlds, most, rng)
         found = _try_sample(worlds, most, rng)
-        return found if found.accepted >= _ACCEPTED else _try_parts(worlds, most, rng)
+        if found.accepted >= _ACCEPTED:
+            return found
+        return _try_parts(worlds, max(most - found.runs, _FEWEST), rng)
 
     @classmethod
     def example(cls) -> Self:
@@ -231,8 +233,7 @@ class Minimality(Attack):
 
 def _most_runs(maker: ReleaseMaker, runs: int) -> int:
     """Return how many candidates can be run in reasonable time."""
-    repeats = _REPEATS if maker.draws else 1
-    most = min(runs, _WORK // max(len(maker.table), 1)) // repeats
+    most = min(runs, _WORK // max(len(maker.table), 1))
     cells = len(maker.table.project(maker.quasi_identifiers)) * len(
         maker.table.project(maker.sensitive)
     )
@@ -283,7 +284,7 @@ class Part:
         if self.fixed:
             return 1
         ways = 0
-        for _ in self.dealings():
+        for _ in _tables(self.people.tolist(), self.rows.tolist()):
             ways += 1
             if ways > _MOST_WAYS:
                 return None
@@ -299,7 +300,7 @@ class Part:
             yield np.array(table, dtype=np.int64).reshape(len(self.people), -1), float(ways)
 
 
-_MOST_WAYS = 1 << 14
+_MOST_WAYS = 1 << 10
 """Ways to deal out the values of one part are counted up to here."""
 
 
@@ -407,10 +408,11 @@ class Worlds:
         np.add.at(world, (np.repeat(part.kinds, part.people), rng.permutation(values)), 1)
         return world
 
-    def weight(self, world: IntArray, rng: np.random.Generator) -> float:
-        """Return how often the tool makes this release of a candidate: 0 to 1."""
-        repeats = _REPEATS if self.maker.draws else 1
-        return sum(self.leads_here(world, rng) for _ in range(repeats)) / repeats
+    def count_hits(self, world: IntArray, rng: np.random.Generator, runs: int) -> int:
+        """Return how many runs of the tool on a candidate make this release."""
+        if not self.maker.draws:
+            return runs * self.leads_here(world, rng)
+        return sum(self.leads_here(world, rng) for _ in range(runs))
 
     def leads_here(self, world: IntArray, rng: np.random.Generator) -> bool:
         """Return whether the tool makes exactly this release of a candidate."""
@@ -580,7 +582,9 @@ class TriedCandidates:
     looked_at: BoolArray
     """Per kind, whether enough candidates were run."""
 
-    accepted: float
+    accepted: int
+    """The number of candidates that lead to the release."""
+
     runs: int
     note: str
 
@@ -590,77 +594,82 @@ class TriedCandidates:
         return not np.isinf(self.weight[self.looked_at]).all()
 
 
-def _try_all(worlds: Worlds, rng: np.random.Generator) -> TriedCandidates:
-    """Run the tool on every candidate."""
-    total, hits, led = np.zeros(worlds.truth.shape), 0.0, 0
-    runs = 0
+def _try_all(worlds: Worlds, most: int, rng: np.random.Generator) -> TriedCandidates:
+    """Run the tool on every candidate, several times if it draws."""
+    total, hits, led, runs = np.zeros(worlds.truth.shape), 0.0, 0, 0
+    seen = 0
+    repeats = max(min(most // max(worlds.number or 1, 1), _REPEATS), 1) if worlds.maker.draws else 1
     for dealt in product(*(list(part.dealings()) for part in worlds.parts)):
         world = np.zeros_like(worlds.truth)
         ways = 1.0
         for part, (table, number) in zip(worlds.parts, dealt, strict=True):
             world[np.ix_(part.kinds, part.values)] = table
             ways *= number
-        weight = worlds.weight(world, rng)
-        runs += 1
-        led += weight > 0
-        hits += ways * weight
-        total += ways * weight * world
+        found = worlds.count_hits(world, rng, repeats)
+        runs, led, seen = runs + 1, led + (found > 0), seen + found
+        hits += ways * found
+        total += ways * found * world
     people = np.maximum(worlds.kinds.rows, 1)[:, None]
-    every = np.full(len(people), np.inf)
+    # A tool that draws is known by how often it was seen to lead here, not exactly.
+    size = np.full(len(people), float(seen) if worlds.maker.draws else np.inf)
     note = f"all {runs} candidates run, of which {led} lead to this release"
     shares = total / max(hits, 1e-300) / people
-    return TriedCandidates(shares, every, np.full(len(people), hits > 0), hits, runs, note)
+    return TriedCandidates(shares, size, np.full(len(people), hits > 0), led, runs, note)
 
 
 def _try_sample(worlds: Worlds, runs: int, rng: np.random.Generator) -> TriedCandidates:
-    """Run the tool on candidates of the whole table."""
-    total, squares, hits, led = np.zeros(worlds.truth.shape), 0.0, 0.0, 0
+    """Run the tool on candidates of the whole table.
+
+    Once on each: a candidate that leads here every other time stays every other time.
+    """
+    total, led = np.zeros(worlds.truth.shape), 0
     for done in range(1, runs + 1):
         world = worlds.draw(rng)
-        weight = worlds.weight(world, rng)
-        total += weight * world
-        hits, squares, led = hits + weight, squares + weight**2, led + (weight > 0)
+        if worlds.leads_here(world, rng):
+            total += world
+            led += 1
         # Where hardly any of the first lead here, too few of the rest will.
         if done >= _FEWEST and led * 20 < done:
             break
     people = np.maximum(worlds.kinds.rows, 1)[:, None]
-    number = hits**2 / max(squares, 1e-300)
     note = f"sampled: {done} candidates run, of which {led} lead to this release"
-    shares = total / max(hits, 1e-300) / people
-    size = np.full(len(people), number)
-    return TriedCandidates(shares, size, np.full(len(people), hits > 0), number, done, note)
+    size = np.full(len(people), float(led))
+    shares = total / max(led, 1) / people
+    return TriedCandidates(shares, size, np.full(len(people), led > 0), led, done, note)
 
 
 def _try_parts(worlds: Worlds, runs: int, rng: np.random.Generator) -> TriedCandidates:
-    """Run the tool on candidates that differ from the truth in one part at a time."""
-    kinds = len(worlds.kinds)
+    """Run the tool on candidates that differ from the truth in one part at a time.
+
+    Parts in which one value is common come first: there the least is needed for a belief.
+    """
+    kinds, draws = len(worlds.kinds), worlds.maker.draws
     shares = np.zeros(worlds.truth.shape)
     size, looked_at = np.zeros(kinds), np.zeros(kinds, dtype=np.bool_)
     loose = [part for part in worlds.parts if not part.fixed]
-    order = rng.permutation(len(loose)).tolist()
+    loose.sort(key=lambda part: (-part.rows.max(initial=0) / max(part.total, 1), part.total))
     done = led = tried = 0
-    for number in order:
-        part = loose[number]
+    for part in loose:
         every = not part.missing and part.number is not None and part.number <= _EACH
         each = part.number or 0 if every else _EACH
         if done + each > runs and tried:
             break
-        total, hits, squares = np.zeros((len(part.kinds), len(worlds.values))), 0.0, 0.0
+        total, hits, seen = np.zeros((len(part.kinds), len(worlds.values))), 0.0, 0
         for world, ways in _candidates(worlds, part, each, rng, every=every):
-            weight = ways * worlds.weight(world, rng)
-            total += weight * world[part.kinds]
-            hits, squares, led = hits + weight, squares + weight**2, led + (weight > 0)
             done += 1
-        tried += 1
-        if hits:
+            if worlds.leads_here(world, rng):
+                total += ways * world[part.kinds]
+                hits, seen = hits + ways, seen + 1
+        tried, led = tried + 1, led + seen
+        if seen:
             shares[part.kinds] = total / hits / np.maximum(part.people, 1)[:, None]
-            size[part.kinds] = np.inf if every else hits**2 / squares
+            size[part.kinds] = np.inf if every and not draws else seen
             looked_at[part.kinds] = True
     note = (
         f"sampled: {done} candidates run that differ from the table in one class at a time, of "
         f"which {led} lead to this release; {tried} of {len(loose)} classes were looked at"
     )
-    return TriedCandidates(shares, size, looked_at, float(led), done, note)
+    return TriedCandidates(shares, size, looked_at, led, done, note)
 
 
 def _candidates(
