@@ -17,7 +17,8 @@ class KMap(PrivacyModel):
     Promises: an adversary who links a row to the population finds `k` or more people it could be.
     Does not promise: anything against someone who knows that a person is in the table
     (`KAnonymity` does), or about sensitive values. The population given must be the
-    one the adversary has.
+    one the adversary has. Where missing quasi-identifiers match any value it cannot be said which
+    class a person of the population is in, and the model is refused.
 
     Reference: "Protecting Privacy Using k-Anonymity", 2008, doi:10.1197/jamia.M2716
 
