@@ -195,13 +195,15 @@ def told_first(found: Sequence[ColumnFinding]) -> tuple[str, ...]:
     names = [each for each in found if each.kind in first]
     names.sort(key=lambda each: each.accepted)
     single = [each for each in found if each.kind == "singles out"]
-    worst: dict[tuple[int, bool], ColumnFinding] = {}
-    for each in sorted(single, key=lambda one: -(one.people or 0)):
-        worst.setdefault((len(each.columns), each.accepted), each)
+    worst: dict[tuple[bool, bool], ColumnFinding] = {}
+    for each in sorted(single, key=lambda one: (-(one.people or 0), len(one.columns))):
+        worst.setdefault((len(each.columns) > 1, each.accepted), each)
     texts = []
-    for (size, accepted), each in worst.items():
-        others = sum(len(one.columns) == size and one.accepted == accepted for one in single) - 1
-        more = f" ({others} more columns single people out)" if size == 1 and others else ""
+    for (several, accepted), each in worst.items():
+        alike = [one for one in single if len(one.columns) == 1 and one.accepted == accepted]
+        others = 0 if several else len(alike) - 1
+        what = f"{others} more columns single" if others > 1 else "one more column singles"
+        more = f" ({what} people out)" if others else ""
         texts.append(_with_advice(f"{each}{more}", each))
     rest = [each for each in found if each.kind not in (*first, "singles out")]
     return (
