@@ -14,7 +14,9 @@ from benchmarks.bench import Bench
 from benchmarks.measure import Timing, child, cpu
 from benchmarks.results import Figure
 from benchmarks.workloads import FEW, MILLION, adult_policy
+from sfumato.attacks.pairing import Pairing, learn_dependence
 from sfumato.counts import Column, FrequencySet
+from sfumato.counts import group as count_tuples
 from sfumato.decouplings import Anatomy, Slicing
 from sfumato.leaks.facts import find_facts
 from sfumato.partition import TopDown
@@ -42,6 +44,9 @@ _MEMORY = 1000.0
 _GROWTH = 1.3
 """The exponent of the rows."""
 
+_LEARN = 8.0
+"""CPU seconds to learn what joins the tables of a million rows, and to judge all people."""
+
 _MANY_COLUMNS = ((1629, 7, 60, 1.5), (MILLION, 10, 30, 5.0), (MILLION, 10, 3, 3.0))
 """Rows, quasi-identifiers, sensitive columns, and the CPU seconds that facts may take."""
 
@@ -49,6 +54,7 @@ _MANY_COLUMNS = ((1629, 7, 60, 1.5), (MILLION, 10, 30, 5.0), (MILLION, 10, 3, 3.
 def run(bench: Bench) -> Iterator[Figure]:
     yield from _adult(bench)
     yield from _facts(bench)
+    yield from _tables_that_teach(bench)
     largest = 4 * FEW if bench.quick else MILLION
     costs: dict[str, list[Cost]] = {}
     for rows in (largest // 16, largest // 4, largest):
@@ -84,6 +90,43 @@ def _facts(bench: Bench) -> Iterator[Figure]:
         found = find_facts(counts, *names)
         share = found.tried / max(found.tried + len(found.left), 1)
         yield Figure(f"{at}: sets of known columns reached", 100 * share, "%")
+
+
+def _tables_that_teach(bench: Bench) -> Iterator[Figure]:
+    """Measure how long it takes to learn what joins decoupled tables, and to judge all people."""
+    largest = 4 * FEW if bench.quick else MILLION
+    for size, columns in ((5, 4), (100, 1)):
+        times = []
+        for rows in (largest // 16, largest):
+            timing = cpu(partial(learn, groups_that_teach(rows, size, columns)), repeats=bench.few)
+            at = f"{rows:,} rows in groups of {size}, {columns} known".replace(",", " ", 1)
+            target = _LEARN if rows == MILLION else None
+            yield Figure.of(f"{at}: definetti", timing, target=target)
+            times.append(timing)
+        at = f"groups of {size}, {columns} known: growth from 16 times fewer rows, definetti"
+        yield Figure(at, _exponent(*times), "as exponent", target=None if bench.quick else _GROWTH)
+
+
+def groups_that_teach(rows: int, size: int, columns: int) -> Pairing:
+    """Draw groups in which some columns follow from a value of fourteen for half of the people."""
+    rng = np.random.default_rng(1)
+    value, group = rng.integers(0, 14, rows), np.arange(rows) // size
+    known = [
+        np.where(rng.random(rows) < 0.5, (value * (at + 1) + at) % 9, rng.integers(0, 9, rows))
+        for at in range(columns)
+    ]
+    sizes = [rows // size + 1, 9, 9, 9, 9, 14]
+    one = count_tuples([group, *known], sizes[: columns + 1])
+    two = count_tuples([group, value], [sizes[0], sizes[-1]])
+    codes, people = [each[one.first] for each in known], np.bincount(one.of_item)
+    counted = np.bincount(two.of_item)
+    return Pairing.of(group[one.first], people, codes, group[two.first], counted, value[two.first])
+
+
+def learn(pairing: Pairing) -> None:
+    """Learn what joins the tables, and join every group."""
+    for _ in learn_dependence(pairing).join():
+        pass
 
 
 def many_columns(rows: int, quasi_identifiers: int, sensitive: int) -> FrequencySet:

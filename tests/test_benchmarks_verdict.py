@@ -8,6 +8,7 @@ import sfumato as sf
 from benchmarks import verdict
 from benchmarks.__main__ import main
 from benchmarks.workloads import Files
+from sfumato.attacks.pairing import learn_dependence
 from sfumato.harm import Level
 from sfumato.leaks.facts import find_facts
 
@@ -46,3 +47,9 @@ def test_the_many_columns_have_classes_and_nothing_to_find():
     assert 20 <= counts.group_by(counts.names[:4]).n <= 100
     found = find_facts(counts, counts.names[:4], counts.names[4:])
     assert all((told.levels < Level.VERY_HIGH).all() for told in found.told.values())
+
+
+def test_groups_that_teach_are_learned_from():
+    pairing = verdict.groups_that_teach(3000, 20, 3)
+    assert pairing.people.tolist() == [20.0] * 150
+    assert learn_dependence(pairing).found

@@ -140,3 +140,62 @@ def test_a_rule_that_differs_from_class_to_class_is_decoupled():
     assert [step.action for step in done.steps] == ["anonymize", "decouple"]
     assert done.steps[0].exposed == 4000
     assert done.steps[-1].exposed == 0
+
+
+# Decoupled tables that teach what joins them
+
+
+def prescribed(rows: int = 1500, noise: float = 0.0, groups: int | None = None) -> pa.Table:
+    """A drug tells the illness; age tells nothing, or which of some groups a person is in."""
+    rng = np.random.default_rng(8)
+    drug = rng.integers(0, 5, rows)
+    ill = np.where(rng.random(rows) < noise, rng.integers(0, 5, rows), drug)
+    age = rng.integers(20, 80, rows) if groups is None else np.arange(rows) % groups
+    return pa.table({"age": age, "drug": [f"d{x}" for x in drug], "ill": [f"i{x}" for x in ill]})
+
+
+def prescribed_policy(**age) -> sf.Policy:
+    columns = {"age": {"role": "quasi-identifier", **age}, "drug": "sensitive", "ill": "sensitive"}
+    return sf.Policy(columns=columns, models=[sf.models.KAnonymity(10)])
+
+
+def test_groups_are_made_alike_until_the_tables_teach_nothing(tmp_path):
+    ages = sf.hierarchy.Intervals(widths=[2, 10, 30])
+    done = sf.protect(prescribed(), prescribed_policy(hierarchy=ages), output=tmp_path / "out")
+    assert [step.action for step in done.steps][:2] == ["anonymize", "decouple"]
+    assert len(done.steps[1].succeeded) == 2
+    assert done.steps[1].exposed > 1000
+    assert "the tables taught" in done.steps[2].why
+    assert done.holds
+    assert done.steps[-1].exposed == 0
+    found = sf.verify(tmp_path / "out")
+    assert not any(each.people for each in found.attacks if each.attack == "definetti")
+    json.dumps(done.to_dict(), allow_nan=False)
+
+
+def test_what_no_groups_withstand_is_said():
+    """A column that may not be generalised leaves the groups as they are."""
+    table = prescribed(groups=60)
+    done = sf.protect(table, prescribed_policy(levels=[0, 0]))
+    assert not done.holds
+    assert done.steps[-1].exposed > 1000
+    assert any("definetti" in warning for warning in done.warnings)
+    assert any("cannot be made to teach less" in warning for warning in done.warnings)
+
+
+def test_a_column_is_left_out_if_nothing_else_helps():
+    table = prescribed(groups=60)
+    rng = np.random.default_rng(9)
+    table = table.append_column("pay", pa.array(rng.choice(["low", "high"], 1500)))
+    policy = prescribed_policy(levels=[0, 0])
+    policy = policy.replace(columns={**policy.columns, "pay": "sensitive"})
+    done = sf.protect(table, policy)
+    assert done.holds
+    assert done.steps[-1].why.endswith("is left out")
+    assert "sensitive_pay" in done.release.tables
+    assert {"sensitive_drug", "sensitive_ill"} - set(done.release.tables)
+
+
+def test_tables_that_teach_nothing_stay_as_they_are():
+    done = sf.protect(prescribed(400, noise=0.5), prescribed_policy(levels=[0, 1]), alpha=0.4)
+    assert [step.action for step in done.steps].count("decouple") <= 1

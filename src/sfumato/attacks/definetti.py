@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.attacks.base import Attack, Beliefs, Outcome
 from sfumato.attacks.pairing import (
@@ -296,6 +297,7 @@ def _pair(
     told = next(each for each in values.columns if each.name == column)
     sizes = [len(each.values) for each in values.columns if each.name != column]
     alike = group([values.codes_of(n) for n in beside], sizes, n=len(values.group)).of_item
+    people, values = _number_groups(people, learned, values)
     people = people.sort(np.argsort(people.group, kind="stable"))
     values = values.sort(np.lexsort((values.codes_of(column), alike, values.group)))
     alike = group([values.codes_of(n) for n in beside], sizes, n=len(values.group)).of_item
@@ -336,6 +338,31 @@ def _pair(
         _secrecy(target, told),
         pooled,
     )
+
+
+def _number_groups(
+    people: Entries, learned: Sequence[str], values: Entries
+) -> tuple[Entries, Entries]:
+    """Number groups by what is in them, so that their labels, which are random, decide nothing."""
+    n = int(people.group.max(initial=-1)) + 1
+    mixed = np.zeros(n, dtype=np.uint64)
+    sides = [(people, [people.codes_of(name) for name in learned]), (values, list(values.codes))]
+    for salt, (entries, codes) in enumerate(sides, start=1):
+        each = _mix(entries.people.astype(np.uint64) + np.uint64(salt << 40))
+        for column in codes:
+            each = _mix(each ^ column.astype(np.uint64))
+        np.add.at(mixed, entries.group, each)
+    number = np.empty(n, dtype=np.int64)
+    number[np.argsort(mixed, kind="stable")] = np.arange(n)
+    return people._replace(group=number[people.group]), values._replace(group=number[values.group])
+
+
+def _mix(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Scatter numbers over 64 bits, as splitmix64 does."""
+    mixed = numbers + np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
 
 
 def _number_values(column: Column, codes: CodeArray, people: IntArray) -> tuple[IntArray, bool]:

@@ -1,23 +1,28 @@
 """Protect: anonymise, detect, refine or decouple, detect again, in one call."""
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from sfumato.adversary.target import target_of
+from sfumato.attacks import DeFinetti, Outcome
 from sfumato.content import Content, Heading, Part, Share, Showable, Table
-from sfumato.errors import InfeasibleError, InputError, require_int
+from sfumato.errors import InfeasibleError, InputError, PolicyError, require_int
 from sfumato.harm import Level
 from sfumato.leaks import Findings
 from sfumato.leaks.findings import facts_table, rules_table
+from sfumato.models import TCloseness
 from sfumato.partition import Partitioner
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.recode.deciding import count_population, counted_columns, decide, with_findings
 from sfumato.recode.recoded import recode_counts
 from sfumato.releases.manifest import build_manifest
+from sfumato.releases.opening import open_release
 from sfumato.releases.people import require_people
 from sfumato.releases.places import Memory, Place, place_for
 from sfumato.releases.release import DecoupledRelease, Release, open_stored
@@ -25,6 +30,7 @@ from sfumato.tables import DatabaseTable, open_table
 from sfumato.tasks.anonymize import make_release, with_unprotected
 from sfumato.tasks.decouple import decouple
 from sfumato.tasks.detect import detect
+from sfumato.tasks.verify import accept, outcomes
 from sfumato.text import join_words
 from sfumato.typing import Progress, silent
 from sfumato.verifier import Verdict
@@ -37,7 +43,7 @@ class Attempts:
 
     Args:
         table: The opened table.
-        policy: What every attempt keeps.
+        policy: What the attempts keep, or more than that.
         seed: A secret number from which every attempt draws, so that equal ones are equal.
         report: Told how far each stage is.
     """
@@ -45,9 +51,7 @@ class Attempts:
     def __init__(self, table: DatabaseTable, policy: Policy, seed: int, report: Progress) -> None:
         self._table = table
         self._seed = seed
-        self._policy = policy
         self._report = report
-        self._roles = policy.check_against(table.columns)
         columns = tuple(dict.fromkeys([*counted_columns(policy), *policy.sensitive]))
         self._counts = table.count(
             columns, progress=lambda done, total: report("count", done, total)
@@ -56,17 +60,17 @@ class Attempts:
             raise InputError("the table has no rows: there is nobody to protect")
         self._population = count_population(policy, report)
 
-    def release(self, refine: Sequence[Findings] = ()) -> Release:
+    def release(self, policy: Policy, refine: Sequence[Findings] = ()) -> Release:
         """Decide as `sf.anonymize` would; what would be published can be counted, and no more."""
-        asked = with_findings(self._policy, refine) if refine else self._policy
+        asked = with_findings(policy, refine) if refine else policy
         decided = counted_columns(asked)
         counts = self._counts.project(decided)
+        every = self._counts.project(tuple(dict.fromkeys([*decided, *policy.sensitive])))
+        roles = policy.check_against(self._table.columns)
         rng = np.random.default_rng(self._seed)
-        decision = decide(
-            self._policy, asked, counts, self._population, rng=rng, report=self._report
-        )
-        published = recode_counts(self._counts, decision.recoding, decided, rng)
-        manifest = build_manifest(asked, self._roles, decision, reproducible=False)
+        decision = decide(policy, asked, counts, self._population, rng=rng, report=self._report)
+        published = recode_counts(every, decision.recoding, decided, rng)
+        manifest = build_manifest(asked, roles, decision, reproducible=False)
         # Suppressed rows are not among these counts, not even as stars.
         manifest = replace(manifest, rows=replace(manifest.rows, suppression="remove"))
         tried = self._table.simulate(published)
@@ -84,10 +88,19 @@ class Step:
     why: str
     """What led to it."""
 
+    attacks: tuple[Outcome, ...] = ()
+    """What decoupled tables teach of what joins them; empty if they are in one piece."""
+
     @property
     def exposed(self) -> int:
-        """The number of people whom a rule or a fact tells something about, to their harm."""
-        return self.findings.exposed
+        """The number of people whom a rule, a fact or an attack tells about, to their harm."""
+        return max([self.findings.exposed, *(each.people for each in self.succeeded)])
+
+    @property
+    def succeeded(self) -> tuple[Outcome, ...]:
+        """The attacks by which a person is harmed very highly, the worst first."""
+        found = [each for each in self.attacks if not each.holds]
+        return tuple(sorted(found, key=lambda each: -each.people))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold."""
@@ -98,6 +111,7 @@ class Step:
             "facts": len(self.findings.harmful_facts),
             "exposed": self.exposed,
             "level": str(self.findings.level),
+            "attacks": [outcome.to_dict() for outcome in self.attacks],
         }
 
 
@@ -118,7 +132,7 @@ class ProtectedRelease(Showable):
     @property
     def holds(self) -> bool:
         """Whether nothing that harms a person very highly is left, as far as was looked."""
-        return self.findings.level < Level.VERY_HIGH
+        return self.findings.level < Level.VERY_HIGH and not self.steps[-1].succeeded
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -131,6 +145,10 @@ class ProtectedRelease(Showable):
             f"(level {self.findings.level}): see the findings"
         )
         more = [text for text in (self.blocked, still if what else "") if text]
+        more += [
+            f"{each}: no groups were found whose tables do not teach it. Publish fewer columns"
+            for each in self.steps[-1].succeeded[:1]
+        ]
         return (*self.release.warnings, *more)
 
     def to_dict(self) -> dict[str, Any]:
@@ -180,8 +198,9 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
 
     Where quasi-identifiers tell a sensitive value with more than `alpha`, those classes are
     generalised further, in several rounds if need be. Where sensitive columns tell about each
-    other, by a learned rule or by a fact about a few people, the table is decoupled. After each
-    step it is looked at again.
+    other, by a learned rule or by a fact about a few people, the table is decoupled. If the tables
+    then teach what joins them (`attacks.DeFinetti`), groups are made more alike, and after that
+    columns are left out, until they do not. After each step it is looked at again.
 
     Promises: what `anonymize` and `decouple` promise of the release that comes out, and that
     what is still found is told. Does not promise that nothing leaks in the end.
@@ -235,37 +254,159 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     def look(release: Release | DecoupledRelease) -> Findings:
         return detect(release, alpha=alpha, support=support, progress=progress)
 
-    def publish(place: Place) -> Release:
+    def publish(place: Place, asked: Policy) -> Release:
         rng = np.random.default_rng(seed)
         opened = open_table(data)
-        return make_release(
-            opened, policy, place, refine=refine, rng=rng, report=progress or silent
-        )
+        return make_release(opened, asked, place, refine=refine, rng=rng, report=progress or silent)
 
-    def attempt() -> Release:
-        return publish(Memory()) if attempts is None else attempts.release(refine)
+    def attempt(asked: Policy) -> Release:
+        return publish(Memory(), asked) if attempts is None else attempts.release(asked, refine)
 
     refine: list[Findings] = []
-    release = attempt()
+    release = attempt(policy)
     steps = [Step("anonymize", look(release), "as the policy says")]
-    blocked = ""
+    release, blocked = _generalise(release, lambda: attempt(policy), look, steps, refine, rounds)
+    apart = steps[-1].findings.advice().decouple
+    if decouple_with is None or not apart:
+        if output is not None:
+            release = publish(place, policy)
+        return ProtectedRelease(with_unprotected(release, repeated), tuple(steps), blocked)
+
+    def take_apart(release: Release, **where: Any) -> DecoupledRelease:  # noqa: ANN401 - options
+        return decouple(release, decouple_with, progress=progress, **where)
+
+    why = f"{', '.join(apart)} told about each other"
+    found = _find_groups(
+        _defences(policy, why, steps),
+        lambda asked: release if asked is policy else attempt(asked),
+        take_apart,
+        look,
+        steps,
+    )
+    decoupled = found.decoupled
+    if output is not None:
+        decoupled = take_apart(found.release, output=output, format=format, force=force)
+    return ProtectedRelease(decoupled, tuple(steps), blocked or found.blocked)
+
+
+def _generalise(
+    release: Release,
+    attempt: Callable[[], Release],
+    look: Callable[[Release], Findings],
+    steps: list[Step],
+    refine: list[Findings],
+    rounds: int,
+) -> tuple[Release, str]:
+    """Generalise where quasi-identifiers tell too much; return why that failed, if it did.
+
+    Args:
+        release: The release as the policy says.
+        attempt: Makes it again, by what is to be refined.
+        look: Looks for what leaks.
+        steps: What was done; each round is added.
+        refine: What is to be refined; each round adds to it.
+        rounds: The most rounds.
+    """
     while steps[-1].findings.advice().generalise and len(refine) < rounds:
         columns = ", ".join(steps[-1].findings.advice().generalise)
         refine.append(steps[-1].findings)
         try:
             release = attempt()
         except InfeasibleError as error:
-            blocked = f"{columns} cannot be hidden by generalising: {error}"
             refine.pop()
-            break
+            return release, f"{columns} cannot be hidden by generalising: {error}"
         steps.append(Step("refine", look(release), f"quasi-identifiers told {columns}"))
-    apart = steps[-1].findings.advice().decouple
-    if decouple_with is None or not apart:
-        if output is not None:
-            release = publish(place)
-        return ProtectedRelease(with_unprotected(release, repeated), tuple(steps), blocked)
-    decoupled = decouple(
-        release, decouple_with, output=output, format=format, force=force, progress=progress
-    )
-    steps.append(Step("decouple", look(decoupled), f"{', '.join(apart)} told about each other"))
-    return ProtectedRelease(decoupled, tuple(steps), blocked)
+    return release, ""
+
+
+class _Choice(NamedTuple):
+    """The release whose tables teach least once they are apart."""
+
+    release: Release
+    decoupled: DecoupledRelease
+    blocked: str
+    """Why groups could not be made to teach less, if they could not."""
+
+
+def _find_groups(
+    defences: Iterable[tuple[Policy, str]],
+    attempt: Callable[[Policy], Release],
+    take_apart: Callable[[Release], DecoupledRelease],
+    look: Callable[[DecoupledRelease], Findings],
+    steps: list[Step],
+) -> _Choice:
+    """Decouple by one policy after another, until the tables teach nothing of what joins them.
+
+    Args:
+        defences: The policies, each with the reason for it; the first is possible.
+        attempt: Makes a release by a policy.
+        take_apart: Decouples it.
+        look: Looks for what leaks.
+        steps: What was done; each try is added.
+    """
+    best, least, last, blocked = None, 0, 0, ""
+    for asked, reason in defences:
+        try:
+            release = attempt(asked)
+            made = take_apart(release)
+        except (InfeasibleError, PolicyError) as error:
+            if best is None:
+                raise
+            blocked = f"groups cannot be made to teach less: {error}"
+            continue
+        steps.append(Step("decouple", look(made), reason, _attack_tables(made, asked)))
+        taught = sum(each.people for each in steps[-1].succeeded)
+        if best is None or taught < least:
+            best, least, last = (release, made), taught, len(steps) - 1
+        if not taught:
+            break
+    assert best is not None  # noqa: S101 - the policy itself is always tried
+    if last < len(steps) - 1:
+        # The last word is that on the release that is published.
+        steps.append(replace(steps[last], why="no other groups taught less"))
+    return _Choice(*best, blocked if least else "")
+
+
+_CLOSENESS = (0.1, 0.03)
+"""How far groups may be from the whole table, if their tables teach what joins them."""
+
+
+def _defences(policy: Policy, why: str, steps: Sequence[Step]) -> Iterator[tuple[Policy, str]]:
+    """Yield policies whose groups may teach less, each with the reason; first the policy itself.
+
+    Groups that are all like the whole table teach nothing, and neither does a column that is not
+    there. `steps` grows while it is asked for more.
+    """
+    yield policy, why
+    for t in _CLOSENESS:
+        columns = list(dict.fromkeys(column for o in steps[-1].succeeded for column in o.columns))
+        if not columns:
+            return
+        close = [TCloseness(column, t=t) for column in policy.sensitive]
+        why = f"the tables taught {join_words(columns)}; groups at most {t} from the whole table"
+        yield policy.replace(models=(*policy.models, *close)), why
+    first = steps[-1]
+    left = policy
+    while first.succeeded and len(left.sensitive) > 2:
+        worst = Counter[str]()
+        for outcome in first.succeeded:
+            known = str(outcome.settings.get("known", outcome.column))
+            worst.update(dict.fromkeys((*outcome.columns, known), outcome.people))
+        column = max(left.sensitive, key=lambda name: worst[name])
+        left = _without(left, column)
+        yield left, f"the tables taught what joins them; {column} is left out"
+        first = steps[-1]
+
+
+def _without(policy: Policy, column: str) -> Policy:
+    """Return the same policy for a table without a column."""
+    models = [model for model in policy.models if getattr(model, "column", None) != column]
+    columns = {**policy.columns, column: "dropped"}
+    return policy.replace(columns=columns, models=models)
+
+
+def _attack_tables(release: DecoupledRelease, policy: Policy) -> tuple[Outcome, ...]:
+    """Return what the tables of a decoupled release teach of what joins them."""
+    rule = policy.verdict.rule(policy.risk_levels)
+    found = outcomes(target_of(open_release(release, policy)), [DeFinetti.name], rule)
+    return tuple(accept(each, policy.accept) for each in found if each.tried)
