@@ -122,10 +122,8 @@ def test_words_of_a_tree_overlap_as_it_says():
     assert (len(found.pairs), found.legible) == (1, False)
 
 
-def test_missing_labels_are_a_value_unless_they_match_any():
-    assert pairs(["a", None], ["a", "b", None]) == {(0, 0), (1, 2)}
-    every = {(0, 0), (0, 2), (1, 0), (1, 1), (1, 2)}
-    assert pairs(["a", None], ["a", "b", None], matches_any=True) == every
+def test_what_is_missing_is_missing_in_both_releases():
+    assert pairs(["a", None], ["a", "b", None, "*"], apart=True) == {(0, 0), (0, 3), (1, 2), (1, 3)}
 
 
 CODES = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=8)

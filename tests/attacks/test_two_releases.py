@@ -232,6 +232,14 @@ def test_words_that_nothing_explains_are_not_compared():
     assert (found.tried, found.people) == (True, 0)
 
 
+def test_missing_labels_that_match_any_are_the_same_peoples_in_both():
+    rows = table([("30", "a"), ("30", "b"), ("31", "c"), (None, "a"), (None, "c")], ("age", "ill"))
+    columns = {"age": "quasi-identifier", "ill": "sensitive"}
+    policy = sf.Policy(columns=columns, models=[sf.models.KAnonymity(2)], missing="matches-any")
+    outcome = sf.verify(rows, policy, earlier=rows).attack("composition")
+    assert (outcome.tried, outcome.people, outcome.high) == (True, 0, 0)
+
+
 def test_others_people_are_not_compared():
     other = table([("2*", "*", "z")] * 6)
     outcome = sf.verify(table(AGE_ROWS), earlier=other, **ROLES).attack("composition")

@@ -368,14 +368,11 @@ def _open_earlier(what: object, release: Published) -> Published:
 def _readings(release: Published, original: object) -> dict[str, Reading]:
     """Find out what the labels of quasi-identifiers stand for, as far as anything says so."""
     names, policy = release.quasi_identifiers, release.policy
-    matches_any = release.missing == Missing.MATCHES_ANY.value
-    found = {name: Reading(matches_any=matches_any) for name in names}
+    found = {name: Reading() for name in names}
     if original is not None:
         counts = count_columns(original, names).project(names)
         ladders = ladders_of(policy, counts, names)
-        return {
-            name: Reading(counts.column(name), ladders.get(name), matches_any) for name in names
-        }
+        return {name: Reading(counts.column(name), ladders.get(name)) for name in names}
     columns = {} if policy is None else policy.columns
     for name in names:
         builder = columns[name].hierarchy if name in columns else None
@@ -386,7 +383,7 @@ def _readings(release: Published, original: object) -> dict[str, Reading]:
         # A tree knows its values; intervals and masks are read by themselves.
         if tree is not None and len(tree.values):
             raw = Column(name, tuple(tree.values))
-            found[name] = Reading(raw, tree.bind(name, raw.values), matches_any)
+            found[name] = Reading(raw, tree.bind(name, raw.values))
     return found
 
 

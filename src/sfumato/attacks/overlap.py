@@ -58,9 +58,6 @@ class Reading:
     ladder: Ladder | None = None
     """The hierarchy of these values."""
 
-    matches_any: bool = False
-    """Whether a missing label may hide any value."""
-
     apart: bool | None = None
     """Whether words that differ stand for different values; None if nothing says so, and the
     words that both releases have decide."""
@@ -78,7 +75,8 @@ def overlapping_labels(one: Column, other: Column, reading: Reading | None = Non
     """Return the labels of two releases that can stand for the same value.
 
     Where the raw values are known, labels overlap that share one. Else they are read: as numbers,
-    days and intervals, or as masks character by character. `*` overlaps all. Words of which
+    days and intervals, or as masks character by character. `*` overlaps all. What is missing of a
+    person is missing in both releases, so that a missing label overlaps another. Words of which
     nothing is known overlap if they are equal. Unless both releases have nearly the same words,
     one may be more general than another, and the labels cannot be read.
 
@@ -90,7 +88,7 @@ def overlapping_labels(one: Column, other: Column, reading: Reading | None = Non
     """
     reading = reading or Reading()
     sides = [[None if v is None else text_of(v) for v in c.values] for c in (one, other)]
-    found = [*_plain_pairs(*sides, matches_any=reading.matches_any)]
+    found = [*_plain_pairs(*sides)]
     if reading.raw is not None and len(reading.raw.values):
         codes = [_read_values(texts, reading) for texts in sides]
         found.append(_sharing(*codes))
@@ -120,17 +118,16 @@ def _cross(one: Sequence[int] | IntArray, other: Sequence[int] | IntArray) -> Pa
     return np.repeat(first, len(second)), np.tile(second, len(first))
 
 
-def _plain_pairs(one: Texts, other: Texts, *, matches_any: bool) -> Iterator[PairArrays]:
+def _plain_pairs(one: Texts, other: Texts) -> Iterator[PairArrays]:
     """Yield labels that are equal, and those that say nothing with all others."""
     at = {text: position for position, text in enumerate(other)}
     same = [(i, at[text]) for i, text in enumerate(one) if text in at]
     if same:
         first, second = zip(*same, strict=True)
         yield np.array(first, dtype=np.int64), np.array(second, dtype=np.int64)
-    open_labels = {STAR, None} if matches_any else {STAR}
     every = [range(len(one)), range(len(other))]
-    yield _cross([i for i, text in enumerate(one) if text in open_labels], every[1])
-    yield _cross(every[0], [i for i, text in enumerate(other) if text in open_labels])
+    yield _cross([i for i, text in enumerate(one) if text == STAR], every[1])
+    yield _cross(every[0], [i for i, text in enumerate(other) if text == STAR])
 
 
 def _read_values(texts: Texts, reading: Reading) -> PairArrays:
