@@ -400,7 +400,7 @@ class Overlap:
 
     @cached_property
     def _patterns(self) -> list[tuple[BoolArray, IntArray]]:
-        """Which cells are known, and the tuples of which that is true."""
+        """The patterns of known cells, each with the tuples of which it is true."""
         known = ~self.missing
         groups = group(list(known.astype(np.int64)), [2] * len(known), n=known.shape[1])
         return [
@@ -434,7 +434,7 @@ class Overlap:
         sensitive = {
             name: self._counts(counts, *pairs) for name, counts in self.apart.sensitive.items()
         }
-        # A completion that nobody published stands for no row of its own.
+        # A completion that is not published stands for no row of its own.
         own = np.zeros(n, dtype=np.int64)
         classes = replace(self.apart, sizes=sizes, sensitive=sensitive, population=None, own=own)
         return Completions(classes, *pairs)

@@ -1,5 +1,6 @@
 """Knowledge breach: which columns are told, and what is refused."""
 
+import numpy as np
 import pytest
 
 from sfumato.attacks import KnowledgeBreach, Target
@@ -53,3 +54,14 @@ def test_a_misspelt_column_is_answered_with_the_right_one():
     for target in targets(("work", "pay")):
         with pytest.raises(UnknownColumnError, match=r"no column 'wrok'.*Did you mean 'work'"):
             KnowledgeBreach("wrok").on(target, HarmRule())
+
+
+def test_groups_that_chance_makes_alike_are_high_and_not_very_high():
+    rng = np.random.default_rng(4)
+    rows = [(g, a, b) for g in range(500) for a, b in rng.integers(0, 6, (6, 2)).tolist()]
+    counts = FrequencySet.from_rows(["group", "drug", "ill"], rows)
+    grouped = GroupedTables.of(counts, ("group",), ("drug", "ill"))
+    outcome = KnowledgeBreach("drug").on(Target.of_grouped("break-merge", grouped), HarmRule())
+    assert outcome.posterior == pytest.approx(5 / 6)
+    assert (outcome.people, outcome.high) == (0, outcome.by_chance)
+    assert outcome.by_chance > 0

@@ -126,13 +126,13 @@ class BackgroundKnowledge(ClassAttack):
                 "counts alone do not say. Attack a table or a release (sf.tools.attack, sf.verify)."
             )
         counts = classes.counts_of(self.column)
-        allowed = self._allowed(counts.column)
+        allowed = self._allow_values(counts.column)
         return self._finding(classes, self._guess(counts, allowed, priors(counts) * allowed))
 
     def find(self, target: Target, rule: HarmRule | None = None) -> Finding:
         rule = rule or HarmRule()
         counts = target.classes.counts_of(self.column)
-        allowed = self._allowed(counts.column)
+        allowed = self._allow_values(counts.column)
         table = priors(counts)
         guess = self._guess(counts, allowed, table * allowed)
         kinds = _by_people(self.rates).items()
@@ -172,7 +172,7 @@ class BackgroundKnowledge(ClassAttack):
         )
         return replace(outcome, judged=False, note=note)
 
-    def _allowed(self, column: SensitiveColumn) -> FloatArray:
+    def _allow_values(self, column: SensitiveColumn) -> FloatArray:
         """Return each value 1, or 0 if it is known not to be the person's."""
         texts = [text_of(value) for value in column.values]
         excluded = {text_of(value) for value in self.known_not}

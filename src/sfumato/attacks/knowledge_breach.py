@@ -1,15 +1,25 @@
 """The knowledge breach: some sensitive values are known, the others are guessed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import prod
 from typing import ClassVar, Self
 
 import numpy as np
 
-from sfumato.attacks.base import Attack, Beliefs, Case, Outcome, likeliest, priors
+from sfumato.attacks.base import (
+    Attack,
+    Beliefs,
+    Case,
+    Outcome,
+    chance_of_guesses,
+    likeliest,
+    priors,
+)
 from sfumato.attacks.target import Target
+from sfumato.classes import ValueCounts
 from sfumato.counts import FrequencySet, sums
 from sfumato.errors import InputError, UnknownColumnError, require_text
-from sfumato.harm import HarmRule, Level
+from sfumato.harm import Chance, HarmRule, Level, draw_tail
 from sfumato.leaks.breach import listing
 from sfumato.leaks.facts import Fact, Facts, KnownColumns, find_facts
 from sfumato.text import text_of
@@ -131,7 +141,10 @@ class KnowledgeBreach(Attack):
     def on(self, target: Target, rule: HarmRule) -> Outcome:
         told = self.guessed_columns(target)
         if target.grouped is not None or target.counts is None:
-            return self.beliefs(target).outcome(self, ", ".join(told), rule)
+            beliefs = self.beliefs(target)
+            if target.grouped is not None:
+                beliefs = replace(beliefs, chance=_chance(target, told, rule))
+            return beliefs.outcome(self, ", ".join(told), rule)
         facts = self.facts(target, rule)
         rows, levels = target.counts.rows, facts.levels_of(told)
         by_chance = np.any([facts.told[name].by_chance for name in told], axis=0)
@@ -206,6 +219,36 @@ def _join_tables(target: Target, told: tuple[str, ...]) -> Beliefs:
         target.who,
         belief,
     )
+
+
+def _chance(target: Target, told: tuple[str, ...], rule: HarmRule) -> Chance:
+    """Return how far independence of groups and columns explains what joined tables tell.
+
+    A combination is likely only where the share of each of its values is, so the probabilities
+    multiply. For several columns gains are not asked for, which makes chance likelier than it is:
+    each column by itself is judged by the attacks on classes.
+    """
+    counts = [target.classes.counts_of(name) for name in told]
+    found = [chance_of_guesses(each, likeliest(each), rule) for each in counts]
+    if len(found) == 1:
+        return found[0]
+    reach = np.prod([_reach_of_shares(each, rule) for each in counts], axis=0)
+    surprise = np.prod([each.surprise for each in found], axis=0)
+    return Chance(reach, surprise, min(prod(each.choices for each in found), 10**9))
+
+
+def _reach_of_shares(counts: ValueCounts, rule: HarmRule) -> FloatArray:
+    """Return per level and group how likely chance gives some value a share of that level."""
+    totals = counts.known.totals.astype(np.int64)
+    reference = counts.reference[:-1]
+    sizes, of_size = np.unique(totals, return_inverse=True)
+    frequencies, times = np.unique(reference[reference > 0], return_counts=True)
+    reach = np.zeros((3, len(sizes)))
+    for row, bound in enumerate((rule.moderate, rule.high, rule.very_high)):
+        least = np.ceil(bound * sizes - 1e-9)[None, :]
+        tail = draw_tail(least, sizes[None, :], frequencies[:, None], int(reference.sum()))
+        reach[row] = np.minimum((tail * times[:, None]).sum(axis=0), 1.0)
+    return reach[:, of_size.ravel()]
 
 
 def _read_rows(

@@ -16,7 +16,7 @@ from sfumato.verifier.promises import Check, Promise, Promises, is_number, statu
 #
 # With `own-value`, the rows that agree on every quasi-identifier, missing cells agreeing with
 # missing cells. With `matches-any`, an adversary looks up a whole tuple and finds every row that
-# agrees with it where the row is known. Whoever left a cell out may have any value there, so a
+# agrees with it where the row is known. A person who left a cell out may have any value there, so a
 # published tuple is judged on every whole tuple it may stand for. If the value is one that no row
 # has, only rows that lack the cell too are found: the fewest.
 
@@ -286,7 +286,7 @@ def _found(
 
 
 def _complete(keys: Mapping[Key, _Tally]) -> set[Key] | None:
-    """Put together keys that do not contradict each other, in all ways; None if too many.
+    """Join keys that do not contradict each other, in all ways; None if too many.
 
     A whole tuple is looked up by what rows know of it. So any tuple finds the same rows as what
     these rows know together, and no other tuples need be tried.
