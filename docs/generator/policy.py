@@ -141,6 +141,7 @@ def _kind(entry: dict[str, Any]) -> str:
         "string": "text",
         "number": "a number",
         "integer": "a whole number",
+        "boolean": "true or false",
     }
     return " or ".join(words[kind] for kind in kinds if kind != "null")
 

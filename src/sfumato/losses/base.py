@@ -9,7 +9,7 @@ that of its cells and classes.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, reduce
 from typing import Any, ClassVar, Self
 
@@ -261,6 +261,31 @@ class LossFunction(ABC):
     def per_attribute_local(self, result: LocalResult) -> FloatArray | None:
         """Return each attribute's own loss in a locally recoded table, if there is such a thing."""
         return None
+
+
+class UnsuppressedLoss(LossFunction):
+    """A loss of nodes as if no row were suppressed: quasi-identifiers alone decide it.
+
+    Which rows are suppressed depends on sensitive values where a model looks at them.
+    """
+
+    def __init__(self, loss: LossFunction) -> None:
+        self._loss = loss
+
+    def of(self, judged: CheckedNode) -> float:
+        return self._loss.of(replace(judged, keep=np.ones(len(judged.keep), dtype=bool)))
+
+    def of_local(self, result: LocalResult) -> float:
+        return self._loss.of_local(result)
+
+    def floor(self, node: Node) -> float:
+        return self._loss.floor(node)
+
+    def floors(self, lowest: Node, highest: Node) -> FloatArray:
+        return self._loss.floors(lowest, highest)
+
+    def floor_above(self, judged: CheckedNode) -> float | None:
+        return self._loss.floor_above(judged)
 
 
 class Loss(ABC):

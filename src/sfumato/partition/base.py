@@ -154,6 +154,11 @@ class Judge:
         verdicts[verdicts] = good
         return verdicts
 
+    def large_enough(self, of_item: IntArray, rows: IntArray, n: int) -> BoolArray:
+        """Return which of `n` groups have as many rows as any class needs, whatever is in them."""
+        large: BoolArray = sums(of_item, rows, n) >= self.least
+        return large
+
     def classes(
         self, of_item: IntArray, items: IntArray, rows: IntArray, sizes: IntArray
     ) -> EquivalenceClasses:
@@ -230,6 +235,9 @@ class Problem:
 
     matches_any: bool = False
     """Whether a missing value matches every value in the release."""
+
+    blind: bool = False
+    """Whether quasi-identifiers alone choose between candidates, and models only refuse them."""
 
     @property
     def total(self) -> int:

@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from sfumato.counts import KeyNumbers, PackedKeys, number_keys
+from sfumato.counts import KeyNumbers, PackedKeys, number_keys, sums
 from sfumato.errors import require_int
 from sfumato.partition.base import (
     Partition,
@@ -62,7 +62,12 @@ def _join_any(problem: Problem, partition: Partition, items: IntArray, rows: Int
     """Add items to classes any of which they may join."""
     if not partition.n:
         return Partition.of(items, rows, np.zeros(len(items)))
-    chosen = _cheapest_class(problem, partition, items, rows)
+    weight = rows
+    if problem.blind:
+        # All rows with the same quasi-identifiers count, however they differ in the rest.
+        alike = problem.alike[items]
+        weight = sums(alike, rows, int(alike.max()) + 1)[alike]
+    chosen = _cheapest_class(problem, partition, items, weight)
     joined = Partition.of(
         np.concatenate([partition.item, items]),
         np.concatenate([partition.rows, rows]),
@@ -281,7 +286,7 @@ def _by_cost(lattice: Lattice, pool: "_Pool") -> Iterator[Node]:
         for node in _nodes_of(levels):
             visited += 1
             yield node
-            if len(pool.items) < _FEWER * sorted_for:
+            if len(pool.items) < _FEWER * sorted_for and not pool.blind:
                 break
         levels = levels[:, visited:]
 
@@ -338,6 +343,9 @@ class _Pool:
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
+        self.blind = problem.blind
+        """Whether the order of nodes may not depend on who has left: models decided that."""
+
         self.items: IntArray = np.arange(len(problem.counts))
         self._labels: dict[tuple[int, int], IntArray] = {}
 
@@ -354,9 +362,10 @@ class _Pool:
     def costs(self) -> list[FloatArray]:
         """Return what the rows that are left lose on each attribute, by level, per row."""
         problem = self._problem
-        rows = problem.rows[self.items]
+        items = np.arange(len(problem.counts)) if self.blind else self.items
+        rows = problem.rows[items]
         found = [
-            costs @ np.bincount(raw[self.items], weights=rows, minlength=costs.shape[1])
+            costs @ np.bincount(raw[items], weights=rows, minlength=costs.shape[1])
             for costs, raw in zip(problem.costs, problem.raw, strict=True)
         ]
         # Processors add up in different orders. Rounded, equal costs are equal on all of them, and

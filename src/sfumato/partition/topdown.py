@@ -94,12 +94,16 @@ def undo_specialisation(problem: Problem, split: Split, rng: np.random.Generator
     if failing.any():
         part, at = split.part(failing)
         depth = further_steps(problem, part)
-        if problem.judge.sizes_only:
+        # Choosing rows by what they hold would tell what they hold; blind, numbers decide.
+        by_numbers = problem.judge.sizes_only or problem.blind
+        if by_numbers:
             found = _enough_rows(problem, part, depth, rng)
         else:
             found = _OneByOne(problem, part, depth, rng).run(failing)
         left = part.rows * ~part.kept + found
         still = failing & _failing_behind(problem, part, left)
+        if problem.blind:
+            still |= failing & _failing_children(problem, part, found)
         if still.any():
             found[still[part.group]] = 0
             _smallest_child(part, still, found)
@@ -122,6 +126,19 @@ def _failing_behind(problem: Problem, split: Split, left: IntArray) -> BoolArray
     return failing
 
 
+def _failing_children(problem: Problem, split: Split, taken: IntArray) -> BoolArray:
+    """Return the groups of which a child that passed no longer does without the rows taken."""
+    failing = np.zeros(split.n_groups, dtype=bool)
+    at = np.flatnonzero(split.kept & (split.rows > taken))
+    children = number_keys(split.child[at], split.n_children)
+    if children.n:
+        passes = problem.judge.passes(
+            children.of_item, split.item[at], (split.rows - taken)[at], children.n
+        )
+        failing[split.parent[children.keys[~passes]]] = True
+    return failing
+
+
 def further_steps(problem: Problem, split: Split) -> IntArray:
     """Count how many further levels each portion of a passing child could be specialised.
 
@@ -138,9 +155,11 @@ def further_steps(problem: Problem, split: Split) -> IntArray:
             level[going] -= 1
             labels = problem.labels(attribute, level[going], split.item[going])
             found = number_keys(split.child[going] * width + labels, split.n_children * width)
-            passes = problem.judge.passes(
-                found.of_item, split.item[going], split.rows[going], found.n
-            )
+            rows = split.rows[going]
+            if problem.blind:
+                passes = problem.judge.large_enough(found.of_item, rows, found.n)
+            else:
+                passes = problem.judge.passes(found.of_item, split.item[going], rows, found.n)
             going = going[passes[found.of_item]]
             steps[going] += 1
             going = going[level[going] > lowest]
@@ -357,6 +376,9 @@ class TopDown(Partitioner):
     attributes. At the end every class is published with the lowest labels its rows have
     in common.
 
+    With `sensitive_blind` in a policy, the attribute and the rows taken back are chosen by
+    quasi-identifiers and numbers of rows alone; the models only say what is sent back or undone.
+
     Promises: every class keeps the models; no group is left all of whose children, one level
     down on some attribute, would keep them too. Does not promise the least possible loss: it
     is greedy.
@@ -457,6 +479,9 @@ def _try(problem: Problem, frontier: Frontier, attribute: int) -> _Trial | None:
     passing = judge.passes(child.of_item, frontier.item[at], rows, child.n)
     sizes = sums(child.of_item, rows, child.n)
     parent = child.keys // int(problem.widths[attribute])
+    if problem.blind:
+        # A group that was tried on this attribute before is tried again only if that will do.
+        passing = np.where(closed[parent], passing, sizes >= judge.least)
     kept = np.where(passing, sizes, 0)
     specialised = sums(parent, kept, n)
     branches = sums(parent, passing.astype(np.int64), n)
@@ -465,7 +490,7 @@ def _try(problem: Problem, frontier: Frontier, attribute: int) -> _Trial | None:
     short = (back > 0) & (specialised > 0)
     if short.any():
         needed = np.where(short, np.maximum(judge.least - back, 0), 0)
-        if not judge.sizes_only:
+        if not (judge.sizes_only or problem.blind):
             fails = short & (needed == 0)
             needed[fails] = ~_passes_back(problem, frontier, at, passing[child.of_item], fails)
         spare = sums(parent, np.where(passing, sizes - judge.least, 0), n)

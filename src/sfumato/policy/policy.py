@@ -364,6 +364,14 @@ class Policy(Part):
         write=lambda accepted: [each.to_plain() for each in accepted],
         sparse=True,
     )
+    sensitive_blind: bool = setting(
+        partial(read, bool),
+        "Whether quasi-identifiers alone decide which column is specialised, cut or raised; models "
+        "then only accept or refuse. Costs some loss, and tells less to those who know the method.",
+        {"type": "boolean"},
+        default=False,
+        sparse=True,
+    )
     _places: Places = field(default=Places(), init=False, repr=False, compare=False)
 
     def _contradictions(self, given: Mapping[str, object]) -> Faults:

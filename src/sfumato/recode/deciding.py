@@ -12,6 +12,7 @@ from sfumato.counts import Column, FrequencySet, align
 from sfumato.errors import InfeasibleError, InputError, PolicyError
 from sfumato.hierarchy import Ladder, Suppress
 from sfumato.losses import LOSSES, Attribute
+from sfumato.losses.base import UnsuppressedLoss
 from sfumato.models import AlphaKAnonymity, PrivacyModel
 from sfumato.models.base import TableModel, figures, promise_text
 from sfumato.partition import (
@@ -124,11 +125,12 @@ def make_checker(
 
 def checker_of(policy: Policy, ready: PreparedTable, *, own_reference: bool = True) -> Checker:
     """Build the checker of a policy for a table that is ready."""
+    loss = policy.loss.over(ready.attributes, ready.counts.total)
     checker = Checker(
         Grouping(ready.counts, ready.ladders, ready.sensitive, ready.population),
         lattice_of(policy, ready.ladders),
         policy.models,
-        policy.loss.over(ready.attributes, ready.counts.total),
+        UnsuppressedLoss(loss) if policy.sensitive_blind else loss,
         attributes=ready.attributes,
         limit=ready.limit,
         own_reference=own_reference,
@@ -153,6 +155,7 @@ def make_problem(policy: Policy, ready: PreparedTable) -> Problem:
         free=tuple(rule.hierarchy is None and rule.levels is None for rule in rules),
         limit=ready.limit,
         matches_any=policy.missing is Missing.MATCHES_ANY,
+        blind=policy.sensitive_blind,
     )
 
 
@@ -538,14 +541,15 @@ def _recoding(policy: Policy, checker: Checker, outcome: Outcome) -> FullDomainR
 
 def _losses(policy: Policy, checker: Checker, outcome: Outcome) -> dict[str, float]:
     """Measure the release in every way there is, the policy's own loss first."""
-    losses = {policy.loss.name: outcome.loss}
     judged = outcome.judged
-    if judged is not None:
-        for name in LOSSES:
-            if name not in losses:
-                loss = LOSSES[name].example().over(checker.attributes, checker.total)
-                losses[name] = loss.of(judged)
-    return losses
+    if judged is None:
+        return {policy.loss.name: outcome.loss}
+    own = {policy.loss.name: policy.loss}
+    others = {name: LOSSES[name].example() for name in LOSSES if name not in own}
+    return {
+        name: loss.over(checker.attributes, checker.total).of(judged)
+        for name, loss in (own | others).items()
+    }
 
 
 def why_infeasible(policy: Policy, checker: Checker, found: Found) -> str:
