@@ -63,5 +63,5 @@ def test_groups_that_chance_makes_alike_are_high_and_not_very_high():
     grouped = GroupedTables.of(counts, ("group",), ("drug", "ill"))
     outcome = KnowledgeBreach("drug").on(Target.of_grouped("break-merge", grouped), HarmRule())
     assert outcome.posterior == pytest.approx(5 / 6)
-    assert (outcome.people, outcome.high) == (0, outcome.by_chance)
-    assert outcome.by_chance > 0
+    assert outcome.people == 0
+    assert 0 < outcome.high <= outcome.by_chance
