@@ -111,7 +111,7 @@ def test_the_readme_compares_with_another_tool_truthfully(row):
     assert release.optimal
     assert release.loss == pytest.approx(float(ours), abs=5e-10)
     assert release.loss == pytest.approx(float(theirs), abs=1e-9)
-    search = release.manifest.search
+    search = release.manifest.private.search
     assert search.nodes == 2160
     # A better search may need fewer; the page must not claim fewer than it needs.
     assert search.checks <= int(checks)

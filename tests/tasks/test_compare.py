@@ -102,13 +102,14 @@ class TestWhatIsPublished:
 
     def released(self, rows, asked):
         try:
-            return sf.anonymize(rows, asked), None
+            # The seed of comparisons, so that the same rows are drawn.
+            return sf.anonymize(rows, asked, seed=0), None
         except InfeasibleError as error:
             return None, str(error)
 
     def check(self, point, release):
         assert point.loss == release.loss
-        assert point.losses == release.manifest.losses
+        assert point.losses == release.manifest.known_losses
         assert point.suppressed == release.suppressed
         assert point.figures.published == release.manifest.rows.published
         assert point.figures.classes == release.manifest.classes.count

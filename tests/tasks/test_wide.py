@@ -42,7 +42,7 @@ def test_a_budget_gives_a_verified_release_that_says_it_is_not_proven(columns):
 def test_a_budget_in_seconds_is_kept():
     release = sf.anonymize(wide(60, 1000), policy(60, seconds=0.5))
     assert release.verdict.holds
-    assert release.manifest.search.checks > 1
+    assert release.manifest.private.search.checks > 1
 
 
 def test_eleven_columns_of_ten_people_need_no_budget():
