@@ -125,7 +125,12 @@ class DeFinetti(Attack):
             note += f" All but the {_VALUES} commonest values of {self.column} are taken together."
         if dependence.learned_on < pairing.groups // 2:
             note += f" It was learned on {dependence.learned_on} of {pairing.groups} groups."
-        return replace(outcome, note=note, seed=SEED)
+        columns = len(target.sensitive)
+        left = columns * (columns - 1) // 2 - _PAIRS if target.grouped is not None else 0
+        unreached = (
+            f"{left} pairs of sensitive columns that vary together least" if left > 0 else ""
+        )
+        return replace(outcome, note=note, seed=SEED, unreached=unreached)
 
     @classmethod
     def against(cls, target: Target, rule: HarmRule) -> list[Self]:  # noqa: ARG003 - all alike

@@ -26,13 +26,13 @@ SEED = 2009
 FEWEST_GROUPS = 6
 """Fewer groups can be paired in so few ways that nothing is told from chance."""
 
-_ROUNDS = (4, 16, 64)
+_ROUNDS = (4, 12, 36)
 """After so many rounds of learning the lifts are held against the groups that were left out."""
 
-_LEARNED = 1 << 16
+_LEARNED = 1 << 14
 """Cells (a known tuple and a value of one group) that lifts are learned on, at most."""
 
-_TESTED = 1 << 15
+_TESTED = 1 << 14
 """Cells on which the strength of the lifts is found, at most."""
 
 _SETTLED = 0.01
@@ -41,7 +41,7 @@ _SETTLED = 0.01
 _LARGE = 1024
 """Groups of more cells change so little by one swap that its effect is taken as linear."""
 
-_RARE = 1 << 13
+_RARE = 1 << 15
 """Groups of one shape with fewer cells in all are computed together with others, filled up."""
 
 _AT_ONCE = 1 << 17

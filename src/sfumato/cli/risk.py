@@ -457,19 +457,21 @@ def verify(  # noqa: PLR0917 - options of a command line
     chosen = "json" if json else form
     if chosen is not None and chosen not in FORMATS:
         raise ParameterError("--format", chosen, "one of " + ", ".join(FORMATS))
-    found = task(
-        what,
-        policy,
-        population=population,
-        quasi_identifiers=None if qi is None else split_names(qi),
-        sensitive=None if sensitive is None else split_names(sensitive),
-        attacks=not only_promises if attacks is None else split_names(attacks),
-        threshold=threshold,
-        people=people,
-        data=data,
-        outside=outside,
-        earlier=earlier,
-    )
+    with progress_bar() as progress:
+        found = task(
+            what,
+            policy,
+            population=population,
+            quasi_identifiers=None if qi is None else split_names(qi),
+            sensitive=None if sensitive is None else split_names(sensitive),
+            attacks=not only_promises if attacks is None else split_names(attacks),
+            threshold=threshold,
+            people=people,
+            data=data,
+            outside=outside,
+            earlier=earlier,
+            progress=progress,
+        )
     if chosen is not None:
         typer.echo(format_assessment(found, chosen, subject=public_name(what)), nl=False)
     else:

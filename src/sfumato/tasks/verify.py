@@ -37,6 +37,7 @@ from sfumato.releases.opening import Published, open_release
 from sfumato.releases.people import require_people
 from sfumato.tables import open_table
 from sfumato.text import join_words
+from sfumato.typing import Progress, silent
 from sfumato.verifier import Check, Verdict
 
 # May this be published? The promises and the attacks, under one answer.
@@ -300,6 +301,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     data: object = None,
     outside: object = None,
     earlier: object = None,
+    progress: Progress | None = None,
 ) -> Assessment:
     """Judge whether a release or a table may be published, and why.
 
@@ -339,6 +341,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
             their names, to be linked with the release; None takes the population.
         earlier: A release of the same people before this one, or several in a list: of any kind,
             or tables with the same column names. What they tell together with this one is found.
+        progress: Told how far each stage is.
 
     Example:
         >>> import pyarrow as pa
@@ -387,7 +390,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     target = replace(target, others=tolerated.others)
     chosen = list(ATTACKS) if attacks is True else attacks
     allowed = tolerated.people if people is None else people
-    found = outcomes(target, chosen, rule)
+    found = outcomes(target, chosen, rule, progress or silent)
     if policy is not None:
         found = tuple(accept(outcome, policy.accept) for outcome in found)
     untried = _list_untried(target, found, rule)
@@ -457,12 +460,15 @@ def _inform(
     return with_maker(with_members(target, release, data), release, data)
 
 
-def outcomes(target: Target, asked: Sequence[str | Attack], rule: HarmRule) -> tuple[Outcome, ...]:
+def outcomes(
+    target: Target, asked: Sequence[str | Attack], rule: HarmRule, report: Progress = silent
+) -> tuple[Outcome, ...]:
     """Run attacks on a release; of those that are named, everything that applies."""
     if isinstance(asked, str) or not isinstance(asked, Sequence):
         raise ParameterError("attacks", asked, "True, False, or a list of names or attacks")
     found: list[Outcome] = []
-    for each in asked:
+    for position, each in enumerate(asked):
+        report("attacking", position, len(asked))
         if isinstance(each, Attack):
             found.append(each.on(target, rule))
             continue
