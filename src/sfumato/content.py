@@ -405,7 +405,8 @@ def _text_table(table: Table) -> list[str]:
 # HTML for notebooks: short, self-contained, and safe whatever the data holds.
 
 
-_STYLE = "text-align:left;padding:.2em .9em .2em 0;vertical-align:top"
+_STYLE = "text-align:left;padding:.2em .9em .2em 0"
+_ROW = '<tr style="vertical-align:top">'
 
 
 def to_notebook(content: Content, drawings: Sequence[str] = ()) -> str:
@@ -413,8 +414,8 @@ def to_notebook(content: Content, drawings: Sequence[str] = ()) -> str:
 
     >>> print(to_notebook(Content("2 of 3 hold", (Table.of("", ["promise"], [["k < 5"]]),))))
     <div><p><strong>2 of 3 hold</strong></p><table><thead><tr><th scope="col"
-    style="...">promise</th></tr></thead><tbody><tr><td
-    style="...">k &lt; 5</td></tr></tbody></table></div>
+    style="...">promise</th></tr></thead><tbody><tr
+    style="..."><td style="...">k &lt; 5</td></tr></tbody></table></div>
     """
     parts = [f"<p><strong>{_escape(content.headline)}</strong></p>"] if content.headline else []
     parts += [html for part in content.parts for html in _notebook_part(part)]
@@ -453,7 +454,7 @@ def _notebook_table(table: Table) -> list[str]:
         for heading in table.headings
     )
     body = "".join(
-        "<tr>" + "".join(f'<td style="{_STYLE}">{_notebook_cell(c)}</td>' for c in row) + "</tr>"
+        _ROW + "".join(f'<td style="{_STYLE}">{_notebook_cell(c)}</td>' for c in row) + "</tr>"
         for row in rows
     )
     caption = f"<caption>{_escape(table.caption)}</caption>" if table.caption else ""

@@ -211,7 +211,7 @@ class Assessment(Showable):
     def content(self) -> Content:
         """Return the checks, the attacks, their worst cases, and the answer."""
         reasons = [f"{why[:1].upper()}{why[1:]}" for why in self.why]
-        parts: list[Part] = [Listing.of(reasons, most=12)]
+        parts: list[Part] = [Listing.of(reasons, most=8)]
         if self.checks:
             promises = self.verdict.content()
             parts += [Sentence(promises.headline), *promises.parts]
