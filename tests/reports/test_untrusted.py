@@ -156,7 +156,7 @@ def test_only_our_own_drawings_are_taken():
 
 def test_a_long_fragment_is_cut_and_says_so():
     html = to_notebook(Content("h", (Table.of("", ["n"], [[i] for i in range(40)]),)))
-    assert html.count("<tr>") == 13
+    assert html.count("<tr") == 13
     assert "and 28 more" in html
 
 

@@ -68,6 +68,7 @@ def explain(
         age=41 fits 1 of 2 classes, with 2 of 4 people.
         Known of the person besides: not ill=heart disease.
         It is certain that ill is cancer; before the release that was 33 % likely.
+        The harm to the person is very high: what is learned of ill.
         <BLANKLINE>
         ill            before  after
         cancer           33 %  100 %
