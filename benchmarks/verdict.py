@@ -29,10 +29,10 @@ from sfumato.tasks.verify import verify
 SENSITIVE = "occupation"
 _L = 3
 
-_ADULT = 2.0
+_ADULT = 0.5
 """CPU seconds."""
 
-_BEYOND = 10.0
+_BEYOND = 6.0
 """CPU seconds of a million rows, without those of counting them."""
 
 _COMPARED = 8.0
