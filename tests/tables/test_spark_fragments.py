@@ -56,6 +56,9 @@ def bare(monkeypatch, spark):
     monkeypatch.setattr(budget, "_PER_COMBINATION", 1)
     monkeypatch.setattr(budget, "_PER_CELL", 0)
     monkeypatch.setattr(coarse, "SAMPLE", 300)
+    # The values of one column come as a sample where they are many.
+    monkeypatch.setattr("sfumato.tables.sql.table.MOST", 300)
+    monkeypatch.setattr("sfumato.tables.sql.table._SAMPLED", 300)
     monkeypatch.setattr(spark.session.sparkContext, "pythonExec", sys.executable)
     yield
     spark.clear()
@@ -93,7 +96,7 @@ def test_workers_recode_fragments_and_no_row_comes_here(spark, monkeypatch):
     # All that came were counts: of each column, of coarse combinations, of what is published.
     classes = release.manifest.classes.count
     assert 0 < max(answers) <= max(701, 3 * classes + 1) < ROWS // 2
-    assert "fragments by coarser values" in release.warnings[0]
+    assert any("fragments by coarser values" in each for each in release.warnings)
     assert sf.verify("spark:///?table=out").verdict.holds
     result = spark.read("out")
     lacking = table["Age"].null_count

@@ -244,7 +244,7 @@ class Outcome:
             f"{self.level}); for example {worst}."
         )
         if self.level < Level.VERY_HIGH and self.by_chance:
-            text += f" Of {self.by_chance} people chance alone would tell as much."
+            text += " In groups this small chance does that by itself, so it counts one level less."
         return f"{text} {self.advice}" if self.advice else text
 
     def __str__(self) -> str:

@@ -28,7 +28,7 @@ from sfumato.releases.places import (
     place_for,
 )
 from sfumato.releases.release import Release
-from sfumato.tables import Table, open_table
+from sfumato.tables import DatabaseTable, Table, open_table
 from sfumato.typing import Progress, silent
 
 if TYPE_CHECKING:
@@ -142,7 +142,21 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
         reproducible=seed is not None,
         report=report,
     )
+    if budget is not None and isinstance(table, DatabaseTable) and _has_plain(made):
+        # To hold plain columns against each other, every combination would have to come here.
+        return replace(made, unprotected=(_NOT_LOOKED_AT, *repeated))
     return with_unprotected(made, repeated)
+
+
+_NOT_LOOKED_AT = (
+    "within so little memory the plain columns were not looked at: see sfumato verify, or leave "
+    "the limit out"
+)
+
+
+def _has_plain(made: Release) -> bool:
+    """Return whether rows with plain columns are published."""
+    return bool(made.manifest.rows.published and made.manifest.with_role("plain"))
 
 
 def with_unprotected(made: Release, repeated: Sequence[str] = ()) -> Release:
@@ -153,8 +167,7 @@ def with_unprotected(made: Release, repeated: Sequence[str] = ()) -> Release:
         repeated: What was found out about rows and people.
     """
     # Where no row is published there is no person to give away.
-    shown = made.manifest.rows.published and made.manifest.with_role("plain")
-    found = find_unprotected(open_release(made)) if shown else ()
+    found = find_unprotected(open_release(made)) if _has_plain(made) else ()
     rows = [each for each in found if each.kind != "rows"]
     return replace(made, unprotected=(*told_first(rows), *repeated))
 

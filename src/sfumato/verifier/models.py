@@ -1027,7 +1027,8 @@ def _figure_checks(table: Groups, promises: Promises) -> list[Check]:
     if strange and not wrong:
         detail = f"{some(strange)} cannot be recomputed from the published rows"
         return [Check("figures", "unchecked", detail=detail)]
-    return [Check("figures", status(holds=not wrong), detail="; ".join(wrong))]
+    counted = {name: _plain(value) for name, value in found.items()} if wrong else None
+    return [Check("figures", status(holds=not wrong), found=counted, detail="; ".join(wrong))]
 
 
 def _sizes_of(sizes: Sequence[int]) -> dict[str, Number]:
