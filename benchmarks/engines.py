@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
+
 from benchmarks.bench import Bench, Benchmark
 from benchmarks.by_hand import DuckDBByHand, SparkByHand
 from benchmarks.measure import child
@@ -69,7 +71,7 @@ def _decided(bench: Bench, file: Path) -> Path:
     policy = scale_policy()
     counts = open_table(file).count(counted_columns(policy))
     full = decide_full_domain(policy, counts, None, lambda _: None).recoding
-    local = decide_locally(policy, Mondrian(), counts, lambda _done, _total: None).recoding
+    local = decide_locally(policy, Mondrian(), counts, rng=np.random.default_rng(0)).recoding
     path = bench.files.folder / "decided.pickle"
     path.write_bytes(pickle.dumps((full, local)))
     return path

@@ -20,12 +20,13 @@ def main() -> None:
             search=sf.search.BestFirst(checks=checks),
         )
         release = sf.anonymize(people, limited)
-        used = release.manifest.search.checks
+        search = release.manifest.private.search  # not published: it tells how it was made
+        used = search.checks
         optimal, holds = (
             "yes" if yes else "no" for yes in (release.optimal, release.verdict.holds)
         )
         print(f"{used:6}  {release.loss:.5f}  {optimal:>14}  {holds:>11}")
-    print(f"There are {release.manifest.search.nodes} candidates.")
+    print(f"There are {search.nodes} candidates.")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from docs.papers.setting import LOCAL, Setting, policy
 from docs.papers.similarity import ATTACK
 from sfumato.counts import FrequencySet
@@ -41,7 +43,9 @@ def decide(
     asked = policy(setting, columns=columns, search=search, limit=limit)
     if method not in LOCAL:
         return decide_full_domain(asked, counts, None, lambda checks: None)  # noqa: ARG005
-    return decide_locally(asked, LOCAL[method], counts, rounds or Rounds())
+    return decide_locally(
+        asked, LOCAL[method], counts, rng=np.random.default_rng(0), progress=rounds or Rounds()
+    )
 
 
 def figures(decision: Decision) -> dict[str, Any]:

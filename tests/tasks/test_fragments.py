@@ -261,6 +261,8 @@ def test_a_method_that_suppresses_too_much_leaves_the_fragment_in_one_piece():
     class Scatter:
         """Puts every item into a class of its own."""
 
+        exact_bounds = True
+
         def run(self, problem, progress=None, *, rng=None):
             n = len(problem.counts)
             return solver.Partition.of(np.arange(n), problem.rows, np.arange(n))

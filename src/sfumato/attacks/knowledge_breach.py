@@ -148,7 +148,7 @@ class KnowledgeBreach(Attack):
         facts = self.facts(target, rule)
         rows, levels = target.counts.rows, facts.levels_of(told)
         by_chance = np.any([facts.told[name].by_chance for name in told], axis=0)
-        worst = tuple(_case(fact) for fact in facts.worst(told))
+        worst = tuple(sorted(map(_case, facts.worst(told)), key=lambda case: -case.level))
         settings = self.params()
         settings.pop("column", None)
         return Outcome(

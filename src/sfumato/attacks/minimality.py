@@ -708,6 +708,10 @@ def _beliefs(
     values = worlds.values.column(column)
     code = worlds.values.codes_of(column).astype(np.int64)
     known = np.flatnonzero(np.arange(len(values.values)) != values.missing)
+    if not len(known):
+        nothing = np.zeros(len(worlds.kinds))
+        rows, total = worlds.kinds.rows, target.classes.total
+        return Beliefs(rows, nothing, nothing, lambda _: {}, lambda _: "nothing", of=total), 0.0
     by_value = np.zeros((len(worlds.values), len(values.values)))
     by_value[np.arange(len(code)), code] = 1.0
 
@@ -731,9 +735,7 @@ def _beliefs(
         applies=adds.ravel(),
         secrecy=np.broadcast_to(secrecy, low.shape).ravel(),
     ).levels.reshape(low.shape)
-    best = np.argmax(4 * levels + 2 * adds + low, axis=1) if low.shape[1] else None
-    if best is None:
-        best = np.zeros(len(low), dtype=np.int64)
+    best = np.argmax(4 * levels + 2 * adds + low, axis=1)
     at = np.arange(len(low)), best
     names = worlds.maker.quasi_identifiers
 
