@@ -440,7 +440,8 @@ class TopDown(Partitioner):
                 # A level that saves nothing by itself may lead to one that does.
                 score *= np.maximum(_saved_per_row(problem, frontier, attribute), _NEXT_TO_NOTHING)
             # Sums that differ by rounding are equal: the order of summing depends on secret values.
-            score = np.round(score, 9)
+            digits, power = np.frexp(score)
+            score = np.ldexp(np.round(digits, 12), power)
             better = (score > best) | ((score == best) & (score > 0) & (trial.branches < branches))
             chosen[better] = attribute
             best[better], branches[better] = score[better], trial.branches[better]
