@@ -108,3 +108,12 @@ def test_a_value_is_secret_or_harmless_and_only_of_a_sensitive_column():
         )
     with pytest.raises(PolicyError, match="must be a list of values"):
         with_values(secret="flu")
+
+
+def test_one_person_is_judged_by_the_secrets_of_the_policy_too():
+    person = {"age": "3*"}
+    levels = [
+        str(sf.explain(common(), person, policy=with_values(**values)).belief("ill").level)
+        for values in ({}, {"secret": ["flu"]}, {"harmless": ["flu"]})
+    ]
+    assert levels == ["high", "very high", "low"]

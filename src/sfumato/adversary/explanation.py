@@ -1,7 +1,7 @@
 """The answer about one person: the places that fit, and the beliefs about sensitive values."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -62,6 +62,10 @@ class Belief:
     missing: float = 0.0
     """How likely the person's value is missing; shares are among those that are not."""
 
+    rule: HarmRule = field(default_factory=HarmRule)
+    secrecy: tuple[int, ...] = ()
+    """The secrecy of each value, as a policy declares it; empty if all are ordinary."""
+
     @property
     def silent(self) -> bool:
         """Whether the release says nothing, because all values that fit are missing."""
@@ -77,7 +81,10 @@ class Belief:
         """The level of the worst of it, by the one rule for harm."""
         if self.silent:
             return Level.LOW
-        levels = HarmRule().levels(np.array(self.prior), np.array(self.posterior))
+        # About one person there are no others to hold it against: chance is no excuse.
+        secrecy = np.array(self.secrecy) if self.secrecy else None
+        prior, posterior = np.array(self.prior), np.array(self.posterior)
+        levels = self.rule.judge(prior, posterior, 1, secrecy=secrecy).levels
         return Level(int(levels.max(initial=0)))
 
     @property

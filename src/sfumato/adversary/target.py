@@ -123,7 +123,7 @@ def _with_secrecy(target: Target, policy: Policy | None) -> Target:
             continue
         rule, column = rules[name], counts.column
         if rule.secret or rule.harmless:
-            column = replace(column, secrecy=_secrecy(column.values, rule))
+            column = replace(column, secrecy=secrecy_by(column.values, rule))
         if rule.width is not None:
             column = replace(column, width=rule.width)
         sensitive[name] = replace(counts, column=column)
@@ -141,13 +141,13 @@ def secrecy_of(policy: Policy | None, values: Mapping[str, Sequence[Value]]) -> 
     """
     rules = {} if policy is None else policy.columns
     return {
-        name: _secrecy(each, rules[name])
+        name: secrecy_by(each, rules[name])
         for name, each in values.items()
         if name in rules and (rules[name].secret or rules[name].harmless)
     }
 
 
-def _secrecy(values: Sequence[Value], rule: ColumnRule) -> IntArray:
+def secrecy_by(values: Sequence[Value], rule: ColumnRule) -> IntArray:
     """Return the secrecy of each value, by its text."""
     levels = {
         **dict.fromkeys(rule.harmless, Secrecy.HARMLESS),

@@ -8,9 +8,10 @@ import numpy as np
 
 from sfumato.adversary.explanation import Belief, Explanation, Place
 from sfumato.adversary.person import Knowledge, OnePerson, PersonSearch
+from sfumato.adversary.target import secrecy_by
 from sfumato.counts import Column
 from sfumato.errors import ParameterError, UnknownColumnError, suggest
-from sfumato.policy import GivenPolicy, Missing
+from sfumato.policy import GivenPolicy, Missing, Policy
 from sfumato.releases.opening import Published, open_release
 from sfumato.text import STAR, is_missing, text_of
 from sfumato.typing import FloatArray, Value
@@ -88,7 +89,21 @@ def explain(
         stars_are_people=manifest is not None and manifest.rows.suppression == "remove",
     )
     knowledge = Knowledge.read(knows, [search.tables.column(name) for name in opened.sensitive])
-    return _explain(search, knowledge, _columns_asked(opened, column, knowledge))
+    found = _explain(search, knowledge, _columns_asked(opened, column, knowledge))
+    if opened.policy is None:
+        return found
+    given = opened.policy
+    return replace(found, beliefs=tuple(_judge_by(given, belief) for belief in found.beliefs))
+
+
+def _judge_by(policy: Policy, belief: Belief) -> Belief:
+    """Return a belief that is judged by the levels and the secrets of a policy."""
+    rule = policy.verdict.rule(policy.risk_levels)
+    declared = policy.columns.get(belief.column)
+    if declared is None:
+        return replace(belief, rule=rule)
+    secrecy = secrecy_by(belief.values, declared)
+    return replace(belief, rule=rule, secrecy=tuple(secrecy.tolist()))
 
 
 def _require_roles(opened: Published, column: str | None) -> None:
