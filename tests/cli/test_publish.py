@@ -192,3 +192,22 @@ def test_mistakes_with_a_database_change_nothing(database, run):
     rows = ("publish", "new.csv", "-l", "x.ledger", "-o", "table:april")
     refused(database, run, *rows, words=["in no database"])
     assert tables() == before
+
+
+def test_a_ledger_is_not_put_into_a_release(clinic, run):
+    (clinic / "link").symlink_to(clinic / "broken")
+    (clinic / "broken" / "sub").mkdir()
+    for name in ("broken/x.ledger", "broken/sub/x.ledger", "link/x.ledger"):
+        done = run("publish", "broken", "-l", name, "--alpha", "0.5")
+        assert done.exit_code == 2
+        assert "is private" in done.stderr
+        assert "which all readers get" in " ".join(done.stderr.split())
+        assert not (clinic / name).exists()
+
+
+def test_a_ledger_that_lies_in_a_release_is_not_published_on(clinic, run):
+    (clinic / "x.ledger").rename(clinic / "release" / "x.ledger")
+    done = run("publish", "new.csv", "-l", "release/x.ledger", "-o", "two")
+    assert done.exit_code == 2
+    assert "Keep it in another folder" in " ".join(done.stderr.split())
+    assert not (clinic / "two").exists()

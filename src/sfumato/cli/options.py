@@ -229,7 +229,8 @@ def signing_key(path: Path | None) -> "SigningKey | None":
     if path is None:
         return None
     from sfumato.evidence import SigningKey
-    from sfumato.evidence.keys import is_locked, is_open
+    from sfumato.evidence.keys import is_locked
+    from sfumato.private import is_open
 
     locked = is_locked(path)
     if not locked and is_open(path):

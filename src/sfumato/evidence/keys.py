@@ -210,11 +210,6 @@ def is_locked(path: str | PathLike[str]) -> bool:
     return b"ENCRYPTED" in _read("key", path, _PRIVATE)
 
 
-def is_open(path: str | PathLike[str]) -> bool:
-    """Return whether others than its owner may read a file, where files have owners."""
-    return os.name == "posix" and bool(Path(path).expanduser().stat().st_mode & 0o044)
-
-
 def require_library() -> None:
     """Raise an error with the install command if the library for signatures is missing."""
     if not has_library():

@@ -43,6 +43,7 @@ from sfumato.ledger.records import GroupState, groups_above, start_tables
 from sfumato.ledger.store import WAIT, Settings, key_of, new_ledger, reading
 from sfumato.likelihood import exact_limit, increment_ratio, likelihood_with_a_value
 from sfumato.policy import GivenPolicy, Policy, policy_of
+from sfumato.private import refuse_inside_release
 from sfumato.publishing.increments import IncrementJob, Publication, now, stored_policy
 from sfumato.publishing.outputs import FolderOutput, IncrementOutput, TablesOutput
 from sfumato.recode.deciding import ladder_of
@@ -246,6 +247,9 @@ class Ledger:
                 "new rows. Give the rows to add, or another name for a new ledger."
             )
         where = _choose_output(output, tables, format, key)
+        refuse_inside_release(
+            self.path, "the ledger", output=None if where is None else where.folder
+        )
         job = IncrementJob(self.path, where, hold, whole, again, dry_run, wait, seed)
         return job.run(rows, delete, correct, tables)
 
@@ -422,6 +426,7 @@ def start_ledger(
             "a number above 0 and at most 1",
             why="a new ledger needs to know how much its tables may tell",
         )
+    refuse_inside_release(path, "the ledger")
     limit = exact_limit(alpha)
     if k is not None:
         require_int("k", k, at_least=1)
