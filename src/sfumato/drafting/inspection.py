@@ -37,6 +37,10 @@ _TAILS = (2, 3)
 _WORK = 200_000_000
 """Combinations grouped in all, give or take: a few seconds."""
 
+_OVERHEAD = 8_000
+"""What looking at one set costs besides, in combinations: sets of a wide table of few rows are
+many, and each costs more than its rows."""
+
 _KEPT = 20
 
 Subset = tuple[int, ...]
@@ -97,7 +101,7 @@ def telling_subsets(
     n = len(counts.columns)
     largest = min(largest, n)
     possible = sum(comb(n, size) for size in range(1, largest + 1))
-    looks = max(work // max(len(counts), 1), n)
+    looks = max(work // (len(counts) + _OVERHEAD), n)
     alone: dict[Subset, int] = {}
     before: list[Subset] = [()]
     for size in range(1, largest + 1):
