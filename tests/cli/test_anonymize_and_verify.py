@@ -168,3 +168,27 @@ def test_the_schema_does_not_replace_a_file_unasked(folder, run):
     assert (folder / "mine").read_text() == "mine"
     assert run("schema", "-o", "mine", "--force").exit_code == 0
     assert everything_in(folder) == {"mine"}
+
+
+@pytest.mark.parametrize("named", [[], ["--qi", ""], ["--qi", " , "], ["--qi="]], ids=str)
+def test_a_plain_file_without_quasi_identifiers_is_a_wrong_request(patients, run, named):
+    result = run("verify", "patients.csv", *named, "--sensitive", "ill")
+    assert result.exit_code == 2
+    assert "quasi_identifiers must be the columns that others may know" in result.stderr
+
+
+def test_columns_that_were_not_judged_are_named_and_names_are_a_no(folder, run):
+    days = [f"19{30 + i % 70}-{1 + i % 12:02}-{1 + i % 28:02}" for i in range(300)]
+    rows = [
+        f"Person{i},{days[i]},{10000 + 37 * (i // 2)},{'mf'[i % 2]},{['flu', 'gout', 'ulcer'][i % 3]}"
+        for i in range(300)
+    ]
+    text = "\n".join(["name,birthdate,zip,sex,diag", *rows])
+    (folder / "raw.csv").write_text(text, encoding="utf-8")
+    result = run("verify", "raw.csv", "--qi", "sex", "--sensitive", "diag", "--json")
+    assert result.exit_code == 1
+    found = json.loads(result.stdout)
+    kinds = {(each["kind"], *each["columns"]) for each in found["columns"]}
+    assert {("identifier", "name"), ("identifier", "birthdate")} <= kinds
+    assert ("singles out", "zip") in kinds
+    assert ("no role", "name", "birthdate", "zip") in kinds

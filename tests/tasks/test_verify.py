@@ -397,3 +397,16 @@ def test_the_verdict_is_plain_data(released):
         "found": None,
         "detail": "",
     }
+
+
+@pytest.mark.parametrize("known", [None, [], ()], ids=repr)
+def test_a_table_without_quasi_identifiers_is_not_judged(known, tmp_path):
+    """No class is too small if everybody is in one: any table would pass."""
+    table = pa.table({"code": [f"{i:04}" for i in range(40)], "ill": ["flu", "gout"] * 20})
+    with pytest.raises(ParameterError, match=r"at least one, got .*--qi age,zip"):
+        sf.verify(table, quasi_identifiers=known, sensitive=["ill"])
+
+
+def test_roles_that_are_named_for_a_release_have_a_quasi_identifier_too(released):
+    with pytest.raises(ParameterError, match="at least one"):
+        sf.verify(released, quasi_identifiers=[])

@@ -33,7 +33,7 @@ from sfumato.errors import (
 )
 from sfumato.harm import HarmRule
 from sfumato.policy import Acceptance, GivenPolicy, Policy, RiskLevels, Tolerance, policy_of
-from sfumato.releases.opening import Published, open_release
+from sfumato.releases.opening import Published, PublishedTable, open_release
 from sfumato.releases.people import require_people
 from sfumato.tables import open_table
 from sfumato.text import join_words
@@ -330,6 +330,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
             built again from the policy for the population's values, so the people the
             release was made from should be among them.
         quasi_identifiers: The columns others may know, if neither a release nor a policy says so.
+            Without any, nothing is judged: that is refused.
         sensitive: The columns that should not become known, likewise.
         attacks: Whether to attack, or only by which: names from `sf.attacks.ATTACKS`, or attacks.
         threshold: From which belief on a person is at risk; None takes the policy's, or where
@@ -363,6 +364,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         require_int("people", people, at_least=0)
     release = open_release(what, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
     verdict = release.recompute(population)
+    _require_known(release)
     if policy is not None and release.is_plain:
         require_people(release.table, policy)
     _require_something(attacks, verdict, policy)
@@ -395,6 +397,23 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         found = tuple(accept(outcome, policy.accept) for outcome in found)
     untried = _list_untried(target, found, rule)
     return Assessment(verdict, found, levels, allowed, untried, columns)
+
+
+def _require_known(release: Published) -> None:
+    """Raise if nothing says what an adversary knows: then no class could be too small.
+
+    A release without quasi-identifiers is not a wrong request but a broken check.
+    """
+    named = release.named.quasi_identifiers
+    plain = isinstance(release, PublishedTable) and release.manifest is None
+    if (named is not None and not named) or (plain and not release.quasi_identifiers):
+        raise ParameterError(
+            "quasi_identifiers",
+            named,
+            "the columns that others may know, at least one",
+            why="without any, every table would look safe. Name them (--qi age,zip), or give a "
+            "policy (-p policy.yaml)",
+        )
 
 
 def accept(outcome: Outcome, accepted: Sequence[Acceptance]) -> Outcome:
