@@ -68,7 +68,7 @@ class Repository:
         return name is not None and any(each.startswith(name[:-1]) for each in self.after)
 
     def loses(self, file: Path) -> bool:
-        """Return whether a file is missing from the repository after the commit, and its folder not.
+        """Return whether a file is lost to the repository by the commit, and its folder is not.
 
         A file that is here and not committed is none of the release that others get.
         """
