@@ -25,17 +25,21 @@ STAR = "*"
 
 
 def is_missing(value: Value) -> bool:
-    """Return whether a cell holds nothing: None, NaN or NaT.
+    """Return whether a cell holds nothing: None, NaN, NaT, NA of pandas, or a text without letters.
 
-    >>> [is_missing(v) for v in (None, float("nan"), "", 0)]
-    [True, True, False, False]
+    An empty text is missing because a CSV file has no other way to leave a cell out. A blank is a
+    value: it can be seen.
+
+    >>> [is_missing(v) for v in (None, float("nan"), "", 0, " ")]
+    [True, True, True, False, False]
     """
-    if value is None:
+    if value is None or (isinstance(value, str | bytes) and not value):
         return True
     try:
         return bool(value != value)  # noqa: PLR0124 - NaN and NaT differ from themselves
     except (TypeError, ValueError):
-        return False
+        # Of NA it cannot be said whether it differs from itself.
+        return type(value).__name__ == "NAType"
 
 
 def text_of(value: Value) -> str:  # noqa: PLR0911 - one line per type
@@ -71,7 +75,7 @@ def text_or_none(value: Value) -> str | None:
     >>> [text_or_none(v) for v in (39.0, None)]
     ['39', None]
     """
-    return None if value is None else text_of(value)
+    return None if is_missing(value) else text_of(value)
 
 
 def percent(share: float, decimals: int = 0) -> str:

@@ -97,12 +97,12 @@ def test_tables_in_memory_are_of_the_kind_that_was_given(give, kind):
     assert len(sf.tools.merge(release)) == 2 * 1 + 1
 
 
-def test_an_empty_text_in_a_csv_file_is_a_missing_value(tmp_path):
+def test_an_empty_text_is_a_missing_value(tmp_path):
     rows = [("a", "", "", "y"), ("a", None, None, "y")]
     release = decoupled(table(rows), output=tmp_path / "broken", format="csv")
     assert len(release.grouped) == 1
     assert literal.read(release.folder) == {("a", None): (2, [{None: 2}, {"y": 2}])}
-    assert len(decoupled(table(rows)).grouped) == 2
+    assert len(decoupled(table(rows)).grouped) == 1
 
 
 def test_one_group_and_one_row():

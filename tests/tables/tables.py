@@ -103,7 +103,7 @@ def write_csv(path, names, rows, *, delimiter=",", quoting=csv.QUOTE_ALL):
 
 def cell(value) -> str | None:
     """Read one cell as the documentation says: missing is one value, the rest is its text."""
-    if value is None or value is pd.NaT or value is pd.NA:
+    if value is None or value is pd.NaT or value is pd.NA or value in ("", b""):
         return None
     if isinstance(value, float | np.floating) and math.isnan(value):
         return None

@@ -92,6 +92,11 @@ class Hierarchy:
                     f"{origin}, {place}: {text!r} has {len(path)} levels above it, "
                     f"the first entry has {height}. Give every value the same number of levels."
                 )
+            if "" in path:
+                raise HierarchyError(
+                    f"{origin}, {place}: level {list(path).index('') + 1} of {text!r} is empty, "
+                    "and an empty cell is a missing value. Name every level."
+                )
         columns: list[Sequence[str]] = [texts, *zip(*paths, strict=True)]
         labels: list[tuple[str, ...]] = []
         codes = np.empty((height + 1, len(values)), dtype=np.int32)

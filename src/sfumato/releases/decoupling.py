@@ -35,7 +35,7 @@ from sfumato.releases.opening import Published, PublishedTable
 from sfumato.releases.places import DecoupledTable
 from sfumato.schema import Role
 from sfumato.tables import Table
-from sfumato.text import text_of
+from sfumato.text import text_or_none
 
 
 class KeptPromises(NamedTuple):
@@ -119,11 +119,8 @@ def tables_to_publish(table: Table, parts: Parts) -> list[DecoupledTable]:
 
 
 def as_text(counts: FrequencySet) -> FrequencySet:
-    """Return values as a CSV file holds them: all are text, and an empty text is missing."""
-    values = [
-        [None if value is None else text_of(value) or None for value in column.values]
-        for column in counts.columns
-    ]
+    """Return values as a CSV file holds them: all are text."""
+    values = [[text_or_none(value) for value in column.values] for column in counts.columns]
     return FrequencySet.from_codes(counts.names, values, counts.codes, counts.rows)
 
 

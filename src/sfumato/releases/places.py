@@ -27,13 +27,7 @@ from sfumato.evidence.keys import signing_key
 from sfumato.policy import Policy
 from sfumato.recoding import FullDomainRecoding, Recoding
 from sfumato.releases.evidence import attestation
-from sfumato.releases.manifest import (
-    MANIFEST,
-    ClassSizes,
-    FileRecord,
-    Manifest,
-    generalization_of,
-)
+from sfumato.releases.manifest import MANIFEST, FileRecord, Manifest, generalization_of
 from sfumato.releases.release import for_verifier, is_stored, open_stored, origin_of, relation_of
 from sfumato.schema import Role
 from sfumato.tables import FORMATS, DatabaseTable, Table, derived_table, write_derived
@@ -398,32 +392,9 @@ def write_folder(
     (folder / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
     release.report("verify", 0, None)
     people, labels = release.population.for_verifier()
-    verdict = verify_folder(folder, population=people, generalization=labels)
-    merged = _with_merged_classes(manifest, verdict) if form == "csv" else None
-    if merged is not None:
-        manifest = merged
-        (folder / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
-        verdict = verify_folder(folder, population=people, generalization=labels)
-    release.require(verdict)
+    verdict = release.require(verify_folder(folder, population=people, generalization=labels))
     write_evidence(folder, verdict, key)
     return manifest, verdict
-
-
-def _with_merged_classes(manifest: Manifest, verdict: Verdict) -> Manifest | None:
-    """Return a manifest with the classes that readers of a CSV file find; None if it has them.
-
-    Such a file cannot tell an empty text from a missing value. Classes that differ in nothing else
-    are one class to its readers, and the figures must say so.
-    """
-    wrong = [check for check in verdict.checks if check.status == "broken"]
-    if [check.name for check in wrong] != ["figures"] or manifest.kind is not None:
-        return None
-    found = wrong[0].found
-    if not isinstance(found, Mapping) or found.get("count", 0) >= manifest.classes.count:
-        return None
-    sizes = {each: found[each] for each in ("count", "smallest", "largest", "average")}
-    losses = {name: found.get(name, loss) for name, loss in (manifest.losses or {}).items()}
-    return replace(manifest, classes=ClassSizes(**sizes), losses=losses)
 
 
 def _hash_of(path: Path) -> str:

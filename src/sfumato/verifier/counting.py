@@ -219,23 +219,33 @@ def _metadata(schema: pa.Schema) -> tuple[str, ...]:
 def normalise(array: pa.Array) -> pa.Array:
     """Return equal cells as equal bytes, in a type that can be grouped.
 
-    Floats lose what would split one value in two: NaN is missing, and -0.0 is 0.0.
+    What would split one value in two is gone: NaN and the empty text are missing, -0.0 is 0.0.
 
     >>> normalise(pa.array([0.0, -0.0, float("nan"), None])).to_pylist()
     [0.0, 0.0, None, None]
+    >>> normalise(pa.array(["flu", "", None, " "])).to_pylist()
+    ['flu', None, None, ' ']
     """
     if isinstance(array, pa.ExtensionArray):
         array = array.storage
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     if pa.types.is_null(array.type) or pa.types.is_string_view(array.type):
-        return array.cast(pa.string())
+        array = array.cast(pa.string())
     if pa.types.is_float16(array.type):
         array = array.cast(pa.float32())
     if pa.types.is_floating(array.type):
         nothing, zero = pa.scalar(None, array.type), pa.scalar(0.0, array.type)
         return pc.if_else(pc.is_nan(array), nothing, pc.add(array, zero))
+    if array.type in _TEXTUAL:
+        empty = pc.equal(pc.binary_length(array), 0)
+        # Most columns have none, and then nothing is copied.
+        if pc.any(empty).as_py():
+            return pc.if_else(empty, pa.scalar(None, array.type), array)
     return array
+
+
+_TEXTUAL = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 
 
 def python_values(column: pa.ChunkedArray) -> list[object]:
@@ -580,7 +590,7 @@ def count_population(
 # Count a table where it is: in a database, by statements of the verifier's own.
 #
 # Only counts of combinations leave the database, never rows. Whatever a name holds, it is quoted;
-# values never stand in a statement, except the star.
+# values never stand in a statement, except the star and the empty text.
 
 
 Kind: TypeAlias = Literal["text", "number", "other"]
@@ -665,7 +675,7 @@ def count_in(relation: Relation, columns: Sequence[str], *, stars: Sequence[str]
     sums: dict[tuple[object, ...], int] = {}
     for *combination, rows in relation.select(*cells, "count(*)", then=grouped):
         if rows:
-            # What is one value here may be several there: NULL and NaN, 0.0 and -0.0.
+            # What is one value here may be several there: NULL, NaN and '', 0.0 and -0.0.
             key = tuple(combination)
             sums[key] = sums.get(key, 0) + _whole_in_database(rows)
     return Counts(sums, sum(sums.values()), _starred_in_database(relation, stars) if stars else 0)
@@ -684,6 +694,8 @@ def _starred_in_database(relation: Relation, stars: Sequence[str]) -> int:
 
 def _missing(relation: Relation, column: str) -> str:
     name = relation.dialect.quote(column)
+    if relation.columns[column] == "text":
+        return f"({name} IS NULL OR {relation.cell(column)} = '')"
     if relation.columns[column] != "number":
         return f"{name} IS NULL"
     # Databases do not agree on how to ask for NaN, but on how to write it.

@@ -646,9 +646,8 @@ def _dictionary(codes: CodeArray, values: pa.Array) -> pa.Array:
 
 
 def _exact(kind: pa.DataType, column: str) -> bool:
-    """Return whether values are counted as they are; -0.0 and NaN are not."""
-    plain = plain_type(kind)
-    return not t.is_floating(plain) and counted_type(kind, column) == plain
+    """Return whether values are counted in the type that they are published in."""
+    return bool(counted_type(kind, column) == plain_type(kind))
 
 
 class Distinct(NamedTuple):

@@ -190,16 +190,57 @@ def nothing(kind: pa.DataType) -> Any:  # noqa: ANN401 - pyarrow is not typed
 
 
 def canonical(array: pa.Array) -> pa.Array:
-    """Make NaN missing and -0.0 zero, so that equal values are one value.
+    """Make NaN and the empty text missing and -0.0 zero, so that equal values are one value.
+
+    Every batch that is read goes through here, so the rest of the engine never sees two forms of
+    one value. Dictionaries stay dictionaries, and what lies in lists and structs stays as it is.
 
     >>> canonical(pa.array([float("nan"), -0.0, None])).to_pylist()
     [None, 0.0, None]
+    >>> canonical(pa.array(["flu", "", " "]).dictionary_encode()).to_pylist()
+    ['flu', None, ' ']
     """
-    if not t.is_floating(array.type):
+    if array.type in (pa.string_view(), pa.binary_view()) or t.is_run_end_encoded(array.type):
+        array = as_type(array, plain_type(array.type))
+    kind = array.type
+    if isinstance(kind, pa.BaseExtensionType):
+        stored = canonical(array.storage)
+        return array if stored is array.storage else pa.ExtensionArray.from_storage(kind, stored)
+    if t.is_dictionary(kind):
+        return _canonical_dictionary(array)
+    if t.is_floating(kind):
+        if t.is_float16(kind):
+            return canonical(array.cast(pa.float32())).cast(kind)
+        # In floating point -0.0 + 0.0 is 0.0, and every other number stays what it is.
+        positive = pc.add(array, number(0.0, kind))
+        return pc.if_else(pc.is_nan(positive), nothing(kind), positive)
+    if _has_length(kind):
+        empty = pc.equal(pc.binary_length(array), number(0, _length_type(kind)))
+        return pc.if_else(empty, nothing(kind), array) if pc.any(empty).as_py() else array
+    return array
+
+
+def _has_length(kind: pa.DataType) -> bool:
+    return bool(is_text(kind) or t.is_binary(kind) or t.is_large_binary(kind))
+
+
+def _length_type(kind: pa.DataType) -> pa.DataType:
+    return pa.int64() if t.is_large_string(kind) or t.is_large_binary(kind) else pa.int32()
+
+
+def _canonical_dictionary(array: pa.DictionaryArray) -> pa.Array:
+    given = array.dictionary
+    values = canonical(given)
+    indices = array.indices
+    if values.null_count:
+        known = pc.is_valid(values).take(indices)
+        indices = pc.if_else(known, indices, nothing(indices.type))
+        # The entry may stay where no row has it: the dictionaries of releases are made afresh, and
+        # those with a missing entry cannot be merged with others.
+        values = given if _has_length(given.type) else values
+    elif values is given:
         return array
-    # In floating point -0.0 + 0.0 is 0.0, and every other number stays what it is.
-    positive = pc.add(array, number(0.0, array.type))
-    return pc.if_else(pc.is_nan(positive), nothing(array.type), positive)
+    return pa.DictionaryArray.from_arrays(indices, values)
 
 
 def python_values(array: pa.Array, column: str) -> list[Value]:

@@ -32,7 +32,14 @@ from sfumato.tables.arrow.publishing import (
     Recoder,
     shuffle,
 )
-from sfumato.tables.arrow.sources import BATCH_ROWS, FileSource, Source, from_numpy, python_values
+from sfumato.tables.arrow.sources import (
+    BATCH_ROWS,
+    FileSource,
+    Source,
+    canonical,
+    from_numpy,
+    python_values,
+)
 from sfumato.tables.arrow.writing import closing_writer, creating, open_writer, plain_batch
 from sfumato.tables.base import FORMATS, Domain, Progress, Suppression, Table, WrittenFile
 from sfumato.typing import CodeArray, IntArray, Value
@@ -270,7 +277,9 @@ class ArrowTable(Table):
         for large in self._source.batches(columns):
             for start in range(0, len(large), BATCH_ROWS):
                 batch = large.slice(start, BATCH_ROWS)
-                yield batch
+                yield pa.RecordBatch.from_arrays(
+                    [canonical(column) for column in batch.columns], batch.schema.names
+                )
                 done += len(batch)
                 if progress is not None:
                     progress(done, self._rows)

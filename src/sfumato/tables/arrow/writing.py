@@ -131,8 +131,8 @@ class FeatherWriter(Writer):
 class CsvWriter(Writer):
     """A CSV file with a header, in UTF-8. Cells are quoted only where they must be.
 
-    A missing cell is empty and an empty text is `""`. In a table of one column missing
-    cells are `""` too, because most programs skip empty lines.
+    A missing cell is empty. In a table of one column it is `""`, because most programs skip empty
+    lines.
     """
 
     def __init__(self, target: Path, schema: pa.Schema, delimiter: str) -> None:

@@ -15,7 +15,13 @@ from sfumato.counts import WIDEST_KEY, Column, FrequencySet, group, sums
 from sfumato.errors import InputError
 from sfumato.recoding import FullDomainRecoding
 from sfumato.tables.arrow.counting import MISSING, SAMPLE, Codebook, Survey, order_values
-from sfumato.tables.arrow.sources import changed_error, from_numpy, python_values, to_numpy
+from sfumato.tables.arrow.sources import (
+    changed_error,
+    from_numpy,
+    is_text,
+    python_values,
+    to_numpy,
+)
 from sfumato.tables.sql.database import Database
 from sfumato.text import in_order
 from sfumato.typing import CodeArray, IntArray, Value
@@ -26,31 +32,44 @@ if TYPE_CHECKING:
 
 
 def select_keys(database: Database, positions: Sequence[int], plain: Sequence[int] = ()) -> "Query":
-    """Return rows with the keys (`ki`) of some columns, and some columns as they are (`ci`)."""
+    """Return rows with the keys (`ki`) of some columns, and some columns to publish (`ci`).
+
+    Every statement begins here, so one value has one form in all of them: NaN and the empty text
+    are missing, and -0.0 is zero.
+    """
     rows: Any = database.rows
     keys = {f"k{i}": _canonical(rows[f"k{i}"], nan=database.has_nan) for i in positions}
     # A statement needs a column, even one that only counts rows.
-    return rows.select(**{f"c{i}": rows[f"c{i}"] for i in plain or (() if keys else (0,))}, **keys)
+    cells = {f"c{i}": _cell(database, rows, i) for i in plain or (() if keys else (0,))}
+    return rows.select(**cells, **keys)
 
 
-def published_column(database: Database, query: "Query", position: int) -> "Expression":
-    """Return a column that is published as it is, with the one spelling each value has."""
-    kind = database.fields[position].key_type
-    may_be_nan = t.is_floating(kind) or t.is_decimal(kind)
-    column: Expression = query[f"k{position}" if may_be_nan else f"c{position}"]
-    return column
+def _cell(database: Database, rows: Any, position: int) -> "Expression":  # noqa: ANN401
+    """Return a column as it is published."""
+    column: Expression = rows[f"c{position}"]
+    field = database.fields[position]
+    if field.key is None:
+        return column
+    if t.is_floating(field.key_type) or t.is_decimal(field.key_type):
+        return _canonical(rows[f"k{position}"], nan=database.has_nan)
+    if is_text(field.key_type):
+        # By its key: a collation may hold other texts for equal to the empty one.
+        return ibis.ifelse(rows[f"k{position}"] == "", ibis.null(), column)
+    return _canonical(column, nan=database.has_nan)
 
 
 def _canonical(column: "Expression", *, nan: bool) -> "Expression":
-    """Make NaN missing and -0.0 zero, so that equal values are one value."""
-    number: Any = column
-    if not number.type().is_floating():
+    value: Any = column
+    if value.type().is_string() or value.type().is_binary():
+        known: Expression = value.nullif(ibis.literal("").cast(value.type()))
+        return known
+    if not value.type().is_floating():
         return column
     # Adding zero would do, if no optimiser took it out.
-    cases = [(number == 0, ibis.literal(0.0).cast(number.type()))]
+    cases = [(value == 0, ibis.literal(0.0).cast(value.type()))]
     if nan:
-        cases.insert(0, (number.isnan(), ibis.null(number.type())))
-    return ibis.cases(*cases, else_=number)
+        cases.insert(0, (value.isnan(), ibis.null(value.type())))
+    return ibis.cases(*cases, else_=value)
 
 
 TIMES = "sfumato_times"

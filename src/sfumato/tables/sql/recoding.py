@@ -30,7 +30,6 @@ from sfumato.tables.sql.counting import (
     CoarseCounts,
     FetchedCounts,
     Numbers,
-    published_column,
     select_keys,
 )
 from sfumato.tables.sql.database import Database
@@ -148,11 +147,8 @@ class FullDomainRecoder:
             query = query.left_join(lookup, [(f"k{positions[i]}", f"key{i}")])
         cells = {f"c{i}": query[f"c{i}"] for i in others}
         for i, position in enumerate(positions):
-            labels = i in labelled
             cells[f"label_of{i}"] = (
-                self._label(query, i)
-                if labels
-                else published_column(self._database, query, position)
+                self._label(query, i) if i in labelled else query[f"c{position}"]
             )
         query = self._mark(query, cells) if self.suppressed_rows else query.select(**cells)
         return RecodedQuery(query, {c.column: f"label_of{i}" for i, c in enumerate(columns)})
