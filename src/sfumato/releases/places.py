@@ -392,6 +392,7 @@ def write_folder(
     (folder / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
     release.report("verify", 0, None)
     people, labels = release.population.for_verifier()
+    # As it stands: a table that is read has one form of each value, as every format has.
     verdict = release.require(verify_folder(folder, population=people, generalization=labels))
     write_evidence(folder, verdict, key)
     return manifest, verdict
