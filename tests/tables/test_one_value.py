@@ -108,9 +108,7 @@ def folder(tmp_path_factory):
 
 
 def few(examples):
-    return settings(
-        max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck)
-    )
+    return settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def make_and_verify(folder, rows, method, missing):
@@ -177,7 +175,12 @@ def test_many_tables_verify(thorough, folder, rows, method, missing, split):
     compare_sources(folder, rows)
 
 
-ODD = [("", -0.0, "", 0.0), (None, 0.0, "x", -0.0), ("a", math.nan, None, 1.0), ("a", None, "", 2.0)]
+ODD = [
+    ("", -0.0, "", 0.0),
+    (None, 0.0, "x", -0.0),
+    ("a", math.nan, None, 1.0),
+    ("a", None, "", 2.0),
+]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -190,7 +193,9 @@ def test_a_database_gives_what_memory_gives(database, method, folder):
     assert there.suppressed == here.suppressed
     assert sf.verify(there, attacks=False).holds
     published = database.read("out")
-    assert Counter(tuple(map(plain, row.values())) for row in published.to_pylist()) == rows_of(here)
+    assert Counter(tuple(map(plain, row.values())) for row in published.to_pylist()) == rows_of(
+        here
+    )
     assert "" not in published["ill"].to_pylist()
     assert not any(math.copysign(1, v) < 0 for v in published["pay"].to_pylist() if v is not None)
     # Databases spell other numbers in CSV files than Arrow does, and refuse to write those.
