@@ -1,4 +1,4 @@
-"""One value has one meaning, whatever holds it: what is made verifies, and is the same everywhere."""
+"""One value has one meaning, whatever holds it: what is made verifies, and is the same."""
 
 import csv
 import math
@@ -28,7 +28,7 @@ METHODS = ("full-domain", "top-down", "bottom-up", "mondrian")
 
 def plain(value):
     """The value as the documentation says it is read; numbers as CSV files have them."""
-    if value is None or value == "" or value != value:
+    if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
         return None
     return f"{value + 0.0:g}" if isinstance(value, float) else value
 
