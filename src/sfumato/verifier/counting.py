@@ -5,11 +5,12 @@ Memory grows with the distinct combinations, not with the rows.
 
 import csv
 import io
+import secrets
 import struct
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -129,15 +130,23 @@ def _open_csv(path: Path, delimiter: str | None) -> Source:
         raise InputError(f"{path.name} cannot be read: it has no header")
 
     def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        with readable(path.name):
+        uneven: list[pa_csv.InvalidRow] = []
+
+        def stop(row: pa_csv.InvalidRow) -> str:
+            uneven.append(row)
+            return "error"
+
+        with readable(path.name), pa.input_stream(str(path), compression="detect") as stream:
+            text = _AppendedRow(stream, separator, len(names))
             reader = pa_csv.open_csv(
-                str(path),
+                text,
                 read_options=pa_csv.ReadOptions(use_threads=False, block_size=_BLOCK_BYTES),
                 parse_options=pa_csv.ParseOptions(
                     delimiter=separator,
                     newlines_in_values=True,
                     # In a file of one column an empty line is a row whose value is missing.
                     ignore_empty_lines=len(names) > 1,
+                    invalid_row_handler=stop,
                 ),
                 convert_options=pa_csv.ConvertOptions(
                     column_types=dict.fromkeys(names, pa.string()),
@@ -147,9 +156,80 @@ def _open_csv(path: Path, delimiter: str | None) -> Source:
                     quoted_strings_can_be_null=True,
                 ),
             )
-            yield from reader
+            try:
+                yield from text.without_it(reader)
+            except (_OpenQuoteError, pa.ArrowInvalid) as error:
+                # Arrow's own words would quote the row.
+                for row in uneven:
+                    if text.cell not in row.text:
+                        raise InputError(
+                            f"{path.name} cannot be read: row {row.number} has "
+                            f"{row.actual_columns} cells, the header has {row.expected_columns}"
+                        ) from None
+                if uneven or isinstance(error, _OpenQuoteError) or "straddling" in str(error):
+                    raise InputError(
+                        f"{path.name} cannot be read: {_open_quote(path, separator)}"
+                    ) from None
+                raise
 
     return Source(names, batches)
+
+
+class _OpenQuoteError(ValueError):
+    """Text that ends inside a quote."""
+
+
+class _AppendedRow:
+    """A stream of CSV text with a row after its last one. Text holds no zero bytes.
+
+    If a quote is open where the text ends, this row does not come out again as a row.
+    """
+
+    closed = False
+
+    def __init__(self, stream: pa.NativeFile, separator: str, cells: int) -> None:
+        self._stream = stream
+        self.cell = secrets.token_hex(16)
+        self._row = separator.join([self.cell] * cells).encode() + b"\n"
+        self._before = b""
+
+    def read(self, size: int) -> bytes:
+        """Read on; the row comes last."""
+        found: bytes = self._stream.read(size)
+        if not found:
+            row, self._row = self._row, b""
+            return self._before + row if row else b""
+        if b"\0" in found:
+            raise ValueError("it holds zero bytes, so it is not text")
+        self._before = b"" if found.endswith((b"\n", b"\r")) else b"\n"
+        return found
+
+    def without_it(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Return all rows that were read but this one; raise if it is not the last."""
+        held: pa.RecordBatch | None = None
+        for batch in batches:
+            if held is not None and len(batch):
+                yield held
+            held = batch if len(batch) else held
+        if held is None or any(column[-1].as_py() != self.cell for column in held.columns):
+            raise _OpenQuoteError
+        if len(held) > 1:
+            yield held[:-1]
+
+
+def _open_quote(path: Path, separator: str) -> str:
+    """Return in words that a file ends inside a quote, with the line that it begins in."""
+    begins = after = 1
+    with pa.input_stream(str(path), compression="detect") as stream:
+        lines = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
+        reader = csv.reader(lines, delimiter=separator)
+        try:
+            for _ in reader:
+                begins, after = after, reader.line_num + 1
+        except csv.Error:
+            # The cell is longer than this reader allows.
+            begins = after
+    return f"a quote in line {begins} is not closed, and takes in all the rows after it"
 
 
 def find_delimiter(text: str) -> str:
@@ -162,7 +242,11 @@ def find_delimiter(text: str) -> str:
 
     def cells(separator: str) -> tuple[int, int]:
         reader = csv.reader(io.StringIO(complete, newline=""), delimiter=separator)
-        widths = [len(row) for row, _ in zip(reader, range(50), strict=False) if row]
+        widths: list[int] = []
+        # A cell may be longer than this reader allows: then the lines before it decide.
+        with suppress(csv.Error):
+            for row, _ in zip(reader, range(50), strict=False):
+                widths += [len(row)] * bool(row)
         # If no separator cuts evenly the header decides, and the reader then names the line.
         return (max(widths) if len(set(widths)) == 1 else 1, widths[0] if widths else 0)
 

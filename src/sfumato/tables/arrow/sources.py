@@ -4,15 +4,16 @@ import codecs
 import csv
 import io
 import re
+import secrets
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -495,7 +496,10 @@ _SAMPLE = 1 << 20
 
 
 class CsvSource(FileSource):
-    """A CSV file. Every column is text (00123 stays 00123), and an empty cell is missing."""
+    """A CSV file. Every column is text (00123 stays 00123), and an empty cell is missing.
+
+    A file that ends inside a quote is refused: all rows after that quote would be one cell.
+    """
 
     kind = "csv"
 
@@ -506,16 +510,19 @@ class CsvSource(FileSource):
                 sample = stream.read(_SAMPLE)
             except (OSError, pa.ArrowException) as error:
                 raise unreadable_error(self.where, "CSV", error) from error
-        records_by_delimiter = _parse(self._text(sample), whole=len(sample) < _SAMPLE)
-        self.delimiter, records = _most_regular(records_by_delimiter)
-        if not records and len(sample) == _SAMPLE:
+        whole = len(sample) < _SAMPLE
+        samples = _parse(self._text(sample), whole=whole)
+        self.delimiter = _most_regular(samples)
+        records, complete = samples[self.delimiter]
+        if len(records) < 2 and (complete or not records):
+            self._require_closed_quotes()
+        if not records and not complete:
             raise InputError(
-                f"{self.where} has a header longer than {_SAMPLE >> 20} MB. Probably a quote is "
-                "opened and never closed."
+                f"{self.where} has a header that is too long. Give each column a short name."
             )
         if not records:
             raise InputError(f"{self.where} is empty. A table needs a header and at least one row.")
-        if len(records) == 1 and len(sample) < _SAMPLE:
+        if len(records) == 1 and complete:
             raise InputError(f"{self.where} has a header and no rows")
         # Text is repetitive: as dictionaries it is smaller, and counted without comparing texts.
         self._type = pa.dictionary(pa.int32(), pa.string())
@@ -528,10 +535,11 @@ class CsvSource(FileSource):
             bad.append(row)
             return "error"
 
+        text = _EndedText(self._open(), str(self.delimiter), len(self.schema))
         try:
-            with self._open() as stream:
+            with text.stream:
                 reader = pa_csv.open_csv(
-                    stream,
+                    text,
                     # One thread: the reader streams, so a second one only waits for the first.
                     read_options=pa_csv.ReadOptions(block_size=_BLOCK, use_threads=False),
                     parse_options=pa_csv.ParseOptions(
@@ -546,9 +554,20 @@ class CsvSource(FileSource):
                         strings_can_be_null=True,
                     ),
                 )
-                yield from reader
+                waiting: pa.RecordBatch | None = None
+                for batch in reader:
+                    if waiting is not None and len(batch):
+                        yield waiting
+                    waiting = batch if len(batch) else waiting
+        except _ZeroByteError:
+            raise self._zero_byte() from None
         except (OSError, pa.ArrowException) as error:
-            raise self._explain(error, bad) from error
+            raise self._explain(error, bad, text.mark) from error
+        rows = None if waiting is None else text.without_end(waiting)
+        if rows is None:
+            self._require_closed_quotes()
+            raise InputError(f"{self.where} cannot be read as CSV: it does not end with a row")
+        yield rows
 
     def _open(self) -> pa.NativeFile:
         with self.path.open("rb") as file:
@@ -558,14 +577,24 @@ class CsvSource(FileSource):
         except (OSError, pa.ArrowException) as error:
             raise unreadable_error(self.where, "CSV", error) from error
 
+    def _require_closed_quotes(self) -> None:
+        """Raise if the file ends inside a quote."""
+        try:
+            line = _line_of_open_quote(self._chunks(), str(self.delimiter))
+        except (OSError, pa.ArrowException) as error:
+            raise unreadable_error(self.where, "CSV", error) from error
+        if line is not None:
+            raise InputError(
+                f"{self.where}, line {line}: a cell that begins there takes in all the rows after "
+                "it. A quote in it is not closed. Close it, or remove it; a quote inside a quoted "
+                'cell is written twice ("").'
+            )
+
     def _text(self, sample: bytes) -> str:
         if sample[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
             raise self._not_utf8("it is UTF-16")
         if b"\0" in sample:
-            raise InputError(
-                f"{self.where} is not a text file: it holds zero bytes. "
-                "Give a CSV, Parquet or Feather file."
-            )
+            raise self._zero_byte()
         decoder = codecs.getincrementaldecoder("utf-8")()
         try:
             # The sample may end in the middle of a character; a short file may not.
@@ -574,18 +603,27 @@ class CsvSource(FileSource):
             raise self._not_utf8(_offence(sample, error.start, 1)) from None
         return text.removeprefix("\ufeff")
 
+    def _zero_byte(self) -> InputError:
+        return InputError(
+            f"{self.where} is not a text file: it holds zero bytes. "
+            "Give a CSV, Parquet or Feather file."
+        )
+
     def _not_utf8(self, why: str) -> InputError:
         return InputError(
             f"{self.where} is not in UTF-8: {why}. Save it as UTF-8, for example with "
             "iconv -f latin1 -t utf-8."
         )
 
-    def _explain(self, error: Exception, bad: Sequence[pa_csv.InvalidRow]) -> InputError:
+    def _explain(self, error: Exception, bad: Sequence[pa_csv.InvalidRow], mark: str) -> InputError:
         """Return an error with a line number for what Arrow could not read."""
         if bad:
             row = bad[0]
+            if mark in row.text:
+                self._require_closed_quotes()
             line = self._line_of(row.text) or row.number
-            quote = " A quote in it is not closed." if row.text.count('"') % 2 else ""
+            lines = _newlines(row.text.encode())
+            quote = f" Inside quotes it goes on for {lines + 1} lines." if lines else ""
             return InputError(
                 f"{self.where}, line {line}: the row has {row.actual_columns} cells, the header "
                 f"has {row.expected_columns} (separated by {self.delimiter!r}).{quote} "
@@ -595,10 +633,8 @@ class CsvSource(FileSource):
         if "UTF8" in text:
             return self._not_utf8(self._first_offence())
         if "straddling" in text:
-            return InputError(
-                f"{self.where} has a row longer than {_BLOCK >> 20} MB. Probably a quote is "
-                "opened and never closed."
-            )
+            self._require_closed_quotes()
+            return InputError(f"{self.where} has a row longer than {_BLOCK >> 20} MB")
         return unreadable_error(self.where, "CSV", error)
 
     def _line_of(self, text: str) -> int | None:
@@ -643,11 +679,91 @@ def _offence(data: bytes, at: int, first_line: int) -> str:
     return f"line {line} holds the byte 0x{data[at]:02X}"
 
 
-def _parse(text: str, *, whole: bool, most: int = 200) -> dict[str, list[list[str]]]:
+class _ZeroByteError(ValueError):
+    """A zero byte in what should be text."""
+
+
+class _EndedText:
+    """CSV text with one more row at its end, which tells whether the last cell was closed.
+
+    If the text ends inside a quote, its last cell swallows that row. No scan of the text tells
+    so at no cost: whether a quote opens a cell depends on everything before it.
+    """
+
+    closed = False
+
+    def __init__(self, stream: pa.NativeFile, delimiter: str, width: int) -> None:
+        self.stream = stream
+        # Drawn, so that no file can hold it.
+        self.mark = secrets.token_hex(16)
+        self._end = delimiter.join([self.mark] * width).encode() + b"\n"
+        self._in_line = False
+
+    def read(self, size: int) -> bytes:
+        """Read on; the row comes last."""
+        data: bytes = self.stream.read(size)
+        if data:
+            if b"\0" in data:
+                raise _ZeroByteError
+            self._in_line = data[-1:] not in b"\r\n"
+            return data
+        end, self._end = self._end, b""
+        return b"\n" + end if end and self._in_line else end
+
+    def without_end(self, batch: pa.RecordBatch) -> pa.RecordBatch | None:
+        """Return the last rows without the one that was added; None if it is not there."""
+        columns = []
+        for column in batch.columns:
+            if column[-1].as_py() != self.mark:
+                return None
+            # It came last into the dictionary too, and must not stay there.
+            values = column.dictionary[:-1]
+            columns.append(pa.DictionaryArray.from_arrays(column.indices[:-1], values))
+        return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+def _line_of_open_quote(chunks: Iterator[bytes], delimiter: str) -> int | None:
+    r"""Find the line of the quote that is still open where text ends; None if none is.
+
+    A cell may not be longer than a block: a quote that is open for longer counts as never closed.
+
+    >>> _line_of_open_quote(iter([b'a,b\n1,"x""\n', b'y"\n2,"z\n3,z\n']), ",")
+    4
+    """
+    end = rb"[%s\r\n]" % re.escape(delimiter.encode())
+    rest = end.replace(b"[", b"[^")
+    quoted = rb'"(?:[^"]++|"")*+"' + rest + rb"*+"
+    # Possessive, so that all whole cells of a chunk are matched at once, without going back.
+    cells = re.compile(rb"(?:(?:%s|(?!\")%s*+)%s)*+" % (quoted, rest, end))
+    line, left = 1, b""
+    for chunk in chunks:
+        window = left + chunk
+        if line == 1 and not left:
+            window = window.removeprefix(codecs.BOM_UTF8)
+        whole = cells.match(window)
+        at = whole.end() if whole else 0
+        line += _newlines(window[:at])
+        left = window[at:]
+        if len(left) > _BLOCK and left[:1] == b'"':
+            return line
+    closed = left[:1] != b'"' or re.fullmatch(quoted, left)
+    return None if closed else line
+
+
+class _Records(NamedTuple):
+    """The first records of a file, by one delimiter."""
+
+    records: list[list[str]]
+    complete: bool
+    """Whether the file has no others."""
+
+
+def _parse(text: str, *, whole: bool, most: int = 200) -> dict[str, _Records]:
     """Read the first records once for each delimiter there could be."""
-    parsed: dict[str, list[list[str]]] = {}
+    parsed: dict[str, _Records] = {}
     for delimiter in DELIMITERS:
         records: list[list[str]] = []
+        complete = False
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         try:
             for record in reader:
@@ -656,30 +772,30 @@ def _parse(text: str, *, whole: bool, most: int = 200) -> dict[str, list[list[st
                 if len(records) > most:
                     break
             else:
+                complete = whole
                 # A sample that is not the whole file ends inside a record.
                 if records and not whole:
                     records.pop()
         except csv.Error:
-            pass  # a quote left open: Arrow will say so with the line number
-        parsed[delimiter] = records
+            pass  # a cell too long for this reader: Arrow has no such limit
+        parsed[delimiter] = _Records(records, complete)
     return parsed
 
 
-def _most_regular(parsed: dict[str, list[list[str]]]) -> tuple[str, list[list[str]]]:
+def _most_regular(parsed: Mapping[str, _Records]) -> str:
     r"""Choose the delimiter that splits the header and splits the rows like the header.
 
     >>> _most_regular(_parse("a;b\n1,5;2,5\n", whole=True))
-    (';', [['a', 'b'], ['1,5', '2,5']])
+    ';'
     """
 
     def regularity(delimiter: str) -> tuple[bool, float, int]:
-        records = parsed[delimiter]
+        records = parsed[delimiter].records
         width = len(records[0]) if records else 0
         alike = sum(len(record) == width for record in records)
         return width > 1, alike / max(1, len(records)), width
 
-    best = max(DELIMITERS, key=regularity)
-    return best, parsed[best]
+    return max(DELIMITERS, key=regularity)
 
 
 # Parquet files.
