@@ -103,6 +103,15 @@ def check_tables(table: DatabaseTable, public_key: PublicKey | None = None) -> E
     return check_stored(manifest, evidence, _opener(table, evidence), public_key)
 
 
+def view_checks(tables: Mapping[str, DatabaseTable]) -> list[Check]:
+    """Find tables of a release that are views: these may show each reader other rows."""
+    views = [name for name, table in tables.items() if table.is_view()]
+    if not views:
+        return []
+    detail = f"{some(views)}: a view may show other rows to others, or later. Publish a table"
+    return [Check("tables", "broken", detail=detail)]
+
+
 def evidence_checks(table: DatabaseTable) -> list[Check]:
     """Check whether a release in a database is what its evidence says, if it has any."""
     if table.evidence() is None:
@@ -117,10 +126,13 @@ def _verify(
 ) -> Verdict:
     manifest = Manifest.read_stored(text)
     if manifest.kind is None:
-        return verify_stored(relation_of(table), text, population=people, generalization=labels)
-    relations = {name: relation_of(each) for name, each in tables_of(table, manifest).items()}
-    claims = manifest.claims()
-    return verify_tables(relations, claims, promises_in(claims, people, labels))
+        tables = {table.name: table}
+        verdict = verify_stored(relation_of(table), text, population=people, generalization=labels)
+    else:
+        tables, claims = tables_of(table, manifest), manifest.claims()
+        relations = {name: relation_of(each) for name, each in tables.items()}
+        verdict = verify_tables(relations, claims, promises_in(claims, people, labels))
+    return Verdict((*verdict.checks, *view_checks(tables)))
 
 
 def _opener(table: DatabaseTable, evidence: str | None) -> Callable[[str], StoredTable]:

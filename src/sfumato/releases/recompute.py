@@ -8,7 +8,7 @@ from typing import Any
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, some
 from sfumato.evidence import EVIDENCE, check
 from sfumato.policy import Policy
-from sfumato.releases.evidence import evidence_checks
+from sfumato.releases.evidence import evidence_checks, view_checks
 from sfumato.releases.manifest import (
     MANIFEST,
     Manifest,
@@ -76,12 +76,14 @@ def recompute_stored(table: DatabaseTable, policy: Policy | None, population: ob
     compared, labels = _compare(manifest, policy, population)
     people, also = for_verifier(population), _weaker_models(manifest, policy)
     if manifest.kind is None:
+        tables = {table.name: table}
         verdict = verify_stored(relation, text, population=people, generalization=labels, also=also)
     else:
-        relations = {name: relation_of(each) for name, each in tables_of(table, manifest).items()}
-        claims = manifest.claims()
+        tables, claims = tables_of(table, manifest), manifest.claims()
+        relations = {name: relation_of(each) for name, each in tables.items()}
         verdict = verify_tables(relations, claims, promises_in(claims, people, labels))
-    return Verdict((*verdict.checks, *evidence_checks(table), *compared))
+    found = [*view_checks(tables), *evidence_checks(table), *compared]
+    return Verdict((*verdict.checks, *found))
 
 
 def recompute_tables(

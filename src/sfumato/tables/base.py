@@ -327,6 +327,10 @@ class DatabaseTable(Table):
         """Return whether a name means this very table."""
 
     @abstractmethod
+    def is_view(self) -> bool:
+        """Return whether it is a query, whose rows are made whenever they are read."""
+
+    @abstractmethod
     def open_other(self, name: str) -> "DatabaseTable":
         """Open another table of the same database."""
 

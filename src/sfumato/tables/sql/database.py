@@ -411,6 +411,10 @@ class Database(ABC):
     def exists(self, name: Name) -> bool:
         """Return whether there is a table of this name."""
 
+    def is_view(self, name: Name) -> bool:
+        """Return whether a name means a query, whose rows are made whenever they are read."""
+        return False
+
     @abstractmethod
     def tables_like(self, schema: Name, beginning: str) -> list[str]:
         """Return the tables of a schema that begin like this: small letters, digits and _."""
@@ -496,6 +500,9 @@ class Database(ABC):
                 f"{self.title} writes {strange[0]} in a spelling of its own to CSV files. Publish "
                 "as parquet, or leave such columns out."
             )
+
+    def prepare_files(self) -> None:  # noqa: B027 - most need nothing
+        """Prepare the connection for `write`, outside a `scope`."""
 
     def write(self, query: "Query", columns: Sequence[str], target: Path, form: str) -> int:
         """Write the result of a query to a new file, in random order; return its number of rows."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -39,7 +40,8 @@ class DuckDB(Database):
         where: The table's name in messages.
         table: The name of the table the rows are, if they are one.
         connection: The connection of the relation, if it is known.
-        reopen: Returns both with the right to create tables, if they have not got it.
+        reopen: Returns both, of a file that this class opened, with the right to create tables or
+            to write other files.
     """
 
     kind: ClassVar[str] = "duckdb"
@@ -68,13 +70,14 @@ class DuckDB(Database):
         *,
         table: Name | None = None,
         connection: Any = None,  # noqa: ANN401
-        reopen: Callable[[], tuple[Any, Any]] | None = None,
+        reopen: "Callable[[_Rights], tuple[Any, Any]] | None" = None,
     ) -> None:
         self._relation = relation
         self._connection = connection
         self._transactional = False
         self.name = table
         self._reopen = reopen
+        self._rights = _Rights()
         self._source = fresh_name("source")
         self._temporary: list[str] = []
         self.where = where
@@ -127,7 +130,17 @@ class DuckDB(Database):
 
     def load(self, name: str, table: pa.Table) -> None:
         self._temporary.append(name)
-        _store(self._relation, self._source, name, table)
+        if self._connection is None:
+            _store(self._relation, self._source, name, table)
+            return
+        # A connection that reads nothing but its file finds no variables.
+        uploaded = fresh_name("uploaded")
+        self._connection.register(uploaded, table)
+        try:
+            self._run(f"CREATE TEMP TABLE {name} AS FROM {uploaded}")
+        finally:
+            with suppress(duckdb.Error):
+                self._connection.unregister(uploaded)
 
     @contextmanager
     def scope(self) -> Iterator[None]:
@@ -171,23 +184,44 @@ class DuckDB(Database):
         return bool(first == second)
 
     def require_free(self, name: Name, *, force: bool) -> None:
-        if self._reopen is not None:
-            with self.reading(self.where):
-                (self._relation, self._connection), self._reopen = self._reopen(), None
-            if self.transactional:
-                self._begin()
+        self._require(replace(self._rights, tables=True))
         super().require_free(name, force=force)
+
+    def _require(self, rights: "_Rights") -> None:
+        """Open the file again with more rights, if it was opened here and lacks them."""
+        if self._reopen is None or rights == self._rights:
+            return
+        with self.reading(self.where):
+            self._relation, self._connection = self._reopen(rights)
+        self._rights = rights
+        if self.transactional:
+            self._begin()
 
     def exists(self, name: Name) -> bool:
         try:
             self._run(f"SELECT 1 FROM {self.dialect.quote(*name)} LIMIT 0")  # noqa: S608 - quoted
         except duckdb.CatalogException:
             return False
+        except duckdb.PermissionException:
+            # A view that reads what it may not.
+            return True
         except duckdb.Error as error:
             raise OutputError(
                 f"cannot publish into {format_name(name)}: {first_line(error)}"
             ) from error
         return True
+
+    def is_view(self, name: Name) -> bool:
+        with self.reading(self.where):
+            views = self._run(
+                "SELECT database_name, schema_name, view_name, "
+                "database_name = current_database() AND schema_name = current_schema() "
+                "FROM duckdb_views() WHERE NOT internal"
+            ).fetchall()
+        return any(
+            self.same_table(name, tuple(there)) and (len(name) > 1 or here)
+            for *there, here in views
+        )
 
     def tables_like(self, schema: Name, beginning: str) -> list[str]:
         statement = (
@@ -202,6 +236,9 @@ class DuckDB(Database):
             if (self.same_table(schema, tuple(there)) if schema else there == [database, current])
             or (len(schema) == 1 and schema[0].lower() == there[0].lower())
         ]  # fmt: skip
+
+    def prepare_files(self) -> None:
+        self._require(replace(self._rights, files=True))
 
     def write(self, query: "Query", columns: Sequence[str], target: Path, form: str) -> int:
         options = "FORMAT parquet" if form == "parquet" else _CSV
@@ -238,10 +275,10 @@ def _open_file(address: Address) -> DuckDB:
         raise InputError(f"there is no file {path}.{hint}")
     held: list[Any] = []
 
-    def relation(*, read_only: bool) -> tuple[Any, Any]:
+    def relation(rights: _Rights) -> tuple[Any, Any]:
         for connection in held:
             connection.close()
-        held[:] = [duckdb.connect(str(path), read_only=read_only)]
+        held[:] = [duckdb.connect(str(path), **rights.settings)]
         try:
             return held[0].table(DuckDB.dialect.quote(*address.table)), held[0]
         except duckdb.Error:
@@ -251,19 +288,49 @@ def _open_file(address: Address) -> DuckDB:
 
     with DuckDB.reading(where):
         try:
-            opened, connection = relation(read_only=True)
+            opened, connection = relation(_Rights())
+        except duckdb.PermissionException as error:
+            raise InputError(
+                f"{where} cannot be read: {first_line(error)}. A view of a file that is opened by "
+                "its address must not read anything outside it. If you trust it, open the file "
+                "yourself and give the connection and the name of the view."
+            ) from None
         except duckdb.ConnectionException:
-            # This very process has it open for writing.
+            # This very process has it open already, with rights of its own.
             held.clear()
-            opened, connection = relation(read_only=False)
+            opened, connection = _open_shared(relation)
             return DuckDB(opened, where, table=address.table, connection=connection)
-        return DuckDB(
-            opened,
-            where,
-            table=address.table,
-            connection=connection,
-            reopen=lambda: relation(read_only=False),
-        )
+        return DuckDB(opened, where, table=address.table, connection=connection, reopen=relation)
+
+
+@dataclass(frozen=True)
+class _Rights:
+    """What a connection to a file may do besides reading its tables.
+
+    Views and macros of a file can read other files and addresses: the file's maker would decide
+    what is read here. A view that needs no more than its own file is the same with more rights.
+    """
+
+    tables: bool = False
+    """Create tables in it."""
+
+    files: bool = False
+    """Write other files."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The arguments of a connection."""
+        # With other settings than usual, no other connection of the process could write to it.
+        alone = not (self.tables or self.files)
+        config = {"enable_external_access": "false"} if alone else {}
+        return {"read_only": not self.tables, "config": config}
+
+
+def _open_shared(relation: Callable[[_Rights], tuple[Any, Any]]) -> tuple[Any, Any]:
+    """Open a file with the rights that other connections of this process have."""
+    with suppress(duckdb.ConnectionException):
+        return relation(_Rights(files=True))
+    return relation(_Rights(tables=True))
 
 
 @contextmanager
@@ -284,7 +351,7 @@ def _original_errors() -> Iterator[None]:
 
 def _store(relation: Any, source: str, name: str, uploading: pa.Table) -> None:  # noqa: ANN401, ARG001
     # DuckDB finds the argument by its name, as a relation of the connection.
-    relation.query(source, f"CREATE TEMP TABLE {name} AS SELECT * FROM uploading")  # noqa: S608
+    relation.query(source, f"CREATE TEMP TABLE {name} AS FROM uploading")
 
 
 def _field(name: str, kind: Any, arrow: pa.DataType) -> Field:  # noqa: ANN401

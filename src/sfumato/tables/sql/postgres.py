@@ -320,6 +320,14 @@ class PostgreSQL(Database):
     def exists(self, name: Name) -> bool:
         return self._number(name) is not None
 
+    def is_view(self, name: Name) -> bool:
+        number = self._number(name)
+        found = self.query(
+            f"SELECT CAST(relkind AS text) FROM pg_class WHERE oid = {number or 0}"  # noqa: S608
+        )
+        # Neither a table nor a partitioned one: a view, materialized or not, or a foreign table.
+        return any(kind not in ("r", "p") for kind in single_column(found))
+
     def require_writable(self, form: str, types: Sequence[pa.DataType]) -> NoReturn:
         raise OutputError(
             "PostgreSQL writes files only on its own machine. Publish into a table of the same "

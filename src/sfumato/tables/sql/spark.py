@@ -223,6 +223,11 @@ class Spark(Database):
     def transactional(self) -> bool:
         return False
 
+    def is_view(self, name: Name) -> bool:
+        with self.reading(self.where):
+            kind = self.session.catalog.getTable(self.dialect.quote(*name)).tableType
+        return kind in ("VIEW", "TEMPORARY")
+
     def tables_like(self, schema: Name, beginning: str) -> list[str]:
         where = f" IN {self.dialect.quote(*schema)}" if schema else ""
         with self.reading(self.where):

@@ -222,6 +222,7 @@ class SqlTable(DatabaseTable):
         self._database.require_writable(format, types)
         if target.exists():
             raise OutputError(f"cannot write {target}: it exists. Nothing was changed.")
+        self._database.prepare_files()
         with self._database.scope():
             plan = publication(
                 self._database,
@@ -299,6 +300,10 @@ class SqlTable(DatabaseTable):
         mine = self._database.name
         same = Database.same_table  # by their letters: the table may be gone
         return mine is not None and same(self._database, mine, name_of(name))
+
+    def is_view(self) -> bool:
+        name = self._database.name
+        return name is not None and self._database.is_view(name)
 
     def open_other(self, name: str) -> "SqlTable":
         return SqlTable(self._database.open_table(name_of(name)))
