@@ -75,8 +75,8 @@ ANY = st.one_of(
     st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, unique_by=text_of),
     st.lists(st.dates(), min_size=1, unique=True),
     st.lists(st.datetimes(), min_size=1, unique_by=text_of),
-    st.lists(st.text("AB012. -", max_size=4), min_size=1, unique=True),
-    st.lists(st.text(max_size=6), min_size=1, unique=True),
+    st.lists(st.text("AB012. -", min_size=1, max_size=4), min_size=1, unique=True),
+    st.lists(st.text(min_size=1, max_size=6), min_size=1, unique=True),
     st.lists(st.from_regex(r"[A-Z]\d{2}", fullmatch=True), min_size=1, unique=True),
     st.lists(
         st.sampled_from(["{a, b}", "a", "b", "c", "a, b", "*", "{b, c}", "d, c"]),

@@ -73,7 +73,7 @@ def shares(one, other, characters, side):
 
 
 @given(
-    values=st.lists(st.text("ab*", max_size=5), min_size=1, max_size=12, unique=True),
+    values=st.lists(st.text("ab*", min_size=1, max_size=5), min_size=1, max_size=12, unique=True),
     side=st.sampled_from(["right", "left"]),
     keep=st.integers(0, 3),
     step=st.integers(1, 3),

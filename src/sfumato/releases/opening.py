@@ -43,7 +43,7 @@ from sfumato.tables import DatabaseTable, Table, open_table
 from sfumato.text import STAR
 from sfumato.typing import IntArray, Value
 from sfumato.usefulness import Estimator
-from sfumato.verifier import Verdict
+from sfumato.verifier import Verdict, verify_unjudged
 
 
 class Roles(NamedTuple):
@@ -225,7 +225,9 @@ class Published(ABC):
             return recompute_tables(self.manifest, self._sources(), policy, population)
         table = open_table(self.given)
         if policy is None:
-            return Verdict(())
+            if not isinstance(self.given, str | PathLike):
+                return Verdict(())
+            return verify_unjudged(Path(self.given).expanduser(), self.quasi_identifiers)
         return recompute_plain(self.given, table, policy, population)
 
     @abstractmethod

@@ -13,6 +13,7 @@ from sfumato.verifier.release import (
     verify_relation,
     verify_stored,
     verify_tables,
+    verify_unjudged,
 )
 
 __all__ = [
@@ -27,4 +28,5 @@ __all__ = [
     "verify_relation",
     "verify_stored",
     "verify_tables",
+    "verify_unjudged",
 ]

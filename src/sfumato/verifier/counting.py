@@ -22,10 +22,11 @@ import pyarrow.compute as pc
 from sfumato.dialect import Dialect
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, some
 from sfumato.text import STAR, is_missing, text_of
+from sfumato.verifier.hidden import telling_notes
 
 # Open a table of any supported kind and stream its rows in batches.
 #
-# CSV cells are text and an empty cell is missing.
+# CSV cells are text. Batches have empty ones as they are; to `normalise` they are missing.
 
 
 FORMATS = {
@@ -43,12 +44,14 @@ _PEEK_BYTES = 2**20
 class Source:
     """A table that can be read, as often as needed.
 
-    `metadata` lists what its file says about the table apart from names and types.
+    `metadata` lists what its file says about the table apart from names and types, and `telling`
+    what of it may say more than that.
     """
 
     names: tuple[str, ...]
     batches: Callable[[Sequence[str]], Iterator[pa.RecordBatch]]
     metadata: tuple[str, ...] = ()
+    telling: tuple[str, ...] = ()
 
 
 @contextmanager
@@ -153,7 +156,8 @@ def _open_csv(path: Path, delimiter: str | None) -> Source:
                     include_columns=list(columns),
                     null_values=[""],
                     strings_can_be_null=True,
-                    quoted_strings_can_be_null=True,
+                    # Readers of the bytes see whether there are quotes around nothing.
+                    quoted_strings_can_be_null=False,
                 ),
             )
             try:
@@ -274,7 +278,7 @@ def _open_parquet(path: Path) -> Source:
                     use_threads=False,
                 )
 
-    return Source(tuple(schema.names), batches, _metadata(schema))
+    return Source(tuple(schema.names), batches, _metadata(schema), telling_notes(schema))
 
 
 def _open_feather(path: Path) -> Source:
@@ -290,7 +294,7 @@ def _open_feather(path: Path) -> Source:
                 batch.validate(full=True)
                 yield batch.select(list(columns))
 
-    return Source(tuple(schema.names), batches, _metadata(schema))
+    return Source(tuple(schema.names), batches, _metadata(schema), telling_notes(schema))
 
 
 def _metadata(schema: pa.Schema) -> tuple[str, ...]:
@@ -581,6 +585,9 @@ class Counts(NamedTuple):
     starred: int
     """Rows with `*` in every starred column and nothing anywhere else."""
 
+    mixed: frozenset[str] = frozenset()
+    """Columns that may have one value in several forms; see `count_parted`."""
+
 
 def count(source: "Countable", columns: Sequence[str], *, stars: Sequence[str] = ()) -> Counts:
     """Count the distinct combinations of some columns.
@@ -592,7 +599,7 @@ def count(source: "Countable", columns: Sequence[str], *, stars: Sequence[str] =
             other value in any column.
 
     >>> count(open_source(pa.table({"sex": ["f", None, "f"]})), ["sex"])
-    Counts(combinations={('f',): 2, (None,): 1}, rows=3, starred=0)
+    Counts(combinations={('f',): 2, (None,): 1}, rows=3, starred=0, mixed=frozenset())
     """
     if not isinstance(source, Source):
         return count_in(source, columns, stars=stars)
@@ -601,6 +608,7 @@ def count(source: "Countable", columns: Sequence[str], *, stars: Sequence[str] =
             raise UnknownColumnError(name, source.names)
     wanted = list(source.names if stars or not columns else dict.fromkeys(columns))
     tally = Tally(len(columns))
+    forms = _Forms(columns)
     rows = starred = 0
     for batch in source.batches(wanted):
         if not batch.num_rows:
@@ -610,10 +618,11 @@ def count(source: "Countable", columns: Sequence[str], *, stars: Sequence[str] =
             starred += _count_starred(batch, stars)
         if columns:
             tally.add([batch.column(c) for c in columns])
+        forms.add(batch)
     sums = tally.sums()
     if not columns and rows:
         sums[()] = rows
-    return Counts(sums, rows, starred)
+    return Counts(sums, rows, starred, forms.mixed)
 
 
 def open_countable(data: object) -> "Countable":
@@ -633,6 +642,96 @@ def _count_starred(batch: pa.RecordBatch, stars: Sequence[str]) -> int:
             return 0
     # A missing cell equals nothing: the mask is null there, and a sum skips nulls.
     return int(pc.sum(reduce(pc.and_, masks)).as_py() or 0)
+
+
+def count_parted(source: "Countable", columns: Sequence[str]) -> dict[Combination, int]:
+    """Return the combinations whose rows can be told apart by bytes, with the fewest alike of each.
+
+    Equal values may be written differently: a missing cell as null, NaN or an empty text, zero with
+    a sign. The rows of one combination are parted by that.
+
+    >>> count_parted(open_source(pa.table({"pay": [0.0, -0.0, 0.0, 1.5, 1.5]})), ["pay"])
+    {(0.0,): 1}
+    """
+    if not isinstance(source, Source) or not columns:
+        return {}
+    tally = Tally(2 * len(columns))
+    for batch in source.batches(list(dict.fromkeys(columns))):
+        if batch.num_rows:
+            cells = [batch.column(name) for name in columns]
+            tally.add([*cells, *map(_forms_of, cells)])
+    parts: dict[Combination, list[int]] = {}
+    for combination, rows in tally.sums().items():
+        parts.setdefault(combination[: len(columns)], []).append(rows)
+    return {key: min(rows) for key, rows in parts.items() if len(rows) > 1}
+
+
+def find_mixed(source: "Countable", columns: Sequence[str]) -> frozenset[str]:
+    """Return the columns that may have one value in several forms."""
+    if not isinstance(source, Source) or not columns:
+        return frozenset()
+    forms = _Forms(columns)
+    for batch in source.batches(list(dict.fromkeys(columns))):
+        forms.add(batch)
+    return forms.mixed
+
+
+class _Forms:
+    """The forms that columns were met in, batch after batch."""
+
+    def __init__(self, columns: Iterable[str]) -> None:
+        self._met: dict[str, set[object]] = {name: set() for name in columns}
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        for name, met in self._met.items():
+            met.update(_met_forms(batch.column(name)))
+
+    @property
+    def mixed(self) -> frozenset[str]:
+        return frozenset(name for name, met in self._met.items() if len(met - {_ORDINARY}) > 1)
+
+
+def _met_forms(column: pa.Array) -> set[object]:
+    """Return the forms that a column has, more if in doubt: its dictionary may have unused ones."""
+    if pa.types.is_dictionary(column.type):
+        return _met_forms(column.dictionary) | ({None} if column.indices.null_count else set())
+    if column.type in _TEXTUAL:
+        found = {None} if column.null_count else set()
+        return found | (
+            {_EMPTY} if pc.any(pc.equal(pc.binary_length(column), 0)).as_py() else set()
+        )
+    return set(_forms_of(column).unique().to_pylist())
+
+
+_EMPTY = 2
+"""The form of a missing cell that is an empty text."""
+
+_ORDINARY = 0
+"""The form of values that can be written in one way only."""
+
+
+def _forms_of(array: pa.Array) -> pa.Array:
+    """Return a number for how each cell is written: null is null, values of one form are 0."""
+    if isinstance(array, pa.ExtensionArray):
+        array = array.storage
+    if pa.types.is_dictionary(array.type):
+        return _forms_of(array.dictionary).take(array.indices)
+    nothing, ordinary = pa.scalar(None, pa.int64()), pa.scalar(_ORDINARY, pa.int64())
+    if pa.types.is_float16(array.type):
+        array = array.cast(pa.float32())
+    if pa.types.is_floating(array.type):
+        wide = array.cast(pa.float64()) if array.type == pa.float32() else array
+        bits = wide.view(pa.int64())
+        # The bits of plain zero are 0, so they get another number: -0.0 must not be alone.
+        zero = pc.if_else(pc.equal(bits, 0), pa.scalar(1, pa.int64()), bits)
+        special = pc.or_(pc.is_nan(wide), pc.equal(wide, 0.0))
+        return pc.if_else(special, zero, ordinary)
+    if pa.types.is_string_view(array.type):
+        array = array.cast(pa.large_string())
+    if array.type in _TEXTUAL:
+        empty = pc.equal(pc.binary_length(array), 0)
+        return pc.if_else(empty, pa.scalar(_EMPTY, pa.int64()), ordinary)
+    return pc.if_else(pc.is_null(array), nothing, ordinary)
 
 
 def count_population(

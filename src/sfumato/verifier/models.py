@@ -9,7 +9,14 @@ from typing import Any, NamedTuple
 
 from sfumato.errors import InputError, SfumatoError, UnknownColumnError, some
 from sfumato.text import STAR, date_of, in_order, number_of, text_of
-from sfumato.verifier.counting import Countable, Counts, count, readable, text_key
+from sfumato.verifier.counting import (
+    Countable,
+    Counts,
+    count,
+    count_parted,
+    readable,
+    text_key,
+)
 from sfumato.verifier.promises import Check, Promise, Promises, is_number, status
 
 # The classes of a published table, as dictionaries of counts.
@@ -933,7 +940,35 @@ def recompute(source: Countable, promises: Promises) -> list[Check]:
         promises = replace(promises, suppressed=counts.starred)
     kept = _without_starred(counts, promises, len(sensitive))
     table = Groups.from_counts(kept, promises.quasi_identifiers, sensitive, promises)
-    return [*_row_checks(counts, kept, promises), *judge(table, promises)]
+    return [
+        *_row_checks(counts, kept, promises),
+        *(part_checks(source, promises) if counts.mixed else ()),
+        *judge(table, promises),
+    ]
+
+
+def part_checks(source: Countable, promises: Promises) -> list[Check]:
+    """Check that rows of a class do not differ in how equal values are written.
+
+    Where a k is promised, that number of rows written alike is enough. Without one, a class that is
+    parted at all is reported. There is no check where nothing is wrong.
+    """
+    with readable("the table"):
+        parted = count_parted(source, promises.quasi_identifiers)
+    sizes = [
+        model["k"] for model in promises.models if is_number(model.get("k")) and model["k"] >= 1
+    ]
+    least = min(parted.values(), default=None)
+    if least is None or (sizes and least >= max(sizes)):
+        return []
+    worst = min(parted, key=lambda key: (parted[key], str(key)))
+    detail = (
+        f"rows of {len(parted)} {'class' if len(parted) == 1 else 'classes'} can be told apart by "
+        f"their bytes, down to {least}: a missing cell or zero is written in several ways (null, "
+        "NaN or an empty text; 0.0 or -0.0). Write each value in one way"
+    )
+    shown = dict(zip(promises.quasi_identifiers, worst, strict=True))
+    return [Check("one form", "broken", None, least, detail, shown)]
 
 
 def judge(table: Groups, promises: Promises) -> list[Check]:

@@ -10,12 +10,15 @@ from sfumato.errors import InputError, SfumatoError, UnknownColumnError, some
 from sfumato.verifier.counting import (
     Countable,
     Relation,
+    Source,
     count_population,
+    find_mixed,
     open_countable,
     open_source,
 )
 from sfumato.verifier.decoupled import check_kind
-from sfumato.verifier.models import recompute
+from sfumato.verifier.hidden import find_hidden, form_of
+from sfumato.verifier.models import part_checks, recompute
 from sfumato.verifier.promises import (
     COMPANIONS,
     KINDS,
@@ -108,7 +111,42 @@ def verify_file(data: object, promises: Promises) -> Verdict:
           k-anonymity: fails in 1 of 2 classes (1 of 3 rows); worst: age missing
     """
     source = open_source(data, delimiter=promises.delimiter)
-    return Verdict(tuple(recompute(source, promises)))
+    return Verdict((*recompute(source, promises), *_hidden_checks(data, source)))
+
+
+def verify_unjudged(path: Path, quasi_identifiers: Sequence[str]) -> Verdict:
+    """Check a plain file of which nothing is promised: what it holds that its rows do not show.
+
+    There is no check where nothing is wrong.
+
+    Args:
+        path: A CSV, Parquet or Feather file, whatever its name.
+        quasi_identifiers: The columns that others may know.
+    """
+    form = form_of(path)
+    if form is None:
+        return Verdict(())
+    source = open_source(path, form=form)
+    known = [name for name in quasi_identifiers if name in source.names]
+    checks = part_checks(source, Promises(known)) if find_mixed(source, known) else []
+    return Verdict((*checks, *_hidden_checks(path, source)))
+
+
+def _hidden_checks(data: object, source: Source) -> list[Check]:
+    """Check that a plain file holds nothing besides its rows; nothing if it does not."""
+    if not isinstance(data, str | Path):
+        return []
+    details = find_hidden(Path(data))
+    if source.telling:
+        details.append(f"the file carries notes of another program: {some(source.telling)}")
+    index = [name for name in source.names if _ROW_LABELS.fullmatch(name)]
+    if index:
+        details.append(f"there are index columns: {some(index)}")
+    return [Check("metadata", "broken", detail="; ".join(details))] if details else []
+
+
+_ROW_LABELS = re.compile(r"__index_level_\d+__")
+"""Names of the columns in which pandas keeps row labels."""
 
 
 def verify_relation(relation: Relation, promises: Promises) -> Verdict:
@@ -249,10 +287,11 @@ def _content_checks(folder: Path, manifest: Manifest, promises: Promises) -> lis
             file.name: open_source(folder / file.name, form=file.format, delimiter=file.delimiter)
             for file in files
         }
+        hidden = {file.name: find_hidden(folder / file.name) for file in files}
         if manifest.kind is not None:
-            return [*checks, *_table_checks(sources, manifest, promises)]
+            return [*checks, *_table_checks(sources, manifest, promises, hidden)]
         [source] = sources.values()
-        checks += [_metadata_check(sources), _columns_check(source, manifest)]
+        checks += [_metadata_check(sources, hidden), _columns_check(source, manifest)]
         checks += recompute(source, promises)
     except SfumatoError as error:
         checks.append(Check("data", "broken", detail=str(error)))
@@ -265,13 +304,18 @@ def _hash_file(path: Path) -> str:
 
 
 def _table_checks(
-    sources: Mapping[str, Countable], manifest: Manifest, promises: Promises
+    sources: Mapping[str, Countable],
+    manifest: Manifest,
+    promises: Promises,
+    hidden: Mapping[str, Sequence[str]] | None = None,
 ) -> list[Check]:
-    return [_metadata_check(sources), *check_kind(sources, manifest, promises)]
+    return [_metadata_check(sources, hidden), *check_kind(sources, manifest, promises)]
 
 
-def _metadata_check(sources: Mapping[str, Countable]) -> Check:
-    """Check that tables bring nothing along that is no data: notes of programs, row numbers."""
+def _metadata_check(
+    sources: Mapping[str, Countable], hidden: Mapping[str, Sequence[str]] | None = None
+) -> Check:
+    """Check that tables bring nothing along that no row shows: notes, row numbers, values."""
     details = []
     for name, source in sources.items():
         notes = () if isinstance(source, Relation) else source.metadata
@@ -282,6 +326,7 @@ def _metadata_check(sources: Mapping[str, Countable]) -> Check:
             details.append(f"{prefix}the file carries notes of another program: {some(foreign)}")
         if index:
             details.append(f"{prefix}there are index columns: {some(index)}")
+        details += [f"{prefix}{each}" for each in (hidden or {}).get(name, ())]
     return Check("metadata", status(holds=not details), detail="; ".join(details))
 
 

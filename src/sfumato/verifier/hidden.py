@@ -1,0 +1,395 @@
+"""Find what a file holds besides the cells of its rows.
+
+Parquet and Feather files have room for more than a reader of the table sees: values of dictionaries
+that no row has, limits of columns, numbers under missing cells, batches that nothing refers to,
+notes of programs. All of it is published with the file.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.errors import InputError, some
+from sfumato.text import is_missing
+
+_HARMLESS_NOTES = (
+    "ARROW:schema",
+    "PARQUET:field_id",
+    "org.apache.spark.version",
+    "org.apache.spark.timeZone",
+    "org.apache.spark.legacyDateTime",
+    "org.apache.spark.legacyINT96",
+    "org.apache.spark.sql.parquet.row.metadata",
+    "_PL_CATEGORICAL",
+    "_PL_CATEGORICAL2",
+    "parquet.avro.schema",
+    "parquet.proto.class",
+    "writer.model.name",
+)
+"""Notes that describe the columns and the program that wrote them."""
+
+_BATCH_ROWS = 2**18
+_PADDING = 64
+"""The most bytes after the end of a buffer that are there to align the next one."""
+
+
+def find_hidden(path: Path) -> list[str]:
+    """Return in words what a file holds that no cell of its rows does, one text per finding.
+
+    In a CSV file every byte belongs to a cell. The indexes of pages and the filters of a Parquet
+    file are not looked into.
+    """
+    try:
+        finder = {"parquet": _in_parquet, "feather": _in_feather}.get(form_of(path) or "")
+        if finder is None:
+            return []
+        return list(dict.fromkeys(finder(path)))
+    except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError) as error:
+        first = (str(error).splitlines() or [""])[0]
+        raise InputError(f"{path.name} cannot be read: {first[:200]}") from error
+
+
+def form_of(path: Path) -> str | None:
+    """Return the format of a file by its first bytes, whatever its name; None for a stream."""
+    with path.open("rb") as file:
+        head = file.read(6)
+    if head[:4] == b"PAR1":
+        return "parquet"
+    if head == b"ARROW1":
+        return "feather"
+    return None if head[:4] == _CONTINUES else "csv"
+
+
+def telling_notes(schema: pa.Schema) -> tuple[str, ...]:
+    """Return the notes of a schema that may say more than what its columns are.
+
+    >>> telling_notes(pa.schema([("age", pa.int8())], {"pandas": '{"attributes": {}}'}))
+    ()
+    >>> telling_notes(pa.schema([("age", pa.int8())], {"origin": "ward 3"}))
+    ('origin',)
+    """
+    given = [*(schema.metadata or {}).items()]
+    given += [item for field in schema for item in (field.metadata or {}).items()]
+    return tuple(
+        name
+        for key, text in given
+        if (name := key.decode("utf-8", errors="replace")) not in _HARMLESS_NOTES
+        and not (name == "pandas" and _is_plain_pandas(text))
+        and not (name == "PANDAS_ATTRS" and text.strip() in (b"", b"{}"))
+        and not name.startswith("sfumato")
+    )
+
+
+def _is_plain_pandas(text: bytes) -> bool:
+    """Return whether pandas noted types and a numbered index, and nothing else."""
+    try:
+        noted = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(noted, Mapping) or noted.get("attributes"):
+        return False
+    labels = noted.get("index_columns", [])
+    return isinstance(labels, list) and all(isinstance(each, Mapping) for each in labels)
+
+
+# Dictionaries: values that no row has, and values that are there twice.
+
+
+class _Dictionaries:
+    """The entries of dictionaries, and which of them rows have, column by column."""
+
+    def __init__(self) -> None:
+        self._unused: dict[str, set[object]] = {}
+        self._used: dict[str, set[object]] = {}
+        self._repeated: dict[str, int] = {}
+
+    def add(self, name: str, array: pa.Array) -> None:
+        for inner in _inner_arrays(array):
+            if pa.types.is_dictionary(inner.type):
+                self._add(name, inner)
+
+    def _add(self, name: str, array: pa.DictionaryArray) -> None:
+        entries = array.dictionary
+        if pa.types.is_nested(entries.type):
+            return
+        if entries.type == pa.string_view():
+            entries = entries.cast(pa.large_string())
+        places = array.indices.drop_null().unique().cast(pa.int64())
+        used = entries.take(places)
+        known = entries.drop_null().unique()
+        if len(known) + (1 if entries.null_count else 0) < len(entries):
+            self._repeated[name] = len(entries) - len(known)
+        mine = set(used.to_pylist())
+        self._used.setdefault(name, set()).update(mine)
+        self._unused.setdefault(name, set()).update(set(known.to_pylist()) - mine)
+
+    def findings(self, *, shared: bool) -> Iterator[str]:
+        """Describe what was found; `shared` if all batches of a file have one dictionary."""
+        for name, entries in self._unused.items():
+            left = entries - self._used[name] if shared else entries
+            left = {entry for entry in left if not is_missing(entry)}
+            if left:
+                yield (
+                    f"column {name!r}: its dictionary has {_number(len(left), 'value')} that no "
+                    "row has"
+                )
+        for name, times in self._repeated.items():
+            yield (
+                f"column {name!r}: its dictionary has values more than once ({times}), and rows "
+                "with equal values can be told apart by it"
+            )
+
+
+def _number(n: int, word: str) -> str:
+    return f"{n} {word}" if n == 1 else f"{n} {word}s"
+
+
+def _inner_arrays(array: pa.Array) -> Iterator[pa.Array]:
+    """Yield an array and all that lie within it: the fields of structs, the items of lists."""
+    if isinstance(array, pa.ExtensionArray):
+        array = array.storage
+    yield array
+    kind = array.type
+    if pa.types.is_struct(kind):
+        for i in range(kind.num_fields):
+            yield from _inner_arrays(array.field(i))
+    elif pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_map(kind):
+        yield from _inner_arrays(array.values)
+    elif pa.types.is_fixed_size_list(kind):
+        yield from _inner_arrays(array.flatten())
+
+
+# Parquet.
+
+
+def _in_parquet(path: Path) -> Iterator[str]:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        schema, about = file.schema_arrow, file.metadata
+    text = [field.name for field in schema if _is_text(field.type)]
+    with pq.ParquetFile(path, read_dictionary=text, pre_buffer=False) as file:
+        dictionaries, wide = _Dictionaries(), dict[str, None]()
+        for number in range(about.num_row_groups):
+            group = about.row_group(number)
+            limits = {
+                column.path_in_schema: column.statistics
+                for column in map(group.column, range(group.num_columns))
+                if column.is_stats_set and column.statistics is not None
+            }
+            # Only columns whose dictionaries or limits can be looked at are read again.
+            names = [n for n in schema.names if n in text or n in limits]
+            if not names:
+                continue
+            # As a whole: dictionaries and limits are those of a group.
+            rows = file.read_row_group(number, columns=names, use_threads=False)
+            for name in names:
+                column = rows.column(name)
+                for chunk in column.chunks:
+                    dictionaries.add(name, chunk)
+                if name in limits and not _are_limits(limits[name], column):
+                    wide[name] = None
+    yield from dictionaries.findings(shared=False)
+    if wide:
+        yield f"the file's statistics of {some(wide)} have limits that no row has"
+    if _has_unknown_bytes(path, about):
+        yield "there are bytes between its columns that belong to no row"
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _are_limits(stated: object, column: pa.ChunkedArray) -> bool:
+    """Return whether the least and the greatest value are as stated; texts may be cut off."""
+    if not getattr(stated, "has_min_max", False):
+        return True
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    try:
+        found = pc.min_max(column).as_py()
+        low, high = stated.min, stated.max  # type: ignore[attr-defined]
+    except (pa.ArrowException, ValueError, OverflowError):
+        return True  # of a type that has no order here
+    if found["min"] is None:
+        # Of NaN alone, some programs state limits that are NaN.
+        return all(is_missing(limit) for limit in (low, high))
+    least, most = found["min"], found["max"]
+    if type(low) is not type(least) or type(high) is not type(most):
+        return True  # in another form: days as numbers, bytes as text
+    if isinstance(low, str | bytes):
+        return _begins(least, low) and (most == high or _is_cut_above(most, high))
+    return bool(low == least and high == most)
+
+
+def _begins(value: str | bytes, limit: str | bytes) -> bool:
+    return value[: len(limit)] == limit
+
+
+def _is_cut_above(value: str | bytes, limit: str | bytes) -> bool:
+    """Return whether a limit is the beginning of a value, its last letter perhaps one higher."""
+    return len(limit) < len(value) and value[: len(limit) - 1] == limit[:-1]
+
+
+def _has_unknown_bytes(path: Path, about: object) -> bool:
+    """Return whether parts of a file belong neither to its columns nor to their descriptions."""
+    columns = [
+        group.column(i)
+        for group in map(about.row_group, range(about.num_row_groups))  # type: ignore[attr-defined]
+        for i in range(group.num_columns)
+    ]
+    taken = [(0, 4)]
+    for column in columns:
+        starts = [column.data_page_offset]
+        if column.has_dictionary_page and column.dictionary_page_offset:
+            starts.append(column.dictionary_page_offset)
+        taken.append((min(starts), min(starts) + column.total_compressed_size))
+        if column.bloom_filter_offset is not None:
+            if column.bloom_filter_length is None:
+                return False  # it does not say where its filters end
+            start = column.bloom_filter_offset
+            taken.append((start, start + column.bloom_filter_length))
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        file.seek(size - 8)
+        footer = size - 8 - int.from_bytes(file.read(4), "little")
+        # Indexes of pages stand between the last column and the footer.
+        indexed = any(column.has_offset_index or column.has_column_index for column in columns)
+        end = max(stop for _, stop in taken) if indexed else footer
+        gaps, at = [], 0
+        for start, stop in [*sorted(taken), (end, end)]:
+            if start > at:
+                file.seek(at)
+                gaps.append(file.read(min(start, footer) - at))
+            at = max(at, stop)
+    # Some programs fill up with zeros, and some repeat the description of each column after it.
+    gaps = [gap for gap in gaps if any(gap)]
+    habit = len(gaps) >= len(columns) - indexed and all(len(gap) < _DESCRIPTION for gap in gaps)
+    return bool(gaps) and not habit
+
+
+_DESCRIPTION = 4096
+"""The most bytes that the description of a column has."""
+
+
+# Feather, also known as Arrow IPC.
+
+
+def _in_feather(path: Path) -> Iterator[str]:
+    with pa.OSFile(str(path)) as handle:
+        reader = pa.ipc.open_file(handle)
+        dictionaries, under = _Dictionaries(), dict[str, None]()
+        noted = bool(getattr(reader, "metadata", None))
+        for number in range(reader.num_record_batches):
+            found = reader.get_batch_with_custom_metadata(number)
+            noted = noted or bool(found.custom_metadata)
+            found.batch.validate(full=True)
+            for name, column in zip(found.batch.schema.names, found.batch.columns, strict=True):
+                dictionaries.add(name, column)
+                if any(map(_hides_values, _inner_arrays(column))):
+                    under[name] = None
+        batches = reader.num_record_batches
+    yield from dictionaries.findings(shared=True)
+    if under:
+        yield f"under missing cells of {some(under)} there are values that are not shown"
+    if noted:
+        yield "the file carries notes beside its batches"
+    if _has_unknown_messages(path, batches):
+        yield "there are batches or bytes that belong to no row"
+
+
+_FILLERS = (0, 1, -1)
+"""What programs write under missing numbers."""
+
+
+def _hides_values(array: pa.Array) -> bool:  # noqa: PLR0911 - one line per family
+    """Return whether there is something under the missing cells, or between the others."""
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        return _hides_values(array.indices) or _hides_values(array.dictionary)
+    if pa.types.is_nested(kind) or pa.types.is_null(kind) or pa.types.is_boolean(kind):
+        return False
+    if _is_text(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        return _hides_bytes(array, pa.large_binary() if _is_large(kind) else pa.binary())
+    if kind in (pa.string_view(), pa.binary_view()):
+        return _hides_viewed_bytes(array)
+    if not array.null_count:
+        return False
+    try:
+        bits = kind.bit_width
+    except ValueError:
+        return False
+    raw = pa.Array.from_buffers(
+        pa.binary(bits // 8), len(array), [None, array.buffers()[1]], offset=array.offset
+    )
+    hidden = raw.filter(pc.is_null(array)).unique().to_pylist()
+    return any(not _is_filler(each, kind) for each in hidden)
+
+
+def _is_large(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_large_string(kind) or pa.types.is_large_binary(kind))
+
+
+def _is_filler(raw: bytes, kind: pa.DataType) -> bool:
+    if pa.types.is_floating(kind):
+        as_float = {2: pa.float16(), 4: pa.float32(), 8: pa.float64()}[len(raw)]
+        [number] = pa.Array.from_buffers(as_float, 1, [None, pa.py_buffer(raw)]).to_pylist()
+        return number != number or number in _FILLERS  # noqa: PLR0124 - NaN differs from itself
+    number = int.from_bytes(raw, "little", signed=True)
+    # The least of all is how NumPy writes a missing time, and the greatest a missing code.
+    edge = 1 << (8 * len(raw) - 1)
+    return number in _FILLERS or number in (-edge, edge - 1)
+
+
+def _hides_bytes(array: pa.Array, kind: pa.DataType) -> bool:
+    """Return whether texts lie in the buffer that no cell shows."""
+    _, offsets, data = array.buffers()
+    if offsets is None or data is None:
+        return False
+    every = pa.Array.from_buffers(kind, len(array), [None, offsets, data], offset=array.offset)
+    lengths = pc.binary_length(every)
+    shown = pc.sum(pc.binary_length(array)).as_py() or 0
+    if (pc.sum(lengths).as_py() or 0) != shown:
+        return True
+    # What is before the first text or after the last.
+    rest = data.size - shown
+    return rest >= _PADDING and any(data.slice(shown).to_pybytes())
+
+
+def _hides_viewed_bytes(array: pa.Array) -> bool:
+    lengths = pc.binary_length(array.cast(pa.large_binary()))
+    # Short texts lie in the view itself, the others in buffers that several may share.
+    shown = pc.sum(lengths.filter(pc.greater(lengths, 12))).as_py() or 0
+    stored = sum(buffer.size for buffer in array.buffers()[2:] if buffer is not None)
+    return bool(stored >= shown + _PADDING * max(1, len(array.buffers()) - 2))
+
+
+def _has_unknown_messages(path: Path, batches: int) -> bool:
+    """Return whether the file has messages its footer does not name, or bytes besides them."""
+    with pa.OSFile(str(path)) as handle:
+        size = handle.size()
+        handle.seek(size - 10)
+        footer = int.from_bytes(handle.read(4), "little")
+        # The file begins with its mark, filled up to eight bytes.
+        at, records = 8, 0
+        handle.seek(at)
+        if handle.read(4) != _CONTINUES:
+            return False  # messages as some programs write them, which only the footer finds
+        while at + 8 <= size - footer - 10:
+            handle.seek(at)
+            begin = handle.read(8)
+            if begin[:4] != _CONTINUES or begin[4:] == bytes(4):
+                # The end of the messages, which not every program writes.
+                at += 8 if begin[:4] == _CONTINUES else 0
+                break
+            handle.seek(at)
+            message = pa.ipc.read_message(handle)
+            records += message.type == "record batch"
+            at = handle.tell()
+    return records != batches or at + footer + 10 != size
+
+
+_CONTINUES = b"\xff\xff\xff\xff"
