@@ -10,10 +10,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from html import escape, unescape
-from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
-from sfumato.errors import OutputError, ParameterError
+from sfumato.errors import ParameterError
 from sfumato.text import brief, percent, visible
 
 MOST_ROWS = 20
@@ -622,23 +621,3 @@ def _plain_part(part: Part) -> list[dict[str, Any]]:
         return [{**plain, "rows": part.rows, "more": part.more}]
     drawings = part.drawings if isinstance(part, Beside) else (part,)
     return [{"kind": "drawing", "title": d.title, "description": d.description} for d in drawings]
-
-
-# Files that people asked for by name.
-
-
-def save_text(path: str | Path, text: str) -> Path:
-    """Write a file in UTF-8; one that is there is replaced.
-
-    >>> save_text("nowhere/at/all.svg", "<svg/>")
-    Traceback (most recent call last):
-    sfumato.errors.OutputError: cannot write 'nowhere/at/all.svg': No such file or directory. ...
-    """
-    target = Path(path)
-    try:
-        target.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise OutputError(
-            f"cannot write {str(target)!r}: {error.strerror or error}. Choose another file."
-        ) from None
-    return target

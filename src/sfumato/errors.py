@@ -5,7 +5,9 @@ them are `SfumatoError`, and each is also the built-in error a Python programmer
 would expect, so `except ValueError` works too.
 """
 
+import errno
 import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from numbers import Integral, Real
@@ -117,6 +119,62 @@ def some(values: Iterable[object], *, most: int = 5) -> str:
     items = [repr(value) for value in values]
     rest = f" and {len(items) - most} more" if len(items) > most else ""
     return ", ".join(items[:most]) + rest
+
+
+# What a machine lacks, whichever library says so and whatever its words are.
+
+
+_NO_MEMORY = frozenset(
+    ["OutOfMemoryException", "OutOfMemory", "BrokenProcessPool", "TerminatedWorkerError"]
+)
+"""Errors of databases and of worker processes, which the system kills when memory runs out."""
+
+_NO_MEMORY_TEXTS = ("OutOfMemoryError", "out of memory", "can't start new thread")
+_DISK = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EFBIG: "the file would be larger than is allowed here",
+    errno.EROFS: "the disk can only be read",
+}
+
+
+def lacks_memory(error: BaseException) -> bool:
+    """Return whether an error, or what caused it, says that there is not enough memory.
+
+    >>> lacks_memory(MemoryError()), lacks_memory(ValueError("no number"))
+    (True, False)
+    """
+    chain: list[BaseException] = []
+    each: BaseException | None = error
+    while each is not None and each not in chain:
+        chain.append(each)
+        each = each.__cause__ or each.__context__
+    return any(map(_says_no_memory, chain))
+
+
+def _says_no_memory(error: BaseException) -> bool:
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    if isinstance(error, MemoryError) or kinds & _NO_MEMORY:
+        return True
+    if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+        return True
+    # A driver's words are searched, never our own, which may quote the data.
+    of_driver = isinstance(error, RuntimeError) or "Py4JError" in kinds
+    theirs = of_driver and not isinstance(error, SfumatoError)
+    return theirs and any(text in str(error) for text in _NO_MEMORY_TEXTS)
+
+
+def reason_of(error: OSError) -> str:
+    """Return why something cannot be read or written, in words.
+
+    >>> reason_of(OSError(errno.ENOSPC, "No space left on device"))
+    'the disk is full (No space left on device)'
+    >>> reason_of(PermissionError(errno.EACCES, "Permission denied"))
+    'Permission denied'
+    """
+    told = error.strerror or str(error) or type(error).__name__
+    named = _DISK.get(error.errno or 0)
+    return told if named is None else f"{named} ({os.strerror(error.errno or 0)})"
 
 
 # Parameter checks that share one message form.

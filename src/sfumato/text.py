@@ -185,12 +185,33 @@ def _place(value: Value) -> tuple[bool, float, str]:
 def visible(text: str, *, keep: str = "") -> str:
     r"""Return a text in which characters that command, turn around or break it are spelt out.
 
+    This is the one function that everything passes which people are shown.
+
+    Args:
+        text: Any text, whatever the data holds.
+        keep: Such characters that may stay: the breaks of lines, where there are several.
+
     >>> visible("age\x1b[2J"), visible("\u202eolleh"), visible("two\nlines", keep="\n")
     ('age\\x1b[2J', '\\u202eolleh', 'two\nlines')
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(c if _harmless(c) or c in keep else repr(c)[1:-1] for c in text)
+    return "".join(c if _harmless(c) or c in keep else ascii(c)[1:-1] for c in text)
+
+
+def visible_json(document: str) -> str:
+    r"""Return a JSON document in which such characters are escaped; it means the same.
+
+    >>> visible_json('{"a": "\u202e\x7f"}')
+    '{"a": "\\u202e\\u007f"}'
+    """
+    return "".join(c if _harmless(c) or c == "\n" else _escape_json(c) for c in document)
+
+
+def _escape_json(character: str) -> str:
+    # As JSON has it: characters beyond the first 65 536 are two of sixteen bits.
+    wide = character.encode("utf-16-be", "surrogatepass").hex()
+    return "".join("\\u" + wide[at : at + 4] for at in range(0, len(wide), 4))
 
 
 def _harmless(character: str) -> bool:

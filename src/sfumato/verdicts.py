@@ -13,6 +13,7 @@ from sfumato.content import to_markdown
 from sfumato.drafting.unprotected import ColumnFinding
 from sfumato.errors import UnknownNameError
 from sfumato.tasks.verify import Assessment
+from sfumato.text import visible, visible_json
 from sfumato.verifier import Check
 from sfumato.verifier.promises import in_words
 
@@ -39,15 +40,15 @@ def format_assessment(assessment: Assessment, form: str, *, subject: str = "rele
 
 
 def _text(assessment: Assessment, subject: str) -> str:
-    return f"{subject}\n{assessment}\n"
+    return visible(f"{subject}\n{assessment}\n", keep="\n")
 
 
 def _json(assessment: Assessment, subject: str) -> str:
-    return json.dumps({"subject": subject, **assessment.to_dict()}, indent=2) + "\n"
+    return visible_json(json.dumps({"subject": subject, **assessment.to_dict()}, indent=2)) + "\n"
 
 
 def _markdown(assessment: Assessment, subject: str) -> str:
-    name = " ".join(subject.replace("`", "'").split())
+    name = " ".join(visible(subject).replace("`", "'").split())
     title = f"# May `{name}` be published? {assessment.answer.capitalize()}"
     return "\n\n".join([title, *to_markdown(assessment.content().parts)]) + "\n"
 
@@ -114,12 +115,12 @@ def _junit_column(suite: Element, found: ColumnFinding) -> None:
 
 
 def _clean(text: str) -> str:
-    r"""Return a text without what XML cannot hold.
+    r"""Return a text without what XML cannot hold, or a terminal would obey.
 
-    >>> _clean("a\x00b")
-    'a\ufffdb'
+    >>> _clean("a\x00b"), _clean("\ufffe")
+    ('a\\x00b', '\ufffd')
     """
-    return re.sub(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text)
+    return re.sub("[\ufffe\uffff]", "\ufffd", visible(text, keep="\n"))
 
 
 # SARIF 2.1.0: code hosts show what is wrong beside the release.
@@ -156,7 +157,7 @@ def _sarif(assessment: Assessment, subject: str) -> str:
         "properties": {"answer": assessment.answer},
     }
     document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
-    return json.dumps(document, indent=2) + "\n"
+    return visible_json(json.dumps(document, indent=2)) + "\n"
 
 
 def _rules(assessment: Assessment) -> list[dict[str, Any]]:

@@ -1,11 +1,13 @@
 """Interrupts, faults and closed pipes: the right exit code, and nothing left behind."""
 
+import errno
 import os
 import signal
 import subprocess
 import sys
 from contextlib import contextmanager
 
+import pyarrow as pa
 import pytest
 
 from tests.cli.conftest import everything_in
@@ -127,4 +129,139 @@ def test_a_full_disk_behind_stdout_is_reported(folder, program):
     with open("/dev/full", "w") as full, program("schema", stdout=full) as process:  # noqa: PTH123
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 2
-    assert errors == b"sfumato: error: No space left on device\n"
+    assert errors == b"sfumato: error: the disk is full (No space left on device)\n"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")  # noqa: PTH110
+def test_where_not_even_a_message_can_be_written_the_exit_code_tells(folder, program):
+    with (
+        open("/dev/full", "w") as full,  # noqa: PTH123
+        program("verify", "nothing.csv", stdout=full, stderr=full) as process,
+    ):
+        process.wait(timeout=60)
+    assert process.returncode == 2
+
+
+class OutOfMemoryException(Exception):  # noqa: N818 - as DuckDB calls it
+    """What a database says when its memory is used up."""
+
+
+def read_too_much():
+    """Fail as a reader does who takes all that goes wrong for a fault of the file."""
+    from sfumato.errors import InputError
+
+    try:
+        raise pa.ArrowMemoryError("malloc of size 5368709120 failed")
+    except pa.ArrowException as error:
+        found = InputError("'patients.parquet' cannot be read as Parquet: malloc of size …")
+        found.__cause__ = error
+        return found
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        pa.ArrowMemoryError("malloc of size 5368709120 failed"),
+        OutOfMemoryException("failed to allocate data of size 32.0 MiB"),
+        RuntimeError("can't start new thread"),
+        OSError(errno.ENOMEM, "Cannot allocate memory"),
+        read_too_much(),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_too_little_memory_is_called_so(patients, run, monkeypatch, error):
+    failing_task(monkeypatch, error)
+    result = run("verify", "patients.csv")
+    assert result.exit_code == 2
+    assert "there is not enough memory for this" in result.stderr or (
+        "Cannot allocate memory" in result.stderr
+    )
+    assert "fault" not in result.stderr
+
+
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))
+sys.argv = ["sfumato", *sys.argv[1:]]
+from sfumato.cli import main
+main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="limits of POSIX")
+@pytest.mark.parametrize("form", ["csv", "parquet", "feather"])
+def test_a_limit_on_the_size_of_files_is_named_and_nothing_stays(patients, form):
+    before = everything_in(patients)
+    command = [sys.executable, "-c", LIMITED, *ANONYMIZE, "--format", form]
+    done = subprocess.run(command, cwd=patients, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "the file would be larger than is allowed here (File too large)" in done.stderr
+    assert everything_in(patients) == before
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_a_program_outlives_a_hangup_that_its_caller_ignores(patients):
+    def ignore():
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    with subprocess.Popen(
+        [sys.executable, "-c", STOPPED_WHILE_WRITING, *ANONYMIZE],
+        cwd=patients,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=ignore,  # noqa: PLW1509 - as nohup does
+    ) as process:
+        assert process.stdout.readline() == "writing\n"
+        process.send_signal(signal.SIGHUP)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.2)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+    assert process.returncode == 143
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_what_a_killed_run_left_goes_with_the_next_and_no_live_one_does(patients, run):
+    def start():
+        process = subprocess.Popen(
+            [sys.executable, "-c", STOPPED_WHILE_WRITING, *ANONYMIZE],
+            cwd=patients,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdout.readline() == "writing\n"
+        return process
+
+    def unfinished():
+        return {path.name for path in (patients / "out").glob(".*.unfinished")}
+
+    with start() as killed:
+        killed.kill()
+    left = unfinished()
+    assert len(left) == 1
+    with start() as alive:
+        assert not unfinished() & left
+        assert len(unfinished()) == 1
+        result = run(*ANONYMIZE[:-1], "out/other")
+        assert result.exit_code == 0, result.stderr
+        assert len(unfinished()) == 1
+        alive.terminate()
+    assert {path.name for path in (patients / "out").iterdir()} == {"other"}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes of POSIX")
+@pytest.mark.parametrize(
+    ("mask", "folder_mode", "file_mode"), [(0o077, 0o700, 0o600), (0o022, 0o755, 0o644)]
+)
+def test_a_release_is_as_open_as_the_umask_says(patients, run, mask, folder_mode, file_mode):
+    before = os.umask(mask)
+    try:
+        assert run(*ANONYMIZE).exit_code == 0
+        assert run("decouple", "out/release", "-o", "apart").exit_code == 0
+    finally:
+        os.umask(before)
+    for release in (patients / "out/release", patients / "apart"):
+        assert release.stat().st_mode & 0o777 == folder_mode
+        assert {path.stat().st_mode & 0o777 for path in release.iterdir()} == {file_mode}

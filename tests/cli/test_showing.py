@@ -6,6 +6,11 @@ import subprocess
 import sys
 
 import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.verdicts import FORMATS
 
 ODD = "[red]income[/] :smile:"
 
@@ -119,3 +124,137 @@ def test_progress_is_drawn_on_a_terminal_unless_it_is_to_be_quiet(patients, quie
     assert done.returncode == 0, done.stdout
     assert ("Verifying" in done.stdout) != quiet
     assert (patients / "r").is_dir()
+
+
+COMMANDING = [
+    *map(chr, range(1, 0x20)),  # with CR, which overwrites a line, and ESC, which begins a sequence
+    *map(chr, range(0x7F, 0xA0)),  # DEL, and the same again in one character: U+009B is ESC [
+    *"\u061c\u200b\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e",
+    *"\u2060\u2066\u2067\u2068\u2069\ufeff\U000e0001",
+]
+"""What commands a terminal, turns a line around, or is not seen."""
+
+EVIL = "".join(COMMANDING) + "[2J]0;owned</td>|`*x*`"
+
+
+@pytest.fixture(scope="module")
+def evil(tmp_path_factory):
+    """A table, its policy and its releases in which every name and every value is hostile."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    import sfumato as sf
+
+    folder = tmp_path_factory.mktemp("evil")
+    age, zip_code, ill, note = (name + EVIL for name in ("age", "zip", "ill", "note"))
+    table = pa.table(
+        {
+            age: [31, 31, 47, 47] * 3,
+            zip_code: [value + EVIL for value in ("a", "a", "b", "b")] * 3,
+            ill: [value + EVIL for value in ("flu", "gout", "flu", "hiv")] * 3,
+            note: [f"{number}{EVIL}" for number in range(12)],
+        }
+    )
+    # A folder cannot be called so, with a slash.
+    name = EVIL.replace("/", "")
+    pq.write_table(table, folder / f"{name[:60]}.parquet")
+    policy = sf.Policy(
+        columns={age: "quasi-identifier", zip_code: "quasi-identifier", ill: "sensitive",
+                 note: "plain"},
+        models=[sf.models.KAnonymity(2)],
+    )  # fmt: skip
+    (folder / "policy.yaml").write_text(policy.to_yaml(), encoding="utf-8")
+    released = folder / f"release{name[:60]}"
+    release = sf.anonymize(table, policy, output=released)
+    sf.decouple(release, output=folder / "apart")
+    sf.Ledger.start(folder / "apart", folder / "l.ledger", alpha=0.9, k=2)
+    return {
+        "DATA": str(folder / f"{name[:60]}.parquet"),
+        "POLICY": str(folder / "policy.yaml"),
+        "RELEASE": str(released),
+        "APART": str(folder / "apart"),
+        "LEDGER": str(folder / "l.ledger"),
+        "NEW": str(folder / f"new{name[:60]}"),
+        "NOTHING": f"nothing{name[:60]}",
+    }
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(f"verify RELEASE --format {form}" for form in FORMATS),
+        *(f"report RELEASE --format {form}" for form in ("markdown", "html", "json")),
+        *(f"report RELEASE --data DATA -p POLICY --format {form}" for form in ("markdown", "json")),
+        "verify RELEASE",
+        "verify APART",
+        "verify DATA -p POLICY --format text",
+        "verify NOTHING",
+        "verify RELEASE --format NOTHING",
+        "verify DATA --qi NOTHING",
+        "init DATA -o -",
+        "inspect DATA -p POLICY",
+        "inspect DATA -p POLICY --json",
+        "anonymize DATA -p POLICY -o NEW1",
+        "anonymize DATA -p POLICY -o NEW2 --json",
+        "anonymize DATA -p POLICY -o RELEASE",
+        "decouple RELEASE -o NEW3",
+        "protect DATA -p POLICY -o NEW4",
+        "compare DATA POLICY --jobs 1",
+        "compare DATA POLICY --jobs 1 --json",
+        "detect RELEASE",
+        "detect RELEASE --json",
+        "breach APART",
+        "correlations RELEASE",
+        "diff RELEASE APART",
+        "explain RELEASE NOTHING=1",
+        "estimate APART --where NOTHING=1",
+        "membership DATA RELEASE -p POLICY",
+        "utility DATA RELEASE -p POLICY --queries 5",
+        "publish DATA --ledger LEDGER -o NEW5",
+        "headroom LEDGER",
+        "ledger show LEDGER",
+        "ledger log LEDGER --json",
+        "check-evidence RELEASE",
+    ],
+)
+def test_no_name_value_or_path_commands_a_terminal_in_any_command_and_form(evil, run, command):
+    words = command.split()
+    for place, path in evil.items():
+        words = [word.replace(place, path, 1) if place in word else word for word in words]
+    result = run(*words)
+    assert result.exit_code in {0, 1, 2}, result.output
+    assert result.output
+    shown = {c for c in result.output if c in COMMANDING}
+    assert shown <= {"\n", "\t"}
+    if command.endswith("json") and result.exit_code < 2:
+        json.loads(result.stdout)
+
+
+def test_a_mistyped_command_does_not_command_the_terminal(program):
+    with program("verify\x1b[2J\u202e") as process:
+        out, errors = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert out == b""
+    assert b"No such command 'verify\\x1b[2J\\u202e'" in errors
+
+
+@given(text=st.text(st.sampled_from([*COMMANDING, *'a"\\|`*<_ #-'])))
+def test_what_is_shown_keeps_its_meaning(text):
+    from sfumato.content import escape_markdown
+    from sfumato.policy.document import to_text
+    from sfumato.text import visible, visible_json
+
+    def clean(shown, keep=""):
+        return not {c for c in shown if c in COMMANDING and c not in keep}
+
+    assert clean(visible(text))
+    document = visible_json(json.dumps({"a": text}, ensure_ascii=False, indent=1))
+    assert clean(document, keep="\n")
+    assert json.loads(document) == {"a": text}
+    escaped = escape_markdown(text)
+    assert clean(escaped)
+    assert "<" not in escaped
+    assert "|" not in escaped.replace("\\\\", "").replace("\\|", "")
+    settings = to_text({"name": text})
+    assert clean(settings, keep="\n")
+    assert yaml.load(settings, yaml.BaseLoader) == {"name": text}

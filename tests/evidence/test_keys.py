@@ -204,6 +204,6 @@ def test_without_the_library_it_says_how_to_install_it(tmp_path, request):
 
 def test_no_private_key_is_made_in_a_release(anonymized):
     before = sorted(anonymized.iterdir())
-    with pytest.raises(OutputError, match="is a release, which everybody gets"):
+    with pytest.raises(OutputError, match="is a release, which all readers get"):
         sf.evidence.keygen(anonymized / "publisher")
     assert sorted(anonymized.iterdir()) == before

@@ -1,12 +1,14 @@
 """The command line: every command of the files below, in the order of use."""
 
-from typing import Annotated
+from io import StringIO
+from typing import Annotated, Any
 
 import typer
 
 from sfumato._version import __version__
 from sfumato.cli import anonymize, demo, evidence, prepare, publish, report, risk, use
 from sfumato.cli.command import Command
+from sfumato.cli.output import say
 
 app = typer.Typer(
     name="sfumato",
@@ -44,3 +46,25 @@ def _sfumato(
     ] = False,
 ) -> None:
     """Publish data about people without betraying them."""
+
+
+_Mistake: Any = next(
+    each for each in typer.BadParameter.__mro__ if each.__name__ == "ClickException"
+)
+"""The library's own class of mistakes in options, which it does not export."""
+
+
+def run() -> int:
+    """Run the command line of this process and return its exit code."""
+    try:
+        code = app(prog_name="sfumato", standalone_mode=False)
+    except typer.Abort:
+        say("Aborted!")
+        return 1
+    except _Mistake as error:
+        # What was typed is told in the answer, and a file's name may command the terminal.
+        text = StringIO()
+        error.show(text)
+        say(text.getvalue().rstrip("\n"))
+        return int(error.exit_code)
+    return code if isinstance(code, int) else 0

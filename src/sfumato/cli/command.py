@@ -12,8 +12,8 @@ from typing import Any, NoReturn, ParamSpec
 
 import typer
 
-from sfumato.cli.output import clean, say
-from sfumato.errors import SfumatoError, VerificationError
+from sfumato.cli.output import say
+from sfumato.errors import SfumatoError, VerificationError, lacks_memory, reason_of
 
 BROKEN = 1
 """The promises do not hold."""
@@ -23,6 +23,11 @@ WRONG = 2
 
 FAULT = 70
 """A fault of Sfumato."""
+
+_NO_MEMORY = (
+    "there is not enough memory for this, and nothing was left behind. Give it more, close other "
+    "programs, or make it smaller: fewer columns, or --memory for anonymize."
+)
 
 INTERRUPTED = 130
 PIPE_CLOSED = 141
@@ -43,7 +48,7 @@ def guard(command: Callable[P, None]) -> Callable[P, None]:
         except VerificationError as error:
             _end(str(error), BROKEN)
         except SfumatoError as error:
-            _end(str(error), WRONG)
+            _end(_NO_MEMORY if lacks_memory(error) else str(error), WRONG)
         except BrokenPipeError:
             # The reader closed the pipe: nothing that is written now would be read.
             _abandon_stdout()
@@ -54,15 +59,17 @@ def guard(command: Callable[P, None]) -> Callable[P, None]:
         except OSError as error:
             _abandon_stdout()
             named = f"{error.filename}: " if error.filename else ""
-            _end(f"{named}{error.strerror or type(error).__name__}", WRONG)
+            _end(f"{named}{reason_of(error)}", WRONG)
         except Exception as error:  # noqa: BLE001 - the last net: a user never sees a traceback
+            if lacks_memory(error):
+                _end(_NO_MEMORY, WRONG)
             _confess(error)
 
     return run
 
 
 def _end(text: str, code: int) -> NoReturn:
-    say(f"sfumato: error: {clean(_without_passwords(text), keep=chr(10))}")
+    say(f"sfumato: error: {_without_passwords(text)}")
     raise typer.Exit(code) from None
 
 

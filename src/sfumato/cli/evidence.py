@@ -7,7 +7,7 @@ import typer
 
 from sfumato.cli.command import BROKEN, command
 from sfumato.cli.options import JsonOption, QuietOption, ReleaseArgument, passphrase, signing_key
-from sfumato.cli.output import clean, finish, say, write_json
+from sfumato.cli.output import clean, finish, put, say, write_json
 
 
 @command(
@@ -54,7 +54,7 @@ def sign(
     if json:
         write_json(found.to_dict())
     elif not quiet:
-        typer.echo(found.note)
+        put(f"{found.note}\n")
 
 
 # `sfumato keygen`: a new pair of keys.
@@ -87,7 +87,7 @@ def keygen(
     from sfumato.evidence import keygen as task
 
     key = task(output, passphrase=passphrase(new=True) if protect else None)
-    typer.echo(str(key.public))
+    put(f"{key.public}\n")
     stem = clean(str(output).removesuffix(".key"))
     say(f"Keep {stem}.key to yourself; give {stem}.pub to your readers.")
 

@@ -3,9 +3,7 @@
 import csv
 import os
 import sys
-import tempfile
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -116,9 +114,13 @@ def split_names(texts: Iterable[str]) -> list[str]:
     >>> split_names(["age, sex", '"pay, net"'])
     ['age', 'sex', 'pay, net']
     """
-    return [
-        name.strip() for row in csv.reader(texts, skipinitialspace=True) for name in row if name
-    ]
+    given = list(texts)
+    try:
+        rows = list(csv.reader(given, skipinitialspace=True))
+    except csv.Error:
+        why = "one that holds a comma or a break of lines stands in double quotes"
+        raise ParameterError("columns", given, "names between commas", why=why) from None
+    return [name.strip() for row in rows for name in row if name]
 
 
 # Settings that are given as `--option NAME=VALUE`.
@@ -187,35 +189,30 @@ def _parse_condition(text: str) -> object:
 # Writing a text file: whole or not at all, and never over something without being told.
 
 
-def refuse_existing(path: Path, *, force: bool) -> None:
-    """Raise if something is there already, before any work is done."""
+def refuse_existing(path: Path, *, force: bool, private: str = "") -> None:
+    """Raise if a file may not be written, before any work is done.
+
+    Args:
+        path: The file.
+        force: Whether it may replace another.
+        private: What it is, if it is not for publication: no release may hold it.
+    """
+    from sfumato.files import refuse_release
+
     if path.is_dir():
         raise OutputError(f"{str(path)!r} is a folder. Give the name of a file.")
     if os.path.lexists(path) and not force:
         raise OutputError(f"{str(path)!r} exists. Choose another name, or replace it with --force.")
+    if private:
+        refuse_release(path, private)
 
 
-def write_text(path: Path, text: str, *, force: bool) -> None:
-    """Write a file in UTF-8."""
-    refuse_existing(path, force=force)
-    temporary = None
-    try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        # A temporary file is private; a policy is as readable as the user's other files.
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(temporary).chmod(0o666 & ~mask)
-        Path(temporary).replace(path)
-    except OSError as error:
-        raise OutputError(
-            f"cannot write {str(path)!r}: {error.strerror or error}. Nothing was left behind."
-        ) from None
-    finally:
-        if temporary is not None:
-            with suppress(OSError):
-                Path(temporary).unlink()
+def write_text(path: Path, text: str, *, force: bool, private: str = "") -> None:
+    """Write a file in UTF-8; a private one is for its owner's eyes only."""
+    from sfumato.files import write_file
+
+    refuse_existing(path, force=force, private=private)
+    write_file(path, text, private=private)
 
 
 # Keys for commands: the passphrase comes from the environment, or is asked for.

@@ -3,16 +3,20 @@
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
 
-from sfumato.text import visible
+from sfumato.text import visible, visible_json
 
 if TYPE_CHECKING:
     from sfumato.content import Content
     from sfumato.typing import Progress
+
+
+_LAYOUT = "\n\t"
+"""What lays a text out and commands nothing."""
 
 
 class Result(Protocol):
@@ -51,13 +55,20 @@ def clean(value: object, *, keep: str = "") -> str:
 
 def say(text: str) -> None:
     """Write a message, which is not part of the result, to stderr."""
-    typer.echo(text, err=True)
+    # If even messages cannot be written, the exit code still says what happened.
+    with suppress(OSError):
+        typer.echo(clean(text, keep=_LAYOUT), err=True)
+
+
+def put(text: str) -> None:
+    """Write a result as it is to stdout, apart from what would command a terminal."""
+    typer.echo(clean(text, keep=_LAYOUT), nl=False)
 
 
 def write_json(value: object) -> None:
     """Write one JSON document to stdout."""
     unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=not unicode, allow_nan=False))
+    put(visible_json(json.dumps(value, indent=2, ensure_ascii=not unicode, allow_nan=False)) + "\n")
 
 
 def show(*contents: "Content", note: str = "", err: bool = False) -> None:
@@ -68,7 +79,7 @@ def show(*contents: "Content", note: str = "", err: bool = False) -> None:
     print_contents(contents, err=err)
     for message in (note, *(remark for content in contents for remark in content.remarks)):
         if message:
-            say(clean(message, keep="\n"))
+            say(message)
 
 
 # A bar on stderr while a task works, if there is a terminal to see it.

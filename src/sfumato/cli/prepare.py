@@ -16,7 +16,7 @@ from sfumato.cli.options import (
     split_names,
     write_text,
 )
-from sfumato.cli.output import clean, finish, progress_bar, say, show, write_json
+from sfumato.cli.output import clean, finish, progress_bar, put, say, show, write_json
 from sfumato.errors import ParameterError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def init(
     to_stdout = output == "-"
     target = Path(output)
     if not to_stdout:
-        refuse_existing(target, force=force)
+        refuse_existing(target, force=force, private=_DRAFT)
         _refuse_to_replace(target, data)
     from sfumato.releases.release import public_name
     from sfumato.tasks.draft import draft as task
@@ -55,14 +55,17 @@ def init(
         inspection = inspect(data, policy=draft.policy, progress=progress)
     show(draft.content(inspection), inspection.short_content(), err=to_stdout)
     if to_stdout:
-        typer.echo(draft.text, nl=False)
+        put(draft.text)
         return
-    write_text(target, draft.text, force=force)
+    write_text(target, draft.text, force=force, private=_DRAFT)
     say(
         f"\nWrote {clean(target)}. Read it, correct it, then:\n"
         f"  sfumato anonymize {quote(clean(public_name(data)))} -p {quote(clean(target))}"
         " -o release"
     )
+
+
+_DRAFT = "the draft, which holds values of the data,"
 
 
 def _refuse_to_replace(target: Path, data: str) -> None:
@@ -189,7 +192,7 @@ def compare(  # noqa: PLR0917 - options of a command line
     """
     for target in (html, csv, output):
         if target is not None:
-            refuse_existing(target, force=force)
+            refuse_existing(target, force=force, private=_COMPARISON)
     _require_both(choose, output)
     from sfumato.comparison.compare import compare as task
     from sfumato.comparison.variations import name_policies
@@ -212,10 +215,13 @@ def compare(  # noqa: PLR0917 - options of a command line
     # All is made before any is written: what fails leaves nothing behind.
     ready = {path: text() for path, text in texts.items() if path is not None}
     for path, text in ready.items():
-        write_text(path, text, force=force)
+        write_text(path, text, force=force, private=_COMPARISON)
         if not quiet:
             say(f"Written: {clean(path)}")
     finish(found, json=json, quiet=quiet)
+
+
+_COMPARISON = "what a comparison found"
 
 
 def _require_both(choose: str | None, output: Path | None) -> None:

@@ -12,6 +12,7 @@ from sfumato.cli.options import (
     JsonOption,
     KeyOption,
     QuietOption,
+    refuse_existing,
     signing_key,
     split_names,
     write_text,
@@ -187,10 +188,12 @@ def headroom(
     """
     from sfumato.publishing.ledger import Ledger
 
+    if draw is not None:
+        refuse_existing(draw, force=force, private="the drawing")
     asked = [_parse_values(split_names([text])) for text in values or ()]
     found = Ledger.open(ledger).headroom(asked, group=_parse_values(group or []), most=most)
     if draw is not None:
-        write_text(draw, found.svg(), force=force)
+        write_text(draw, found.svg(), force=force, private="the drawing")
         say(f"Written: {clean(draw)}")
     finish(found, json=json)
 

@@ -18,7 +18,7 @@ from sfumato.cli.options import (
     split_names,
     write_text,
 )
-from sfumato.cli.output import clean, finish, say
+from sfumato.cli.output import clean, finish, put, say
 from sfumato.errors import ParameterError
 
 
@@ -103,11 +103,11 @@ def report(  # noqa: PLR0917 - options of a command line
     found = task(release, data=data, policy=policy, ledger=ledger, public=public)
     text = found.write(form or "markdown")
     if output is None:
-        typer.echo(text, nl=False)
+        put(text)
     elif folder is not None and inside:
         enclose(folder, text, signer)
     else:
-        write_text(output, text, force=force)
+        write_text(output, text, force=force, private="" if public else "the report")
     if output is not None and not quiet:
         say(f"May it be published? {found.answer.capitalize()}. Written: {clean(output)}")
     if found.answer == "no":

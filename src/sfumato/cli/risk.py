@@ -24,7 +24,7 @@ from sfumato.cli.options import (
     split_names,
     write_text,
 )
-from sfumato.cli.output import clean, finish, progress_bar, say, show, write_json
+from sfumato.cli.output import clean, finish, progress_bar, put, say, show, write_json
 from sfumato.errors import InputError
 
 
@@ -71,9 +71,14 @@ def detect(  # noqa: PLR0917 - options of a command line
     more than alpha is reported, with how many people it exposes. The exit code is 0: finding
     leaks is what the command is for.
     """
+    from sfumato.files import refuse_release
     from sfumato.tasks.breach import known_values
     from sfumato.tasks.detect import detect as task
 
+    if draw is not None:
+        refuse_release(draw / "network.svg", "the drawing")
+    if export is not None:
+        refuse_release(export, "the network")
     with progress_bar(quiet=quiet or json) as progress:
         findings = task(
             what,
@@ -305,7 +310,7 @@ def explain(  # noqa: PLR0917 - options of a command line
     value, write column=value. The exit code is 0, also if no person fits.
     """
     if svg is not None:
-        refuse_existing(svg, force=force)
+        refuse_existing(svg, force=force, private="the drawing")
     knows: dict[str, Any] = {
         "not": list(ruled_out or []),
         "is": _read_pairs(known or []),
@@ -325,7 +330,7 @@ def explain(  # noqa: PLR0917 - options of a command line
         data=data,
     )
     if svg is not None and found.beliefs:
-        write_text(svg, found.svg(column), force=force)
+        write_text(svg, found.svg(column), force=force, private="the drawing")
         say(f"Written: {clean(svg)}")
     elif svg is not None:
         say("Nothing was drawn: nobody fits.")
@@ -473,7 +478,7 @@ def verify(  # noqa: PLR0917 - options of a command line
             progress=progress,
         )
     if chosen is not None:
-        typer.echo(format_assessment(found, chosen, subject=public_name(what)), nl=False)
+        put(format_assessment(found, chosen, subject=public_name(what)))
     else:
         show(found.content())
     if not found.holds:

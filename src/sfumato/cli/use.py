@@ -149,7 +149,7 @@ def correlations(
     from sfumato.tasks.utility import correlations as task
 
     if svg is not None:
-        refuse_existing(svg, force=force)
+        refuse_existing(svg, force=force, private="the drawing")
     found = task(
         what,
         quasi_identifiers=None if qi is None else split_names(qi),
@@ -158,6 +158,6 @@ def correlations(
         measure=measure,
     )
     if svg is not None:
-        write_text(svg, found.svg(), force=force)
+        write_text(svg, found.svg(), force=force, private="the drawing")
         say(f"Written: {clean(svg)}")
     finish(found, json=json)

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.comparison.trial import AT_RISK, QUERY_ERROR, RISKS, Point, loss_words
-from sfumato.content import Cell, Content, Sentence, Share, Showable, Table, save_text
+from sfumato.content import Cell, Content, Sentence, Share, Showable, Table
 from sfumato.drawing.charts import Spot, scatter_svg
 from sfumato.errors import ParameterError, UnknownNameError
+from sfumato.files import write_file
 from sfumato.losses import NormalizedLoss
 
 TITLES = ("suppressed", "at risk", "belief", "gain", "highest 1/n", "mean 1/n", "seconds")
@@ -233,7 +234,8 @@ class Comparison(Showable):
             expected = f"a file that ends in {', '.join(writers)}"
             raise ParameterError("path", target.name, expected)
         text = writers[target.suffix.lower()]()
-        return save_text(target, text)
+        write_file(target, text, private="the comparison")
+        return target
 
     def __repr__(self) -> str:
         return f"<Comparison of {len(self.points)} policies, {len(self.front)} on the front>"

@@ -28,7 +28,7 @@ from sfumato.policy.parts import member_settings
 from sfumato.releases.people import Repetition, find_repetition, keys_of
 from sfumato.schema import Role
 from sfumato.tables import Domain
-from sfumato.text import number_of
+from sfumato.text import number_of, visible
 from sfumato.typing import Value
 
 _MOST_DESCRIBED = 10_000
@@ -401,7 +401,10 @@ def _yaml(settings: dict[str, object]) -> list[str]:
 
 
 def _comment(text: str) -> list[str]:
-    return wrap(text, 96, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
+    # A value may hold what YAML takes for the end of the comment.
+    return wrap(
+        visible(text), 96, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False
+    )
 
 
 def _indent(lines: Sequence[str]) -> list[str]:

@@ -17,7 +17,7 @@ import rfc8785
 
 from sfumato.content import Content, Sentence
 from sfumato.dialect import Dialect
-from sfumato.errors import InputError, OutputError, some
+from sfumato.errors import InputError, OutputError, reason_of, some
 from sfumato.evidence.keys import (
     EVIDENCE,
     MANIFEST,
@@ -600,7 +600,7 @@ def write_whole(path: Path, data: bytes) -> None:
         Path(temporary).replace(path)
     except OSError as error:
         raise OutputError(
-            f"cannot write {str(path)!r}: {error.strerror or error}. Nothing was changed."
+            f"cannot write {str(path)!r}: {reason_of(error)}. Nothing was changed."
         ) from None
     finally:
         if temporary is not None:

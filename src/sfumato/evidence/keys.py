@@ -10,7 +10,14 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sfumato.errors import MissingExtraError, OutputError, ParameterError, require_text
+from sfumato.errors import (
+    MissingExtraError,
+    OutputError,
+    ParameterError,
+    reason_of,
+    require_text,
+)
+from sfumato.private import refuse_inside_release
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -258,12 +265,8 @@ def _read(name: str, path: str | PathLike[str], expected: str) -> bytes:
 def write_pair(path: Path, key: SigningKey, passphrase: str | None = None) -> tuple[Path, Path]:
     """Write `path.key` and `path.pub`, both or neither; existing keys are never replaced."""
     stem = str(path).removesuffix(".key")
-    if all((path.parent / name).is_file() for name in (EVIDENCE, MANIFEST)):
-        raise OutputError(
-            f"{str(path.parent)!r} is a release, which everybody gets. A key that signs does not "
-            "belong there; choose another folder."
-        )
     private, public = Path(f"{stem}.key"), Path(f"{stem}.pub")
+    refuse_inside_release(private, "the key that signs,")
     for each in (private, public):
         if os.path.lexists(each):
             raise OutputError(
@@ -292,5 +295,5 @@ def _write_new(path: Path, data: bytes, mode: int) -> None:
             with suppress(OSError):
                 path.unlink()
         raise OutputError(
-            f"cannot write {str(path)!r}: {error.strerror or error}. Nothing was left behind."
+            f"cannot write {str(path)!r}: {reason_of(error)}. Nothing was left behind."
         ) from None

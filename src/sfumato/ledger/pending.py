@@ -17,7 +17,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from sfumato.errors import OutputError
+from sfumato.errors import OutputError, reason_of
+from sfumato.files import open_to_readers
 
 _UNFINISHED = "unfinished"
 _TABLES = "table:"
@@ -67,14 +68,14 @@ def stage_for(target: Path, ledger_id: str, write: Callable[[Path], None]) -> Pa
         shutil.rmtree(stage, ignore_errors=True)
         stage.mkdir(mode=0o700)
         write(stage)
-        stage.chmod(0o755)
+        open_to_readers(stage)
         for path in [*sorted(stage.iterdir()), stage]:
             _sync(path)
     except BaseException as error:
         shutil.rmtree(stage, ignore_errors=True)
         if isinstance(error, OSError) and not isinstance(error, OutputError):
             raise OutputError(
-                f"cannot write {str(target)!r}: {error.strerror or error}. Nothing was changed."
+                f"cannot write {str(target)!r}: {reason_of(error)}. Nothing was changed."
             ) from None
         raise
     return stage

@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_orig
 import yaml
 
 from sfumato.errors import PolicyError, suggest
-from sfumato.text import text_of
+from sfumato.text import text_of, visible
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 """Where something stands: keys and positions from the top of the document."""
@@ -362,7 +362,8 @@ def to_text(settings: dict[str, object]) -> str:
         settings, Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=None,
         width=100,
     )  # fmt: skip
-    return text
+    # Names that turn a line around stand in double quotes, where they can be escaped.
+    return visible(text, keep="\n")
 
 
 # Type hints as the description of a setting: read by them, written, and described to editors.

@@ -36,6 +36,7 @@ from sfumato.evidence import (
     write_whole,
 )
 from sfumato.policy import Policy
+from sfumato.private import release_around
 from sfumato.releases.manifest import (
     MANIFEST,
     Manifest,
@@ -397,7 +398,7 @@ def require_place(
     """
     if folder is not None and is_inside(folder, path):
         _require_enclosable(folder, path, public=public, key=key)
-    elif all((path.parent / name).is_file() for name in (MANIFEST, EVIDENCE)):
+    elif release_around(path) is not None:
         raise OutputError(
             f"{str(path)!r} lies in another release, whose evidence names every file. "
             "Write it somewhere else."

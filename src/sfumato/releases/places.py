@@ -5,12 +5,9 @@ Each publishes tables, their manifest and evidence: whole and verified, or not a
 
 import os
 import re
-import secrets
-import shutil
-import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import file_digest
 from itertools import chain, count
@@ -21,9 +18,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from sfumato.decouplings.base import Part as TablePart
-from sfumato.errors import InputError, OutputError, ParameterError, VerificationError
+from sfumato.errors import (
+    InputError,
+    OutputError,
+    ParameterError,
+    VerificationError,
+    reason_of,
+)
 from sfumato.evidence import Key, SigningKey, write_evidence
 from sfumato.evidence.keys import signing_key
+from sfumato.files import open_to_readers, replace_folder, unfinished_folder
 from sfumato.policy import Policy
 from sfumato.recoding import FullDomainRecoding, Recoding
 from sfumato.releases.evidence import attestation
@@ -412,39 +416,21 @@ def staged_folder(target: Path, *, force: bool) -> Iterator[Path]:
     there is never touched.
     """
     refuse_what_is_there(target, force=force)
-    parent = target.parent
-    new_parents = [folder for folder in (parent, *parent.parents) if not os.path.lexists(folder)]
-    stage: Path | None = None
     try:
-        stage = _private_folder(target)
-        yield stage
-        # The private mode of a temporary folder is not what a published folder should have.
-        stage.chmod(0o755)
-        _move_into_place(stage, target, force=force)
+        with unfinished_folder(target) as stage:
+            yield stage
+            # The private mode of a temporary folder is not what a published folder should have.
+            open_to_readers(stage)
+            refuse_what_is_there(target, force=force)
+            if os.path.lexists(target):
+                replace_folder(stage, target)
+            else:
+                stage.rename(target)
     except OSError as error:
         if isinstance(error, OutputError):
             raise
         raise OutputError(
-            f"cannot write {str(target)!r}: {error.strerror or error}. Nothing was left behind."
-        ) from None
-    finally:
-        if stage is not None:
-            shutil.rmtree(stage, ignore_errors=True)
-        for folder in new_parents:
-            # Only what is empty goes: if the release is in it, it stays.
-            with suppress(OSError):
-                folder.rmdir()
-
-
-def _private_folder(target: Path) -> Path:
-    parent = target.parent
-    try:
-        parent.mkdir(parents=True, exist_ok=True)
-        return Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".unfinished", dir=parent))
-    except OSError as error:
-        raise OutputError(
-            f"cannot write in {str(parent)!r}: {error.strerror or error}. "
-            "Choose another output folder, or change its permissions."
+            f"cannot write {str(target)!r}: {reason_of(error)}. Nothing was left behind."
         ) from None
 
 
@@ -465,23 +451,6 @@ def refuse_what_is_there(target: Path, *, force: bool) -> None:
             f"{str(target)!r} exists. Choose another output folder, "
             "or replace that release with --force (force=True)."
         )
-
-
-def _move_into_place(stage: Path, target: Path, *, force: bool) -> None:
-    refuse_what_is_there(target, force=force)
-    if not os.path.lexists(target):
-        stage.rename(target)
-        return
-    old = target.with_name(f".{target.name}.{secrets.token_hex(4)}.replaced")
-    target.rename(old)
-    try:
-        stage.rename(target)
-    finally:
-        # An interrupt may come before the renaming or after it.
-        if os.path.lexists(target):
-            shutil.rmtree(old, ignore_errors=True)
-        else:
-            old.rename(target)
 
 
 # A database.

@@ -17,11 +17,11 @@ from sfumato.content import (
     Table,
     document_to_dict,
     document_to_markdown,
-    save_text,
 )
 from sfumato.errors import ParameterError
 from sfumato.evidence import Key
 from sfumato.evidence.keys import signing_key
+from sfumato.files import write_file
 from sfumato.policy import GivenPolicy
 from sfumato.releases.evidence import enclose, is_inside, require_place
 from sfumato.reports.dossier import Dossier, open_dossier
@@ -95,7 +95,8 @@ class Report(Showable):
             return enclose(self.folder, text, signer)
         if key is not None:
             raise ParameterError("key", key, "left out unless the report goes into its release")
-        return save_text(target, text)
+        write_file(target, text, private="" if self.document.public else "the report")
+        return target
 
     def content(self) -> Content:
         """Return the answer and the titles of the sections."""

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.adversary.target import secrecy_of
-from sfumato.content import save_text
 from sfumato.decouplings.base import Kind
 from sfumato.drawing import heatmap_svg, network_svg
-from sfumato.errors import OutputError, ParameterError, require_int, require_number
+from sfumato.errors import OutputError, ParameterError, reason_of, require_int, require_number
+from sfumato.files import refuse_release, write_file
 from sfumato.leaks import Findings, RiskLevels
 from sfumato.leaks.exposure import random_table
 from sfumato.leaks.findings import fit_columns, learn_networks
@@ -130,6 +130,7 @@ def draw_findings(findings: Findings, folder: str | Path) -> list[Path]:
         folder: Where to write; made if it is not there. Files of the same name are replaced.
     """
     target = Path(folder)
+    refuse_release(target / "network.svg", "the drawing")
     drawn: dict[str, str] = {}
     for name, network in findings.networks.items():
         drawn[f"network-{name}.svg"] = _network(findings, name, network)
@@ -138,12 +139,12 @@ def draw_findings(findings: Findings, folder: str | Path) -> list[Path]:
             drawn[f"table-{number}.svg"] = table_svg(table, findings.alpha)
     try:
         target.mkdir(parents=True, exist_ok=True)
-        for file, text in drawn.items():
-            (target / file).write_text(text, encoding="utf-8")
     except OSError as error:
         raise OutputError(
-            f"cannot write in {str(target)!r}: {error.strerror or error}. Choose another folder."
+            f"cannot write in {str(target)!r}: {reason_of(error)}. Choose another folder."
         ) from None
+    for file, text in drawn.items():
+        write_file(target / file, text, private="the drawing")
     return [target / file for file in drawn]
 
 
@@ -219,4 +220,5 @@ def export_network(findings: Findings, path: str | Path, *, which: str = "all") 
     if target.suffix not in writers:
         raise ParameterError("export", target.name, f"a file that ends in {', '.join(writers)}")
     text = writers[target.suffix]()
-    return save_text(target, text)
+    write_file(target, text, private="the network")
+    return target

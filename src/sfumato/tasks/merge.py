@@ -1,16 +1,15 @@
 """Merge: what the tables of a decoupled release say when they are joined again."""
 
 import os
-import secrets
 from collections.abc import Sequence
-from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from sfumato.decouplings import MergedTables
 from sfumato.decouplings.base import Kind
-from sfumato.errors import InputError, OutputError, ParameterError, require_int
+from sfumato.errors import InputError, OutputError, ParameterError, reason_of, require_int
+from sfumato.files import refuse_release, unfinished_folder
 from sfumato.releases.manifest import MANIFEST
 from sfumato.releases.opening import PublishedGroups, open_release
 from sfumato.tables import FORMATS, derived_table, write_derived
@@ -74,19 +73,23 @@ def merge(
     if target is None:
         return found.people.native(derived_table(derived, likes))
     report = progress or silent
-    unfinished = target.with_name(f".{target.name}.{secrets.token_hex(4)}.unfinished")
     try:
-        write_derived(
-            derived,
-            unfinished,
-            format=chosen,
-            likes=likes,
-            progress=lambda done, total: report("merge", done, total),
-        )
-        unfinished.replace(target)
-    finally:
-        with suppress(OSError):
-            unfinished.unlink()
+        with unfinished_folder(target) as folder:
+            unfinished = folder / target.name
+            write_derived(
+                derived,
+                unfinished,
+                format=chosen,
+                likes=likes,
+                progress=lambda done, total: report("merge", done, total),
+            )
+            unfinished.replace(target)
+    except OSError as error:
+        if isinstance(error, OutputError):
+            raise
+        raise OutputError(
+            f"cannot write {str(target)!r}: {reason_of(error)}. Nothing was left behind."
+        ) from None
     return target
 
 
@@ -122,4 +125,5 @@ def _form_of(target: Path, given: str | None, *, force: bool) -> str:
     chosen = given or target.suffix.lstrip(".").lower()
     if chosen not in FORMATS:
         raise ParameterError("format", chosen, "one of " + ", ".join(FORMATS))
+    refuse_release(target)
     return chosen

@@ -8,10 +8,11 @@ from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
-from sfumato.content import Cell, Content, Heading, Showable, Strength, Table, save_text
+from sfumato.content import Cell, Content, Heading, Showable, Strength, Table
 from sfumato.counts import FrequencySet
 from sfumato.drawing.heatmap import Words, heatmap_svg
 from sfumato.errors import InputError, ParameterError, UnknownNameError, require_int
+from sfumato.files import write_file
 from sfumato.policy import GivenPolicy, policy_of
 from sfumato.recode.deciding import ladders_of
 from sfumato.releases.opening import PublishedTable, count_columns, open_release, require_alike
@@ -190,7 +191,8 @@ class CorrelationMap(Correlations, Showable):
         target = Path(path)
         if target.suffix.lower() != ".svg":
             raise ParameterError("path", target.name, "a file that ends in .svg")
-        return save_text(target, self.svg())
+        write_file(target, self.svg(), private="the drawing")
+        return target
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold."""

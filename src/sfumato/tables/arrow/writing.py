@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types as t
 
-from sfumato.errors import OutputError, SfumatoError
+from sfumato.errors import OutputError, SfumatoError, reason_of
 from sfumato.tables.arrow.sources import (
     as_type,
     counted_type,
@@ -259,7 +259,8 @@ def creating(target: Path) -> Iterator[None]:
 
 
 def _unwritable(target: Path, error: BaseException) -> OutputError:
-    reason = getattr(error, "strerror", None) or (str(error).splitlines() or [""])[0]
+    first = (str(error).splitlines() or [""])[0]
+    reason = reason_of(error) if isinstance(error, OSError) else first
     return OutputError(f"cannot write {target}: {reason}. Nothing was left there.")
 
 

@@ -20,7 +20,7 @@ from pyspark.sql import types as st
 from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 
 from sfumato.dialect import Dialect
-from sfumato.errors import InputError, OutputError
+from sfumato.errors import InputError, OutputError, reason_of
 from sfumato.tables.arrow.writing import without_notes
 from sfumato.tables.sql.database import (
     ROWS,
@@ -276,7 +276,7 @@ class Spark(Database):
                 part.rename(target)
         except OSError as error:
             raise OutputError(
-                f"cannot write {target}: {error.strerror or error}. Nothing was left there."
+                f"cannot write {target}: {reason_of(error)}. Nothing was left there."
             ) from error
         finally:
             shutil.rmtree(folder, ignore_errors=True)

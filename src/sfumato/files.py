@@ -1,0 +1,222 @@
+"""Files as they are written: whole or not at all, and no more open than they should be.
+
+Work in progress is under another name, in a folder that only its owner reads. A lock of the
+operating system says whether that owner is still at work; it ends with the process, however that
+ends. What a killed run left behind is removed by the next one that writes beside it.
+"""
+
+import os
+import re
+import secrets
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from pathlib import Path
+
+from sfumato.errors import OutputError, reason_of
+from sfumato.private import refuse_inside_release, release_around
+
+PRIVATE = 0o600
+"""The mode of files that are not for publication, whatever the umask says."""
+
+
+def write_file(path: Path, text: str | bytes, *, private: str = "") -> None:
+    """Write a file whole or not at all; one that is there is replaced.
+
+    Args:
+        path: The file.
+        text: What it holds; a text is written in UTF-8.
+        private: What it is ("the report"), if it is not for publication: then only its owner may
+            read it, and it is refused inside a release.
+    """
+    refuse_release(path, private)
+    data = text.encode() if isinstance(text, str) else text
+    temporary: Path | None = None
+    try:
+        if os.path.lexists(path) and not path.is_file() and path.exists():
+            # A device or a pipe: what is written goes through it, and it stays.
+            path.write_bytes(data)
+            return
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        temporary = Path(name)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        temporary.chmod(PRIVATE if private else 0o666 & ~_umask())
+        temporary.replace(path)
+    except OSError as error:
+        raise OutputError(
+            f"cannot write {str(path)!r}: {reason_of(error)}. Nothing was left behind."
+        ) from None
+    finally:
+        if temporary is not None:
+            with suppress(OSError):
+                temporary.unlink()
+
+
+def refuse_release(path: Path, private: str = "") -> None:
+    """Raise if a file would lie in a release, which has its own files and no others.
+
+    Args:
+        path: The file.
+        private: What it is, if it is not for publication.
+    """
+    if private:
+        refuse_inside_release(path, private)
+    release = release_around(path)
+    if release is not None:
+        raise OutputError(
+            f"{str(path)!r} would lie in the release {str(release)!r}, whose evidence names every "
+            "file. Write it somewhere else."
+        )
+
+
+def open_to_readers(folder: Path) -> None:
+    """Open a folder that was private to those who may read what its owner publishes."""
+    folder.chmod(0o755 & ~_umask())
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+# Folders in which work is going on.
+
+
+_SUFFIX = ".unfinished"
+_REPLACED = ".replaced"
+
+
+@contextmanager
+def unfinished_folder(target: Path) -> Iterator[Path]:
+    """Yield a private folder beside a target, which vanishes with the block.
+
+    It may be renamed in the block; then nothing vanishes. What killed runs left there before is
+    removed first. Folders above the target are made, and removed again if they stay empty.
+    """
+    parent = target.parent
+    new_parents = [folder for folder in (parent, *parent.parents) if not os.path.lexists(folder)]
+    stage: Path | None = None
+    lock = -1
+    try:
+        try:
+            parent.mkdir(parents=True, exist_ok=True)
+            sweep(parent)
+            stage, lock = _make_locked(target)
+        except OSError as error:
+            raise OutputError(
+                f"cannot write in {str(parent)!r}: {reason_of(error)}. "
+                "Choose another output folder, or change its permissions."
+            ) from None
+        yield stage
+    finally:
+        if stage is not None:
+            shutil.rmtree(stage, ignore_errors=True)
+        if lock >= 0:
+            os.close(lock)
+        for folder in new_parents:
+            # Only what is empty goes: if the release is in it, it stays.
+            with suppress(OSError):
+                folder.rmdir()
+
+
+def _make_locked(target: Path) -> tuple[Path, int]:
+    """Make a private folder and lock it; without locks on this disk the second is -1."""
+    while True:
+        suffix = f".{_host()}{_SUFFIX}"
+        stage = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=suffix, dir=target.parent))
+        lock = _lock(stage, wait=True)
+        if os.path.lexists(stage):
+            return stage, lock
+        # Another run took it for abandoned before it was locked.
+        if lock >= 0:
+            os.close(lock)
+
+
+def replace_folder(stage: Path, target: Path) -> None:
+    """Rename a finished folder to a target that exists; the former one is removed.
+
+    A run that is killed between the two renamings leaves the former one under another name, and
+    the next one puts it back.
+    """
+    old = target.with_name(f".{target.name}.{secrets.token_hex(4)}.{_host()}{_REPLACED}")
+    lock = _lock(target, wait=False)
+    try:
+        target.rename(old)
+        try:
+            stage.rename(target)
+        finally:
+            # An interrupt may come before the renaming or after it.
+            if os.path.lexists(target):
+                shutil.rmtree(old, ignore_errors=True)
+            else:
+                old.rename(target)
+    finally:
+        if lock >= 0:
+            os.close(lock)
+
+
+def sweep(parent: Path) -> None:
+    """Remove what killed runs of this user on this machine left in a folder.
+
+    A folder goes only if its name and owner are those of such work, if it is no link, and if the
+    lock shows that its process has ended.
+    """
+    if os.name != "posix":
+        return
+    with suppress(OSError):
+        for path in list(parent.iterdir()):
+            found = _ours().fullmatch(path.name)
+            if found is not None:
+                _sweep_one(path, parent / found["target"])
+
+
+def _sweep_one(path: Path, target: Path) -> None:
+    lock = -1
+    with suppress(OSError):
+        known = os.lstat(path)
+        if not stat.S_ISDIR(known.st_mode) or known.st_uid != os.geteuid():
+            return
+        lock = _lock(path, wait=False)
+        if lock < 0:
+            return
+        if path.name.endswith(_REPLACED) and not os.path.lexists(target):
+            path.rename(target)
+        else:
+            shutil.rmtree(path, ignore_errors=True)
+    if lock >= 0:
+        os.close(lock)
+
+
+def _ours() -> re.Pattern[str]:
+    token = r"[a-z0-9_]{8}"  # noqa: S105 - a part of a name
+    kinds = f"{re.escape(_SUFFIX)}|{re.escape(_REPLACED)}"
+    return re.compile(rf"\.(?P<target>.+)\.{token}\.{_host()}({kinds})", re.DOTALL)
+
+
+def _host() -> str:
+    """Return a mark of this machine: locks on a shared disk may not reach others."""
+    name = os.uname().nodename if hasattr(os, "uname") else ""
+    return sha256(name.encode()).hexdigest()[:8]
+
+
+def _lock(folder: Path, *, wait: bool) -> int:
+    """Lock a folder, and return what holds the lock until it is closed; -1 if it cannot be had."""
+    try:
+        import fcntl
+    except ImportError:
+        return -1
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return -1
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        os.close(handle)
+        return -1
+    return handle
