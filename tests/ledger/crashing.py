@@ -24,7 +24,7 @@ import sfumato as sf
 import sfumato.publishing.ledger
 from sfumato.ledger.pending import staged_names
 from sfumato.ledger.store import reading
-from tests.ledger.releases import START, counted, grouped_of
+from tests.ledger.releases import START, counted, grouped_of, sums_of, sums_of_folder
 
 NEW = [
     ("20s", "flu", "high"),
@@ -62,6 +62,7 @@ def is_whole(folder: Path) -> bool:
 def main(folder: Path, rounds: int, rng: random.Random) -> None:
     ledger = folder / "x.ledger"
     sf.Ledger.start(grouped_of(START), ledger, alpha=0.5, k=2)
+    sums = sums_of(counted(sf.Ledger(ledger).contents().tables))
     os.waitpid(publish_in_a_child(ledger, folder / "warm-up", 0), 0)
     for name in (folder / "imported").read_text().splitlines():
         with suppress(ImportError):
@@ -100,6 +101,10 @@ def main(folder: Path, rounds: int, rng: random.Random) -> None:
     targets[sf.Ledger(ledger).history[-1]["sequence"]] = folder / "last"
     assert len(targets) == len(sf.Ledger(ledger).history) - 1
     assert all(is_whole(target) for target in targets.values())
+    for target in targets.values():
+        sums += sums_of_folder(target)
+    held = sums_of(counted(sf.Ledger(ledger).contents().tables))
+    assert sums == held, "the folders and the ledger do not add up"
     assert not list(folder.glob(".*.unfinished")), "something was left behind"
     sys.stdout.write(json.dumps({"rounds": rounds, "after": survived, "usual": usual}))
 

@@ -1,16 +1,19 @@
-"""Publish into DuckDB again and again, and be killed at some statement. Run as a script.
+"""Publish into a database again and again, and be killed at some statement. Run as a script.
 
-    python crashing_tables.py FOLDER ROUNDS
+    python crashing_tables.py FOLDER ROUNDS [duckdb|postgres] [SEED]
 
 After every kill the ledger must be in the state before or after. In the state before there are no
 tables of the release; in the state after they are all there as soon as somebody looks again. What
-uses DuckDB is forked off, because threads that were started before would not be there afterwards.
+uses a database is forked off, because threads that were started before would not be there
+afterwards.
 """
 
 import json
 import os
+import random
 import signal
 import sys
+from contextlib import closing
 from math import sqrt
 from pathlib import Path
 
@@ -24,6 +27,7 @@ from sfumato.tables.sql.duckdb import DuckDB
 from sfumato.tables.sql.table import SqlTable
 from tests.ledger.crashing import NAMES, NEW
 from tests.ledger.releases import START, grouped_of
+from tests.tables.databases import Postgres
 
 assert SqlTable  # Imported before anything is forked, as everything else.
 
@@ -55,14 +59,17 @@ class Clinic:
 
     def start(self) -> None:
         sf.Ledger.start(grouped_of(START), self.ledger, alpha=0.5, k=2)
-        new = pa.table({name: [row[i] for row in NEW] for i, name in enumerate(NAMES)})
+        self.store(pa.table({name: [row[i] for row in NEW] for i, name in enumerate(NAMES)}))
+
+    def store(self, rows: pa.Table) -> None:
         with duckdb.connect(str(self.file)) as connection:
-            connection.register("rows", new)
+            connection.register("rows", rows)
             connection.execute("CREATE TABLE new AS FROM rows")
 
     def publish(self, output: str, die_at: int | None = None, count: Path | None = None) -> None:
         """Publish; die at some statement, or write down how many there were."""
-        run, statements = DuckDB._run, []
+        kind, name = self.statements()
+        run, statements = getattr(kind, name), []
 
         def counting(self, statement):
             statements.append(statement)
@@ -70,14 +77,21 @@ class Clinic:
                 os.kill(os.getpid(), signal.SIGKILL)
             return run(self, statement)
 
-        DuckDB._run = counting
+        setattr(kind, name, counting)
         sf.Ledger(self.ledger).publish(self.address, output=f"table:{output}", again=True)
         if count is not None:
             count.write_text(str(len(statements)))
 
+    def statements(self) -> tuple[type, str]:
+        """Return what runs all statements: a class, and the name of its method."""
+        return DuckDB, "_run"
+
     def tables(self) -> set[str]:
         with duckdb.connect(str(self.file), read_only=True) as connection:
             return {name for (name,) in connection.execute("SHOW TABLES").fetchall()}
+
+    def stop(self) -> None:
+        """Leave nothing running."""
 
     def check(self, output: str, before: int) -> None:
         """Look at what a kill left, and again after somebody else looked into the ledger."""
@@ -98,8 +112,42 @@ class Clinic:
             assert sf.verify(address, attacks=False).verdict.holds
 
 
-def main(folder: Path, rounds: int) -> None:
-    clinic = Clinic(folder)
+class PostgresClinic(Clinic):
+    """A ledger, and a server with new rows in a table."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.server = Postgres()
+        self.address = self.server.address("new")
+
+    def store(self, rows: pa.Table) -> None:
+        with closing(self.server.connect()) as connection:
+            self.server.connection = connection
+            self.server.stored(rows, "new")
+
+    def statements(self) -> tuple[type, str]:
+        from sfumato.tables.sql.postgres import PostgreSQL
+
+        return PostgreSQL, "run"
+
+    def tables(self) -> set[str]:
+        with closing(self.server.connect()) as connection:
+            self.server.connection = connection
+            return self.server.tables()
+
+    def stop(self) -> None:
+        self.server.stop()
+
+
+def main(folder: Path, rounds: int, kind: type[Clinic], rng: random.Random) -> None:
+    clinic = kind(folder)
+    try:
+        run(clinic, folder, rounds, rng)
+    finally:
+        clinic.stop()
+
+
+def run(clinic: Clinic, folder: Path, rounds: int, rng: random.Random) -> None:
     forked(clinic.start)
     forked(lambda: clinic.publish("usual", count=folder / "count"))
     total = int((folder / "count").read_text())
@@ -107,7 +155,7 @@ def main(folder: Path, rounds: int) -> None:
     for i in range(rounds):
         before = len(sf.Ledger(clinic.ledger).history)
         # Most of what can go wrong goes wrong towards the end.
-        output, die_at = f"r{i}x", max(1, int(total * sqrt((i + 1) / (rounds + 1))))
+        output, die_at = f"r{i}x", max(1, int(total * sqrt((i + rng.random()) / rounds)))
         ended = forked(lambda: clinic.publish(output, die_at))  # noqa: B023 - at once
         assert ended == signal.SIGKILL, "it was not killed"
         forked(lambda: clinic.check(output, before))  # noqa: B023 - at once
@@ -122,4 +170,6 @@ def main(folder: Path, rounds: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]))
+    place, rounds, chosen, seed, *_ = [*sys.argv[1:], *["duckdb", "0"][len(sys.argv) - 3 :]]
+    kinds = {"duckdb": Clinic, "postgres": PostgresClinic}
+    main(Path(place), int(rounds), kinds[chosen], random.Random(int(seed)))

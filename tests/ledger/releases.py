@@ -1,5 +1,10 @@
 """Small broken releases and increments for ledger tests."""
 
+import csv
+import json
+from collections import Counter
+from pathlib import Path
+
 import pyarrow as pa
 
 from sfumato.counts import FrequencySet
@@ -45,4 +50,34 @@ def counted(grouped: GroupedTables) -> dict:
                 for v, n in zip(table.value[here].tolist(), table.rows[here].tolist(), strict=True)
             }
         found[labels] = (size, tables)
+    return found
+
+
+def sums_of(told: dict) -> Counter:
+    """Add up what `counted` gives: rows of each group, and of each value in it."""
+    found = Counter()
+    for labels, (size, tables) in told.items():
+        key = tuple(label if label is None else str(label) for label in labels)
+        found[key] += size
+        for column, values in tables.items():
+            for value, rows in values.items():
+                found[(*key, column, value if value is None else str(value))] += rows
+    return found
+
+
+def sums_of_folder(folder: Path) -> Counter:
+    """Add up the CSV tables of an increment in the same way."""
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    group, count = manifest["group"], manifest["count"]
+    keys, found = {}, Counter()
+    for file in sorted(manifest["files"], key=lambda each: each["table"] != "qi"):
+        with (folder / file["name"]).open(encoding="utf-8", newline="") as handle:
+            rows = [{n: c or None for n, c in row.items()} for row in csv.DictReader(handle)]
+        for row in rows:
+            if file["table"] == "qi":
+                label = row.pop(group)
+                keys[label] = tuple(row.values())
+                found[keys[label]] += 1
+            else:
+                found[(*keys[row[group]], file["column"], row[file["column"]])] += int(row[count])
     return found

@@ -1,0 +1,739 @@
+"""Tables, policies, methods and formats at random: what comes out keeps what it promises.
+
+Everything is counted again from the files (`recount.py`), and markers are planted that must not be
+in any byte of a release (`canaries.py`): identifiers, dropped columns, raw values that were
+generalised, values that only suppressed rows have.
+"""
+
+import contextlib
+import gzip
+import json
+import math
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from fractions import Fraction
+from functools import partial
+from itertools import product
+from math import prod
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet
+
+import sfumato as sf
+from sfumato.errors import SfumatoError
+from tests.fuzz.canaries import bytes_of_folder, bytes_of_table, find_canaries
+from tests.fuzz.guards import Case, Fault, Guard, refusals
+from tests.fuzz.recount import (
+    CLASS_MODELS,
+    PEOPLE_MODELS,
+    Row,
+    groups_of,
+    read_file,
+    read_table,
+    recount,
+    text,
+)
+from tests.ledger.releases import counted, sums_of, sums_of_folder
+from tests.slicing import literal as slices
+
+LETTERS = "GHJKMNPQRSTVWXZ"
+"""Of markers: no vowels, so they make no words, and no digits of a hash."""
+
+ILLS = ["flu", "gout", "hiv", "ulcer", "cold"]
+TREE = {"airways": ["flu", "cold"], "others": ["gout", "hiv", "ulcer"]}
+CATEGORIES = [["hiv"], ["ulcer", "gout"], ["flu", "cold"]]
+ODD_TEXTS = [
+    "",
+    " ",
+    "NULL",
+    "nan",
+    "-",
+    "*",
+    "è名",
+    'a"b',
+    "a,b",
+    "a\nb",
+    "=1+1",
+    "Flu",
+    "flu ",
+    "0",
+    "1.0",
+]
+ODD_NUMBERS = [0.0, -0.0, math.nan, 1e300, 0.1, 7.0]
+
+
+def marker(rng: random.Random) -> str:
+    return "".join(rng.choices(LETTERS, k=7))
+
+
+# Drawing.
+
+
+def draw_columns(rng: random.Random) -> dict[str, dict[str, Any]]:
+    """Draw what columns there are: how values are made, and the rule of the policy."""
+    columns: dict[str, dict[str, Any]] = {
+        "pid": {"make": "marker", "rule": "identifier"},
+        "age": {
+            "make": "age",
+            "rule": rng.choice(
+                [
+                    {"role": "quasi-identifier",
+                     "hierarchy": {"kind": "intervals", "widths": [5, 10, 20]}},
+                    {"role": "quasi-identifier", "hierarchy": "auto"},
+                    {"role": "quasi-identifier"},
+                ]
+            ),
+        },
+    }  # fmt: skip
+    if rng.random() < 0.7:
+        columns["code"] = {
+            "make": "code",
+            "rule": {"role": "quasi-identifier", "hierarchy": {"kind": "masking"}},
+        }
+    if rng.random() < 0.6:
+        kind = rng.choice(["sex", "float", "bool", "day", "odd", "tree"])
+        rule: Any = "quasi-identifier"
+        if kind == "tree":
+            rule = {"role": rule, "hierarchy": {"kind": "taxonomy", "tree": TREE}}
+        elif rng.random() < 0.5:
+            rule = {"role": rule, "hierarchy": "auto"}
+        columns["more"] = {"make": kind, "rule": rule}
+    ill: Any = "sensitive"
+    if rng.random() < 0.5:
+        ill = {"role": "sensitive", "hierarchy": {"kind": "taxonomy", "tree": TREE}}
+    columns["ill"] = {"make": rng.choice(["ill", "ill", "ill", "outlier", "odd"]), "rule": ill}
+    if columns["ill"]["make"] != "ill":
+        columns["ill"]["rule"] = rng.choice(
+            ["sensitive", {"role": "sensitive", "hierarchy": "auto"}]
+        )
+    if rng.random() < 0.5:
+        columns["pay"] = {"make": rng.choice(["pay", "float"]), "rule": "sensitive"}
+    if rng.random() < 0.3:
+        columns["note"] = {"make": "marker", "rule": rng.choice(["dropped", "plain"])}
+    for name in columns:
+        rule = columns[name]["rule"]
+        if isinstance(rule, dict) and rule.get("hierarchy") and "quasi" in rule["role"]:
+            if rng.random() < 0.3:
+                rule["levels"] = rng.choice([[0, 1], [1, 1], [1, 2], [1, 3]])
+            if rng.random() < 0.2:
+                rule["weight"] = rng.choice([0.5, 3])
+    names = list(columns)
+    rng.shuffle(names)
+    return {name: columns[name] for name in names}
+
+
+def draw_rows(rng: random.Random, columns: Mapping[str, Mapping[str, Any]]) -> list[list[Any]]:
+    """Draw the rows; some have nothing in common with others."""
+    n = rng.choice([rng.randint(1, 8), rng.randint(8, 40), rng.randint(40, 90)])
+    codes = [marker(rng)[:6] for _ in range(rng.randint(2, 6))]
+    codes += ["".join(rng.sample(code, 6)) for code in codes[:2]]
+    gaps = rng.choice([0, 0, 0.1, 0.4])
+    ages = rng.sample(range(20, 90), rng.randint(2, 30))
+    makes = {
+        "marker": lambda: marker(rng),
+        "age": lambda: rng.choice(ages),
+        "code": lambda: rng.choice(codes),
+        "sex": lambda: rng.choice(["f", "m"]),
+        "float": lambda: rng.choice(ODD_NUMBERS),
+        "bool": lambda: rng.random() < 0.5,
+        "day": lambda: f"20{rng.randint(10, 12)}-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}",
+        "odd": lambda: rng.choice(ODD_TEXTS),
+        "tree": lambda: rng.choice(ILLS),
+        "ill": lambda: rng.choice(ILLS[: rng.randint(1, 5)]),
+        "outlier": lambda: marker(rng) if rng.random() < 0.1 else rng.choice(ILLS),
+        "pay": lambda: rng.choice([1000, 2000, 2500, 9000]),
+    }
+    rows = []
+    for _ in range(n):
+        row = []
+        for column in columns.values():
+            lacking = column["make"] != "marker" and rng.random() < gaps
+            row.append(None if lacking else makes[column["make"]]())
+        rows.append(row)
+    return rows
+
+
+def draw_models(rng: random.Random, columns: Mapping[str, Any], rows: int) -> list[dict[str, Any]]:
+    """Draw one to three models, about columns for which they make sense."""
+    k = rng.choice([2, 2, 3, 4])
+    share = partial(rng.choice, [0.5, 0.6, 0.75, 0.9])
+    pay = "pay" if "pay" in columns else "ill"
+    models: list[dict[str, Any]] = [
+        {"model": "k-anonymity", "k": k},
+        {"model": "maximum-risk", "risk": 1 / k},
+        {"model": "average-risk", "risk": rng.choice([0.2, 0.34, 0.5])},
+        {"model": "sample-uniqueness", "share": rng.choice([0, 0.1])},
+        {"model": "distinct-l-diversity", "column": rng.choice(["ill", pay]), "l": 2},
+        {"model": "probabilistic-l-diversity", "column": "ill", "l": rng.choice([1.3, 1.5, 2])},
+        {"model": "entropy-l-diversity", "column": "ill", "l": rng.choice([1.2, 1.5, 2])},
+        {"model": "recursive-cl-diversity", "column": "ill", "c": rng.choice([2, 3.5]), "l": 2},
+        {"model": "t-closeness", "column": rng.choice(["ill", pay]), "t": share() / 2},
+        {"model": "t-closeness", "column": pay, "t": share() / 2, "distance": "ordered"},
+        {"model": "alpha-k-anonymity", "column": "ill", "alpha": share(), "k": k},
+        {"model": "p-sensitive-k-anonymity", "column": "ill", "p": 2, "k": k},
+        {"model": "basic-beta-likeness", "column": "ill", "beta": rng.choice([1, 2.5])},
+        {"model": "enhanced-beta-likeness", "column": "ill", "beta": rng.choice([1, 2.5])},
+        {"model": "delta-disclosure", "column": "ill", "delta": rng.choice([1, 2])},
+        {"model": "k-map", "k": k + 1},
+        {"model": "delta-presence", "minimum": 0, "maximum": share()},
+    ]
+    if columns["ill"]["make"] == "ill":
+        weight = rng.choice(["rows", "distinct"])
+        models += [
+            {"model": name, "column": "ill", "p": rng.choice([1, 2]), "alpha": rng.choice([0, 1]),
+             "k": k, "categories": CATEGORIES, "weight": weight}
+            for name in ("p-alpha-sensitive-k-anonymity", "enhanced-p-alpha-sensitive-k-anonymity")
+        ]  # fmt: skip
+        models.append(
+            {"model": "category-share", "column": "ill", "share": share(),
+             "categories": CATEGORIES[:2]}
+        )  # fmt: skip
+        if isinstance(columns["ill"]["rule"], dict):
+            models.append(
+                {"model": "t-closeness", "column": "ill", "t": share() / 2,
+                 "distance": "hierarchical"}
+            )  # fmt: skip
+    if "pay" in columns and columns["pay"]["make"] == "pay":
+        models.append({"model": "k-e-anonymity", "column": "pay", "k": 2, "e": 1000})
+    some = rng.sample(models, rng.choice([1, 1, 2, 3]))
+    if rng.random() < 0.6 and not any(m["model"] == "k-anonymity" for m in some):
+        some.insert(0, {"model": "k-anonymity", "k": k})
+    return some
+
+
+def draw_policy(rng: random.Random, columns: Mapping[str, Any], rows: int) -> dict[str, Any]:
+    policy: dict[str, Any] = {
+        "columns": {name: column["rule"] for name, column in columns.items()},
+        "models": draw_models(rng, columns, rows),
+        "suppression": {
+            "limit": rng.choice([0, 0, 0.1, 0.3, 0.5, 1.0, 3]),
+            "rows": rng.choice(["remove", "remove", "star"]),
+        },
+        "missing": rng.choice(["own-value", "own-value", "matches-any", "suppress"]),
+    }
+    if rng.random() < 0.4:
+        policy["loss"] = rng.choice(
+            ["normalized-loss", "distortion-ratio", "entropy", "discernibility",
+             "average-class-size", "precision", "height"]
+        )  # fmt: skip
+    method = rng.choice(["full-domain"] * 4 + ["top-down", "mondrian", "bottom-up"])
+    policy["method"] = method
+    if method == "full-domain":
+        search = rng.choice(["best-first", "incognito", "exhaustive", "descent"])
+        policy["search"] = {"search": search}
+    if rng.random() < 0.1:
+        policy["sensitive_blind"] = True
+    return policy
+
+
+# The table, in whatever it is given.
+
+KINDS = {
+    "age": pa.int64(),
+    "float": pa.float64(),
+    "bool": pa.bool_(),
+    "day": pa.date32(),
+    "pay": pa.int64(),
+}
+
+
+def table_of(case: Case, rows: Sequence[Sequence[Any]] | None = None) -> pa.Table:
+    """Return the rows of a case as an Arrow table."""
+    cells = case["rows"] if rows is None else rows
+    made = {}
+    for i, (name, column) in enumerate(case["columns"].items()):
+        kind = KINDS.get(column["make"], pa.string())
+        values = [row[i] for row in cells]
+        if kind == pa.date32():
+            values = [None if value is None else date.fromisoformat(value) for value in values]
+        made[name] = pa.array(values, kind)
+    return pa.table(made)
+
+
+def source_of(table: pa.Table, form: str, folder: Path) -> object:
+    """Give a table as a file or as what a library has for it."""
+    path = folder / f"given.{form}"
+    match form:
+        case "csv":
+            pa.csv.write_csv(table, path)
+        case "csv.gz":
+            plain = folder / "plain.csv"
+            pa.csv.write_csv(table, plain)
+            path.write_bytes(gzip.compress(plain.read_bytes()))
+        case "parquet":
+            pa.parquet.write_table(table, path)
+        case "feather":
+            pa.feather.write_feather(table, path)
+        case "pandas":
+            return table.to_pandas()
+        case "category":
+            frame = table.to_pandas()
+            texts = [f.name for f in table.schema if f.type == pa.string()]
+            return frame.astype(dict.fromkeys(texts, "category"))
+        case "polars":
+            import polars
+
+            return polars.from_arrow(table)
+        case "arrow":
+            return table
+        case "encoded":
+            return table.set_column(0, table.column_names[0], table[0].dictionary_encode())
+        case _:
+            raise ValueError(form)
+    return path
+
+
+# Labels, made again.
+
+
+def labels_of(rule: Any, value: str | None) -> list[str | None] | None:
+    """Return what a value is at each level, where a stranger can say so; else None."""
+    hierarchy = rule.get("hierarchy") if isinstance(rule, dict) else None
+    if value is None:
+        return None
+    if hierarchy is None:
+        return [value, "*"]
+    if hierarchy == "auto":
+        return None
+    if hierarchy["kind"] == "intervals":
+        lows = [(int(value) // width * width, width) for width in hierarchy["widths"]]
+        return [value, *(f"{low}-{low + width - 1}" for low, width in lows), "*"]
+    if hierarchy["kind"] == "masking":
+        return [value[: len(value) - i] + "*" * i for i in range(len(value))] + ["*"]
+    [group] = [name for name, leaves in TREE.items() if value in leaves]
+    return [value, group, "*"]
+
+
+PATHS = {leaf: (group, "*") for group, leaves in TREE.items() for leaf in leaves}
+
+
+class Releases(Guard):
+    """Random tables under random policies, made by every method, in every format."""
+
+    name = "releases"
+    weight = 4.0
+    few = 90
+    sources: ClassVar[tuple[str, ...]] = (
+        "csv", "csv.gz", "parquet", "feather", "pandas", "category", "polars", "arrow", "encoded",
+    )  # fmt: skip
+    outputs: ClassVar[tuple[str, ...]] = ("csv", "csv", "parquet", "feather", "memory")
+    chains: ClassVar[tuple[str, ...]] = (
+        "anonymize", "anonymize", "anonymize", "anonymize", "break-merge", "protect",
+        "anatomy", "slicing", "ledger",
+    )  # fmt: skip
+
+    def draw(self, rng: random.Random) -> Case:
+        columns = draw_columns(rng)
+        chain = rng.choice(self.chains)
+        if chain in ("anatomy", "slicing"):
+            columns.pop("pay", None)
+        rows = draw_rows(rng, columns)
+        policy = draw_policy(rng, columns, len(rows))
+        case = {
+            "columns": columns,
+            "rows": rows,
+            "policy": policy,
+            "chain": chain,
+            "source": rng.choice(self.sources),
+            "output": rng.choice(self.outputs),
+        }
+        if any(model["model"] in PEOPLE_MODELS for model in policy["models"]):
+            others = draw_rows(rng, columns)
+            case["others"] = [[*row] for row in others]
+        if chain == "ledger":
+            case["alpha"] = rng.choice([0.4, 0.5, 0.7, 0.9])
+            case["increments"] = [draw_rows(rng, columns) for _ in range(rng.randint(1, 3))]
+            for batch in case["increments"]:
+                for row in batch:
+                    # People of the same kind, so that some have a place.
+                    old = rng.choice(rows)
+                    for i, name in enumerate(columns):
+                        if name in ("age", "code", "more"):
+                            row[i] = old[i]
+        return case
+
+    def attempt(self, case: Case, folder: Path) -> None:
+        table = table_of(case)
+        with refusals():
+            source = self.give(table, case, folder)
+            self.follow(case, source, folder)
+
+    def give(self, table: pa.Table, case: Case, folder: Path) -> object:
+        return source_of(table, case["source"], folder)
+
+    def follow(self, case: Case, source: object, folder: Path) -> None:
+        settings = dict(case["policy"])
+        if "others" in case:
+            people = table_of(case, [*case["rows"], *case["others"]])
+            pa.parquet.write_table(people, folder / "people.parquet")
+            settings["population"] = str(folder / "people.parquet")
+        policy = sf.Policy(**settings)
+        chain = case["chain"]
+        into = self.place(case, folder)
+        if chain in ("anatomy", "slicing"):
+            method = {"method": chain, "l": 2}
+            release: Any = sf.decouple(source, method, policy=policy, **into)
+            return self.judge_decoupled(case, release, folder, raw=True)
+        if chain == "protect":
+            release = sf.protect(source, policy, rounds=1, **into).release
+            if release.manifest.kind is not None:
+                return self.judge_decoupled(case, release, folder)
+            return self.judge(case, release, policy, folder)
+        release = sf.anonymize(source, policy, **into)
+        self.judge(case, release, policy, folder)
+        if chain in ("break-merge", "ledger"):
+            broken = sf.decouple(release, "break-merge", **self.beside(into, folder))
+            self.judge_decoupled(case, broken, folder)
+            if chain == "ledger":
+                self.judge_ledger(case, broken, policy, folder)
+        return None
+
+    def place(self, case: Case, folder: Path) -> dict[str, Any]:
+        if case["output"] == "memory":
+            return {"output": None}
+        return {"output": folder / "release", "format": case["output"]}
+
+    def beside(self, into: dict[str, Any], folder: Path) -> dict[str, Any]:
+        """Return a second place of the same kind."""
+        return {**into, "output": folder / "broken"} if into["output"] else into
+
+    # Reading it.
+
+    def given_rows(self, case: Case, folder: Path) -> list[Row]:
+        """Return what was given, as a stranger reads it: in CSV, NaN is a text."""
+        path = folder / f"given.{case['source']}"
+        if path.suffix in (".csv", ".gz"):
+            return [{n: zero(cell) for n, cell in row.items()} for row in read_file(path)]
+        names = list(case["columns"])
+        return [dict(zip(names, map(text, row), strict=True)) for row in comparable(case)]
+
+    def tables_of(self, release: Any) -> dict[str, list[Row]]:
+        """Read every table of a release as a stranger would, by its name in the manifest."""
+        manifest = release.manifest.to_dict()
+        if release.folder is None:
+            tables = getattr(release, "tables", None) or {"data": release.table}
+            return {name: read_table(table) for name, table in tables.items()}
+        return {
+            Path(file["name"]).stem: read_file(Path(release.folder) / file["name"])
+            for file in manifest["files"]
+        }
+
+    def bytes_of(self, release: Any) -> Iterator[tuple[str, bytes]]:
+        yield "the manifest", json.dumps(release.manifest.to_dict(), ensure_ascii=False).encode()
+        report = sf.report(release, public=True)
+        yield "the report", report.to_html().encode()
+        if release.folder is not None:
+            yield from bytes_of_folder(Path(release.folder))
+        else:
+            for table in (getattr(release, "tables", None) or {"data": release.table}).values():
+                yield from bytes_of_table(table)
+
+    # Judging it.
+
+    def judge(self, case: Case, release: Any, policy: sf.Policy, folder: Path) -> None:
+        """Count one table again, and look for markers."""
+        [rows] = self.tables_of(release).values()
+        settings = case["policy"]
+        names = list(case["columns"])
+        roles = {name: role_of(case["columns"][name]["rule"]) for name in names}
+        quasi = [name for name in names if roles[name] == "quasi-identifier"]
+        shown = [n for n in names if roles[n] in ("quasi-identifier", "sensitive", "plain")]
+        if rows and set(rows[0]) != set(shown):
+            raise Fault("other columns than promised", f"{list(rows[0])}, not {shown}")
+        stars = [row for row in rows if is_starred(row, quasi)]
+        claimed = release.manifest.to_dict()["rows"]
+        kept = list(rows)
+        if settings["suppression"]["rows"] == "star":
+            if len(stars) < claimed["suppressed"]:
+                raise Fault("fewer rows of stars than claimed")
+            for row in stars[: claimed["suppressed"]]:
+                kept.remove(row)
+        if len(kept) != claimed["published"]:
+            raise Fault("other rows than claimed", f"{len(kept)}: {claimed}")
+        self.judge_suppression(case, kept, policy)
+        raw = self.given_rows(case, folder)
+        level_of = self.judge_labels(case, release, kept, raw, quasi)
+        people = self.people(case, kept, quasi, level_of)
+        models = [
+            {**m, "paths": PATHS} if m.get("distance") == "hierarchical" else m
+            for m in settings["models"]
+        ]
+        recount(kept, quasi, models, missing=settings["missing"], people=people)
+        if not sf.verify(release, attacks=False).verdict.holds:
+            raise Fault("maker and verifier disagree", str(sf.verify(release, attacks=False)))
+        if "others" not in case:
+            checked = sf.verify(release, policy, attacks=False)
+            if not checked.verdict.holds:
+                raise Fault("the release does not hold to its own policy", str(checked))
+        self.judge_order(case, rows)
+        self.judge_canaries(case, release, {"data": rows})
+
+    def judge_suppression(self, case: Case, kept: list[Row], policy: sf.Policy) -> None:
+        n = len(case["rows"])
+        limit = case["policy"]["suppression"]["limit"]
+        most = min(limit, n) if isinstance(limit, int) else int(Fraction(repr(limit)) * n)
+        gone = n - len(kept)
+        if case["policy"]["missing"] == "suppress":
+            quasi = [
+                i for i, column in enumerate(case["columns"].values())
+                if role_of(column["rule"]) == "quasi-identifier"
+            ]  # fmt: skip
+            gone -= sum(any(text(row[i]) is None for i in quasi) for row in comparable(case))
+        if gone > most:
+            raise Fault("more rows suppressed than allowed", f"{gone}, not {most}")
+
+    def judge_labels(
+        self, case: Case, release: Any, kept: list[Row], raw: list[Row], quasi: Sequence[str]
+    ) -> dict[str, int]:
+        """Hold the labels to the hierarchy and its levels, and each row to one that was given."""
+        levels: dict[str, int] = {}
+        columns = release.manifest.to_dict()["columns"]
+        secret = [n for n in (kept[0] if kept else ()) if n not in quasi]
+        had = Counter(tuple(zero(row[name]) for name in secret) for row in raw)
+        have = Counter(tuple(zero(row[name]) for name in secret) for row in kept)
+        if have - had:
+            raise Fault("rows that nobody gave", str(have - had))
+        full = case["policy"]["method"] == "full-domain" and case["chain"] != "protect"
+        for name in quasi:
+            rule = case["columns"][name]["rule"]
+            chains = [labels_of(rule, value) for value in {row[name] for row in raw}]
+            if None in [chain for chain in chains if chain != [None]] and any(
+                row[name] is not None and labels_of(rule, row[name]) is None for row in raw
+            ):
+                continue  # A hierarchy that is built from the values.
+            chains = [chain for chain in chains if chain is not None]
+            if not chains:
+                continue
+            top = max(len(chain) for chain in chains) - 1
+            low, high = (rule.get("levels") if isinstance(rule, dict) else None) or (0, top)
+            found = {row[name] for row in kept} - {None}
+            if full:
+                fits = [
+                    i for i in range(top + 1)
+                    if found <= {chain[min(i, len(chain) - 1)] for chain in chains}
+                ]  # fmt: skip
+                if found and not any(low <= i <= high for i in fits):
+                    raise Fault("labels of a level that is not allowed", f"{name}: {found}")
+                levels[name] = max(
+                    (c.get("level", 0) for c in columns if c["name"] == name),
+                    default=0,
+                )
+            elif case["policy"]["method"] != "mondrian" and case["chain"] != "protect":
+                allowed = {
+                    chain[i] for chain in chains for i in range(low, min(high, len(chain) - 1) + 1)
+                }
+                if not found <= allowed | {"*"}:
+                    raise Fault("labels of a level that is not allowed", f"{name}: {found}")
+        return levels
+
+    def people(
+        self, case: Case, kept: list[Row], quasi: Sequence[str], levels: Mapping[str, int]
+    ) -> Counter[tuple[str | None, ...]] | None:
+        """Count the people of the population by their labels, where a stranger can."""
+        if "others" not in case or set(levels) != set(quasi):
+            return None
+        if case["policy"]["missing"] != "own-value" or case["chain"] == "protect":
+            return None
+        if case["policy"]["suppression"]["rows"] == "star":
+            return None
+        names = list(case["columns"])
+        found: Counter[tuple[str | None, ...]] = Counter()
+        for cells in comparable({**case, "rows": [*case["rows"], *case["others"]]}):
+            row = dict(zip(names, map(text, cells), strict=True))
+            key = []
+            for name in quasi:
+                chain = labels_of(case["columns"][name]["rule"], row[name])
+                key.append(None if chain is None else chain[levels[name]])
+            found[tuple(key)] += 1
+        return found
+
+    def judge_order(self, case: Case, rows: list[Row]) -> None:
+        """Find rows that stand in the order in which they were given."""
+        if "note" not in case["columns"] or role_of(case["columns"]["note"]["rule"]) != "plain":
+            return
+        at = list(case["columns"]).index("note")
+        place = {row[at]: i for i, row in enumerate(case["rows"])}
+        order = [place[row["note"]] for row in rows if row["note"] in place]
+        if len(order) < 20:
+            return
+        same = sum(b > a for a, b in zip(order, order[1:], strict=False)) / (len(order) - 1)
+        if same > 0.95 or same < 0.05:
+            raise Fault("rows in the order in which they were given", str(order))
+
+    def judge_canaries(self, case: Case, release: Any, tables: Mapping[str, list[Row]]) -> None:
+        """Look for raw values that are not published in every byte."""
+        published = {cell for rows in tables.values() for row in rows for cell in row.values()}
+        planted = {
+            cell
+            for row in [*case["rows"], *case.get("others", ())]
+            for cell in row
+            if isinstance(cell, str) and len(cell) >= 6 and set(cell) <= set(LETTERS)
+        }
+        find_canaries(sorted(planted - published), self.bytes_of(release))
+
+    def judge_decoupled(self, case: Case, release: Any, folder: Path, *, raw: bool = False) -> None:
+        """Count the tables of a decoupled release again."""
+        manifest = release.manifest.to_dict()
+        tables = self.tables_of(release)
+        group, count = manifest["group"], manifest.get("count", "count")
+        if not sf.verify(release, attacks=False).verdict.holds:
+            raise Fault("maker and verifier disagree", str(sf.verify(release, attacks=False)))
+        files = {Path(file["name"]).stem: file for file in manifest.get("files", ())}
+        if manifest["kind"] == "slicing":
+            self.judge_slices(case, manifest, tables, group, count)
+        else:
+            sizes: Counter[str | None] = Counter()
+            values: dict[str, dict[str | None, Counter[str | None]]] = {}
+            for name, rows in tables.items():
+                column = files[name].get("column") if name in files else None
+                if name not in files and name.startswith("sensitive"):
+                    [column] = [n for n in rows[0] if n not in (group, count)]
+                if column is None:
+                    sizes.update(row[group] for row in rows)
+                    continue
+                here = values.setdefault(column, {})
+                for row in rows:
+                    here.setdefault(row[group], Counter())[row[column]] += int(row[count] or 0)
+            for column, by_group in values.items():
+                if {label: c.total() for label, c in by_group.items()} != dict(sizes):
+                    raise Fault("tables do not add up", column)
+            found = [{label} for label in sizes]
+            if manifest["kind"] == "break-merge" and manifest["missing"] == "matches-any":
+                [quasi] = [rows for name, rows in tables.items() if name == "qi"]
+                names = [n for n in (quasi[0] if quasi else ()) if n != group]
+                several = groups_of(quasi, names, "matches-any")
+                found = [{row[group] for row in rows} for rows in several]
+            for model in manifest["models"]:
+                self.judge_groups(model, found, sizes, values)
+        self.judge_canaries(case, release, tables)
+
+    def judge_groups(
+        self, model: Mapping[str, Any], found: list[set[Any]], sizes: Counter[Any],
+        values: Mapping[str, Any],
+    ) -> None:  # fmt: skip
+        """Judge the groups of people that each may be one of."""
+        if model["model"] not in CLASS_MODELS or not sizes:
+            return
+        if model.get("distance") == "hierarchical":
+            model = {**model, "paths": PATHS}
+        by_group = values.get(model.get("column"), {})
+        table: Counter[Any] = sum(by_group.values(), Counter())
+        for labels in found:
+            n = sum(sizes[label] for label in labels)
+            here: Counter[Any] = sum((by_group.get(each, Counter()) for each in labels), Counter())
+            if not CLASS_MODELS[model["model"]](n, here, table, model):
+                raise Fault(f"{model['model']} does not hold", f"{dict(model)} in a group of {n}")
+
+    def judge_slices(
+        self, case: Case, manifest: Mapping[str, Any], tables: Mapping[str, list[Row]],
+        group: str, count: str,
+    ) -> None:  # fmt: skip
+        """Compute what an adversary believes of everybody, as the definition says."""
+        columns = [
+            [n for n in rows[0] if n not in (group, count)] for rows in tables.values() if rows
+        ]
+        names = [name for column in columns for name in column]
+        buckets: dict[Any, list[list[tuple[Any, ...]]]] = {}
+        for at, rows in enumerate(tables.values()):
+            for row in rows:
+                bucket = buckets.setdefault(row[group], [[] for _ in columns])
+                cells = tuple(row[name] for name in columns[at])
+                bucket[at] += [cells] * int(row[count] or 0)
+        if any(len({len(part) for part in bucket}) > 1 for bucket in buckets.values()):
+            raise Fault("slices do not add up")
+        joined = [
+            [tuple(c for part in parts for c in part) for parts in zip(*bucket, strict=True)]
+            for bucket in buckets.values()
+        ]
+        own = list(case["columns"])
+        if len(case["rows"]) > 40:
+            return
+        for cells in comparable(case):
+            row = dict(zip(own, map(text, cells), strict=True))
+            person = tuple(row[name] for name in names)
+            for model in manifest["models"]:
+                diverse = partial(slices.probabilistic, l=model["l"])
+                with contextlib.suppress(ZeroDivisionError):
+                    if slices.is_exposed(person, joined, names, columns, model["column"], diverse):
+                        raise Fault("slices expose a person", f"{person} {model}")
+
+    def judge_ledger(self, case: Case, broken: Any, policy: sf.Policy, folder: Path) -> None:
+        """Publish increments, and hold every group to alpha and to the sums of the folders."""
+        path = folder / "x.ledger"
+        ledger = sf.Ledger.start(broken, path, alpha=case["alpha"], policy=policy)
+        told = counted(ledger.contents().tables)
+        sums = sums_of(told)
+        for i, batch in enumerate(case["increments"]):
+            before = told
+            output = folder / f"increment-{i}"
+            try:
+                done = ledger.publish(table_of(case, batch), output=output, hold=bool(i % 2))
+            except SfumatoError:
+                with refusals():
+                    raise
+                continue
+            told = counted(ledger.contents().tables)
+            hold_to_alpha(before, told, case["alpha"])
+            if ledger.verify():
+                raise Fault("the ledger does not verify", str(ledger.verify()))
+            if output.exists():
+                if not sf.verify(output, attacks=False).verdict.holds:
+                    raise Fault("maker and verifier disagree", str(output))
+                sums += sums_of_folder(output)
+                rows = {p.stem: read_file(p) for p in output.glob("*.csv")}
+                taken = {c for t in rows.values() for r in t for c in r.values()}
+                planted = {
+                    c for row in batch for c in row
+                    if isinstance(c, str) and len(c) >= 6 and set(c) <= set(LETTERS)
+                }  # fmt: skip
+                find_canaries(sorted(planted - taken), bytes_of_folder(output))
+            elif done.admitted:
+                raise Fault("rows without a folder", str(done.admitted))
+            if sums != sums_of(told):
+                raise Fault("folders and ledger do not add up", str(sums - sums_of(told)))
+
+
+def role_of(rule: Any) -> str:
+    return rule["role"] if isinstance(rule, dict) else rule
+
+
+def zero(cell: str | None) -> str | None:
+    """Return the text of a cell; zero has no sign."""
+    return "0" if cell in ("-0", "-0.0", "0.0") else cell
+
+
+def is_starred(row: Row, quasi: Sequence[str]) -> bool:
+    return all((cell == "*") if name in quasi else cell is None for name, cell in row.items())
+
+
+def comparable(case: Case) -> list[list[Any]]:
+    """Return the rows with numbers as they are published: −0.0 is 0."""
+    return [
+        [0.0 if cell == 0 and cell is not False else cell for cell in row] for row in case["rows"]
+    ]
+
+
+def hold_to_alpha(before: Mapping[Any, Any], after: Mapping[Any, Any], alpha: float) -> None:
+    """Raise a fault if something became likelier than alpha."""
+    for labels, (size, tables) in after.items():
+        if not size:
+            continue
+        old_size, old = before.get(labels, (0, {}))
+        names = list(tables)
+        for values in product(*(tables[name] for name in names)):
+            shares = [Fraction(tables[n][v], size) for n, v in zip(names, values, strict=True)]
+            olds = [
+                Fraction(old.get(n, {}).get(v, 0), old_size) if old_size else Fraction(0)
+                for n, v in zip(names, values, strict=True)
+            ]
+            for known in range(len(names)) if len(names) > 1 else [None]:
+                new = prod(s for i, s in enumerate(shares) if i != known)
+                was = prod(s for i, s in enumerate(olds) if i != known)
+                if new > Fraction(repr(alpha)) and new > was:
+                    raise Fault("likelier than alpha", f"{labels} {values}: {was} -> {new}")

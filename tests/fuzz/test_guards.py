@@ -1,0 +1,171 @@
+"""The guards find nothing, and would find what is planted."""
+
+import json
+import random
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+
+from sfumato.models import MODELS
+from tests.fuzz.canaries import bytes_of_folder, find_canaries
+from tests.fuzz.every import GUARDS
+from tests.fuzz.guards import CORPUS, Fault, Guard, hunt, keep, try_case
+from tests.fuzz.kills import Kills
+from tests.fuzz.readers import TARGETS, seeds
+from tests.fuzz.recount import CLASS_MODELS, PEOPLE_MODELS, TABLE_MODELS, recount
+from tests.fuzz.releases import Releases
+
+FOUND = sorted(path.relative_to(CORPUS).as_posix() for path in CORPUS.rglob("*.json"))
+SEED = 20
+"""Of the full lane; `make fuzz` draws its own."""
+
+
+@pytest.mark.parametrize("found", FOUND)
+def test_what_was_found_once_is_mended(found):
+    guard = GUARDS[Path(found).parent.name]()
+    try:
+        fault = try_case(guard, json.loads((CORPUS / found).read_text(encoding="utf-8")))
+    finally:
+        guard.close()
+    assert fault is None, str(fault)
+
+
+def nothing_found(guard, tmp_path):
+    print(f"seed {SEED}, {guard.few} cases")
+    try:
+        outcome = hunt(guard, SEED, cases=guard.few, corpus=tmp_path)
+    finally:
+        guard.close()
+    assert outcome.runs == guard.few
+    assert not outcome.faults, "\n".join(outcome.faults.values())
+
+
+HERE = [kind for kind in GUARDS.values() if kind.needs is None and not issubclass(kind, Kills)]
+
+
+@pytest.mark.parametrize("kind", HERE, ids=lambda kind: kind.name)
+def test_nothing_slips_past(kind, tmp_path, thorough):
+    nothing_found(kind(), tmp_path)
+
+
+def test_nothing_slips_past_in_postgres(postgres, tmp_path, monkeypatch):
+    kind = GUARDS["postgres-releases"]
+    monkeypatch.setattr(kind, "database", postgres)
+    nothing_found(kind(), tmp_path)
+
+
+def test_nothing_slips_past_in_spark(spark, tmp_path, monkeypatch):
+    kind = GUARDS["spark-releases"]
+    monkeypatch.setattr(kind, "database", spark)
+    nothing_found(kind(), tmp_path)
+
+
+class Planted(Guard):
+    """A guard with a fault: three sevens."""
+
+    name = "planted"
+
+    def draw(self, rng):
+        return {"rows": [rng.randrange(10) for _ in range(40)]}
+
+    def attempt(self, case, folder):
+        assert not list(folder.iterdir())
+        if case["rows"].count(7) >= 3:
+            raise Fault("three sevens")
+        if not case["rows"]:
+            raise KeyError("nothing there")
+
+
+def test_a_fault_is_found_made_small_kept_and_found_again(tmp_path):
+    outcome = hunt(Planted(), 1, cases=50, corpus=tmp_path)
+    assert outcome.runs == 50
+    assert list(outcome.faults) == ["three sevens"]
+    [path] = (tmp_path / "planted").iterdir()
+    case = json.loads(path.read_text(encoding="utf-8"))
+    assert case == {"rows": [7, 7, 7]}
+    assert f"python -m tests.fuzz --replay {path}" in outcome.faults["three sevens"]
+    assert try_case(Planted(), case).kind == "three sevens"
+
+
+def test_what_is_no_fault_of_its_own_is_an_internal_error():
+    found = try_case(Planted(), {"rows": []})
+    assert found.kind == "internal error KeyError in test_guards.py:attempt"
+
+
+def test_a_budget_of_no_seconds_is_kept(tmp_path):
+    assert hunt(Planted(), 1, seconds=-1, corpus=tmp_path).runs == 0
+
+
+def test_a_case_can_be_kept_and_drawn_again_from_its_seed(tmp_path):
+    one, other = (Releases().draw(random.Random("releases/3/5")) for _ in range(2))
+    path = keep(Releases(), one, tmp_path)
+    assert json.loads(path.read_text(encoding="utf-8")).keys() == other.keys()
+    assert keep(Releases(), other, tmp_path) == path
+
+
+def test_every_model_is_counted_again():
+    assert {*CLASS_MODELS, *TABLE_MODELS, *PEOPLE_MODELS} == set(MODELS)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        {"model": "k-anonymity", "k": 3},
+        {"model": "maximum-risk", "risk": 0.4},
+        {"model": "average-risk", "risk": 0.4},
+        {"model": "distinct-l-diversity", "column": "ill", "l": 3},
+        {"model": "probabilistic-l-diversity", "column": "ill", "l": 2.5},
+        {"model": "entropy-l-diversity", "column": "ill", "l": 2.1},
+        {"model": "recursive-cl-diversity", "column": "ill", "c": 1, "l": 2},
+        {"model": "t-closeness", "column": "ill", "t": 0.2},
+        {"model": "alpha-k-anonymity", "column": "ill", "alpha": 0.4, "k": 2},
+        {"model": "p-sensitive-k-anonymity", "column": "ill", "p": 2, "k": 3},
+        {"model": "basic-beta-likeness", "column": "ill", "beta": 0.5},
+        {"model": "enhanced-beta-likeness", "column": "ill", "beta": 0.5},
+        {"model": "delta-disclosure", "column": "ill", "delta": 3},
+    ],
+    ids=lambda model: model["model"],
+)
+def test_a_promise_that_is_broken_is_seen(model):
+    cells = [("A", "flu"), ("A", "gout"), ("B", "flu"), ("B", "hiv")]
+    rows = [{"age": age, "ill": ill} for age, ill in cells]
+    recount(rows, ["age"], [{"model": "k-anonymity", "k": 2}])
+    with pytest.raises(Fault, match=f"{model['model']} does not hold"):
+        recount(rows, ["age"], [model])
+
+
+def test_a_missing_value_that_matches_any_is_counted_with_whom_it_may_be():
+    rows = [{"age": age, "ill": "x"} for age in ("A", "A", None, None)]
+    recount(rows, ["age"], [{"model": "k-anonymity", "k": 2}], missing="matches-any")
+    recount(rows[:3], ["age"], [{"model": "k-anonymity", "k": 1}], missing="matches-any")
+    with pytest.raises(Fault):
+        recount(rows[:3], ["age"], [{"model": "k-anonymity", "k": 2}], missing="matches-any")
+
+
+@pytest.mark.parametrize("codec", ["none", "snappy", "zstd", "gzip", "lz4"])
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+def test_a_canary_is_found_in_compressed_pages_and_dictionaries(tmp_path, codec, version):
+    cells = ["WRGKWJJ" if i == 7 else f"other {i % 5}" for i in range(400)]
+    table = pa.table({"a": pa.array(cells), "b": pa.array(range(400))})
+    pa.parquet.write_table(
+        table, tmp_path / "x.parquet", compression=codec, data_page_version=version
+    )
+    find_canaries(["MISSING"], bytes_of_folder(tmp_path))
+    with pytest.raises(Fault, match=r"canary in x\.parquet"):
+        find_canaries(["WRGKWJJ"], bytes_of_folder(tmp_path))
+
+
+def test_a_canary_is_found_among_entries_that_no_row_uses(tmp_path):
+    column = pa.DictionaryArray.from_arrays([0, 0], ["x", "WRGKWJJ"])
+    pa.feather.write_feather(pa.table({"a": column}), tmp_path / "x.feather")
+    with pytest.raises(Fault, match="canary"):
+        find_canaries(["WRGKWJJ"], bytes_of_folder(tmp_path))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_readers_take_what_they_begin_with(target, tmp_path):
+    for data in seeds(target):
+        TARGETS[target](data, tmp_path)

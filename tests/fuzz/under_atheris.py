@@ -1,0 +1,41 @@
+"""Let Atheris drive a reader, if the extra `fuzz` is installed; it needs clang to be built.
+
+    python -m tests.fuzz.under_atheris csv -max_total_time=600
+
+What follows the name of the target is for libFuzzer. A fault is kept in the corpus like any other.
+"""
+
+import base64
+import sys
+import tempfile
+from pathlib import Path
+
+import atheris
+
+with atheris.instrument_imports(include=["sfumato"]):
+    from tests.fuzz.guards import command_for, keep, minimize, try_case
+    from tests.fuzz.readers import TARGETS, Readers, seeds
+
+
+def main() -> None:
+    name = sys.argv.pop(1) if len(sys.argv) > 1 else ""
+    if name not in TARGETS:
+        sys.exit(f"name a target: {', '.join(TARGETS)}")
+    guard = Readers()
+
+    def one_input(data: bytes) -> None:
+        case = {"target": name, "data": base64.b64encode(data).decode()}
+        fault = try_case(guard, case)
+        if fault is not None:
+            small, fault = minimize(guard, case, fault)
+            sys.exit(f"{fault}\n{command_for(keep(guard, small))}")
+
+    with tempfile.TemporaryDirectory(prefix="sfumato-atheris-") as corpus:
+        for i, data in enumerate(seeds(name)):
+            (Path(corpus) / str(i)).write_bytes(data)
+        atheris.Setup([*sys.argv, corpus], one_input)
+        atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()
