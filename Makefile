@@ -14,7 +14,7 @@ ALL    := $(RUN) --lane full --cov --cov-report=
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all check lint types imports bare bench docs papers clean
+.PHONY: help install demo test test-all check lint types imports bare bench fuzz docs papers clean
 
 help:  ## List the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -73,6 +73,11 @@ check: lint types imports test-all bare  ## Everything a change must pass
 
 bench: $(DEV)  ## Run the benchmarks and rewrite their table
 	$(BIN)/python -m benchmarks
+
+# New seeds every time; a fault is kept in tests/fuzz/corpus and printed with how to try it again.
+SECONDS ?= 600
+fuzz: $(DEV)  ## Let the guards look for faults: make fuzz SECONDS=3600 SEED=1
+	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
 docs: $(DEV)  ## Rewrite the reference pages from the code
 	$(BIN)/python -m docs.generate

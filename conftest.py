@@ -38,6 +38,7 @@ _ADDED = pytest.StashKey[Counter]()
 _UNTRACED = (
     "tests/attacks/test_class_contract.py",
     "tests/attacks/test_contract.py",
+    "tests/fuzz/",
     "tests/networks/test_structure_weka.py",
     "tests/losses/test_local.py",
     "tests/models/test_contract.py",

@@ -63,10 +63,11 @@ def table(outcomes: list[Outcome]) -> str:
     )  # fmt: skip
     rows.insert(0, ("guard", "runs", "faults", "cases with one", "seconds"))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(w) if not i else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True)))
-        for row in rows
-    )  # fmt: skip
+    lines = []
+    for name, *figures in rows:
+        right = [cell.rjust(width) for cell, width in zip(figures, widths[1:], strict=True)]
+        lines.append("  ".join([name.ljust(widths[0]), *right]))
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import gzip
 import pickle
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.ipc
@@ -73,61 +74,71 @@ def parquet_pages(path: Path) -> Iterator[bytes]:
             at = chunk.dictionary_page_offset or chunk.data_page_offset
             end = at + chunk.total_compressed_size
             while at < end:
-                header, start = _thrift(data, at)
-                at = start + header[3]
-                page = data[start:at]
+                reader = _Thrift(data, at)
+                header = reader.struct()
+                at = reader.at + header[3]
+                page = data[reader.at : at]
                 # Levels of a page of the second kind stand before what is compressed.
                 levels = header.get(8, {})
                 plain = levels.get(5, 0) + levels.get(6, 0)
                 if chunk.compression == "UNCOMPRESSED" or levels.get(7) is False:
                     yield page
                 else:
-                    size = header[2] - plain
-                    yield pa.decompress(page[plain:], size, chunk.compression.lower(), asbytes=True)
+                    codec = {"LZ4": "lz4_raw"}.get(chunk.compression, chunk.compression.lower())
+                    yield pa.decompress(page[plain:], header[2] - plain, codec, asbytes=True)
 
 
-def _thrift(data: bytes, at: int) -> tuple[dict, int]:
-    """Read a struct of Thrift's compact protocol: its fields by number, and where it ends."""
+class _Thrift:
+    """Reads the compact protocol of Thrift, in which headers of pages are written."""
 
-    def varint(at: int) -> tuple[int, int]:
+    def __init__(self, data: bytes, at: int) -> None:
+        self.data, self.at = data, at
+
+    def byte(self) -> int:
+        self.at += 1
+        return self.data[self.at - 1]
+
+    def number(self) -> int:
         value = shift = 0
         while True:
-            byte = data[at]
+            byte = self.byte()
             value |= (byte & 0x7F) << shift
-            at, shift = at + 1, shift + 7
+            shift += 7
             if byte < 0x80:
-                return value, at
+                return value
 
-    def value_of(kind: int, at: int) -> tuple[object, int]:
-        if kind in (1, 2):
-            return kind == 1, at
-        if kind == 3:
-            return data[at], at + 1
-        if kind in (4, 5, 6):
-            number, at = varint(at)
-            return (number >> 1) ^ -(number & 1), at
-        if kind == 7:
-            return data[at : at + 8], at + 8
-        if kind == 8:
-            size, at = varint(at)
-            return data[at : at + size], at + size
-        if kind == 12:
-            return _thrift(data, at)
-        size, item, at = data[at] >> 4, data[at] & 15, at + 1
-        if size == 15:
-            size, at = varint(at)
+    def signed(self) -> int:
+        coded = self.number()
+        return (coded >> 1) ^ -(coded & 1)
+
+    def skip(self, size: int) -> None:
+        self.at += size
+
+    def items(self) -> None:
+        head = self.byte()
+        size = self.number() if head >> 4 == 15 else head >> 4
         for _ in range(size):
-            _, at = value_of(item, at)
-        return None, at
+            self.value(head & 15)
 
-    fields: dict = {}
-    number = 0
-    while data[at]:
-        delta, kind, at = data[at] >> 4, data[at] & 15, at + 1
-        if delta:
-            number += delta
-        else:
-            coded, at = varint(at)
-            number = (coded >> 1) ^ -(coded & 1)
-        fields[number], at = value_of(kind, at)
-    return fields, at + 1
+    def value(self, kind: int) -> object:
+        if kind in (1, 2):
+            return kind == 1
+        readers = {
+            3: self.byte,
+            4: self.signed,
+            5: self.signed,
+            6: self.signed,
+            7: lambda: self.skip(8),
+            8: lambda: self.skip(self.number()),
+            12: self.struct,
+        }
+        return readers.get(kind, self.items)()
+
+    def struct(self) -> dict[int, Any]:
+        """Return the fields of a struct by their numbers."""
+        fields: dict[int, Any] = {}
+        number = 0
+        while head := self.byte():
+            number = number + (head >> 4) if head >> 4 else self.signed()
+            fields[number] = self.value(head & 15)
+        return fields

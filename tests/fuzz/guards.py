@@ -28,7 +28,7 @@ CORPUS = Path(__file__).parent / "corpus"
 Case = dict[str, Any]
 
 
-class Fault(AssertionError):
+class Fault(AssertionError):  # noqa: N818 - what is looked for, not an error of the search
     """Something that must never happen. Its kind tells it from other faults of the same guard."""
 
     def __init__(self, kind: str, text: str = "") -> None:
@@ -69,7 +69,7 @@ class Guard(ABC):
                         yield {**case, key: rest}
                 step //= 2
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - most have nothing to give back
         """Give back what was kept for all cases."""
 
 

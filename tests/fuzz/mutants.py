@@ -69,14 +69,18 @@ def people() -> pa.Table:
 # What is done to things.
 
 VALUES = [
-    None, True, False, 0, -1, 1, 2, 1.5, -0.0, 1e308, 10**30, "", "x", "*", "\x00", "\ud7ff", "nan",
-    "../../etc/passwd", "/dev/zero", "data.csv", [], {}, [None], [[]], {"a": 1}, [1, "x"], "é" * 300,
-    "2020-01-01", "csv", "parquet", "plain", "quasi-identifier", "break-merge", [["x", "y"]], 0.5,
-]  # fmt: skip
+    *(None, True, False, 0, -1, 1, 2, 1.5, -0.0, 0.5, 1e308, 10**30),
+    *("", "x", "*", "\x00", "\ud7ff", "nan", "é" * 300, "2020-01-01", "csv", "parquet", "plain"),
+    *("../../etc/passwd", "/dev/zero", "data.csv", "quasi-identifier", "break-merge"),
+    *([], {}, [None], [[]], {"a": 1}, [1, "x"], [["x", "y"]]),
+]
 """What may stand where something else is expected."""
 
-BYTES = [b'"', b"\n", b"\r", b",", b";", b"\x00", b"\xff", b"{", b"}", b"[", b"]", b":", b"'", b"&a",
-         b"*a", b"!!", b"\t", b"- ", b"1e999", b"0x", b"\xef\xbb\xbf", b"~", b"\\", b"<", b"\xc3"]  # fmt: skip
+BYTES = [
+    *(b'"', b"\n", b"\r", b",", b";", b"\t", b"\x00", b"\xff", b"\xc3", b"\xef\xbb\xbf"),
+    *(b"{", b"}", b"[", b"]", b":", b"'", b"&a", b"*a", b"!!", b"- ", b"~", b"\\", b"<"),
+    *(b"1e999", b"0x"),
+]
 
 
 def paths_in(document: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -268,7 +272,7 @@ class Manifests(Mutants):
         for row in [r for r in rows if all(r[q] == "*" for q in quasi)][:gone]:
             kept.remove(row)
         models = [
-            {**m, "paths": {v: p for v, p in manifest["hierarchies"].get(m["column"], {}).items()}}
+            {**m, "paths": manifest["hierarchies"].get(m["column"], {})}
             if m.get("distance") == "hierarchical" else m
             for m in manifest["models"]
         ]  # fmt: skip
@@ -385,11 +389,10 @@ class Ledgers(Mutants):
                         db.execute(f'DELETE FROM "{table}" WHERE {where}', rows[i])
                     else:
                         old = rows[i][columns.index(name)]
-                        if what == "nudge":
-                            value = old + 1 if isinstance(old, int) else f"{old}x"
-                        db.execute(
-                            f'UPDATE "{table}" SET "{name}" = ? WHERE {where}', (value, *rows[i])
-                        )
+                        more = old + 1 if isinstance(old, int) else f"{old}x"
+                        new = more if what == "nudge" else value
+                        change = f'UPDATE "{table}" SET "{name}" = ? WHERE {where}'
+                        db.execute(change, (new, *rows[i]))
             db.commit()
         return True
 

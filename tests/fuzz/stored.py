@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-import sfumato as sf
 from tests.fuzz.canaries import bytes_of_table
 from tests.fuzz.guards import Case
 from tests.fuzz.recount import Row, read_table
@@ -84,8 +83,10 @@ class Stored(Releases):
             yield from super().bytes_of(release)
             return
         yield "the manifest", json.dumps(release.manifest.to_dict(), ensure_ascii=False).encode()
-        for name in self.database.tables() - {"given"}:
+        for name in self.database.tables():
             yield "a table name", name.encode()
+        names = self.names_of(release)
+        for name in (*names, f"{names[0]}_manifest"):
             yield from bytes_of_table(self.database.read(name))
 
 

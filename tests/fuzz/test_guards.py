@@ -2,6 +2,7 @@
 
 import json
 import random
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -34,7 +35,7 @@ def test_what_was_found_once_is_mended(found):
 
 
 def nothing_found(guard, tmp_path):
-    print(f"seed {SEED}, {guard.few} cases")
+    sys.stdout.write(f"seed {SEED}, {guard.few} cases\n")
     try:
         outcome = hunt(guard, SEED, cases=guard.few, corpus=tmp_path)
     finally:

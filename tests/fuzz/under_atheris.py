@@ -10,14 +10,15 @@ import sys
 import tempfile
 from pathlib import Path
 
-import atheris
-
-with atheris.instrument_imports(include=["sfumato"]):
-    from tests.fuzz.guards import command_for, keep, minimize, try_case
-    from tests.fuzz.readers import TARGETS, Readers, seeds
-
 
 def main() -> None:
+    import atheris
+
+    # Only what is imported here is watched by libFuzzer, so everything else is imported before.
+    with atheris.instrument_imports(include=["sfumato"]):
+        from tests.fuzz.guards import command_for, keep, minimize, try_case
+        from tests.fuzz.readers import TARGETS, Readers, seeds
+
     name = sys.argv.pop(1) if len(sys.argv) > 1 else ""
     if name not in TARGETS:
         sys.exit(f"name a target: {', '.join(TARGETS)}")
@@ -30,10 +31,12 @@ def main() -> None:
             small, fault = minimize(guard, case, fault)
             sys.exit(f"{fault}\n{command_for(keep(guard, small))}")
 
-    with tempfile.TemporaryDirectory(prefix="sfumato-atheris-") as corpus:
+    with tempfile.TemporaryDirectory(prefix="sfumato-atheris-") as folder:
+        corpus = Path(folder) / "corpus"
+        corpus.mkdir()
         for i, data in enumerate(seeds(name)):
-            (Path(corpus) / str(i)).write_bytes(data)
-        atheris.Setup([*sys.argv, corpus], one_input)
+            (corpus / str(i)).write_bytes(data)
+        atheris.Setup([*sys.argv, f"-artifact_prefix={folder}/", str(corpus)], one_input)
         atheris.Fuzz()
 
 
