@@ -54,6 +54,13 @@ def test_a_publish_into_a_database_that_is_killed_at_any_statement(tmp_path, som
     assert 0 < told["after"] < rounds
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
+def test_a_publish_into_a_server_that_is_killed_at_any_statement(tmp_path, postgres):
+    told = crashed("crashing_tables.py", tmp_path, 4, "postgres", 1)
+    assert told["rounds"] == 4
+    assert 0 < told["after"] < 4
+
+
 def test_who_comes_second_waits_or_is_told(ledger):
     before = counted(sf.Ledger(ledger).contents().tables)
     with writing(ledger), pytest.raises(OutputError, match="another publish is at work"):
