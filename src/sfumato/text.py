@@ -42,6 +42,15 @@ def is_missing(value: Value) -> bool:
         return type(value).__name__ == "NAType"
 
 
+def has_line_break(value: Value) -> bool:
+    r"""Return whether a value is a text of more than one line.
+
+    >>> [has_line_break(v) for v in ("flu", "flu\nAnn,31,gout", "a\rb", 5)]
+    [False, True, True, False]
+    """
+    return isinstance(value, str) and ("\n" in value or "\r" in value)
+
+
 def text_of(value: Value) -> str:  # noqa: PLR0911 - one line per type
     """Return a value the way people and hierarchy files write it.
 

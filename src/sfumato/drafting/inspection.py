@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import combinations, islice
 from math import comb
 from typing import Any, Literal
@@ -25,6 +25,7 @@ from sfumato.models import (
     SampleUniqueness,
     TCloseness,
 )
+from sfumato.releases.line_breaks import count_line_breaks, warn_of_line_breaks
 from sfumato.schema import Role
 from sfumato.text import number_of, percent
 
@@ -296,6 +297,9 @@ class Inspection(Showable):
     population: PopulationRisk | None = None
     """How many people of the population each class could be; None without one."""
 
+    line_breaks: Mapping[str, int] = field(default_factory=dict)
+    """By column, how many cells have line breaks in them: whole rows may hide there."""
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold; infinity is the text "inf"."""
         plain: dict[str, Any] = _plain(asdict(self))
@@ -358,6 +362,7 @@ class Inspection(Showable):
                 f"Population: {found.people} people; every class stands for {found.smallest} of "
                 f"them or more, of whom {low} to {high} are in the table"
             )
+        texts += warn_of_line_breaks(self.line_breaks)
         return [*map(Sentence, texts)]
 
     def sizes(self, after: "Inspection | None" = None) -> Table:
@@ -449,6 +454,7 @@ def inspect_counts(
         subsets=telling_subsets(counts.project(quasi_identifiers), subsets, report=report),
         sensitive=tuple(_sensitive_risk(classes, name) for name in sensitive),
         population=None if people is None else _population_risk(classes, people),
+        line_breaks=count_line_breaks(counts),
     )
 
 

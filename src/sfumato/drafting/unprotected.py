@@ -18,13 +18,17 @@ from sfumato.content import Badge, Cell, Heading, Table
 from sfumato.counts import FrequencySet, PackedKeys, changes, group, sums
 from sfumato.errors import some
 from sfumato.guess import identifying, meaning_of, naming
-from sfumato.releases.opening import Published, PublishedTable
+from sfumato.releases.line_breaks import ADVICE, count_line_breaks, describe_line_breaks
+from sfumato.releases.opening import Published, PublishedTable, PublishedTables
 from sfumato.releases.people import find_repetition, keys_of
 from sfumato.schema import Role
 from sfumato.tables import Domain
+from sfumato.text import has_line_break
 from sfumato.typing import IntArray, Value
 
-Kind = Literal["identifier", "rows", "no role", "sensitive", "singles out", "not looked at"]
+Kind = Literal[
+    "identifier", "rows", "line breaks", "no role", "sensitive", "singles out", "not looked at"
+]
 
 _LARGEST = 3
 """Sets of up to this many columns are looked at."""
@@ -109,6 +113,7 @@ class ColumnFinding:
         told = {
             "identifier": f"Give {names} the role identifier, which leaves it out, {meant}.",
             "rows": f"Give one row per person, or say in a policy what it is: person: {names}.",
+            "line breaks": f"{ADVICE}, or leave {names} out.",
             "no role": f"Give {names} a role in a policy, or leave it out.",
             "sensitive": f"Give {names} the role sensitive and a model, {meant}.",
             "singles out": f"Make {either} a quasi-identifier, leave it out, {meant}.",
@@ -124,6 +129,7 @@ class ColumnFinding:
         told = {
             "identifier": f"{names} names people: {self.reason}",
             "rows": self.reason,
+            "line breaks": self.reason,
             "no role": f"no role says what {names} {'are' if len(self.columns) > 1 else 'is'}",
             "sensitive": f"{names} {self.reason}, and nothing protects it",
             "singles out": f"who knows {known} besides the quasi-identifiers finds {self._whom}",
@@ -191,7 +197,7 @@ def told_first(found: Sequence[ColumnFinding]) -> tuple[str, ...]:
 
     Of the columns that single people out only the worst is told, and the worst set of several.
     """
-    first = ("identifier", "rows")
+    first = ("identifier", "rows", "line breaks")
     names = [each for each in found if each.kind in first]
     names.sort(key=lambda each: each.accepted)
     single = [each for each in found if each.kind == "singles out"]
@@ -240,9 +246,9 @@ def find_unprotected(release: Published) -> tuple[ColumnFinding, ...]:
     """
     meant = _rows_meant(release)
     if not isinstance(release, PublishedTable):
-        return meant
+        return (*meant, *_line_breaks_of_tables(release))
     columns = _open_columns(release)
-    every = _domains(release, [*columns, *release.sensitive])
+    every = _domains(release, [*columns, *release.columns])
     domains = {name: domain for name, domain in every.items() if name in columns}
     total = next((domain.total for domain in every.values()), 0)
     if not total:
@@ -251,9 +257,11 @@ def find_unprotected(release: Published) -> tuple[ColumnFinding, ...]:
     named = _identifiers(domains, reasons)
     # Who is named need not be singled out besides.
     others = {name: d for name, d in domains.items() if (name,) not in {n.columns for n in named}}
+    secret = {name: every[name] for name in release.sensitive if name in every}
     found = [
         *named,
-        *_named_by_secrets({name: every[name] for name in every if name not in columns}),
+        *_named_by_secrets(secret),
+        *_line_breaks(every, reasons),
         *(meant or _repetitions(columns, domains)),
         *_single_out(release, others, reasons),
         *_sensitive(domains, reasons, total),
@@ -344,7 +352,43 @@ def _domain(counts: FrequencySet, name: str) -> Domain:
         return [column.values[code] for code in known[positions].tolist()]
 
     missing = int(rows[column.missing]) if column.missing >= 0 else 0
-    return Domain(name, rows[known], missing, take)
+    broken = [at for at, code in enumerate(known) if has_line_break(column.values[code])]
+    return Domain(name, rows[known], missing, take, int(rows[known][broken].sum()))
+
+
+def find_line_breaks(release: PublishedTable) -> tuple[ColumnFinding, ...]:
+    """Find published cells with line breaks, in columns whose values were not generalised."""
+    raw = [name for name in release.columns if not release.levels.get(name)]
+    return tuple(_line_breaks(_domains(release, raw), {}))
+
+
+def _line_breaks(
+    domains: Mapping[str, Domain], reasons: Mapping[str, str | None]
+) -> list[ColumnFinding]:
+    return [
+        _break_finding(name, domain.line_breaks, domain.total, reasons.get(name))
+        for name, domain in domains.items()
+        if domain.line_breaks
+    ]
+
+
+def _line_breaks_of_tables(release: Published) -> list[ColumnFinding]:
+    """Find cells with line breaks in the tables of a decoupled release."""
+    if not isinstance(release, PublishedTables):
+        return []
+    tables = release.counts(release.columns).tables
+    return [
+        _break_finding(name, cells, counts.total)
+        for counts in tables
+        for name, cells in count_line_breaks(counts).items()
+    ]
+
+
+def _break_finding(
+    column: str, cells: int, total: int, because: str | None = None
+) -> ColumnFinding:
+    told = describe_line_breaks(column, cells)
+    return ColumnFinding((column,), "line breaks", told, cells, total, because=because)
 
 
 def _identifiers(

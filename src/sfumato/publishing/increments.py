@@ -40,6 +40,7 @@ from sfumato.ledger.records import current, newcomers, write_changes
 from sfumato.ledger.store import WAIT, Settings, key_of, keys_of, reading, shown_of, writing
 from sfumato.policy import Policy
 from sfumato.publishing.outputs import Increment, IncrementOutput, finish_tables
+from sfumato.releases.line_breaks import count_line_breaks_of_groups, warn_of_line_breaks
 from sfumato.releases.people import require_people
 from sfumato.releases.release import GivenTables
 from sfumato.tables import Table, open_table
@@ -538,8 +539,14 @@ class _Work:
             head="" if self.job.dry_run else head,
             folder=None if output is None else output.folder,
             place=None if output is None else output.place,
-            warnings=tuple(problems),
+            warnings=(*problems, *_warn_of_line_breaks(done)),
         )
+
+
+def _warn_of_line_breaks(done: Publication) -> list[str]:
+    if done.tables is None:
+        return []
+    return warn_of_line_breaks(count_line_breaks_of_groups(done.tables))
 
 
 def _is_pending(file: Path, staged: pending.StagedRelease) -> bool:

@@ -47,6 +47,7 @@ from sfumato.private import refuse_inside_release
 from sfumato.publishing.increments import IncrementJob, Publication, now, stored_policy
 from sfumato.publishing.outputs import FolderOutput, IncrementOutput, TablesOutput
 from sfumato.recode.deciding import ladder_of
+from sfumato.releases.line_breaks import count_line_breaks_of_groups, warn_of_line_breaks
 from sfumato.releases.manifest import Manifest, Promise, promised_class_size
 from sfumato.releases.opening import PublishedTable, open_release
 from sfumato.releases.places import Database, Folder, place_for
@@ -469,7 +470,10 @@ def start_ledger(
         tables=grouped,
         head=head,
         dry_run=dry_run,
-        warnings=(text,) if above else (),
+        warnings=(
+            *((text,) if above else ()),
+            *warn_of_line_breaks(count_line_breaks_of_groups(grouped)),
+        ),
     )
 
 

@@ -11,6 +11,7 @@ from sfumato.content import Cell, Content, Share, Showable, Table
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, some
 from sfumato.policy import FULL_DOMAIN, Policy
+from sfumato.releases.line_breaks import count_line_breaks_of_groups, warn_of_line_breaks
 from sfumato.releases.manifest import ColumnRecord, LeftOut, Manifest
 from sfumato.tables import DatabaseTable, find_engine, open_table
 from sfumato.tables import Table as RowTable
@@ -252,6 +253,7 @@ class DecoupledRelease(Showable):
             for name in left_out.models
         ]
         found += self.manifest.notes or ()
+        found += warn_of_line_breaks(count_line_breaks_of_groups(self.grouped))
         found += self._warn_of_groups()
         if self.manifest.reproducible:
             found.append(

@@ -80,6 +80,9 @@ class Domain:
     take: Callable[[IntArray], list[Value]]
     """Returns the values at some positions of `rows`, or a few of them if they stay elsewhere."""
 
+    line_breaks: int = 0
+    """How many rows have a text of more than one line."""
+
     @property
     def total(self) -> int:
         """The number of rows, with a value or without."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sfumato.drafting.policy import policy_for_columns
-from sfumato.drafting.unprotected import find_unprotected, told_first
+from sfumato.drafting.unprotected import find_line_breaks, find_unprotected, told_first
 from sfumato.errors import ParameterError, require_int, some
 from sfumato.evidence import Key
 from sfumato.partition import Partitioner
@@ -18,7 +18,7 @@ from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.recode.budget import Budget
 from sfumato.recode.deciding import deciding, with_findings
 from sfumato.releases.manifest import PUBLISHED, build_manifest
-from sfumato.releases.opening import open_release
+from sfumato.releases.opening import PublishedTable, open_release
 from sfumato.releases.people import require_people
 from sfumato.releases.places import (
     LabelledPopulation,
@@ -167,7 +167,13 @@ def with_unprotected(made: Release, repeated: Sequence[str] = ()) -> Release:
         repeated: What was found out about rows and people.
     """
     # Where no row is published there is no person to give away.
-    found = find_unprotected(open_release(made)) if _has_plain(made) else ()
+    release = open_release(made)
+    if _has_plain(made):
+        found = find_unprotected(release)
+    elif made.manifest.rows.published and isinstance(release, PublishedTable):
+        found = find_line_breaks(release)
+    else:
+        found = ()
     rows = [each for each in found if each.kind != "rows"]
     return replace(made, unprotected=(*told_first(rows), *repeated))
 

@@ -15,6 +15,7 @@ from sfumato.tables.arrow.sources import (
     canonical,
     counted_type,
     from_numpy,
+    is_text,
     number,
     python_values,
     to_numpy,
@@ -186,6 +187,24 @@ class Tally:
         used = np.flatnonzero(sums)
         self.values, self.rows = distinct.dictionary.take(from_numpy(used)), sums[used]
 
+
+def count_line_breaks(values: pa.Array, rows: IntArray) -> int:
+    r"""Count the rows that have a text of more than one line.
+
+    >>> count_line_breaks(pa.array(["flu", "gout\nAnn,31,flu"]), np.array([5, 2]))
+    2
+    """
+    if not is_text(values.type) or not len(values):
+        return 0
+    # Most columns have none, and one look at all their letters says so.
+    letters = np.frombuffer(values.buffers()[2] or b"", dtype=np.uint8)
+    if not (letters == _LF).any() and not (letters == _CR).any():
+        return 0
+    broken = pc.match_substring_regex(values, r"[\r\n]")
+    return int(rows[to_numpy(broken.cast(pa.uint8())) > 0].sum())
+
+
+_LF, _CR = 10, 13
 
 _WORD = 62
 """Bits of a packed key: an int64 without its sign, and one to spare."""

@@ -20,6 +20,7 @@ from sfumato.tables.arrow.counting import (
     Sample,
     Survey,
     Tally,
+    count_line_breaks,
     make_survey,
 )
 from sfumato.tables.arrow.publishing import (
@@ -333,7 +334,8 @@ def _occurring(book: Codebook, codes: CodeArray) -> tuple[pa.Array, list[Value]]
 def _domain(tally: Tally) -> Domain:
     tally.settle()
     take = partial(_values, tally.column, tally.values)
-    return Domain(tally.column, tally.rows, tally.missing, take)
+    broken = count_line_breaks(tally.values, tally.rows)
+    return Domain(tally.column, tally.rows, tally.missing, take, broken)
 
 
 def _values(column: str, values: pa.Array, positions: IntArray) -> list[Value]:

@@ -15,7 +15,7 @@ from pyarrow import types as t
 from sfumato.counts import Column, FrequencySet
 from sfumato.errors import InputError, OutputError, ParameterError
 from sfumato.recoding import Recoding
-from sfumato.tables.arrow.counting import MISSING, Survey
+from sfumato.tables.arrow.counting import MISSING, Survey, count_line_breaks
 from sfumato.tables.arrow.sources import from_numpy, python_values, to_numpy
 from sfumato.tables.base import (
     FORMATS,
@@ -82,9 +82,10 @@ def _few(counted: FetchedCounts) -> Domain:
     # A database gives its groups in any order, another one each time.
     order = np.asarray(pc.sort_indices(book.values), dtype=np.int64)
     values = book.values.take(from_numpy(order))
-    return Domain(
-        book.column, rows[1:][order], int(rows[MISSING]), partial(_at, values, book.column)
-    )
+    ordered = rows[1:][order]
+    take = partial(_at, values, book.column)
+    broken = count_line_breaks(values, ordered)
+    return Domain(book.column, ordered, int(rows[MISSING]), take, broken)
 
 
 def _many(database: "Database", position: int) -> Domain:
@@ -100,7 +101,17 @@ def _many(database: "Database", position: int) -> Domain:
     rows = np.repeat(times[known], distinct[known])
     name = database.fields[position].name
     values = _spread(database, groups.filter(key.notnull()), f"k{position}", len(rows))
-    return Domain(name, rows, int(times[~known].sum()), partial(_near, values, name, len(rows)))
+    take = partial(_near, values, name, len(rows))
+    return Domain(name, rows, int(times[~known].sum()), take, _line_breaks(database, groups, key))
+
+
+def _line_breaks(database: "Database", groups: Any, key: Any) -> int:  # noqa: ANN401 - Ibis
+    """Count the rows that have a text of more than one line."""
+    if not key.type().is_string():
+        return 0
+    broken = groups.filter(key.contains("\n") | key.contains("\r"))
+    fetched = database.fetch(broken.aggregate(cells=groups[TIMES].sum()))
+    return int(fetched.column("cells")[0].as_py() or 0)
 
 
 def _spread(database: "Database", groups: Any, key: str, n: int) -> pa.Array:  # noqa: ANN401

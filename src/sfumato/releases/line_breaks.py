@@ -1,0 +1,67 @@
+"""Line breaks in published cells: a stray quote in a CSV file hides whole rows in one cell.
+
+Two quotes some rows apart make a valid file, in which all that is between them is one cell: names
+and numbers of other people, published as part of a diagnosis.
+"""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from sfumato.counts import Column, FrequencySet
+from sfumato.decouplings.base import GroupedTables
+from sfumato.text import has_line_break
+from sfumato.typing import IntArray
+
+
+def count_line_breaks(counts: FrequencySet) -> dict[str, int]:
+    r"""Count the cells with line breaks, by column; columns without any are left out.
+
+    >>> rows = [(30, "flu"), (30, "flu\nAnn,31,gout"), (40, "gout")]
+    >>> count_line_breaks(FrequencySet.from_rows(["age", "ill"], rows))
+    {'ill': 1}
+    """
+    return _count((column, counts.value_counts(column.name)) for column in counts.columns)
+
+
+def count_line_breaks_of_groups(grouped: GroupedTables) -> dict[str, int]:
+    """Count the people of a decoupled release whose cells have line breaks, by column."""
+    known = [
+        (column, np.bincount(codes, grouped.sizes, len(column.values)))
+        for column, codes in zip(grouped.quasi_identifiers, grouped.labels, strict=True)
+    ]
+    secret = [
+        (table.column, np.bincount(table.value, table.rows, len(table.column.values)))
+        for table in grouped.sensitive
+    ]
+    return _count([*known, *secret])
+
+
+def _count(columns: Iterable[tuple[Column, IntArray]]) -> dict[str, int]:
+    found = {}
+    for column, rows in columns:
+        cells = sum(
+            int(rows[code]) for code, value in enumerate(column.values) if has_line_break(value)
+        )
+        if cells:
+            found[column.name] = cells
+    return found
+
+
+def describe_line_breaks(column: str, cells: int) -> str:
+    """Return in a sentence what cells with line breaks may hold.
+
+    >>> describe_line_breaks("ill", 2)
+    "2 cells of 'ill' have line breaks in them: whole rows of other people may hide there"
+    """
+    many = f"{cells:,} cells of {column!r} have line breaks in them"
+    one = f"a cell of {column!r} has line breaks in it"
+    return f"{many if cells > 1 else one}: whole rows of other people may hide there"
+
+
+ADVICE = "Look at them, and remove stray quotes"
+
+
+def warn_of_line_breaks(found: Mapping[str, int]) -> list[str]:
+    """Return warnings about cells with line breaks, one for each column that has some."""
+    return [f"{describe_line_breaks(name, cells)}. {ADVICE}" for name, cells in found.items()]
