@@ -186,6 +186,42 @@ def test_a_release_made_with_other_settings_does_not_keep_the_policy(released, s
     assert words in verdict["policy"].detail
 
 
+SOUND = {"grave": ["hiv", "syphilis"], "light": ["flu", "cold"]}
+MIXED = {"one": ["hiv", "flu"], "other": ["syphilis", "cold"]}
+
+
+def in_tree(tree, **settings):
+    ill = {"role": "sensitive", "hierarchy": {"kind": "taxonomy", "tree": tree}}
+    close = sf.models.TCloseness("ill", t=0.3, distance="hierarchical")
+    return sf.Policy(
+        columns={"age": "quasi-identifier", "ill": ill},
+        models=[sf.models.KAnonymity(4), close],
+        **settings,
+    )
+
+
+def test_closeness_is_measured_in_the_hierarchy_of_the_policy(tmp_path):
+    grave, light = ["hiv", "syphilis"] * 10, ["flu", "cold"] * 10
+    table = pa.table({"age": [30] * 20 + [40] * 20, "ill": grave + light})
+    sf.anonymize(table, in_tree(MIXED), output=tmp_path / "mixed")
+    assert sf.verify(tmp_path / "mixed", in_tree(MIXED))["policy"].status == "holds"
+    # Who is 30 has something grave, which a tree that mixes both calls close to all others.
+    check = sf.verify(tmp_path / "mixed", in_tree(SOUND))["policy"]
+    assert check.status == "broken"
+    assert check.detail == "the hierarchy of 'ill' is not that of the policy"
+    other = {"grave": ["hiv"], "light": ["flu", "cold"]}
+    assert sf.verify(tmp_path / "mixed", in_tree(other))["policy"].status == "broken"
+
+
+def test_a_hierarchy_for_the_published_values_is_that_of_the_policy(tmp_path):
+    table = pa.table(
+        {"age": [30] * 8 + [99], "ill": ["hiv", "flu", "cold", "flu"] * 2 + ["syphilis"]}
+    )
+    policy = in_tree(SOUND, suppression=1)
+    sf.anonymize(table, policy, output=tmp_path / "r")
+    assert sf.verify(tmp_path / "r", policy)["policy"].status == "holds"
+
+
 def test_more_suppressed_rows_than_the_policy_allows_break_it(tmp_path):
     table = pa.table({**PEOPLE, "age": [*AGES[:-1], 77]})
     sf.anonymize(table, policy_of(sf.models.KAnonymity(3), suppression=1), output=tmp_path / "r")

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from sfumato._version import __version__
-from sfumato.errors import InputError, some
+from sfumato.errors import InputError, SfumatoError, some
 from sfumato.hierarchy import Ladder, Suppress
 from sfumato.losses import AverageClassSize, Discernibility
 from sfumato.losses.base import ClassLoss
@@ -756,6 +756,7 @@ def differences(manifest: Manifest, policy: Policy) -> list[str]:
     roles_there = PUBLISHED if manifest.kind is None else PUBLISHED[:2]
     to_publish = [name for role in roles_there for name in policy.with_role(role)]
     lacking = [name for name in to_publish if name not in roles]
+    measured = _measured_otherwise(manifest, policy)
     suppressed = manifest.rows.suppressed
     total = manifest.rows.published + suppressed
     allowed = policy.suppression.most_rows(total)
@@ -763,6 +764,7 @@ def differences(manifest: Manifest, policy: Policy) -> list[str]:
         f"the release does not promise {', '.join(unpromised)}": unpromised,
         f"the policy gives {some(other)} another role": other,
         f"the policy publishes {some(lacking)}, the release does not": lacking,
+        f"the hierarchy of {some(measured)} is not that of the policy": measured,
         f"missing is {manifest.missing} in the release and {policy.missing.value} in the policy": (
             manifest.missing != policy.missing.value
         ),
@@ -771,3 +773,24 @@ def differences(manifest: Manifest, policy: Policy) -> list[str]:
         ),
     }
     return [text for text, differs in found.items() if differs]
+
+
+def _measured_otherwise(manifest: Manifest, policy: Policy) -> list[str]:
+    """Return the columns in whose hierarchy models measure, and which has another in the policy.
+
+    A hierarchy that values decide cannot be built again, for not all of them are published.
+    """
+    found = []
+    for name, paths in manifest.hierarchies.items():
+        builder = policy.columns[name].hierarchy if name in policy.columns else None
+        if builder is None or builder.fixed_height is None:
+            continue
+        try:
+            ladder = builder.build(name, list(paths)).bind(name, list(paths))
+        except SfumatoError:
+            found.append(name)
+            continue
+        own = paths_of(ladder)
+        if any(list(path) != own.get(value) for value, path in paths.items()):
+            found.append(name)
+    return found
