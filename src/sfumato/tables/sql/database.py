@@ -247,6 +247,13 @@ class Database(ABC):
     has_nan: ClassVar[bool] = True
     """Whether numbers can be NaN, which is missing."""
 
+    drawn: ClassVar[str] = "random()"
+    """SQL that draws for each row, to order rows by; it may contain a `{secret}`.
+
+    Who knows the seed of the generator, or can find it by trying, must not be able to repeat the
+    order: it leads back to the rows of the source.
+    """
+
     can_unnest: ClassVar[bool] = True
     """Whether Ibis can write UNNEST for it."""
 
@@ -390,7 +397,12 @@ class Database(ABC):
         """Write a query whose columns `o0`, `o1` … get names, with rows in random order."""
         cells = ", ".join(f"o{i} AS {self.dialect.quote(name)}" for i, name in enumerate(columns))
         recoded = f"({self.select(query)}) AS recoded"
-        return f"SELECT {cells} FROM {recoded} ORDER BY random()"  # noqa: S608 - names are quoted
+        order = self.drawn.format(secret=token_hex(16))
+        return f"SELECT {cells} FROM {recoded} ORDER BY {order}"  # noqa: S608 - names are quoted
+
+    def draw(self) -> Any:  # noqa: ANN401 - an expression of Ibis
+        """Return an expression that draws for each row, as `drawn` does."""
+        return ibis.random()
 
     def repeat_rows(self, query: Any, times: str, most: int) -> Any:  # noqa: ANN401
         """Return each row as often as its column `times` says, numbered from 0 in `turn`.
@@ -508,6 +520,18 @@ class Database(ABC):
         """Write the result of a query to a new file, in random order; return its number of rows."""
         self.require_writable(form, [])
         raise NotImplementedError
+
+
+@ibis.udf.scalar.builtin(name="md5")  # type: ignore[untyped-decorator]
+def _md5(text: str) -> str: ...  # type: ignore[empty-body]
+
+
+def draw_with_md5() -> Any:  # noqa: ANN401 - an expression of Ibis
+    """Return an expression that draws for each row, where the database has MD5.
+
+    A fresh secret makes up for a generator whose seed can be guessed.
+    """
+    return _md5(ibis.literal(token_hex(16)).concat(ibis.random().cast("string")))
 
 
 def ibis_type(kind: pa.DataType) -> "ibis.expr.datatypes.DataType":

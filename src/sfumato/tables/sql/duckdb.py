@@ -17,6 +17,7 @@ from sfumato.tables.sql.database import (
     Database,
     Field,
     Name,
+    draw_with_md5,
     first_line,
     format_name,
     fresh_name,
@@ -51,6 +52,8 @@ class DuckDB(Database):
     errors = (duckdb.Error,)
     in_file: ClassVar[bool] = True
     formats: ClassVar[tuple[str, ...]] = ("parquet", "csv")
+    # Its generator has a seed of a few bytes, which a session may have set.
+    drawn: ClassVar[str] = "md5_number(concat('{secret}', (random() * 9007199254740992)::BIGINT))"
     dialect: ClassVar[Dialect] = Dialect(
         text="VARCHAR",
         collation='"binary"',
@@ -113,6 +116,9 @@ class DuckDB(Database):
     @property
     def relation_name(self) -> Name:
         return (self._source,)
+
+    def draw(self) -> Any:  # noqa: ANN401
+        return draw_with_md5()
 
     def _run(self, statement: str) -> Any:  # noqa: ANN401
         with _original_errors():

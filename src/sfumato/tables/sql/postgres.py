@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 from weakref import finalize
 
+import ibis
 import psycopg
 import pyarrow as pa
 import pyarrow.csv as pa_csv
@@ -167,6 +168,8 @@ class PostgreSQL(Database):
     default_port: ClassVar[int] = 5432
     case_sensitive: ClassVar[bool] = True
     longest_name: ClassVar[int] = 63
+    # The randomness of the operating system, whatever seed a session has set.
+    drawn: ClassVar[str] = "gen_random_uuid()"
     dialect: ClassVar[Dialect] = Dialect(
         text="TEXT",
         collation='"C"',
@@ -222,6 +225,9 @@ class PostgreSQL(Database):
     @property
     def from_clause(self) -> str:
         return self._from_clause
+
+    def draw(self) -> Any:  # noqa: ANN401
+        return ibis.uuid()
 
     @property
     def relation_name(self) -> Name:

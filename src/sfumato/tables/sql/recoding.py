@@ -332,7 +332,7 @@ class LocalRecoder:
         if not several.any():
             return query.rename(class_of="first_class")
         # Drawn before it is ordered by: DuckDB draws nothing within a window.
-        query = query.mutate(drawn=ibis.random())
+        query = query.mutate(drawn=self._database.draw())
         dealt = ibis.window(group_by="combination", order_by="drawn")
         query = query.mutate(turn=ibis.row_number().over(dealt).cast("int64"))
         query = query.left_join(self._slots(), [("combination", "of"), ("turn", "place")])

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import ibis
@@ -28,6 +29,7 @@ from sfumato.tables.sql.database import (
     Database,
     Field,
     Name,
+    draw_with_md5,
     format_name,
     fresh_name,
 )
@@ -194,11 +196,16 @@ class Spark(Database):
                 f"{where} cannot be published: {cls.reason(error)}. {left}"
             ) from error
 
+    def draw(self) -> Any:  # noqa: ANN401
+        return draw_with_md5()
+
     def _shuffle(self, query: "Query", columns: Sequence[str]) -> DataFrame:
         self._require_different(columns)
         # Thrown into parts at random, and sorted at random in each, rows stand in any order with
-        # the same probability. To order all of them, Spark would compute the rows twice.
-        frame = self.frame(query).repartition(F.rand()).sortWithinPartitions(F.rand())
+        # the same probability. To order all of them, Spark would compute the rows twice. Spark's
+        # seeds can be guessed, so a secret takes part.
+        part, order = (F.md5(F.concat(F.lit(token_hex(16)), F.rand())) for _ in range(2))
+        frame = self.frame(query).repartition(part).sortWithinPartitions(order)
         return frame.toDF(*columns)
 
     def _require_different(self, columns: Sequence[str]) -> None:
