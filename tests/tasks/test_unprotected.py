@@ -262,7 +262,12 @@ def test_what_is_meant_is_shown_as_accepted_with_the_reason_and_never_more_than_
     said = policy(name=rule, ward="plain")
     assert sf.Policy.from_yaml(said.to_yaml()) == said
     release = sf.anonymize(TABLE, said, output=tmp_path / "out")
-    found = sf.verify(tmp_path / "out")  # the manifest repeats the reason
+    # The manifest repeats the reason, but accepts nothing in place of the reader.
+    alone = sf.verify(tmp_path / "out")
+    assert alone.answer == "no"
+    assert "its manifest says: they gave written consent" in alone.why[0]
+    assert "-p policy.yaml" in alone.why[0]
+    found = sf.verify(tmp_path / "out", said)
     assert found.answer == "with care"
     assert {each.because for each in found.columns} == {"they gave written consent"}
     assert all(each.accepted for each in found.columns)

@@ -6,7 +6,7 @@ adversary knows one, two or three of them besides the quasi-identifiers.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import combinations, islice
 from math import comb
@@ -91,12 +91,15 @@ class ColumnFinding:
     """Whether there may be more people than were counted."""
 
     because: str | None = None
-    """Why the publisher means it to be published as it is; None if nothing is said."""
+    """Why it is meant to be published as it is; None if nothing is said."""
+
+    by_manifest: bool = False
+    """Whether only the manifest says why. It cannot accept what it is itself judged by."""
 
     @property
     def accepted(self) -> bool:
-        """Whether the publisher said why it is meant."""
-        return self.because is not None
+        """Whether the policy that it is held to says why it is meant."""
+        return self.because is not None and not self.by_manifest
 
     @property
     def answer(self) -> Literal["with care", "no"]:
@@ -107,6 +110,8 @@ class ColumnFinding:
     @property
     def advice(self) -> str:
         """The way to mend it, in a sentence; empty if the publisher said why it is meant."""
+        if self.by_manifest:
+            return "If you agree, hold it to a policy that says so too (-p policy.yaml)."
         names = some(self.columns, most=6)
         meant = "or say why it is meant: {role: plain, because: …}"
         either = " or ".join(map(repr, self.columns))
@@ -135,7 +140,10 @@ class ColumnFinding:
             "singles out": f"who knows {known} besides the quasi-identifiers finds {self._whom}",
             "not looked at": self.reason,
         }[self.kind]
-        return told if self.because is None else f"{told} (accepted, because {self.because})"
+        if self.because is None:
+            return told
+        who = "its manifest says:" if self.by_manifest else "accepted, because"
+        return f"{told} ({who} {self.because})"
 
     @property
     def _whom(self) -> str:
@@ -151,6 +159,8 @@ class ColumnFinding:
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values that JSON can hold."""
         found = {key: value for key, value in asdict(self).items() if value not in (None, "")}
+        if self.because is None:
+            del found["by_manifest"]
         return {
             **found,
             "columns": list(self.columns),
@@ -180,7 +190,7 @@ def findings_table(found: Sequence[ColumnFinding], caption: str = "") -> Table:
 
 def _table_row(found: ColumnFinding) -> list[Cell]:
     more = "≥ " * found.at_least
-    why = found.because or found.reason or found.advice
+    why = (found.because if found.accepted else None) or found.reason or found.advice
     return [
         ", ".join(found.columns[:12]) + ", …" * (len(found.columns) > 12),
         found.kind,
@@ -262,7 +272,8 @@ def find_unprotected(release: Published) -> tuple[ColumnFinding, ...]:
         *named,
         *_named_by_secrets(secret),
         *_line_breaks(every, reasons),
-        *(meant or _repetitions(columns, domains)),
+        *meant,
+        *(() if _policy_means_rows(release) else _repetitions(columns, domains)),
         *_single_out(release, others, reasons),
         *_sensitive(domains, reasons, total),
     ]
@@ -273,16 +284,37 @@ def find_unprotected(release: Published) -> tuple[ColumnFinding, ...]:
     if nested:
         reason = f"{some(nested)} has no single value per row: nothing says what it gives away"
         found.append(ColumnFinding(nested, "not looked at", reason))
-    return tuple(found)
+    own = _own_reasons(release)
+    return tuple(
+        replace(each, by_manifest=True)
+        if each.because is not None and not own.issuperset(each.columns)
+        else each
+        for each in found
+    )
+
+
+def _own_reasons(release: Published) -> set[str]:
+    """Return the columns of which the policy that a release is held to says why they are meant."""
+    rules = {} if release.policy is None else release.policy.columns
+    return {name for name, rule in rules.items() if rule.because is not None}
+
+
+def _policy_means_rows(release: Published) -> bool:
+    policy = release.policy
+    return policy is not None and policy.person is not None and policy.person.rows is not None
 
 
 def _rows_meant(release: Published) -> tuple[ColumnFinding, ...]:
-    """Return that rows are counted and not people, if the publisher means it so."""
+    """Return that rows are counted and not people, if the publisher means it so.
+
+    A manifest may say it, for it lessens what the release promises; a key that repeats in the rows
+    is refused all the same.
+    """
     reason = None
-    if release.manifest is not None:
-        reason = (release.manifest.person or {}).get("rows")
-    elif release.policy is not None and release.policy.person is not None:
+    if release.policy is not None and release.policy.person is not None:
         reason = release.policy.person.rows
+    if reason is None and release.manifest is not None:
+        reason = (release.manifest.person or {}).get("rows")
     if reason is None:
         return ()
     return (ColumnFinding((), "rows", "rows are counted, not people", because=reason),)

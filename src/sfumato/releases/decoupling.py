@@ -29,6 +29,7 @@ from sfumato.releases.manifest import (
     accepted_in,
     paths_of,
     plain,
+    read_as,
     rows_of_people,
 )
 from sfumato.releases.opening import Published, PublishedTable
@@ -146,7 +147,7 @@ def measure_promises(counts: FrequencySet, release: Published) -> KeptPromises:
 
 def replace_promises(release: Published, models: Sequence[Mapping[str, Any]]) -> KeptPromises:
     """Return what the tables keep instead; what was promised besides is dropped."""
-    promises = tuple(map(Promise.from_dict, models))
+    promises = tuple(read_as(Promise, model) for model in models)
     new, before = set(map(str, promises)), [str(Promise.of(model)) for model in _all(release)]
     return KeptPromises(promises, {}, tuple(promise for promise in before if promise not in new))
 

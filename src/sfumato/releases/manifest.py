@@ -3,10 +3,14 @@
 import json
 import math
 import platform
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
+from functools import cache, partial
 from pathlib import Path
-from typing import Any, Self
+from types import UnionType
+from typing import Any, Self, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -28,9 +32,11 @@ from sfumato.text import percent, text_of
 from sfumato.typing import IntArray
 from sfumato.verifier.promises import Manifest as Claims
 from sfumato.verifier.promises import read_manifest, stored_manifest
+from sfumato.verifier.release import require_shape
 
 MANIFEST = "manifest.json"
 FORMAT = 1
+T = TypeVar("T")
 PUBLISHED = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.PLAIN)
 
 
@@ -123,15 +129,6 @@ class Promise:
         {'model': 'k-anonymity', 'k': 5}
         """
         return cls(model.name, plain(model.params()))
-
-    @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> Self:
-        """Read a promise that may be anybody's."""
-        settings = {key: given[key] for key in given if key not in ("model", "measured")}
-        measured = given.get("measured")
-        return cls(
-            str(given.get("model")), settings, measured if isinstance(measured, Mapping) else None
-        )
 
     @property
     def column(self) -> str | None:
@@ -354,45 +351,13 @@ class Manifest:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Self:
-        """Read a manifest whose shape the verifier has accepted.
+        """Read a manifest that may be anybody's; what has another type than it should is damage.
 
-        What the verifier does not look at is left out if it is not what it should be.
+        Keys that are not known here are left out: they say nothing that is relied on.
         """
-        rows, search = given["rows"], _mapping(given.get("search"))
-        left_out = _mapping(given.get("left_out"))
-        classes, losses = _mapping(given.get("classes")), _mapping(given.get("losses"))
-        return cls(
-            columns=tuple(_record(ColumnRecord, each) for each in given["columns"]),
-            rows=RowRecord(rows["published"], rows["suppressed"], rows["suppression"]),
-            missing=given["missing"],
-            models=tuple(map(Promise.from_dict, given["models"])),
-            classes=_record(ClassSizes, {**classes, "count": classes.get("count") or 0}),
-            hierarchies=given.get("hierarchies") or {},
-            reproducible=given.get("reproducible") is True,
-            kind=given.get("kind"),
-            increment=_increment(_mapping(given.get("increment"))),
-            group=given.get("group"),
-            count=given.get("count"),
-            loss=_text(given.get("loss")),
-            losses={name: n for name, n in losses.items() if n is None or _is_number(n)} or None,
-            method=_mapping(given.get("method")) or None,
-            search=_record(SearchRecord, {**search, "name": str(search.get("name"))})
-            if search
-            else None,
-            risk_levels=given.get("risk_levels"),
-            accepted=tuple(_objects(given.get("accepted"))) or None,
-            person={k: v for k, v in _mapping(given.get("person")).items() if _text(v)} or None,
-            left_out=LeftOut(*(_texts(left_out.get(key)) or () for key in ("columns", "models")))
-            if left_out
-            else None,
-            notes=_texts(given.get("notes")),
-            files=tuple(_record(FileRecord, each) for each in _objects(given.get("files"))),
-            table=_record(FileRecord, table)
-            if "name" in (table := _mapping(given.get("table")))
-            else None,
-            versions={k: v for k, v in _mapping(given.get("versions")).items() if _text(v)},
-            sfumato=_text(given.get("sfumato")),
-        )
+        found: Self = read_as(cls, {"classes": {"count": 0}, "versions": {}, **given})
+        # What it does not say of its maker is not known, and not what is installed here.
+        return found if given.get("sfumato") is not None else replace(found, sfumato=None)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -405,7 +370,9 @@ class Manifest:
 
         Links are refused: they lead to what was never published.
         """
-        claims = read_manifest(folder / MANIFEST)
+        path = folder / MANIFEST
+        with _naming(path):
+            claims = read_manifest(path)
         names = (MANIFEST, *(file.name for file in claims.files))
         links = [name for name in names if (folder / name).is_symlink()]
         if links:
@@ -413,13 +380,16 @@ class Manifest:
                 f"in {str(folder)!r} there are links in place of files: {some(links)}. A release "
                 "holds its own files; copy them into it."
             )
-        return cls.from_json((folder / MANIFEST).read_text(encoding="utf-8"))
+        with _naming(path):
+            require_shape(claims)
+            return cls.from_json(path.read_text(encoding="utf-8"))
 
     @classmethod
     def read_stored(cls, text: str) -> Self:
         """Read the manifest of a release in a database, however strange."""
-        stored_manifest(text)
-        return cls.from_json(text)
+        with _naming("the manifest of the table"):
+            require_shape(stored_manifest(text))
+            return cls.from_json(text)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values that JSON can hold."""
@@ -510,45 +480,125 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - any field of a manifest
     return value
 
 
-def _record(kind: Any, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any record
-    """Read a record; lists become tuples, what is unknown is left out."""
+# Read whatever stands in a manifest as the type that it must have: one schema, which is the records
+# above. What has another type is damage, named by its place, and never a surprise later.
+
+_MOST = 10**15
+"""No number of rows, classes or levels is larger."""
+
+_WORDS = {
+    str: "a text",
+    bool: "true or false",
+    int: "a whole number from 0 to 10^15",
+    float: "a number",
+}
+
+
+def read_as(kind: Any, value: object, where: str = "") -> Any:  # noqa: ANN401 - of any type
+    """Return a value of JSON as a type of this module; raise if it is of another.
+
+    Args:
+        kind: A record, a text, a number, or several of them as a tuple or mapping.
+        value: What stands there.
+        where: The place, as messages name it.
+
+    Example:
+        >>> read_as(RowRecord, {"published": 8, "suppressed": 1, "suppression": "star"})
+        RowRecord(published=8, suppressed=1, suppression='star')
+        >>> read_as(RowRecord, {"published": -1, "suppressed": 1, "suppression": "star"}, "rows")
+        Traceback (most recent call last):
+        sfumato.errors.InputError: 'rows.published' must be a whole number from 0 to 10^15, got -1
+    """
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is UnionType:
+        return None if value is None else read_as(inner[0], value, where)
+    if origin is not None:
+        return _read_several(origin, inner[-1 if origin is Mapping else 0], value, where)
+    if is_dataclass(kind):
+        read = _read_promise if kind is Promise else partial(_read_record, kind)
+        return read(_require(dict, value, where, "an object"), where)
+    return _read_single(kind, value, where)
+
+
+def _read_several(origin: Any, kind: Any, value: object, where: str) -> Any:  # noqa: ANN401
+    """Return a tuple, list or mapping of values of a type."""
+    if origin is Mapping:
+        found = _require(dict, value, where, "an object")
+        return {key: read_as(kind, each, f"{where}.{key}") for key, each in found.items()}
+    several = _require(list, value, where, "a list")
+    items = [read_as(kind, each, f"{where}[{i}]") for i, each in enumerate(several)]
+    return tuple(items) if origin is tuple else items
+
+
+def _read_single(kind: Any, value: object, where: str) -> Any:  # noqa: ANN401
+    """Return a text, a truth value or a number in the limits that there are."""
+    if kind is Any:
+        return value
+    good = isinstance(value, int | float if kind is float else kind)
+    good &= kind is bool or not isinstance(value, bool)
+    if isinstance(value, int | float) and kind is not bool:
+        good &= 0 <= value <= _MOST if kind is int else abs(value) <= sys.float_info.max
+    if not good:
+        raise _damage(where, value, _WORDS[kind])
+    return value
+
+
+def _read_record(kind: Any, given: Mapping[str, Any], where: str) -> Any:  # noqa: ANN401
+    """Return a record; what it does not know is left out, and what it lacks has its default."""
     found = {}
-    for each in fields(kind):
-        value = given.get(each.name)
-        if value is not None:
-            found[each.name] = tuple(value) if isinstance(value, list) else value
+    for name, type_ in _types_of(kind).items():
+        place = f"{where}.{name}" if where else name
+        if given.get(name) is not None:
+            found[name] = read_as(type_, given[name], place)
+    lacking = [
+        each.name
+        for each in fields(kind)
+        if each.name not in found and each.default is MISSING and each.default_factory is MISSING
+    ]
+    if lacking:
+        place = f"{where}.{lacking[0]}" if where else lacking[0]
+        raise _damage(place, given.get(lacking[0]), "given")
     return kind(**found)
 
 
-def _increment(given: Mapping[str, Any]) -> IncrementRecord | None:
-    sequence, tables = given.get("sequence"), given.get("tables")
-    if isinstance(sequence, int) and isinstance(tables, str):
-        return IncrementRecord(sequence, tables)
-    return None
+@cache
+def _types_of(kind: Any) -> dict[str, Any]:  # noqa: ANN401 - any record
+    """Return the type of each field that stands in files."""
+    hints = get_type_hints(kind)
+    return {each.name: hints[each.name] for each in fields(kind) if each.name != "private"}
 
 
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _objects(value: object) -> list[Mapping[str, Any]]:
-    return (
-        [each for each in value if isinstance(each, Mapping) and _text(each.get("name"))]
-        if isinstance(value, list)
-        else []
+def _read_promise(given: Mapping[str, Any], where: str) -> Promise:
+    return Promise(
+        read_as(str, given.get("model"), f"{where}.model"),
+        {
+            key: read_as(str | None, value, f"{where}.{key}") if key == "column" else value
+            for key, value in given.items()
+            if key not in ("model", "measured")
+        },
+        read_as(Mapping[str, Any] | None, given.get("measured"), f"{where}.measured"),
     )
 
 
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
+def _require(kind: type[T], value: object, where: str, expected: str) -> T:
+    if isinstance(value, kind):
+        return value
+    raise _damage(where, value, expected)
 
 
-def _texts(value: object) -> tuple[str, ...] | None:
-    return tuple(map(str, value)) if isinstance(value, list) else None
+def _damage(where: str, value: object, expected: str) -> InputError:
+    shown = "nothing" if value is None else repr(value)
+    more = "…" * (len(shown) > 60)
+    return InputError(f"{where!r} must be {expected}, got {shown[:60]}{more}")
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+@contextmanager
+def _naming(what: object) -> Iterator[None]:
+    """Raise an error in a manifest as damage, with where it is."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{what} is damaged: {error}") from None
 
 
 def build_manifest(
@@ -565,7 +615,7 @@ def build_manifest(
     not, and the policy; what does not is under `private`.
     """
     columns = {
-        name: _record(
+        name: read_as(
             ColumnRecord,
             {
                 "name": name,

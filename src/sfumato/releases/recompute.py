@@ -47,7 +47,11 @@ def recompute_folder(folder: Path, policy: Policy | None, population: object) ->
     if claims is None:
         # The verifier finds the same, and says it in its own words.
         return verify_folder(folder)
-    manifest = Manifest.from_json(path.read_text(encoding="utf-8"))
+    try:
+        manifest = Manifest.from_json(path.read_text(encoding="utf-8"))
+    except InputError as error:
+        # What the verifier does not look at is damaged: others could not read the release.
+        return _report_damage(error)
     compared, labels = _compare(manifest, policy, population)
     people, also = for_verifier(population), _weaker_models(manifest, policy)
     verdict = verify_folder(folder, population=people, generalization=labels, also=also)
@@ -70,9 +74,10 @@ def recompute_stored(table: DatabaseTable, policy: Policy | None, population: ob
         )
     try:
         manifest = Manifest.read_stored(text)
-    except InputError:
-        # The verifier finds the same, and says it in its own words.
-        return verify_stored(relation, text)
+    except InputError as error:
+        found = verify_stored(relation, text)
+        # The verifier finds the same, in its own words, or does not look at what is damaged.
+        return found if not found.holds else _report_damage(error)
     compared, labels = _compare(manifest, policy, population)
     people, also = for_verifier(population), _weaker_models(manifest, policy)
     if manifest.kind is None:
@@ -101,7 +106,7 @@ def recompute_tables(
         claims = manifest.claims()
     except InputError as error:
         # As in a folder: a manifest that cannot be read is a check that does not hold.
-        return Verdict((Check("manifest", "broken", detail=str(error)),))
+        return _report_damage(error)
     compared, labels = _compare(manifest, policy, population)
     also = _weaker_models(manifest, policy)
     promises = promises_in(claims, for_verifier(population), labels, also)
@@ -112,6 +117,10 @@ def recompute_tables(
         opened = {name: for_verifier(each) for name, each in tables.items()}
         verdict = verify_tables(opened, claims, promises)
     return Verdict((*verdict.checks, *compared))
+
+
+def _report_damage(error: InputError) -> Verdict:
+    return Verdict((Check("manifest", "broken", detail=f"damaged: {error}"),))
 
 
 def _evidence(folder: Path) -> list[Check]:

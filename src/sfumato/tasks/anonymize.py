@@ -167,7 +167,7 @@ def with_unprotected(made: Release, repeated: Sequence[str] = ()) -> Release:
         repeated: What was found out about rows and people.
     """
     # Where no row is published there is no person to give away.
-    release = open_release(made)
+    release = open_release(made, made.policy)
     if _has_plain(made):
         found = find_unprotected(release)
     elif made.manifest.rows.published and isinstance(release, PublishedTable):

@@ -1,6 +1,6 @@
 """Verify: may this be published? Promises recomputed, attacks run, one answer."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -33,7 +33,7 @@ from sfumato.errors import (
 )
 from sfumato.harm import HarmRule
 from sfumato.policy import Acceptance, GivenPolicy, Policy, RiskLevels, Tolerance, policy_of
-from sfumato.releases.opening import Published, PublishedTable, open_release
+from sfumato.releases.opening import Published, PublishedTable, Roles, open_release
 from sfumato.releases.people import require_people
 from sfumato.tables import open_table
 from sfumato.text import join_words
@@ -81,6 +81,10 @@ class Assessment(Showable):
 
     columns: tuple[ColumnFinding, ...] = ()
     """What published columns that nothing protects give away."""
+
+    believed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The columns of each role, where nothing but the manifest says so: another role, another
+    answer. Empty if a policy or the caller names the roles."""
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -201,6 +205,7 @@ class Assessment(Showable):
             "untried": list(self.untried),
             "attacks": [outcome.to_dict() for outcome in self.attacks],
             "columns": [found.to_dict() for found in self.columns],
+            "believed": {role: list(names) for role, names in self.believed.items()},
         }
 
     @property
@@ -222,6 +227,9 @@ class Assessment(Showable):
             parts.append(Table.of("", _HEADINGS, map(self._attack_row, tried), most=None))
         if self.columns:
             parts.append(findings_table(self.columns, "Columns that nothing protects"))
+        if self.believed:
+            roles = [f"{role} {join_words(names)}" for role, names in self.believed.items()]
+            parts.append(Sentence(f"Roles, by its manifest alone: {'; '.join(roles)}."))
         missing = [f"{each.attack} ({each.note})" for each in self.attacks if not each.tried]
         if missing:
             parts.append(Sentence("Not tried: " + ", ".join(missing)))
@@ -364,17 +372,19 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         require_int("people", people, at_least=0)
     release = open_release(what, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
     verdict = release.recompute(population)
-    _require_known(release)
     if policy is not None and release.is_plain:
         require_people(release.table, policy)
     _require_something(attacks, verdict, policy)
+    _require_known(release)
     try:
         if release.manifest is not None and not release.manifest.rows.published:
             # No person is in it, so none can be betrayed.
             return Assessment(verdict)
-        columns = find_unprotected(release)
+        columns, believed = find_unprotected(release), _believed_roles(release)
         if not attacks:
-            return Assessment(verdict, untried=("every attack",), columns=columns)
+            return Assessment(
+                verdict, untried=("every attack",), columns=columns, believed=believed
+            )
         target = target_of(release)
     except SfumatoError:
         # What is wrong with the files has been found already, and is said there.
@@ -396,7 +406,16 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     if policy is not None:
         found = tuple(accept(outcome, policy.accept) for outcome in found)
     untried = _list_untried(target, found, rule)
-    return Assessment(verdict, found, levels, allowed, untried, columns)
+    return Assessment(verdict, found, levels, allowed, untried, columns, believed)
+
+
+def _believed_roles(release: Published) -> dict[str, tuple[str, ...]]:
+    """Return the columns of each role, if only the manifest says what they are."""
+    manifest = release.manifest
+    if manifest is None or release.policy is not None or release.named != Roles(None, None):
+        return {}
+    roles = dict.fromkeys(column.role for column in manifest.columns)
+    return {role: manifest.with_role(role) for role in roles}
 
 
 def _require_known(release: Published) -> None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from sfumato.errors import InputError, some
 from sfumato.text import text_of
 from sfumato.verifier.counting import Countable, Counts, count, readable
-from sfumato.verifier.models import Groups, Key, check_model, judge
+from sfumato.verifier.models import Groups, Key, check_figures, check_model, judge
 from sfumato.verifier.promises import (
     ANATOMY,
     BREAK_MERGE,
@@ -41,6 +41,7 @@ def _shape_check(manifest: Manifest, faults: Mapping[str, object]) -> Check:
     unfit = [c.name for c in manifest.columns if c.role not in ("quasi-identifier", "sensitive")]
     all_faults = {
         **faults,
+        "it names no quasi-identifier": not manifest.with_role("quasi-identifier"),
         f"columns that tie the tables together: {some(unfit)}": unfit,
         "the linking column or the counts have the name of another column": (
             manifest.group in names or manifest.count in (*names, manifest.group)
@@ -283,6 +284,7 @@ def _anatomy_checks(
     if any(check.status != "holds" for check in checks[1:]):
         detail = "the tables do not belong together, so no bucket can be judged"
         return [*checks, Check("models", "unchecked", detail=detail)]
+    checks += check_figures(list(tables.sizes.values()), promises)
     checks += _bucket_checks(_BUCKET_MODELS, tables.classes([manifest.group]), promises)
     promised = {str(model.get("model")) for model in promises.models}
     lacking = [name for name in _BUCKET_MODELS if name not in promised]
@@ -333,6 +335,7 @@ def _sliced_checks(
     if any(check.status != "holds" for check in checks[1:]):
         detail = "the slices do not belong together, so no bucket can be judged"
         return [*checks, Check("models", "unchecked", detail=detail)]
+    checks += check_figures(list(slices[0].sizes().values()), promises)
     [column] = manifest.with_role("sensitive")
     [sensitive] = [each for each in slices if column in each.file.columns]
     checks += _bucket_checks(_SLICE_MODELS, sensitive.classes(column, manifest.group), promises)

@@ -558,6 +558,7 @@ def _bound(
 
 def distinct_l_diversity(promise: Promise, table: Groups) -> Finding:
     """Judge whether m >= l."""
+    promise.whole("l")
     return judge_groups(promise, table, [_bound(promise, table, "l", len)])
 
 
@@ -582,13 +583,11 @@ def entropy_l_diversity(promise: Promise, table: Groups) -> Finding:
 
 def recursive_cl_diversity(promise: Promise, table: Groups) -> Finding:
     """Judge whether c1 < c (c_l + … + c_m), counts in falling order, that is c1 / tail < c."""
-    l = promise.number("l")
-    if l != int(l) or l < 1:
-        raise InputError(f"{promise.model}: l must be a whole number of at least 1, got {l}")
+    l = promise.whole("l")
 
     def figure(known: Known) -> Number:
         counts = sorted(known.values(), reverse=True)
-        tail = sum(counts[int(l) - 1 :])
+        tail = sum(counts[l - 1 :])
         return Fraction(counts[0], tail) if tail else math.inf
 
     finding = judge_groups(promise, table, [_bound(promise, table, "c", figure, below)])
@@ -973,7 +972,8 @@ def part_checks(source: Countable, promises: Promises) -> list[Check]:
 
 def judge(table: Groups, promises: Promises) -> list[Check]:
     """Make every check that needs the classes: levels, missing cells, models."""
-    checks = [*_top_checks(table, promises), *_figure_checks(table, promises)]
+    sizes = [group.own for group in table.groups]
+    checks = [*_top_checks(table, promises), *check_figures(sizes, promises)]
     if promises.missing == "suppress":
         checks.append(_nothing_missing(table))
     checks += _absent_classes(table, promises)
@@ -1044,9 +1044,8 @@ _ROUNDING = Fraction(1, 10**9)
 """How far a figure may be off, relative to what it should be: it was computed as a float."""
 
 
-def _figure_checks(table: Groups, promises: Promises) -> list[Check]:
-    """Recompute what is claimed of classes and losses, from the published rows alone."""
-    sizes = [group.own for group in table.groups]
+def check_figures(sizes: Sequence[int], promises: Promises) -> list[Check]:
+    """Recompute what is claimed of classes and losses, from the sizes of the published classes."""
     # A loss without a figure is one that was measured and is kept from readers.
     losses = {name: loss for name, loss in promises.losses.items() if loss is not None}
     if not promises.classes and not losses:

@@ -20,6 +20,14 @@ SUPPRESSIONS = ("remove", "star")
 _HUGE = 10**15
 """No count of people and no parameter of a model is larger; arithmetic stays harmless."""
 
+_WHOLE = frozenset({"k", "p"})
+_RANGES: Mapping[str, tuple[int, int]] = {
+    **dict.fromkeys(("k", "p", "l"), (1, _HUGE)),
+    **dict.fromkeys(("risk", "share", "t", "minimum", "maximum"), (0, 1)),
+    **dict.fromkeys(("alpha", "beta", "delta", "c", "e"), (0, _HUGE)),
+}
+"""What a parameter can be, in whichever model: a promise of anything else promises nothing."""
+
 
 @dataclass(frozen=True)
 class Promises:
@@ -101,11 +109,24 @@ class Promise:
         return [name for name in self.parameters if name not in self._read]
 
     def number(self, name: str) -> int | float:
-        """Read a finite number."""
+        """Read a finite number, within what its name can mean: no class has -1 people."""
         value = self._get(name)
         if not is_number(value) or not abs(value) <= _HUGE:  # NaN is not either
             raise self._wrong(name, value, "a number")
+        least, most = _RANGES.get(name, (-_HUGE, _HUGE))
+        if not least <= value <= most:
+            limits = f"from {least} to {most}" if most < _HUGE else f"of at least {least}"
+            raise self._wrong(name, value, f"a number {limits}")
+        if name in _WHOLE and value != int(value):
+            raise self._wrong(name, value, "a whole number")
         return value
+
+    def whole(self, name: str) -> int:
+        """Read a whole number, of a parameter that other models have in between too."""
+        value = self.number(name)
+        if value != int(value):
+            raise self._wrong(name, value, "a whole number")
+        return int(value)
 
     def text(self, name: str, *allowed: str, default: str | None = None) -> str:
         """Read a text, one of those allowed if any are named."""
@@ -142,7 +163,8 @@ class Promise:
     def _wrong(self, name: str, value: object, expected: str) -> InputError:
         shown = repr(value)
         return InputError(
-            f"{self.model}: {name} must be {expected}, got {shown[:60]}{'…' * (len(shown) > 60)}"
+            f"{self.model} is damaged: {name} must be {expected}, "
+            f"got {shown[:60]}{'…' * (len(shown) > 60)}"
         )
 
 
@@ -488,6 +510,11 @@ def _load(content: bytes) -> dict[str, Any]:
         raise InputError(f"it is not JSON: {str(error)[:200]}") from None
     if not isinstance(plain, dict):
         raise InputError("it is not a JSON object")
+    try:
+        json.dumps(plain, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        # JSON can escape half a character, which no file or terminal can hold.
+        raise InputError("it holds a text that is not Unicode") from None
     return plain
 
 

@@ -71,7 +71,7 @@ def verify_folder(
     try:
         manifest = read_manifest(path)
     except InputError as error:
-        return Verdict((Check("manifest", "broken", detail=str(error)),))
+        return Verdict((Check("manifest", "broken", detail=f"damaged: {error}"),))
     shape = _shape_check(manifest)
     checks = [shape, _files_check(folder, manifest)]
     # One table can be looked at although its manifest contradicts itself; several cannot.
@@ -186,7 +186,7 @@ def verify_stored(
     try:
         claims = stored_manifest(manifest)
     except InputError as error:
-        return Verdict((Check("manifest", "broken", detail=str(error)),))
+        return Verdict((Check("manifest", "broken", detail=f"damaged: {error}"),))
     checks = [_one_table_shape(claims)]
     promises = promises_in(claims, population, generalization, also)
     try:
@@ -236,6 +236,16 @@ def _shape_check(manifest: Manifest) -> Check:
     return KINDS[manifest.kind].shape(manifest)
 
 
+def require_shape(manifest: Manifest) -> None:
+    """Raise if a manifest names tables that cannot be put together.
+
+    A single table can be looked at although its manifest contradicts itself.
+    """
+    found = _shape_check(manifest)
+    if manifest.kind is not None and found.status != "holds":
+        raise InputError(found.detail)
+
+
 def _one_table_shape(manifest: Manifest) -> Check:
     if len(manifest.files) != 1:
         return Check("manifest", "unchecked", detail="it names more than one data file")
@@ -245,6 +255,9 @@ def _one_table_shape(manifest: Manifest) -> Check:
         where = "table" if manifest.files[0].format == STORED else "file"
         detail = f"it speaks of {inside} rows and of {manifest.files[0].rows} in the {where}"
         return Check("manifest", "broken", detail=detail)
+    if not manifest.with_role("quasi-identifier"):
+        # Then all people would be one class, and every promise would hold.
+        return Check("manifest", "broken", detail="it names no quasi-identifier")
     unfit = [column.name for column in manifest.columns if column.role not in _PUBLISHED_ROLES]
     if unfit:
         detail = f"columns that are not for publication: {some(unfit)}"
