@@ -75,9 +75,9 @@ def recompute_stored(table: DatabaseTable, policy: Policy | None, population: ob
     try:
         manifest = Manifest.read_stored(text)
     except InputError as error:
-        found = verify_stored(relation, text)
+        verdict = verify_stored(relation, text)
         # The verifier finds the same, in its own words, or does not look at what is damaged.
-        return found if not found.holds else _report_damage(error)
+        return verdict if not verdict.holds else _report_damage(error)
     compared, labels = _compare(manifest, policy, population)
     people, also = for_verifier(population), _weaker_models(manifest, policy)
     if manifest.kind is None:
