@@ -69,7 +69,7 @@ def main(folder: Path, rounds: int, rng: random.Random) -> None:
             import_module(name)
     begun = time.monotonic()
     os.waitpid(publish_in_a_child(ledger, folder / "usual", 0), 0)
-    usual = time.monotonic() - begun
+    usual = reach = time.monotonic() - begun
     targets: dict[int, Path] = {2: folder / "warm-up", 3: folder / "usual"}
     survived = 0
     for i in range(rounds):
@@ -77,13 +77,15 @@ def main(folder: Path, rounds: int, rng: random.Random) -> None:
         before = counted(sf.Ledger(ledger).contents().tables)
         target = folder / f"out-{i}"
         child = publish_in_a_child(ledger, target, i)
-        time.sleep(rng.uniform(0, 1.2 * usual))
+        time.sleep(rng.uniform(0, 1.2 * reach))
         os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
         assert not (os.WIFEXITED(status) and os.WEXITSTATUS(status)), "a publish failed"
         assert sf.Ledger(ledger).verify() == [], "the chain is broken"
         now = sf.Ledger(ledger).history[-1]["sequence"]
         after = counted(sf.Ledger(ledger).contents().tables)
+        # Other programs make a publish slower or faster; kills should come before and after.
+        reach *= 1.05 if now == last else 0.9
         if now == last:
             assert after == before, "half a release"
             assert not target.exists(), "a folder of a release that never was"

@@ -124,7 +124,7 @@ def test_a_write_that_fails_changes_nothing(ledger, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(increment_folder, "write_tables", full)
-    with pytest.raises(OutputError, match=r"No space left on device\. Nothing was changed"):
+    with pytest.raises(OutputError, match=r"No space left on device\)\. Nothing was changed"):
         sf.Ledger(ledger).publish(table_of(NEW), output=ledger.with_name("out"))
     assert len(sf.Ledger(ledger).history) == 1
     assert {path.name for path in ledger.parent.iterdir()} == {"x.ledger"}
