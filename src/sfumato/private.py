@@ -92,3 +92,21 @@ def is_open(path: str | PathLike[str], *, writable: bool = False) -> bool:
     """
     bits = 0o022 if writable else 0o044
     return os.name == "posix" and bool(Path(path).expanduser().stat().st_mode & bits)
+
+
+def describe_access(path: str | PathLike[str]) -> list[str]:
+    """Return a warning if others than its owner may read or write a private file.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile() as file:  # Such files are private.
+    ...     describe_access(file.name)
+    []
+    """
+    can = [
+        word
+        for word, writable in (("read", False), ("change", True))
+        if is_open(path, writable=writable)
+    ]
+    if not can:
+        return []
+    return [f"others on this machine can {' and '.join(can)} {str(path)!r}. Run: chmod 600 on it"]

@@ -106,7 +106,7 @@ def test_an_edited_ledger_ends_with_exit_code_1(clinic, run):
     db.close()
     done = run("ledger", "verify", "x.ledger")
     assert done.exit_code == 1
-    assert "the ledger was edited" in done.stdout
+    assert "the ledger is damaged, or was edited" in done.stdout
 
 
 def test_mistakes_are_answered_and_change_nothing(clinic, run):
@@ -211,3 +211,73 @@ def test_a_ledger_that_lies_in_a_release_is_not_published_on(clinic, run):
     assert done.exit_code == 2
     assert "Keep it in another folder" in " ".join(done.stderr.split())
     assert not (clinic / "two").exists()
+
+
+def edited(path, statement):
+    import sqlite3
+
+    db = sqlite3.connect(path, isolation_level=None)
+    db.execute(statement)
+    db.close()
+
+
+def test_edited_settings_stop_every_command_and_stay_found(clinic, run):
+    edited(clinic / "x.ledger", "UPDATE meta SET value = '1.0' WHERE key = 'alpha'")
+    for command in (
+        ("publish", "new.csv", "-l", "x.ledger", "-o", "two"),
+        ("publish", "new.csv", "-l", "x.ledger", "--alpha", "1.0"),
+        ("headroom", "x.ledger"),
+        ("ledger", "show", "x.ledger"),
+        ("ledger", "log", "x.ledger"),
+    ):
+        done = run(*command)
+        assert done.exit_code == 2, command
+        message = " ".join(done.stderr.split())
+        assert "is damaged, or was edited: the settings are not those" in message
+        assert "fault of Sfumato" not in message
+    assert not (clinic / "two").exists()
+    assert run("ledger", "verify", "x.ledger").exit_code == 1
+
+
+def test_a_restored_copy_is_refused_by_the_hash_that_was_kept(clinic, run):
+    copy = (clinic / "x.ledger").read_bytes()
+    first = run("publish", "new.csv", "-l", "x.ledger", "-o", "two", "--json")
+    head = json.loads(first.stdout)["head"]
+    (clinic / "x.ledger").write_bytes(copy)
+    again = run("publish", "new.csv", "-l", "x.ledger", "-o", "three", "--head", head)
+    assert again.exit_code == 2
+    assert "it is an older copy, or it was rewritten" in " ".join(again.stderr.split())
+    assert not (clinic / "three").exists()
+    assert run("ledger", "verify", "x.ledger", "--head", head).exit_code == 1
+    shown = run("publish", "new.csv", "-l", "x.ledger", "-o", "three")
+    assert "give it next time as --head" in shown.stderr
+    assert run("publish", "broken", "-l", "y", "--alpha", "1", "--head", head).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("mode", "said"), [(0o640, "can read "), (0o604, "can read "), (0o622, "can change ")]
+)
+def test_a_ledger_that_others_get_at_is_warned_of_at_every_use(clinic, run, mode, said):
+    (clinic / "x.ledger").chmod(mode)
+    for command in (
+        ("publish", "new.csv", "-l", "x.ledger", "--dry-run"),
+        ("publish", "new.csv", "-l", "x.ledger", "--dry-run", "--quiet"),
+        ("headroom", "x.ledger"),
+        ("ledger", "verify", "x.ledger"),
+        ("ledger", "log", "x.ledger"),
+    ):
+        done = run(*command)
+        assert done.exit_code == 0
+        assert f"others on this machine {said}" in " ".join((done.stdout + done.stderr).split())
+    (clinic / "x.ledger").chmod(0o600)
+    assert "others on this" not in run("headroom", "x.ledger").stderr
+
+
+def test_a_ledger_does_not_start_from_a_release_that_does_not_verify(clinic, run):
+    table = clinic / "broken" / "sensitive_ill.csv"
+    lines = table.read_text().splitlines()
+    lines[1] = lines[1].replace(",1", ",2")
+    table.write_text("\n".join(lines) + "\n")
+    done = run("publish", "broken", "-l", "y.ledger", "--alpha", "0.5", "-p", "policy.yaml")
+    assert done.exit_code == 2
+    assert not (clinic / "y.ledger").exists()

@@ -1,62 +1,165 @@
-"""A ledger that was edited by hand is found out, whatever was edited."""
+"""A ledger that was damaged or edited by hand is found out, whatever was edited, and not used."""
 
+import shutil
 import sqlite3
 
 import pytest
 
 import sfumato as sf
+from sfumato.errors import InputError
+from sfumato.ledger import chain, pending
 from tests.ledger.releases import START, grouped_of, table_of
 
 STATEMENTS = [
-    "UPDATE counts SET rows = rows + 1",
     "DELETE FROM counts WHERE group_id = 1",
-    "UPDATE groups SET rows = rows + 1 WHERE id = 1",
     "UPDATE groups SET labels = '[\"90s\"]' WHERE id = 1",
-    "UPDATE groups SET label = 1 WHERE id = 1",
-    "UPDATE changes SET rows = rows + 1 WHERE sequence = 2",
-    "UPDATE sensitive_values SET value = '\"measles\"' WHERE id = 1",
-    "UPDATE moves SET joined = joined + 1 WHERE sequence = 2",
+    "UPDATE sensitive_values SET shown = '\"measles\"' WHERE id = 1",
     "UPDATE meta SET value = '0.9' WHERE key = 'alpha'",
+    "UPDATE meta SET value = '1.0' WHERE key = 'alpha'",
     "UPDATE meta SET value = '1' WHERE key = 'k'",
-    "UPDATE meta SET value = 'x' WHERE key = 'head'",
-    "UPDATE waiting SET rows = rows + 1",
+    "UPDATE meta SET value = '\"\"' WHERE key = 'policy'",
+    "UPDATE meta SET value = replace(value, 'k: 2', 'k: 1') WHERE key = 'policy'",
+    "INSERT INTO meta VALUES ('later_hash', '1')",
+    "DELETE FROM meta WHERE key = 'salt'",
     'UPDATE waiting SET row = \'["gout", "low"]\'',
     "DELETE FROM waiting",
-    "UPDATE paths SET path = replace(path, '20s', '30s')",
+    "UPDATE paths SET path = replace(path, '20', '30')",
     "DELETE FROM given",
+    "DELETE FROM refused",
+    "DELETE FROM pending",
+    "DELETE FROM labels",
+    "INSERT INTO labels VALUES (0, '\"90s\"')",
+    "INSERT INTO sensitive_values VALUES (99, 0, '\"plague\"', '\"plague\"')",
+    "INSERT INTO given VALUES ('f', 2, 'now')",
+    "INSERT INTO pending VALUES (2, '/from', '/to', '')",
+    "INSERT INTO changes VALUES (9, 1, 1, 1)",
+    "INSERT INTO moves VALUES (-1, 1, 1, 0)",
     "UPDATE releases SET entry = replace(entry, 'increment', 'excrement') WHERE sequence = 2",
     "UPDATE releases SET previous = '' WHERE sequence = 2",
-    "UPDATE releases SET hash = hex(randomblob(32)) WHERE sequence = 1",
     "DELETE FROM releases WHERE sequence = 3",
+    "DELETE FROM releases",
+    "CREATE TRIGGER grow AFTER INSERT ON releases BEGIN UPDATE meta SET value = '1'; END",
+    "CREATE TABLE more (a)",
+    "DROP INDEX moves_of_group",
+    "DROP TABLE refused",
 ]
 
 
-@pytest.fixture
-def ledger(tmp_path):
-    path = tmp_path / "x.ledger"
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """A ledger with something in each of its tables."""
+    folder = tmp_path_factory.mktemp("written")
+    path = folder / "x.ledger"
     policy = sf.Policy(
-        columns={"age": "quasi-identifier", "ill": "sensitive", "pay": "sensitive"},
+        columns={
+            "age": {"role": "quasi-identifier", "hierarchy": {"kind": "intervals", "widths": [10]}},
+            "ill": "sensitive",
+            "pay": "sensitive",
+        },
         models=[sf.models.KAnonymity(2)],
     )
-    sf.Ledger.start(grouped_of(START), path, alpha=0.5, policy=policy)
-    sf.Ledger(path).publish(table_of([("20s", "flu", "high"), ("20s", "gout", "low")]))
-    sf.Ledger(path).publish(table_of([("70s", "flu", "high")]))
-    assert sf.Ledger(path).verify() == []
+    first = [(f"{label[0]}0-{label[0]}9", *row) for label, *row in START]
+    sf.Ledger.start(grouped_of(first), path, alpha=0.5, policy=policy)
+    ledger = sf.Ledger(path)
+    flu = ("21", "flu", "low")
+    ledger.publish(table_of([("22", "flu", "high"), ("23", "gout", "low"), flu, flu, flu]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pending, "_rename", lambda *_: "interrupted")
+        with pytest.raises(OSError, match="interrupted"):
+            ledger.publish(
+                table_of([("74", "flu", "high"), ("35", "flu", "low"), ("36", "gout", "high")]),
+                output=folder / "two",
+            )
+    assert ledger.verify() == []
     return path
 
 
+@pytest.fixture
+def ledger(written, tmp_path):
+    return shutil.copy(written, tmp_path / "x.ledger")
+
+
 def edit(path, *statements):
-    db = sqlite3.connect(path)
-    for statement in statements:
-        db.execute(statement)
-    db.commit()
+    db = sqlite3.connect(path, isolation_level=None)
+    for statement, *values in (each if isinstance(each, tuple) else (each,) for each in statements):
+        db.execute(statement, values)
     db.close()
 
 
+def assert_useless(path):
+    """Neither `publish` nor anything that shows what a ledger holds goes by it."""
+    before = path.read_bytes()
+    assert sf.Ledger(path).verify()
+    new = table_of([("24", "cold", "high"), ("25", "hiv", "low")])
+    for use in (
+        lambda: sf.Ledger(path).publish(new, output=path.parent / "out"),
+        lambda: sf.Ledger(path).publish(new, dry_run=True),
+        lambda: sf.Ledger(path).headroom(),
+        lambda: sf.Ledger(path).contents(),
+        lambda: sf.Ledger(path).history,
+        lambda: sf.Ledger(path).alpha,
+    ):
+        with pytest.raises(InputError, match="is damaged, or was edited: ") as error:
+            use()
+        assert "Nothing was changed. Restore" in str(error.value)
+    assert not (path.parent / "out").exists()
+    assert path.read_bytes() == before
+
+
 @pytest.mark.parametrize("statement", STATEMENTS)
-def test_an_edit_is_found_out(ledger, statement):
+def test_an_edit_is_found_out_and_the_ledger_not_used(ledger, statement):
     edit(ledger, statement)
-    assert sf.Ledger(ledger).verify()
+    assert_useless(ledger)
+
+
+def cells(path):
+    """Every cell of every table: the table, where its row is, and the column."""
+    db = sqlite3.connect(path)
+    names = [n for [n] in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    for table in names:
+        about = db.execute(f"PRAGMA table_info({table})").fetchall()
+        columns = [name for _, name, *_ in about]
+        key = [name for _, name, *_, place in about if place]
+        for row in db.execute(f"SELECT * FROM {table}").fetchall():
+            found = dict(zip(columns, row, strict=True))
+            where = " AND ".join(f"{name} IS ?" for name in key)
+            for column in columns:
+                yield table, column, found[column], where, [found[name] for name in key]
+    db.close()
+
+
+def test_each_cell_of_each_table_is_covered(ledger, some):
+    """Every cell is changed by itself, once to another of its type and once to another type."""
+    original, tried = ledger.read_bytes(), set()
+    every = list(cells(ledger))
+    for table, column, value, where, key in every[:: some(1 + len(every) // 60, of=1)]:
+        other = value + 1 if isinstance(value, int) else f"{value} "
+        for changed in (other, b"\xff" if isinstance(value, str) else 1e300):
+            ledger.write_bytes(original)
+            try:
+                edit(ledger, (f"UPDATE {table} SET {column} = ? WHERE {where}", changed, *key))
+            except sqlite3.IntegrityError:
+                continue
+            tried.add((table, column))
+            assert sf.Ledger(ledger).verify(), (table, column, value)
+            with pytest.raises(InputError, match="is damaged"):
+                sf.Ledger(ledger).publish(table_of([("24", "cold", "high")]), dry_run=True)
+    assert len({table for table, _ in tried}) >= some(8, of=13)
+
+
+def test_the_message_names_the_table(ledger):
+    edit(ledger, "UPDATE sensitive_values SET shown = '\"measles\"' WHERE id = 1")
+    with pytest.raises(InputError, match="the table 'sensitive_values' is not as it was written"):
+        sf.Ledger(ledger).publish(table_of([("24", "cold", "high")]))
+
+
+def test_edited_settings_are_found_after_a_release_was_added_on_them(ledger):
+    """Settings are compared over all entries: what one entry took over, the first ones deny."""
+    edit(ledger, "UPDATE meta SET value = '1.0' WHERE key = 'alpha'")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chain, "require_sound", lambda *_: None)
+        sf.Ledger(ledger).publish(table_of([("24", "flu", "low"), ("25", "flu", "low")]))
+    assert sf.Ledger(ledger).verify() == ["the settings are not those the ledger was started with"]
 
 
 def test_counts_and_changes_edited_alike_are_found_out(ledger):
@@ -71,7 +174,48 @@ def test_counts_and_changes_edited_alike_are_found_out(ledger):
 def test_a_chain_that_was_cut_short_is_found_out_by_the_hash_that_was_kept(ledger, tmp_path):
     shorter = tmp_path / "y.ledger"
     sf.Ledger.start(grouped_of(START), shorter, alpha=0.5, k=2)
-    last = sf.Ledger(ledger).publish(table_of([("70s", "flu", "high")]), again=True).head
+    last = sf.Ledger(ledger).publish(table_of([("74", "hiv", "high")])).head
     assert sf.Ledger(ledger).verify(last) == []
     assert sf.Ledger(shorter).verify() == []
     assert "the last hash is" in sf.Ledger(shorter).verify(last)[0]
+
+
+def test_an_old_copy_is_refused_with_the_hash_that_was_kept(ledger, tmp_path):
+    old = shutil.copy(ledger, tmp_path / "old.ledger")
+    first = sf.Ledger(ledger).history[-1]["hash"]
+    new = table_of([("24", "cold", "high"), ("25", "hiv", "low")])
+    head = sf.Ledger(ledger).publish(new, head=first).head
+    with pytest.raises(InputError, match="which no release has: it is an older copy"):
+        sf.Ledger(old).publish(new, head=head, output=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    assert len(sf.Ledger(old).history) == 3
+    with pytest.raises(InputError, match="that is the hash of release 3, and there are 4"):
+        sf.Ledger(ledger).publish(table_of([("74", "hiv", "high")]), head=first)
+    assert sf.Ledger(ledger).publish(table_of([("74", "hiv", "high")]), head=head).sequence == 5
+
+
+def test_a_forged_chain_is_refused_with_the_hash_that_was_kept(ledger):
+    head = sf.Ledger(ledger).history[-1]["hash"]
+    edit(ledger, "UPDATE meta SET value = '1.0' WHERE key = 'alpha'")
+    reseal(ledger)
+    assert sf.Ledger(ledger).verify() == []  # It cannot be found out from the file alone.
+    assert sf.Ledger(ledger).verify(head)
+    with pytest.raises(InputError, match="it was rewritten"):
+        sf.Ledger(ledger).publish(table_of([("24", "cold", "high")]), head=head)
+
+
+def reseal(path):
+    """Compute all hashes again, as a forger does who knows this program."""
+    with sqlite3.connect(path, isolation_level=None) as db:
+        entries = [chain.read_entry(text) for [text] in db.execute("SELECT entry FROM releases")]
+        db.execute("DELETE FROM releases")
+        chain.put(db, "head", "")
+        for entry in entries:
+            derived = ("settings", "history", "tables", "pending")
+            chain.append(db, {key: v for key, v in entry.items() if key not in derived})
+    db.close()
+
+
+def test_a_copy_made_by_another_tool_is_the_same_ledger(ledger):
+    edit(ledger, "VACUUM")
+    assert sf.Ledger(ledger).verify() == []

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.errors import InputError, OutputError, ParameterError, SfumatoError, UnknownColumnError
 from tests.ledger.releases import START, counted, grouped_of, table_of
+from tests.tables.databases import imported
 
 
 @pytest.fixture
@@ -590,3 +591,51 @@ def test_a_policy_may_name_files_and_be_used_from_another_folder(tmp_path, monke
     new = table_of([("Kiel", "a"), ("Emden", "b")], ("town", "ill"))
     done = sf.Ledger.open("../x.ledger", policy="../policy.yaml").publish(new)
     assert done.admitted == 2
+
+
+ROLES = {"quasi_identifiers": ["age"], "sensitive": ["ill", "pay"]}
+
+
+def test_a_ledger_does_not_start_from_a_folder_in_which_counts_were_moved(tmp_path):
+    """Every group still has as many rows as it should, and alpha would be kept on wrong counts."""
+    release = sf.decouple(table_of(START), output=tmp_path / "broken", format="csv", **ROLES)
+    file = tmp_path / "broken" / "sensitive_ill.csv"
+    head, first, *rest = file.read_text().splitlines()
+    group = first.split(",")[0]
+    gone = next(line for line in rest if line.startswith(group))
+    rest.remove(gone)
+    file.write_text("\n".join([head, first.removesuffix("1") + "2", *rest]) + "\n")
+    for what in (release, tmp_path / "broken"):
+        with pytest.raises(InputError, match="does not keep what it promises") as error:
+            sf.Ledger.start(what, tmp_path / "x.ledger", alpha=0.9, k=2)
+        assert "See sfumato verify" in str(error.value)
+    assert not (tmp_path / "x.ledger").exists()
+
+
+def test_nor_from_one_in_memory_or_in_a_database_that_promises_too_much(tmp_path):
+    from dataclasses import replace
+
+    release = sf.decouple(table_of(START), **ROLES)
+    [promise] = release.manifest.models
+    more = replace(promise, settings={"k": 5}, measured={"k": 5})
+    boast = replace(release, manifest=replace(release.manifest, models=(more,)))
+    with pytest.raises(InputError, match=r"a DecoupledRelease does not keep .* k-anonymity"):
+        sf.Ledger.start(boast, tmp_path / "x.ledger", alpha=0.9, k=2)
+    duckdb = imported("duckdb", "duckdb")
+    with duckdb.connect(str(tmp_path / "x.db")) as connection:
+        start = table_of(START)  # noqa: F841 - DuckDB finds it by its name
+        connection.execute("CREATE TABLE people AS SELECT * FROM start")
+        sf.decouple((connection, "people"), output="table:march", **ROLES)
+        connection.execute("DELETE FROM march WHERE age = '20s'")
+        with pytest.raises(InputError, match="does not keep what it promises"):
+            sf.Ledger.start((connection, "march"), tmp_path / "x.ledger", alpha=0.9, k=2)
+    assert not (tmp_path / "x.ledger").exists()
+
+
+def test_tables_that_do_not_count_every_row_once_start_no_ledger(tmp_path):
+    from dataclasses import replace
+
+    grouped = grouped_of(START)
+    wrong = replace(grouped, sizes=grouped.sizes + 1)
+    with pytest.raises(InputError, match="do not count every row once"):
+        sf.Ledger.start(wrong, tmp_path / "x.ledger", alpha=0.9, k=2)

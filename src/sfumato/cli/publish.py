@@ -19,6 +19,7 @@ from sfumato.cli.options import (
 )
 from sfumato.cli.output import clean, finish, say, show, write_json
 from sfumato.errors import InputError, ParameterError
+from sfumato.private import describe_access
 
 LedgerOption = Annotated[
     Path, typer.Option("--ledger", "-l", metavar="FILE", help="The ledger; private, keep it so.")
@@ -103,6 +104,13 @@ def publish(  # noqa: PLR0917 - options of a command line
         float, typer.Option(metavar="SECONDS", help="How long to wait for another publish.")
     ] = 10.0,
     key: KeyOption = None,
+    head: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HASH",
+            help="The hash that the last publish showed: an old or rewritten ledger is refused.",
+        ),
+    ] = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -127,9 +135,10 @@ def publish(  # noqa: PLR0917 - options of a command line
             format=format,
             wait=wait,
             key=signing_key(key),
+            head=head,
         )
     else:
-        _require_nothing_else(delete=delete, correct=correct, output=output, key=key)
+        _require_nothing_else(delete=delete, correct=correct, output=output, key=key, head=head)
         done = start_ledger(data, ledger, alpha, k, policy, source, dry_run=dry_run)
     finish(done, json=json, quiet=quiet)
     if json:
@@ -142,7 +151,7 @@ def publish(  # noqa: PLR0917 - options of a command line
     if place is not None:
         say(f"Written: {clean(place)}")
     if done.head:
-        say(f"Entry {done.sequence}, hash {done.head}: keep it, ledger verify can check it.")
+        say(f"Entry {done.sequence}, hash {done.head}: keep it, and give it next time as --head.")
 
 
 def _require_nothing_else(**given: object) -> None:
@@ -151,6 +160,12 @@ def _require_nothing_else(**given: object) -> None:
             raise ParameterError(
                 name, value, "left out when a ledger is started", why="nothing was published yet"
             )
+
+
+def _warn_of_access(ledger: Path) -> None:
+    if ledger.is_file():
+        for warning in describe_access(ledger):
+            say(clean(f"Warning: {warning}"))
 
 
 # `sfumato headroom`: how many more rows the groups of a ledger take.
@@ -190,6 +205,7 @@ def headroom(
 
     if draw is not None:
         refuse_existing(draw, force=force, private="the drawing")
+    _warn_of_access(ledger)
     asked = [_parse_values(split_names([text])) for text in values or ()]
     found = Ledger.open(ledger).headroom(asked, group=_parse_values(group or []), most=most)
     if draw is not None:
@@ -252,6 +268,7 @@ def ledger(
     from sfumato.publishing.ledger import Ledger, history_content
 
     found = Ledger.open(file)
+    _warn_of_access(file)
     if action is Action.LOG:
         entries = found.history
         write_json(entries) if json else show(history_content(entries))
@@ -263,7 +280,9 @@ def ledger(
     if json:
         write_json({"holds": not faults, "faults": faults})
     elif faults:
-        show(Content("the ledger was edited", tuple(map(Sentence, faults)), "broken"))
+        show(
+            Content("the ledger is damaged, or was edited", tuple(map(Sentence, faults)), "broken")
+        )
     else:
         show(Content("the ledger is as it was written", verdict="holds"))
     if faults:

@@ -30,8 +30,9 @@ from sfumato.ledger.admission import (
     Wishes,
     decide,
 )
+from sfumato.ledger.chain import digest_text
 from sfumato.ledger.records import Change, GroupState, group_states
-from sfumato.ledger.store import digest_text, rows_digest, shift, split_keys
+from sfumato.ledger.store import split_keys
 from sfumato.models.base import TableModel
 from sfumato.policy import Policy
 from sfumato.text import in_order
@@ -88,22 +89,17 @@ def write_waiting(
     db: sqlite3.Connection, before: Mapping[Ask, Waiting], after: Mapping[Ask, Waiting]
 ) -> None:
     """Write down rows that wait now, and overwrite those that do not any more."""
-    moved = 0
     for ask in before.keys() | after.keys():
         old, new = before.get(ask), after.get(ask)
         if old == new:
             continue
         if old is not None:
-            moved -= rows_digest([(*ask, old.rows, old.since)])
             db.execute(f"DELETE FROM waiting WHERE ({_ASK}) = (?, ?, ?, ?, ?)", ask)  # noqa: S608
         if new is not None:
-            row = (*ask, new.rows, new.since)
-            moved += rows_digest([row])
             db.execute(
                 f"INSERT INTO waiting ({_ASK}, rows, since) VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
-                row,
+                (*ask, new.rows, new.since),
             )
-    shift(db, "waiting", moved)
 
 
 def withdraw_waiting(

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from sfumato.errors import OutputError, reason_of
 from sfumato.files import open_to_readers
+from sfumato.ledger.chain import seal_pending
 
 _UNFINISHED = "unfinished"
 _TABLES = "table:"
@@ -116,6 +117,7 @@ def _finish_all(
             problems.append(f"the {what} of release {sequence}: {problem}")
         else:
             db.execute("DELETE FROM pending WHERE sequence = ?", (sequence,))
+            seal_pending(db)
     return problems
 
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from sfumato.errors import HierarchyError, InputError, some
 from sfumato.hierarchy import HierarchyBuilder, Ladder
 from sfumato.hierarchy.intervals import number_point
-from sfumato.ledger.store import Settings, key_of, keys_of, rows_digest, shift
+from sfumato.ledger.store import Settings, key_of, keys_of
 from sfumato.policy import Policy
 from sfumato.text import STAR, date_of, text_or_none
 from sfumato.typing import Value
@@ -216,12 +216,10 @@ def _remember(db: sqlite3.Connection, climbs: Sequence[Climbs]) -> None:
 
 
 def _record(db: sqlite3.Connection, ways: Iterable[tuple[int, str, object]]) -> None:
-    new = []
-    for column, key, path in ways:
-        row = (column, key, json.dumps(path, ensure_ascii=False))
-        if db.execute("INSERT OR IGNORE INTO paths VALUES (?, ?, ?)", row).rowcount:
-            new.append(row)
-    shift(db, "paths", rows_digest(new))
+    db.executemany(
+        "INSERT OR IGNORE INTO paths VALUES (?, ?, ?)",
+        ((column, key, json.dumps(path, ensure_ascii=False)) for column, key, path in ways),
+    )
 
 
 def _names(path: Sequence[Sequence[object]]) -> list[object]:

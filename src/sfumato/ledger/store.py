@@ -10,12 +10,11 @@ until they are published or withdrawn, and overwritten then.
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -28,8 +27,8 @@ from sfumato.typing import Value
 MARK = 0x53464C47
 """`SFLG`: by this a ledger is told from other databases."""
 
-FORMAT = 1
-"""The version of the tables below; raised when they change."""
+FORMAT = 2
+"""The version of the tables below and of their hashes; raised when they change."""
 
 WAIT = 10.0
 """Seconds to wait for another publish to end."""
@@ -108,6 +107,17 @@ CREATE TABLE pending (
 """
 
 
+_SINCE_2 = """
+CREATE TABLE sketches (
+    sequence INTEGER NOT NULL REFERENCES releases DEFERRABLE INITIALLY DEFERRED,
+    kind TEXT NOT NULL,
+    buckets INTEGER NOT NULL,
+    rows BLOB NOT NULL,
+    PRIMARY KEY (sequence, kind)
+) WITHOUT ROWID
+"""
+
+
 @contextmanager
 def new_ledger(path: Path) -> Iterator[sqlite3.Connection]:
     """Open an empty ledger that gets its name if the block succeeds, and else vanishes."""
@@ -126,8 +136,7 @@ def new_ledger(path: Path) -> Iterator[sqlite3.Connection]:
         ) from None
     try:
         with closing(_connect(draft)) as db, _transaction(db):
-            for statement in _SCHEMA.split(";\n"):
-                db.execute(statement)
+            create_tables(db)
             db.execute(f"PRAGMA application_id = {MARK}")
             db.execute(f"PRAGMA user_version = {FORMAT}")
             yield db
@@ -135,6 +144,25 @@ def new_ledger(path: Path) -> Iterator[sqlite3.Connection]:
     finally:
         with suppress(OSError):
             draft.unlink()
+
+
+def create_tables(db: sqlite3.Connection, version: int = FORMAT) -> None:
+    """Create the empty tables of a ledger of some format."""
+    for statement in _SCHEMA.split(";\n"):
+        db.execute(statement)
+    if version == FORMAT:
+        add_tables(db)
+
+
+def add_tables(db: sqlite3.Connection) -> None:
+    """Create the tables that ledgers have since format 2."""
+    db.execute(_SINCE_2)
+
+
+def version_of(db: sqlite3.Connection) -> int:
+    """Return the format of a ledger."""
+    [version] = db.execute("PRAGMA user_version").fetchone()
+    return int(version)
 
 
 def _into_place(draft: Path, path: Path) -> None:
@@ -151,7 +179,10 @@ def _into_place(draft: Path, path: Path) -> None:
 
 @contextmanager
 def reading(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
-    """Open a ledger to look at it; everything that is read is of one moment."""
+    """Open a ledger to look at it; everything that is read is of one moment.
+
+    Whether it is as it was written is not checked: see `sfumato.ledger.chain`.
+    """
     file = Path(path)
     # Not mode=ro: what an interrupted publish left half-done must be undone before it is read.
     with closing(_open_checked(file)) as db, _readable(file):
@@ -162,7 +193,7 @@ def reading(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def writing(path: str | os.PathLike[str], *, wait: float = WAIT) -> Iterator[sqlite3.Connection]:
-    """Open a ledger to publish on it: no other process can until the block ends.
+    """Open a ledger to write to it: no other process can until the block ends.
 
     What is written is committed if the block succeeds and forgotten if not.
     """
@@ -171,7 +202,9 @@ def writing(path: str | os.PathLike[str], *, wait: float = WAIT) -> Iterator[sql
         db.execute(f"PRAGMA busy_timeout = {int(1000 * wait)}")
         try:
             db.execute("BEGIN IMMEDIATE")
-        except sqlite3.OperationalError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            if is_damage(error):
+                raise damage_error(file, "it cannot be read") from None
             if "readonly" in str(error):
                 raise OutputError(
                     f"{str(file)!r} cannot be written. Nothing was changed."
@@ -199,20 +232,52 @@ def _transaction(db: sqlite3.Connection, begin: str | None = "BEGIN IMMEDIATE") 
         raise
 
 
+_DAMAGE = frozenset(
+    {
+        sqlite3.SQLITE_ERROR,
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_TOOBIG,
+        sqlite3.SQLITE_CONSTRAINT,
+        sqlite3.SQLITE_MISMATCH,
+        sqlite3.SQLITE_FORMAT,
+        sqlite3.SQLITE_RANGE,
+        sqlite3.SQLITE_NOTADB,
+    }
+)
+
+
+def is_damage(error: Exception) -> bool:
+    """Return whether an error is about what the file holds, and not about disk or locks.
+
+    Python's own errors, of text that is not UTF-8 for example, have no code.
+    """
+    if isinstance(error, sqlite3.ProgrammingError):
+        return False
+    code = getattr(error, "sqlite_errorcode", None)
+    return code is None or code == sqlite3.SQLITE_IOERR_SHORT_READ or code & 0xFF in _DAMAGE
+
+
+def damage_error(file: Path, what: str) -> InputError:
+    """Describe a ledger that cannot be used, and what to do about it."""
+    return InputError(
+        f"the ledger {str(file)!r} is damaged, or was edited: {what}. Nothing was changed. Restore "
+        "the last copy whose hash is the one you kept (sfumato ledger verify --head), or start a "
+        "new ledger from the last release of all tables."
+    )
+
+
 @contextmanager
 def _readable(file: Path) -> Iterator[None]:
     """Raise our own errors when the database is in use or damaged, or the disk full."""
     try:
         yield
-    except sqlite3.OperationalError as error:
+    except sqlite3.Error as error:
+        # The error may quote what the file holds, so its text is shown only if it is about locks.
+        if is_damage(error):
+            raise damage_error(file, "it cannot be read") from None
         raise OutputError(
             f"{str(file)!r} cannot be read or written just now: {error}. Nothing was changed; try "
             "again when nobody else uses it and there is space."
-        ) from None
-    except sqlite3.DatabaseError as error:
-        raise InputError(
-            f"{str(file)!r} cannot be used as a ledger: {error}. Nothing was changed; restore it "
-            "from a copy if it is damaged."
         ) from None
 
 
@@ -235,23 +300,30 @@ def _open_checked(file: Path) -> sqlite3.Connection:
             raise OutputError(
                 f"another publish is at work on {str(file)!r}. Try again when it is done."
             ) from None
+        if is_damage(error):
+            raise damage_error(file, "it cannot be read") from None
         raise InputError(f"{str(file)!r} cannot be opened: {error}") from None
-    except sqlite3.DatabaseError:
+    except (sqlite3.DatabaseError, UnicodeDecodeError):
+        # SQLite quotes what it cannot read, and Python cannot always decode that.
         _close(db)
         raise InputError(_NO_LEDGER.format(str(file))) from None
     if mark != MARK:
         _close(db)
         raise InputError(_NO_LEDGER.format(str(file)))
-    if version > FORMAT:
+    if not 1 <= version <= FORMAT:
         _close(db)
         raise InputError(
             f"{str(file)!r} is a ledger of format {version}, this Sfumato knows formats up to "
-            f"{FORMAT}. Install a newer Sfumato; nothing was changed."
+            f"{FORMAT}. Install a newer Sfumato, or restore a copy if it is damaged; nothing was "
+            "changed."
         )
     return db
 
 
-_NO_LEDGER = "{!r} is not a ledger. Ledgers are made by sfumato publish from a decoupled release."
+_NO_LEDGER = (
+    "{!r} is not a ledger, or is damaged. Ledgers are made by sfumato publish from a decoupled "
+    "release; restore a copy if it was one."
+)
 
 
 def _close(db: sqlite3.Connection | None) -> None:
@@ -264,18 +336,25 @@ def _connect(file: Path) -> sqlite3.Connection:
     db = sqlite3.connect(where, uri=True, timeout=WAIT, isolation_level=None)
     try:
         db.execute("PRAGMA foreign_keys = ON")
+        # What a schema defines is not trusted, and cells that overflow their page are no cells.
+        db.execute("PRAGMA trusted_schema = OFF")
+        db.execute("PRAGMA cell_size_check = ON")
         # One file without companions; on the disk before anything else happens.
         db.execute("PRAGMA journal_mode = DELETE")
         db.execute("PRAGMA synchronous = FULL")
         # What is deleted is overwritten: rows that waited must not be found in free pages.
         db.execute("PRAGMA secure_delete = ON")
-    except sqlite3.Error:
+    except BaseException:
         db.close()
         raise
     return db
 
 
 # Settings: what a ledger was started with, and where its chain ends.
+
+
+SEALS = ("head", "pending_hash")
+"""What `meta` holds beside the settings: the last hash, and that of the table `pending`."""
 
 
 def get(db: sqlite3.Connection, key: str) -> str:
@@ -319,19 +398,63 @@ class Settings:
         """Write them into an empty ledger."""
         for key, value in self.__dict__.items():
             put(db, key, json.dumps(value, ensure_ascii=False))
-        put(db, "head", "")
-        for table in ("waiting", "paths", "given"):
-            put(db, f"{table}_hash", "0" * 64)
 
     @classmethod
     def load(cls, db: sqlite3.Connection) -> "Settings":
-        """Read them."""
-        plain: dict[str, Any] = {
-            name: json.loads(get(db, name)) for name in cls.__dataclass_fields__
-        }
+        """Read them; raise if they are none that a ledger can be started with."""
+        try:
+            plain: dict[str, Any] = {
+                name: json.loads(get(db, name)) for name in cls.__dataclass_fields__
+            }
+        except (ValueError, RecursionError):
+            raise InputError(_NO_SETTINGS) from None
+        if not all(_FORMS[name](value) for name, value in plain.items()):
+            raise InputError(_NO_SETTINGS)
         for name in ("quasi_identifiers", "sensitive", "levels"):
             plain[name] = tuple(plain[name])
-        return cls(**plain)
+        settings = cls(**plain)
+        if len(settings.levels) != len(settings.quasi_identifiers):
+            raise InputError(_NO_SETTINGS)
+        return settings
+
+
+_NO_SETTINGS = "the settings of the ledger cannot be read: it is damaged, or was edited"
+
+MOST_ROWS = 2**53
+"""No count in a ledger is larger; sums of counts then fit into 64 bits."""
+
+
+def _is_whole(value: object, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= MOST_ROWS
+
+
+def _are_names(value: object) -> bool:
+    return (
+        isinstance(value, list)
+        and all(is_text(name) for name in value)
+        and len(set(value)) == len(value)
+    )
+
+
+def is_text(value: object) -> bool:
+    """Return whether a value is text that can be written in UTF-8: JSON can hold other."""
+    try:
+        return isinstance(value, str) and bool(value.encode() or True)
+    except UnicodeEncodeError:
+        return False
+
+
+_FORMS: dict[str, Callable[[Any], bool]] = {
+    "alpha": lambda value: isinstance(value, float | int) and 0 < value <= 1,
+    "k": lambda value: _is_whole(value, 1),
+    "quasi_identifiers": _are_names,
+    "sensitive": lambda value: _are_names(value) and bool(value),
+    "levels": lambda value: (
+        isinstance(value, list) and all(each is None or _is_whole(each, 0) for each in value)
+    ),
+    **dict.fromkeys(("policy", "folder", "created", "salt"), is_text),
+}
+"""Which values each setting may have."""
 
 
 # Keys: values are found by their text, and shown as what they were.
@@ -376,147 +499,3 @@ def shown_of(value: Value) -> str:
         value if value is None or isinstance(value, str | bool | int | float) else text_of(value)
     )
     return json.dumps(plain, ensure_ascii=False)
-
-
-def digest_text(plain: object) -> str:
-    """Write plain values in one way only, so that their hash is always the same."""
-    return json.dumps(plain, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-
-
-# The chain of entries: a ledger that was edited by hand is found out.
-#
-# Every release is one entry, and every entry holds the hash of the one before, a hash of all the
-# changes it made to the counts, and one of everything that waited after it. To change a number
-# breaks a link. A forger who rewrites the whole chain cannot be found out from the file alone:
-# keep the last hash, which every publish shows, in another place.
-
-
-_MODULUS = 2**256
-
-HASHED = {
-    "waiting": "SELECT kind, labels, row, new_labels, new_row, rows, since FROM waiting",
-    "paths": "SELECT column, value, path FROM paths",
-    "given": "SELECT fingerprint, sequence, time FROM given",
-}
-"""Tables that are hashed as they grow and shrink: a row more is a term more."""
-
-
-def append(db: sqlite3.Connection, entry: dict[str, Any]) -> str:
-    """Add an entry for a release whose changes are written already, and return its hash."""
-    previous = get(db, "head")
-    whole = {
-        **entry,
-        "changes": changes_digest(db, entry["sequence"]),
-        **{f"{table}_hash": get(db, f"{table}_hash") for table in HASHED},
-        "settings": settings_digest(db),
-    }
-    text = digest_text(whole)
-    hashed = _link(previous, text)
-    db.execute(
-        "INSERT INTO releases VALUES (?, ?, ?, ?)", (entry["sequence"], text, previous, hashed)
-    )
-    put(db, "head", hashed)
-    return hashed
-
-
-def _link(previous: str, text: str) -> str:
-    return sha256(f"{previous}\n{text}".encode()).hexdigest()
-
-
-def changes_digest(db: sqlite3.Connection, sequence: int) -> str:
-    """Hash what a release changed: groups by their labels, values by their text."""
-    digest = sha256()
-    for row in db.execute(
-        "SELECT g.labels, g.label, m.joined, m.left_it FROM moves m JOIN groups g ON g.id = "
-        "m.group_id WHERE m.sequence = ? ORDER BY g.labels",
-        (sequence,),
-    ):
-        digest.update(digest_text(row).encode())
-    for row in db.execute(
-        "SELECT g.labels, v.column, v.value, c.rows FROM changes c JOIN groups g ON g.id = "
-        "c.group_id JOIN sensitive_values v ON v.id = c.value_id WHERE c.sequence = ? "
-        "ORDER BY g.labels, v.column, v.value",
-        (sequence,),
-    ):
-        digest.update(digest_text(row).encode())
-    return digest.hexdigest()
-
-
-def settings_digest(db: sqlite3.Connection) -> str:
-    """Hash what a ledger was started with."""
-    rows = db.execute(
-        "SELECT key, value FROM meta WHERE key <> 'head' AND key NOT LIKE '%_hash' ORDER BY key"
-    ).fetchall()
-    return sha256(digest_text(rows).encode()).hexdigest()
-
-
-def rows_digest(rows: Iterable[tuple[object, ...]]) -> int:
-    """Hash rows, whatever their order: a sum, so that one more is one more term."""
-    return (
-        sum(int.from_bytes(sha256(digest_text(row).encode()).digest()) for row in rows) % _MODULUS
-    )
-
-
-def shift(db: sqlite3.Connection, table: str, by: int) -> None:
-    """Note that rows were added to a table, or taken from it."""
-    key = f"{table}_hash"
-    put(db, key, f"{(int(get(db, key), 16) + by) % _MODULUS:064x}")
-
-
-def faults(db: sqlite3.Connection, head: str | None = None) -> list[str]:
-    """Recompute everything that can be, and return what does not agree; nothing if all does.
-
-    Args:
-        db: The ledger.
-        head: The last hash as it was kept elsewhere, to find out a rewritten chain.
-    """
-    found = []
-    previous = ""
-    entry: dict[str, Any] = {}
-    for sequence, text, before, hashed in db.execute(
-        "SELECT sequence, entry, previous, hash FROM releases ORDER BY sequence"
-    ).fetchall():
-        entry = json.loads(text)
-        if before != previous or hashed != _link(previous, text) or entry["sequence"] != sequence:
-            found.append(f"entry {sequence} is not the one that was written")
-        if entry["changes"] != changes_digest(db, sequence):
-            found.append(f"the changes of release {sequence} are not those that were published")
-        previous = hashed
-    if get(db, "head") != previous:
-        found.append("the last entry is missing, or was added by hand")
-    if head is not None and head != previous:
-        found.append(f"the last hash is {previous}, not {head}")
-    found += _disagreements(db)
-    if entry.get("settings") != settings_digest(db):
-        found.append("the settings are not those the ledger was started with")
-    for table, rows in HASHED.items():
-        hashed = f"{rows_digest(db.execute(rows)):064x}"
-        if not hashed == get(db, f"{table}_hash") == entry.get(f"{table}_hash"):
-            found.append(f"the table {table!r} is not as it was written")
-    return found
-
-
-def _disagreements(db: sqlite3.Connection) -> list[str]:
-    """Compare the counts with the sum of all changes, and with the sizes of the groups."""
-    found = []
-    [wrong] = db.execute(
-        "SELECT COUNT(*) FROM (SELECT group_id, value_id, SUM(rows) AS n FROM (SELECT group_id, "
-        "value_id, rows FROM changes UNION ALL SELECT group_id, value_id, -rows FROM counts) "
-        "GROUP BY group_id, value_id HAVING n <> 0)"
-    ).fetchone()
-    if wrong:
-        found.append(f"{wrong} counts are not what the releases add up to")
-    [wrong] = db.execute(
-        "SELECT COUNT(*) FROM groups g WHERE g.rows <> (SELECT COALESCE(SUM(joined - left_it), 0) "
-        "FROM moves m WHERE m.group_id = g.id)"
-    ).fetchone()
-    if wrong:
-        found.append(f"{wrong} groups do not have as many rows as the releases add up to")
-    [wrong] = db.execute(
-        "SELECT COUNT(*) FROM (SELECT c.group_id FROM counts c JOIN sensitive_values v ON v.id = "
-        "c.value_id JOIN groups g ON g.id = c.group_id GROUP BY c.group_id, v.column HAVING "
-        "SUM(c.rows) <> MAX(g.rows))"
-    ).fetchone()
-    if wrong:
-        found.append(f"{wrong} tables of groups do not count every row once")
-    return found

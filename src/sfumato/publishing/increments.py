@@ -19,8 +19,7 @@ from sfumato.content import Content, Part, Sentence, Share, Showable, join_value
 from sfumato.content import Table as ContentTable
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, OutputError, UnknownColumnError, some
-from sfumato.ledger import pending
-from sfumato.ledger import store as chain
+from sfumato.ledger import chain, pending
 from sfumato.ledger.admission import Rules
 from sfumato.ledger.increment import (
     Ask,
@@ -37,8 +36,9 @@ from sfumato.ledger.increment import (
 )
 from sfumato.ledger.placing import places_of
 from sfumato.ledger.records import current, newcomers, write_changes
-from sfumato.ledger.store import WAIT, Settings, key_of, keys_of, reading, shown_of, writing
+from sfumato.ledger.store import WAIT, Settings, key_of, keys_of, shown_of, writing
 from sfumato.policy import Policy
+from sfumato.private import describe_access
 from sfumato.publishing.outputs import Increment, IncrementOutput, finish_tables
 from sfumato.releases.line_breaks import count_line_breaks_of_groups, warn_of_line_breaks
 from sfumato.releases.people import require_people
@@ -106,7 +106,7 @@ class Publication(Showable):
     @property
     def current(self) -> GroupedTables:
         """All tables as they are published now, read from the ledger."""
-        with reading(self.ledger) as db:
+        with chain.reading(self.ledger) as db:
             return current(db, Settings.load(db))
 
     @property
@@ -338,6 +338,8 @@ class IncrementJob:
     dry_run: bool = False
     wait: float = WAIT
     seed: int | None = None
+    head: str | None = None
+    """The last hash as it was kept elsewhere."""
 
     def run(
         self, data: object, delete: object, correct: object, tables: GivenTables
@@ -345,8 +347,9 @@ class IncrementJob:
         """Decide, stage the release, commit the ledger, and rename the release."""
         staged: pending.StagedRelease | None = None
         try:
-            with writing(self.file, wait=self.wait) as db:
-                problems = [*pending.finish(db), *finish_tables(db, tables.database)]
+            with chain.writing(self.file, wait=self.wait, head=self.head) as db:
+                problems = [*describe_access(self.file), *pending.finish(db)]
+                problems += finish_tables(db, tables.database)
                 settings = Settings.load(db)
                 rows = NewRows(db, settings, stored_policy(settings))
                 for source, kind in ((data, "add"), (delete, "remove")):
@@ -432,8 +435,7 @@ class _Work:
             promises=promises,
         )
         row = (mark, self.sequence, now())
-        if self.db.execute("INSERT OR IGNORE INTO given VALUES (?, ?, ?)", row).rowcount:
-            chain.shift(self.db, "given", chain.rows_digest([row]))
+        self.db.execute("INSERT OR IGNORE INTO given VALUES (?, ?, ?)", row)
         return result
 
     def write(self, result: Result) -> Publication:
@@ -530,13 +532,13 @@ class _Work:
                 "waiting": done.waiting,
             },
         }
-        head = chain.append(self.db, entry)
+        head = "" if self.job.dry_run else chain.append(self.db, entry)
         output = None if staged is None else self.job.output
         if self.job.output is not None and staged is None and not self.job.dry_run:
             problems = [*problems, "nothing is published yet, so nothing was written"]
         return replace(
             done,
-            head="" if self.job.dry_run else head,
+            head=head,
             folder=None if output is None else output.folder,
             place=None if output is None else output.place,
             warnings=(*problems, *_warn_of_line_breaks(done)),

@@ -31,11 +31,11 @@ from sfumato.errors import (
     UnknownColumnError,
     require_int,
     require_number,
+    require_text,
     some,
 )
 from sfumato.evidence.keys import Key
-from sfumato.ledger import pending, records
-from sfumato.ledger import store as chain
+from sfumato.ledger import chain, pending, records
 from sfumato.ledger.admission import Tally
 from sfumato.ledger.increment import require_group_models
 from sfumato.ledger.placing import record_ladder
@@ -49,7 +49,7 @@ from sfumato.publishing.outputs import FolderOutput, IncrementOutput, TablesOutp
 from sfumato.recode.deciding import ladder_of
 from sfumato.releases.line_breaks import count_line_breaks_of_groups, warn_of_line_breaks
 from sfumato.releases.manifest import Manifest, Promise, promised_class_size
-from sfumato.releases.opening import PublishedTable, open_release
+from sfumato.releases.opening import Published, PublishedTable, open_release
 from sfumato.releases.places import Database, Folder, place_for
 from sfumato.releases.release import GivenTables, is_stored, public_name
 from sfumato.tables import FORMATS, open_table
@@ -68,6 +68,7 @@ class PublishOptions(TypedDict, total=False):
     format: str | None
     wait: float
     key: Key | None
+    head: str | None
     seed: int | None
 
 
@@ -121,7 +122,7 @@ class Ledger:
     @cached_property
     def _settings(self) -> Settings:
         # Not read at once: `verify` must be able to judge a ledger whose settings were edited.
-        with reading(self.path) as db:
+        with chain.reading(self.path) as db:
             return Settings.load(db)
 
     @classmethod
@@ -193,7 +194,7 @@ class Ledger:
     @property
     def history(self) -> list[dict[str, Any]]:
         """The entries, the first release first."""
-        with reading(self.path) as db:
+        with chain.reading(self.path) as db:
             return records.entries(db)
 
     @property
@@ -215,6 +216,7 @@ class Ledger:
         format: str | None = None,  # noqa: A002 - the word users know
         wait: float = WAIT,
         key: Key | None = None,
+        head: str | None = None,
         seed: int | None = None,
     ) -> Publication:
         """Publish new rows, and delete or correct others in the same release.
@@ -234,10 +236,14 @@ class Ledger:
             format: csv, parquet or feather; None takes csv.
             wait: Seconds to wait for another publish on the same ledger.
             key: The private key to sign the release with, or its file; see `sf.evidence.keygen`.
+            head: The hash that the last publish showed, as you kept it elsewhere: an old copy of
+                the ledger, or a rewritten one, is refused by it.
             seed: Fixes all that is random, for tests; not for publication.
         """
         if seed is not None:
             require_int("seed", seed, at_least=0)
+        if head is not None:
+            require_text("head", head)
         require_number("wait", wait, at_least=0)
         if format is not None and format not in FORMATS:
             raise ParameterError("format", format, "one of " + ", ".join(FORMATS))
@@ -251,7 +257,7 @@ class Ledger:
         refuse_inside_release(
             self.path, "the ledger", output=None if where is None else where.folder
         )
-        job = IncrementJob(self.path, where, hold, whole, again, dry_run, wait, seed)
+        job = IncrementJob(self.path, where, hold, whole, again, dry_run, wait, seed, head)
         return job.run(rows, delete, correct, tables)
 
     def delete(self, rows: object, **options: Unpack[PublishOptions]) -> Publication:
@@ -283,13 +289,13 @@ class Ledger:
         """
         if most is not None:
             require_int("most", most, at_least=1)
-        settings = self._settings
-        for asked in combinations:
-            _require_known(asked, settings.sensitive, "the sensitive columns")
-        _require_known(group or {}, settings.quasi_identifiers, "the quasi-identifiers")
         rooms: list[Room] = []
         n = 0
-        with reading(self.path) as db:
+        with chain.reading(self.path) as db:
+            settings = Settings.load(db)
+            for asked in combinations:
+                _require_known(asked, settings.sensitive, "the sensitive columns")
+            _require_known(group or {}, settings.quasi_identifiers, "the quasi-identifiers")
             waiting: dict[str, list[str]] = {}
             for labels, row in db.execute("SELECT labels, row FROM waiting WHERE kind = 'add'"):
                 waiting.setdefault(labels, []).append(row)
@@ -318,13 +324,15 @@ class Ledger:
             head: The hash of the last entry as it was kept elsewhere; a rewritten chain is found
                 by it.
         """
+        if head is not None:
+            require_text("head", head)
         with reading(self.path) as db:
             return chain.faults(db, head)
 
     def contents(self, release: int | None = None) -> "Contents":
         """Return what it was started with, and its tables now or after some release."""
-        settings = self._settings
-        with reading(self.path) as db:
+        with chain.reading(self.path) as db:
+            settings = Settings.load(db)
             [last] = db.execute("SELECT MAX(sequence) FROM releases").fetchone()
             [waiting] = db.execute("SELECT COALESCE(SUM(rows), 0) FROM waiting").fetchone()
             tables = (
@@ -344,11 +352,14 @@ class Ledger:
 
     def compare(self, earlier: int, later: int) -> ComparedReleases:
         """Return what two of its releases tell together."""
-        with reading(self.path) as db:
-            tables = [records.at(db, self._settings, each) for each in (earlier, later)]
-        return Composition(self.alpha, self.k).run(*tables)
+        with chain.reading(self.path) as db:
+            settings = Settings.load(db)
+            tables = [records.at(db, settings, each) for each in (earlier, later)]
+        return Composition(settings.alpha, settings.k).run(*tables)
 
     def _require_same(self, alpha: float | None, k: int | None, policy: Policy | None) -> None:
+        if alpha is None and k is None and policy is None:
+            return
         own: dict[str, object] = {"alpha": self.alpha, "k": self.k, "policy": self.policy}
         if policy is not None:
             policy = Policy.from_yaml(policy.to_yaml(), folder=Path.cwd())
@@ -497,13 +508,37 @@ def _open_decoupled(data: object) -> tuple[GroupedTables, Manifest | None, str]:
             "and decouple it first: sfumato anonymize, then sfumato decouple; or name a ledger "
             "that exists to publish new rows on it."
         )
-    grouped, manifest = release.groups, release.manifest
+    grouped, manifest = _require_kept(release, what)
     if release.folder is not None:
         return grouped, manifest, pending.folder_hash(release.folder)
     if release.stored is None or manifest is None:
         return grouped, manifest, ""
     # There is no checksum of tables in a database.
     return grouped, manifest, sha256(manifest.to_json().encode()).hexdigest()
+
+
+def _require_kept(release: Published, what: str) -> tuple[GroupedTables, Manifest | None]:
+    """Return the tables and the manifest of a release; raise if its promises do not hold.
+
+    Everything that a ledger admits is decided on the counts it begins with.
+    """
+    manifest = release.manifest
+    checks = () if manifest is None else release.recompute().checks
+    broken = [check for check in checks if check.status == "broken"]
+    if broken:
+        details = (f"{check.name}{check.detail and f' ({check.detail})'}" for check in broken)
+        raise InputError(
+            f"{what} does not keep what it promises, so a ledger cannot start from it: "
+            f"{'; '.join(details)}. See sfumato verify; publish it again if it was changed."
+        )
+    grouped = release.groups
+    counted = (np.bincount(t.group, t.rows, len(grouped)) for t in grouped.sensitive)
+    if not all(np.array_equal(rows, grouped.sizes) for rows in counted):
+        raise InputError(
+            "the tables of groups do not count every row once, so a ledger cannot start from "
+            "them. Give what sf.decouple returned."
+        )
+    return grouped, manifest
 
 
 def _settings(

@@ -1,0 +1,500 @@
+"""The chain of entries: a ledger that was damaged or edited is found out before it is used.
+
+Every release is one entry. It holds the hash of the entry before, and hashes of the settings, of
+what the release changed, and of every other table as it is after the release. So no cell of the
+file can change without breaking a link. Everything that acts on a ledger checks all of it first.
+
+A forger who rewrites the whole chain cannot be found out from the file alone, and neither can an
+old copy: keep the last hash, which every publish shows, in another place, and give it as `head`.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from hashlib import sha256
+from itertools import chain as concatenate
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from sfumato.errors import InputError, some
+from sfumato.ledger import format1, store
+from sfumato.ledger.store import (
+    MOST_ROWS,
+    SEALS,
+    WAIT,
+    Settings,
+    damage_error,
+    get,
+    is_damage,
+    is_text,
+    put,
+)
+
+TABLES = {
+    "groups": "SELECT id, label, labels, rows FROM groups ORDER BY id",
+    "labels": "SELECT column, label FROM labels ORDER BY column, label",
+    "sensitive_values": "SELECT id, column, value, shown FROM sensitive_values ORDER BY id",
+    # One text per group: a third of the time of one Python object per count.
+    "counts": "SELECT group_id, json_group_array(json_array(value_id, rows)) FROM counts "
+    "GROUP BY group_id ORDER BY group_id",
+    "waiting": "SELECT id, kind, labels, row, new_labels, new_row, rows, since FROM waiting "
+    "ORDER BY id",
+    "paths": "SELECT column, value, path FROM paths ORDER BY column, value",
+    "given": "SELECT fingerprint, sequence, time FROM given ORDER BY fingerprint",
+    "refused": "SELECT fingerprint, times, sequence FROM refused ORDER BY fingerprint",
+}
+"""The tables that a release changes, as they are hashed: every entry has the hash of each."""
+
+HISTORY = {
+    "moves": "SELECT group_id, joined, left_it FROM moves WHERE sequence = ? ORDER BY group_id",
+    "changes": "SELECT group_id, json_group_array(json_array(value_id, rows)) FROM changes "
+    "WHERE sequence = ? GROUP BY group_id ORDER BY group_id",
+    "sketches": "SELECT kind, buckets, rows FROM sketches WHERE sequence = ? ORDER BY kind",
+}
+"""The tables that only grow: every entry has the hashes of its own rows."""
+
+_PENDING = "SELECT sequence, stage, target, hash FROM pending"
+
+_BATCH = 20_000
+
+
+def digest_rows(rows: sqlite3.Cursor) -> str:
+    """Hash rows in their order, with the type of every cell.
+
+    >>> db = sqlite3.connect(":memory:")
+    >>> one, other = (db.execute(f"SELECT {cell}") for cell in ("1", "'1'"))
+    >>> digest_rows(one) == digest_rows(other)
+    False
+    """
+    digest = sha256()
+    while batch := rows.fetchmany(_BATCH):
+        # `ascii` writes all types differently, and the same on every version of Python.
+        digest.update("".join(f"{row!a}\n" for row in batch).encode())
+    return digest.hexdigest()
+
+
+def digest_text(plain: object) -> str:
+    """Write plain values in one way only, so that their hash is always the same."""
+    return json.dumps(plain, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def append(db: sqlite3.Connection, entry: dict[str, Any]) -> str:
+    """Add an entry for a release whose changes are written already, and return its hash."""
+    previous, sequence = get(db, "head"), entry["sequence"]
+    seal_pending(db)
+    whole = {
+        **entry,
+        "settings": _settings_digest(db),
+        "history": _history_digests(db, sequence),
+        "tables": {name: digest_rows(db.execute(rows)) for name, rows in TABLES.items()},
+        "pending": _pending_digest(db, sequence),
+    }
+    text = digest_text(whole)
+    hashed = _link(previous, text)
+    db.execute("INSERT INTO releases VALUES (?, ?, ?, ?)", (sequence, text, previous, hashed))
+    put(db, "head", hashed)
+    return hashed
+
+
+def seal_pending(db: sqlite3.Connection) -> None:
+    """Hash the releases that wait for their names: they get them after their entry is written."""
+    put(db, "pending_hash", digest_rows(db.execute(f"{_PENDING} ORDER BY sequence")))
+
+
+def _link(previous: str, text: str) -> str:
+    return sha256(f"{previous}\n{text}".encode()).hexdigest()
+
+
+def _history_digests(db: sqlite3.Connection, sequence: int) -> dict[str, str]:
+    return {name: digest_rows(db.execute(rows, (sequence,))) for name, rows in HISTORY.items()}
+
+
+def _settings_digest(db: sqlite3.Connection) -> str:
+    keys = ", ".join("?" * len(SEALS))
+    return digest_rows(
+        db.execute(f"SELECT key, value FROM meta WHERE key NOT IN ({keys}) ORDER BY key", SEALS)  # noqa: S608
+    )
+
+
+def _pending_digest(db: sqlite3.Connection, sequence: int) -> str:
+    return digest_rows(db.execute(f"{_PENDING} WHERE sequence = ?", (sequence,)))
+
+
+# Reading and writing: nothing is done with a ledger that is not as it was written.
+
+
+@contextmanager
+def reading(path: str | PathLike[str], *, head: str | None = None) -> Iterator[sqlite3.Connection]:
+    """Open a ledger to look at it, after checking that it is as it was written.
+
+    Args:
+        path: The file.
+        head: The last hash as it was kept elsewhere.
+    """
+    with store.reading(path) as db:
+        require_sound(db, Path(path), head)
+        yield db
+
+
+@contextmanager
+def writing(
+    path: str | PathLike[str], *, wait: float = WAIT, head: str | None = None
+) -> Iterator[sqlite3.Connection]:
+    """Open a ledger to publish on it, after checking that it is as it was written.
+
+    Args:
+        path: The file.
+        wait: Seconds to wait for another publish.
+        head: The last hash as it was kept elsewhere.
+    """
+    with store.writing(path, wait=wait) as db:
+        require_sound(db, Path(path), head)
+        if store.version_of(db) == format1.VERSION:
+            _upgrade(db)
+        yield db
+
+
+def require_sound(db: sqlite3.Connection, file: Path, head: str | None = None) -> None:
+    """Raise if a ledger is damaged, was edited, or is not the one that was left."""
+    found = faults(db, thorough=False)
+    if found:
+        raise damage_error(file, "; ".join(found[:_FEW]))
+    wrong = None if head is None else _other_head(db, head)
+    if wrong:
+        raise InputError(f"{str(file)!r} is not the ledger you left: {wrong}. Nothing was changed.")
+
+
+_FEW = 3
+
+
+def faults(db: sqlite3.Connection, head: str | None = None, *, thorough: bool = True) -> list[str]:
+    """Recompute everything that can be, and return what does not agree; nothing if all does.
+
+    Args:
+        db: The ledger.
+        head: The last hash as it was kept elsewhere, to find out a rewritten chain.
+        thorough: Add up all changes too. They agree with the counts if all hashes do, unless
+            the whole chain was forged.
+    """
+    try:
+        hashed = format1.faults if store.version_of(db) == format1.VERSION else _chain_faults
+        found = _file_faults(db) or hashed(db) or _form_faults(db) or _size_faults(db)
+        if not found and (thorough or hashed is format1.faults):
+            found = _sum_faults(db)
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        if not is_damage(error):
+            raise
+        # What SQLite says may quote what the file holds.
+        return ["the file is damaged: parts of it cannot be read"]
+    wrong = None if head is None else _other_head(db, head)
+    return [*found, *([wrong] if wrong else [])]
+
+
+def _other_head(db: sqlite3.Connection, head: str) -> str | None:
+    """Return in which way the last hash is not the one that was kept; None if it is."""
+    last, given = get(db, "head"), head.strip().lower()
+    if given == last:
+        return None
+    known = db.execute("SELECT sequence FROM releases WHERE hash = ?", (given,)).fetchone()
+    if known is not None:
+        [newest] = db.execute("SELECT MAX(sequence) FROM releases").fetchone()
+        return (
+            f"the last hash is {last}, not {head}: that is the hash of release {known[0]}, and "
+            f"there are {newest}. If these are yours, give the last hash"
+        )
+    return (
+        f"the last hash is {last}, not {head}, which no release has: it is an older copy, or it "
+        "was rewritten. Restore the copy with that hash"
+    )
+
+
+# The file: its tables, and how SQLite keeps them.
+
+
+def _file_faults(db: sqlite3.Connection) -> list[str]:
+    if _schema(db) != _expected_schema(store.version_of(db)):
+        return ["there are other tables, indexes or triggers than a ledger has"]
+    # Rows that an index has otherwise than their table would be found by some and not by others.
+    [[answer]] = db.execute("PRAGMA integrity_check(1)").fetchall()
+    return [] if answer == "ok" else ["the file is damaged: its pages do not fit together"]
+
+
+def _schema(db: sqlite3.Connection) -> set[tuple[object, ...]]:
+    return set(db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall())
+
+
+def _expected_schema(version: int) -> set[tuple[object, ...]]:
+    with closing(sqlite3.connect(":memory:")) as db:
+        store.create_tables(db, version)
+        return _schema(db)
+
+
+def _upgrade(db: sqlite3.Connection) -> None:
+    """Write the chain of a ledger of format 1 again, with the hashes of this format.
+
+    Its own were checked. It is one transaction with the release that is published now.
+    """
+    texts = db.execute("SELECT entry FROM releases ORDER BY sequence").fetchall()
+    db.execute("DELETE FROM releases")
+    db.execute("DELETE FROM meta WHERE key LIKE '%_hash'")
+    store.add_tables(db)
+    put(db, "head", "")
+    for [text] in texts:
+        entry = json.loads(text)
+        append(db, {key: each for key, each in entry.items() if key not in format1.DERIVED})
+    db.execute(f"PRAGMA user_version = {store.FORMAT}")
+
+
+# The chain: entries, settings, and the hash of every table.
+
+
+def _chain_faults(db: sqlite3.Connection) -> list[str]:
+    found, entries = [], list(_read_entries(db))
+    settings, previous = _settings_digest(db), ""
+    for number, (row, entry) in enumerate(entries, start=1):
+        sequence, text, before, hashed = row
+        if (
+            entry is None
+            or not sequence == entry["sequence"] == number
+            or before != previous
+            or hashed != _link(previous, text)
+        ):
+            found.append(f"entry {number} is not the one that was written")
+        elif entry["history"] != _history_digests(db, number):
+            found.append(f"the changes of release {number} are not those that were published")
+        previous = str(hashed)
+    if not entries or get(db, "head") != previous:
+        found.append("the last entry is missing, or was added by hand")
+    known = [entry for _, entry in entries if entry is not None]
+    if any(entry["settings"] != settings for entry in known) or not _are_settings(db):
+        found.append("the settings are not those the ledger was started with")
+    for name in HISTORY:
+        [others] = db.execute(
+            f"SELECT COUNT(*) FROM {name} WHERE sequence < 1 OR sequence > ?",  # noqa: S608
+            (len(entries),),
+        ).fetchone()
+        if others:
+            found.append(f"the table {name!r} has rows of releases that there are not")
+    last = known[-1]["tables"] if known else {}
+    found += [
+        f"the table {name!r} is not as it was written"
+        for name, rows in TABLES.items()
+        if digest_rows(db.execute(rows)) != last.get(name)
+    ]
+    return [*found, *_pending_faults(db, {entry["sequence"]: entry for entry in known})]
+
+
+def _read_entries(
+    db: sqlite3.Connection,
+) -> Iterator[tuple[tuple[Any, ...], dict[str, Any] | None]]:
+    """Yield the rows of the chain with their entries, None for one that is not one."""
+    for row in db.execute(
+        "SELECT sequence, entry, previous, hash FROM releases ORDER BY sequence"
+    ).fetchall():
+        yield row, read_entry(row[1])
+
+
+def read_entry(text: object) -> dict[str, Any] | None:
+    """Return an entry, or None if a text is none.
+
+    >>> read_entry("{}") is None
+    True
+    """
+    try:
+        entry = json.loads(text) if isinstance(text, str) else None
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(entry, dict) or not entry.keys() >= _ENTRY.keys():
+        return None
+    if any(type(entry[key]) is not kind for key, kind in _ENTRY.items()):
+        return None
+    texts = concatenate(entry["history"].values(), entry["tables"].values())
+    numbers = entry["rows"].values()
+    if not all(isinstance(each, str) for each in texts):
+        return None
+    return entry if all(type(n) is int and 0 <= n <= MOST_ROWS for n in numbers) else None
+
+
+_ENTRY = {
+    "sequence": int,
+    "kind": str,
+    "time": str,
+    "files": str,
+    "rows": dict,
+    "settings": str,
+    "history": dict,
+    "tables": dict,
+    "pending": str,
+}
+"""What an entry holds, and as what."""
+
+
+def _are_settings(db: sqlite3.Connection) -> bool:
+    keys = {key for [key] in db.execute("SELECT key FROM meta")}
+    try:
+        Settings.load(db)
+    except InputError:
+        return False
+    return keys == {*Settings.__dataclass_fields__, *SEALS}
+
+
+def _pending_faults(db: sqlite3.Connection, entries: dict[int, dict[str, Any]]) -> list[str]:
+    waiting = [number for [number] in db.execute("SELECT sequence FROM pending")]
+    whole = digest_rows(db.execute(f"{_PENDING} ORDER BY sequence"))
+    if get(db, "pending_hash") == whole and all(
+        number in entries and entries[number]["pending"] == _pending_digest(db, number)
+        for number in waiting
+    ):
+        return []
+    return ["the table 'pending' is not as it was written"]
+
+
+# The form of every cell: after a forgery, too, nothing is read that is not what it should be.
+
+
+def _whole(column: str, least: int = 0) -> str:
+    return f"typeof({column}) = 'integer' AND {column} BETWEEN {least} AND {MOST_ROWS}"
+
+
+def _plain_json(column: str, *kinds: str) -> str:
+    listed = ", ".join(f"'{kind}'" for kind in kinds)
+    return (
+        f"typeof({column}) = 'text' AND json_valid({column}) AND json_type({column}) IN ({listed})"
+    )
+
+
+def _none_of(array: str, wrong: str) -> str:
+    return f"NOT EXISTS (SELECT 1 FROM json_each({array}) AS each WHERE {wrong})"  # noqa: S608
+
+
+def _texts(column: str, length: int) -> str:
+    """Return that a column holds a JSON array of `length` texts; any of them may be missing."""
+    return (
+        f"{_plain_json(column, 'array')} AND json_array_length({column}) = {length} AND "
+        + _none_of(column, "each.type NOT IN ('text', 'null')")
+    )
+
+
+def _names(column: str) -> str:
+    """Return that a column holds the names of tables, as `pending.staged_tables` writes them."""
+    rest = f"substr({column}, 7)"
+    return (
+        f"{column} LIKE 'table:%' AND json_valid({rest}) AND json_type({rest}) = 'array' AND "
+        + _none_of(rest, "each.type <> 'text'")
+    )
+
+
+def _forms(settings: Settings) -> dict[str, str]:
+    """Return for each table what must hold for every row."""
+    known, secret = len(settings.quasi_identifiers), len(settings.sensitive)
+    path = f"{_plain_json('path', 'array')} AND " + _none_of(
+        "path",
+        "each.type <> 'array' OR json_array_length(each.value) <> 3 OR "
+        "json_type(each.value, '$[0]') NOT IN ('text', 'null') OR "
+        "json_type(each.value, '$[1]') <> 'integer' OR "
+        "json_type(each.value, '$[2]') NOT IN ('integer', 'real')",
+    )
+    return {
+        "groups": f"{_whole('id')} AND {_whole('label')} AND {_whole('rows')} AND "
+        f"{_texts('labels', known)}",
+        "labels": f"{_whole('column')} AND column < {known} AND "
+        f"{_plain_json('label', 'text', 'null')}",
+        "sensitive_values": f"{_whole('id')} AND {_whole('column')} AND column < {secret} AND "
+        f"{_plain_json('value', 'text', 'null')} AND "
+        f"{_plain_json('shown', 'text', 'null', 'integer', 'real', 'true', 'false')} AND "
+        "(json_type(shown) <> 'integer' OR length(shown) <= 20)",
+        "counts": _whole("rows", 1),
+        "moves": f"{_whole('sequence', 1)} AND {_whole('joined')} AND {_whole('left_it')}",
+        "changes": f"{_whole('sequence', 1)} AND {_whole('rows', -MOST_ROWS)}",
+        "waiting": f"kind IN ('add', 'remove', 'correct') AND {_texts('labels', known)} AND "
+        f"{_texts('row', secret)} AND {_whole('rows', 1)} AND {_whole('since')} AND CASE kind "
+        f"WHEN 'correct' THEN {_texts('new_labels', known)} AND {_texts('new_row', secret)} "
+        "ELSE new_labels = '' AND new_row = '' END",
+        "paths": f"{_whole('column')} AND column < {known} AND "
+        f"{_plain_json('value', 'text', 'null')} AND {path}",
+        "given": f"typeof(fingerprint) = 'text' AND {_whole('sequence')} AND typeof(time) = 'text'",
+        "refused": f"typeof(fingerprint) = 'text' AND {_whole('times')} AND {_whole('sequence')}",
+        "sketches": f"{_whole('sequence', 1)} AND kind IN ('people', 'values') AND "
+        f"{_whole('buckets', 1)} AND typeof(rows) = 'blob' AND length(rows) % 4 = 0",
+        "pending": f"{_whole('sequence', 1)} AND typeof(stage) = 'text' AND "
+        "typeof(target) = 'text' AND typeof(hash) = 'text' AND "
+        "instr(stage || target, char(0)) = 0 AND CASE WHEN stage LIKE 'table:%' OR target LIKE "
+        f"'table:%' THEN {_names('stage')} AND {_names('target')} ELSE 1 END",
+    }
+
+
+def _form_faults(db: sqlite3.Connection) -> list[str]:
+    forms = _forms(Settings.load(db))
+    there = {name for [name] in db.execute("SELECT name FROM sqlite_master")}
+    wrong = [
+        name
+        for name, form in forms.items()
+        if name in there
+        and db.execute(f"SELECT EXISTS (SELECT 1 FROM {name} WHERE NOT ({form}))").fetchone()[0]  # noqa: S608
+    ]
+    wrong += [name for name, column in _JSON if _has_strange_text(db, name, column)]
+    links = {row[0] for row in db.execute("PRAGMA foreign_key_check").fetchall()}
+    names = [name for name in forms if name in {*wrong, *links}]
+    return [f"tables hold what a ledger does not: {some(names)}"] if names else []
+
+
+_JSON = (
+    ("groups", "labels"),
+    ("labels", "label"),
+    ("sensitive_values", "value"),
+    ("sensitive_values", "shown"),
+    ("waiting", "labels"),
+    ("waiting", "row"),
+    ("waiting", "new_labels"),
+    ("waiting", "new_row"),
+    ("paths", "value"),
+    ("paths", "path"),
+)
+"""Columns of texts that are read again and published."""
+
+
+def _has_strange_text(db: sqlite3.Connection, table: str, column: str) -> bool:
+    """Return whether a column holds text that is no Unicode, which JSON can escape."""
+    rows = db.execute(
+        f"SELECT {column} FROM {table} WHERE instr(lower({column}), '\\ud')"  # noqa: S608
+    )
+    return not all(is_text(_unescape(text)) for [text] in rows)
+
+
+def _unescape(text: str) -> str:
+    """Write JSON again with all characters as they are."""
+    return json.dumps(json.loads(text or "null"), ensure_ascii=False)
+
+
+# Sums: every row of a group is counted once in each column, and once by the releases.
+
+
+def _size_faults(db: sqlite3.Connection) -> list[str]:
+    """Compare the size of every group with its counts, and with what joined and left it."""
+    found = []
+    [wrong] = db.execute(
+        "SELECT COUNT(*) FROM (SELECT c.group_id FROM counts c JOIN sensitive_values v ON v.id = "
+        "c.value_id JOIN groups g ON g.id = c.group_id GROUP BY c.group_id, v.column HAVING "
+        "SUM(c.rows) <> MAX(g.rows))"
+    ).fetchone()
+    if wrong:
+        found.append(f"{wrong} tables of groups do not count every row once")
+    [wrong] = db.execute(
+        "SELECT COUNT(*) FROM groups g WHERE g.rows <> (SELECT COALESCE(SUM(joined - left_it), 0) "
+        "FROM moves m WHERE m.group_id = g.id)"
+    ).fetchone()
+    if wrong:
+        found.append(f"{wrong} groups do not have as many rows as the releases add up to")
+    return found
+
+
+def _sum_faults(db: sqlite3.Connection) -> list[str]:
+    """Compare all counts with the sum of all changes."""
+    [wrong] = db.execute(
+        "SELECT COUNT(*) FROM (SELECT group_id, value_id, SUM(rows) AS n FROM (SELECT group_id, "
+        "value_id, rows FROM changes UNION ALL SELECT group_id, value_id, -rows FROM counts) "
+        "GROUP BY group_id, value_id HAVING n <> 0)"
+    ).fetchone()
+    return [f"{wrong} counts are not what the releases add up to"] if wrong else []
