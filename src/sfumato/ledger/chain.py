@@ -390,7 +390,7 @@ def _forms(settings: Settings) -> dict[str, str]:
     """Return for each table what must hold for every row."""
     known, secret = len(settings.quasi_identifiers), len(settings.sensitive)
     path = f"{_plain_json('path', 'array')} AND " + _none_of(
-        "path",
+        "paths.path",  # `json_each` has a column of that name.
         "each.type <> 'array' OR json_array_length(each.value) <> 3 OR "
         "json_type(each.value, '$[0]') NOT IN ('text', 'null') OR "
         "json_type(each.value, '$[1]') <> 'integer' OR "
