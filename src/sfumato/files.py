@@ -1,4 +1,4 @@
-"""Files as they are written: whole or not at all, and no more open than they should be.
+"""Files as they are read, and as they are written: whole or not at all, no more open than needed.
 
 Work in progress is under another name, in a folder that only its owner reads. A lock of the
 operating system says whether that owner is still at work; it ends with the process, however that
@@ -11,13 +11,71 @@ import secrets
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
+from os import PathLike
 from pathlib import Path
 
-from sfumato.errors import OutputError, reason_of
+from sfumato.errors import InputError, OutputError, SfumatoError, reason_of
 from sfumato.private import refuse_inside_release, release_around
+
+_SPECIAL = {
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+def refuse_special(
+    path: str | PathLike[str], error: Callable[[str], SfumatoError] = InputError
+) -> None:
+    """Raise before it is opened if a path leads to what never ends, or can be read only once.
+
+    To open a pipe waits for a writer, and a device may have no end. What does not exist, or may
+    not be looked at, is left to those who open it.
+
+    Args:
+        path: The path; links are followed.
+        error: The kind of error.
+    """
+    try:
+        kind = _SPECIAL.get(stat.S_IFMT(Path(path).stat().st_mode))
+    except (OSError, ValueError):
+        return
+    if kind is not None:
+        raise error(
+            f"{str(path)!r} is {kind}, not a file, and files are read more than once. Save what "
+            "comes out of it as a file, and give that: also in place of <(command)."
+        )
+
+
+def read_small(
+    path: Path,
+    what: str,
+    most: int,
+    *,
+    hint: str = "",
+    error: Callable[[str], SfumatoError] = InputError,
+) -> bytes:
+    """Read a file whole that must not be large; raise `OSError` if it cannot be read.
+
+    Args:
+        path: The file.
+        what: What it is, for the message: "a policy".
+        most: How many bytes it may have.
+        hint: What to do if it has more.
+        error: The kind of error.
+    """
+    refuse_special(path, error)
+    with path.open("rb") as file:
+        # Not by its size: what the system makes up while it is read has none.
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise error(f"{path}: the file is too large, {what} has at most {most:,} bytes. {hint}")
+    return data
+
 
 PRIVATE = 0o600
 """The mode of files that are not for publication, whatever the umask says."""

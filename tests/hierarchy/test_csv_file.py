@@ -1,9 +1,12 @@
 """Hierarchies from CSV files: what is read, and what is said when it cannot be."""
 
+import os
+import re
+
 import pytest
 
 from sfumato.errors import HierarchyError, ParameterError
-from sfumato.hierarchy import CsvHierarchy
+from sfumato.hierarchy import CsvHierarchy, csv_file
 from tests.adult import LEVELS
 from tests.hierarchy.literal import assert_nested, labels_of
 
@@ -59,32 +62,35 @@ def test_values_the_table_does_not_hold_are_leaves_too(build):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("a;x;*\n\nb;*\n", r"h\.csv, line 3: 'b' has 1 levels above it, the first entry has 2"),
-        ("a;*\nb;*\na;*\n", r"h\.csv, line 3: 'a' stands there already \(line 1\)"),
+        (
+            "a;x;*\n\nb;*\n",
+            r"h\.csv, line 3: the value has 1 levels above it, the first entry has 2",
+        ),
+        ("a;*\nb;*\na;*\n", r"h\.csv, line 3: the value stands there already \(line 1\)"),
         (
             "a;x;p;*\nb;x;q;*\n",
             (
-                r"h\.csv, line 2: level 2 splits 'x' of level 1: "
-                r"here it is in 'q', at line 1 it is in 'p'"
+                r"h\.csv, line 2: level 2 splits a group of level 1: "
+                r"here it is in one group, at line 1 it is in another"
             ),
         ),
-        ("a;x\nb;y\n", r"h\.csv: the top level must be one value, it has 2: 'x', 'y'"),
-        ("a;*\nb;;\n", r"h\.csv, line 2: level 1 of 'b' is empty"),
-        ("a;*;\nb;*;\n", r"h\.csv, line 1: level 2 of 'a' is empty"),
-        ("a\nb\n", r"h\.csv, line 1: only one column found in 'a'.*name the delimiter"),
+        ("a;x\nb;y\n", r"h\.csv: the top level must be one value, it has 2\. Add a last level"),
+        ("a;*\nb;;\n", r"h\.csv, line 2: level 1 is empty"),
+        ("a;*;\nb;*;\n", r"h\.csv, line 1: level 2 is empty"),
+        ("a\nb\n", r"h\.csv, line 1: only one column found\. .*name the delimiter"),
         ("", r"h\.csv is empty\. Give each value of 'x' a line"),
         ("\n \n", r"h\.csv is empty"),
-        (b"a;*\ncaf\xe9;*\n", r"h\.csv, line 2: byte 0xe9 is not UTF-8 text.*UTF-8"),
+        (b"a;*\ncaf\xe9;*\n", r"h\.csv, line 2: there is a byte that is not UTF-8 text.*UTF-8"),
         ('a;*\n"b;*\nc;*\n', r"h\.csv, line 2: .*quote that is not closed"),
     ],
 )
-def test_what_is_wrong_is_said_with_file_line_level_and_value(build, content, message):
+def test_what_is_wrong_is_said_with_file_line_and_level(build, content, message):
     with pytest.raises(HierarchyError, match=message):
         build(content)
 
 
 def test_lines_are_counted_through_quoted_line_breaks(build):
-    with pytest.raises(HierarchyError, match=r"line 3: 'b' has 2 levels"):
+    with pytest.raises(HierarchyError, match=r"line 3: the value has 2 levels"):
         build('"a\na";*\nb;x;*\n')
 
 
@@ -127,3 +133,32 @@ def test_the_adult_hierarchies_cover_the_adult_table(adult):
         builder = CsvHierarchy(f"adult_hierarchy_{column}.csv").relative_to(adult)
         distinct = sorted(set(values))
         assert builder.build(column, distinct).bind(column, distinct).height + 1 == LEVELS[column]
+
+
+SECRETS = [
+    "root:$6$hash:19000:0:99999:7:::\nann:$6$other:19000::::\n",
+    "TOKEN=hunter2\0HOME=/root\0",
+    "hunter2;*\nhunter2;*\n",
+    "hunter2;x;*\nhunter3;*\n",
+    "hunter2;hunter3\nhunter4;hunter5\n",
+    "hunter2;\n",
+    "a;hunter2;p;*\nb;hunter2;hunter3;*\n",
+    'a;*\n"hunter2;*\n',
+    "hunter2\xe9".encode("latin1"),
+]
+
+
+@pytest.mark.parametrize("content", SECRETS)
+def test_no_error_quotes_a_file_that_a_policy_of_others_may_name(build, content):
+    with pytest.raises(HierarchyError) as caught:
+        build(content)
+    assert not re.search(r"hunter|root|\$6|TOKEN", str(caught.value).partition("h.csv")[2])
+
+
+@pytest.mark.parametrize("file", ["/dev/zero", "/dev/null", "pipe", "large.csv", "."])
+def test_only_files_of_some_size_are_read(file, tmp_path, monkeypatch):
+    monkeypatch.setattr(csv_file, "_MOST_BYTES", 100)
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "large.csv").write_text("a;*\n" * 100)
+    with pytest.raises(HierarchyError, match=r"is a (device|pipe)|too large|cannot be read"):
+        CsvHierarchy(file).relative_to(tmp_path).build("age", ["1"])

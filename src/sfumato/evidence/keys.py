@@ -17,6 +17,7 @@ from sfumato.errors import (
     reason_of,
     require_text,
 )
+from sfumato.files import read_small
 from sfumato.private import refuse_inside_release
 
 if TYPE_CHECKING:
@@ -251,15 +252,12 @@ def _private(data: bytes, path: str, passphrase: str | None) -> Any:  # noqa: AN
 def _read(name: str, path: str | PathLike[str], expected: str) -> bytes:
     if not isinstance(path, str | PathLike):
         raise ParameterError(name, path, expected)
+    file = Path(path).expanduser()
     try:
-        with Path(path).expanduser().open("rb") as file:
-            data = file.read(_MOST_BYTES + 1)
+        return read_small(file, "a key", _MOST_BYTES)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise ParameterError(name, str(path), expected, why=why) from None
-    if len(data) > _MOST_BYTES:
-        raise ParameterError(name, str(path), expected, why="it is too large for a key")
-    return data
 
 
 def write_pair(path: Path, key: SigningKey, passphrase: str | None = None) -> tuple[Path, Path]:

@@ -71,6 +71,7 @@ class Hierarchy:
         *,
         origin: str = "hierarchy",
         places: Sequence[str] | None = None,
+        quoted: bool = True,
     ) -> Self:
         """Build from one path of labels per raw value (level 1 to the top), and check it.
 
@@ -79,22 +80,24 @@ class Hierarchy:
             paths: For each value its labels, all paths equally long.
             origin: What to call the hierarchy in a message, for example its file.
             places: Where each value stands ("line 7"), for messages.
+            quoted: Whether messages may quote values and labels.
         """
         where = places if places is not None else [f"entry {i + 1}" for i in range(len(values))]
         if not values:
             raise HierarchyError(f"{origin}: there are no values in it")
         texts = [text_of(value) for value in values]
-        _refuse_repeats(texts, where, origin)
+        _refuse_repeats(texts, where, origin, quoted=quoted)
         height = len(paths[0])
         for path, place, text in zip(paths, where, texts, strict=True):
             if len(path) != height:
                 raise HierarchyError(
-                    f"{origin}, {place}: {text!r} has {len(path)} levels above it, "
+                    f"{origin}, {place}: {_name(text, quoted)} has {len(path)} levels above it, "
                     f"the first entry has {height}. Give every value the same number of levels."
                 )
             if "" in path:
                 raise HierarchyError(
-                    f"{origin}, {place}: level {list(path).index('') + 1} of {text!r} is empty, "
+                    f"{origin}, {place}: level {list(path).index('') + 1} of "
+                    f"{_name(text, quoted)} is empty, "
                     "and an empty cell is a missing value. Name every level."
                 )
         columns: list[Sequence[str]] = [texts, *zip(*paths, strict=True)]
@@ -105,10 +108,10 @@ class Hierarchy:
             codes[level] = [positions[label] for label in column]
             labels.append(tuple(positions))
         hierarchy = cls(tuple(values), tuple(labels), codes)
-        hierarchy._check(where, origin)
+        hierarchy._check(where, origin, quoted=quoted)
         return hierarchy
 
-    def _check(self, places: Sequence[str], origin: str) -> None:
+    def _check(self, places: Sequence[str], origin: str, *, quoted: bool) -> None:
         for level in range(1, len(self.labels)):
             children, parents = self.codes[level - 1], self.codes[level]
             _, first = np.unique(children, return_index=True)
@@ -116,18 +119,21 @@ class Hierarchy:
             if bad.size:
                 here = int(bad[0])
                 there = int(first[children[here]])
+                above = self.labels[level]
+                child = _name(self.labels[level - 1][children[here]], quoted, "a group")
+                parent = _name(above[parents[here]], quoted, "one group")
+                other = _name(above[parents[there]], quoted, "another")
                 raise HierarchyError(
-                    f"{origin}, {places[here]}: level {level} splits "
-                    f"{self.labels[level - 1][children[here]]!r} of level {level - 1}: here it is "
-                    f"in {self.labels[level][parents[here]]!r}, at {places[there]} it is in "
-                    f"{self.labels[level][parents[there]]!r}. "
+                    f"{origin}, {places[here]}: level {level} splits {child} of level "
+                    f"{level - 1}: here it is in {parent}, at {places[there]} it is in {other}. "
                     "A level must be a union of groups of the level below; give each group one "
                     "parent, or different groups different names."
                 )
         top = self.labels[-1]
         if len(top) != 1:
             raise HierarchyError(
-                f"{origin}: the top level must be one value, it has {len(top)}: {some(top)}. "
+                f"{origin}: the top level must be one value, it has {len(top)}"
+                f"{f': {some(top)}' if quoted else ''}. "
                 f"Add a last level that is {STAR!r} everywhere."
             )
 
@@ -229,12 +235,19 @@ class Ladder:
         return cls(column, values, codes, tuple(all_labels), tuple(all_leaves), n_leaves)
 
 
-def _refuse_repeats(texts: Sequence[str], places: Sequence[str], origin: str) -> None:
+def _name(text: str, quoted: bool, otherwise: str = "the value") -> str:  # noqa: FBT001
+    """Return a value in quotes, or in general words if it must not be quoted."""
+    return repr(text) if quoted else otherwise
+
+
+def _refuse_repeats(
+    texts: Sequence[str], places: Sequence[str], origin: str, *, quoted: bool
+) -> None:
     seen: dict[str, str] = {}
     for text, place in zip(texts, places, strict=True):
         if text in seen:
             raise HierarchyError(
-                f"{origin}, {place}: {text!r} stands there already ({seen[text]}). "
+                f"{origin}, {place}: {_name(text, quoted)} stands there already ({seen[text]}). "
                 "Give every raw value once."
             )
         seen[text] = place

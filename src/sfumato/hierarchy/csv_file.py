@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple, Self
 
 from sfumato.errors import HierarchyError, ParameterError, require_text, suggest
+from sfumato.files import read_small
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
 from sfumato.typing import Value
 
@@ -24,10 +25,14 @@ def resolve_path(file: str, folder: str | Path) -> str:
 
 
 def read_text(file: str) -> str:
-    """Read a UTF-8 text file, with or without byte order mark."""
+    """Read a UTF-8 text file, with or without byte order mark.
+
+    What is wrong with it is said without quoting it: a policy may be a stranger's, and name any
+    file of this machine.
+    """
     path = Path(file)
     try:
-        raw = path.read_bytes()
+        raw = read_small(path, "a hierarchy", _MOST_BYTES, error=HierarchyError)
     except FileNotFoundError:
         folder = path.parent
         if not folder.is_dir():
@@ -46,7 +51,7 @@ def read_text(file: str) -> str:
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise HierarchyError(
-            f"{file}, line {line}: byte 0x{raw[error.start]:02x} is not UTF-8 text. "
+            f"{file}, line {line}: there is a byte that is not UTF-8 text. "
             "Save the file with the encoding UTF-8."
         ) from None
 
@@ -55,6 +60,9 @@ DELIMITERS = ";\t|,"
 """What may stand between the levels, when the policy does not say; the first wins a tie."""
 
 _SAMPLE_LINES = 1000
+
+_MOST_BYTES = 1 << 28
+"""Millions of lines."""
 
 
 class _Line(NamedTuple):
@@ -118,20 +126,21 @@ class CsvHierarchy(HierarchyBuilder):
             )
         if len(lines[0].fields) == 1:
             raise HierarchyError(
-                f"{self.file}, line {lines[0].number}: only one column found in "
-                f"{lines[0].fields[0]!r}. Separate the levels with ';' or name the delimiter."
+                f"{self.file}, line {lines[0].number}: only one column found. Separate the "
+                "levels with ';' or name the delimiter."
             )
         for number, fields in lines:
             if "" in fields[1:]:
                 raise HierarchyError(
-                    f"{self.file}, line {number}: level {fields.index('', 1)} of {fields[0]!r} "
-                    "is empty. Name every level; a value that does not change is repeated."
+                    f"{self.file}, line {number}: level {fields.index('', 1)} is empty. Name "
+                    "every level; a value that does not change is repeated."
                 )
         return Hierarchy.from_paths(
             [line.fields[0] for line in lines],
             [line.fields[1:] for line in lines],
             origin=self.file,
             places=[f"line {line.number}" for line in lines],
+            quoted=False,
         )
 
     @classmethod

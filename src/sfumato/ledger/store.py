@@ -20,6 +20,7 @@ from typing import Any
 from urllib.parse import quote
 
 from sfumato.errors import InputError, OutputError
+from sfumato.files import refuse_special
 from sfumato.likelihood import exact_limit
 from sfumato.text import text_of
 from sfumato.typing import Value
@@ -282,6 +283,7 @@ def _readable(file: Path) -> Iterator[None]:
 
 
 def _open_checked(file: Path) -> sqlite3.Connection:
+    refuse_special(file)
     if not file.is_file():
         what = "is a folder, not a ledger" if file.is_dir() else "does not exist"
         raise InputError(

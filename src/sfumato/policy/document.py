@@ -19,6 +19,7 @@ from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_orig
 import yaml
 
 from sfumato.errors import PolicyError, suggest
+from sfumato.files import read_small
 from sfumato.text import text_of, visible
 
 KeyPath: TypeAlias = tuple[str | int, ...]
@@ -143,16 +144,14 @@ class Document:
     places: Places
 
 
+_SPLIT = "Keep large hierarchies in files of their own and name them in the policy."
+
+
 def read_file(path: Path) -> str:
     """Read a policy file as text."""
     try:
-        size = path.stat().st_size
-        if size > LARGEST:
-            raise PolicyError(
-                f"{path}: the file has {size:,} bytes, a policy has at most {LARGEST:,}. "
-                "Keep large hierarchies in files of their own and name them in the policy."
-            )
-        return path.read_bytes().decode("utf-8-sig")
+        data = read_small(path, "a policy", LARGEST, hint=_SPLIT, error=PolicyError)
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise PolicyError(
             f"{path}: not UTF-8 text: byte 0x{error.object[error.start]:02x} at position "

@@ -1,7 +1,8 @@
 """The policy: what must hold, and what may be done to the data to make it hold."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -405,7 +406,14 @@ class Policy(Part):
         if not isinstance(document.root, dict):
             raise PolicyError(
                 f"{document.places.of(())}: a policy is a mapping with the keys columns and "
-                f"models, got {show(document.root)}"
+                f"models, got {'a text' if isinstance(document.root, str) else show(document.root)}"
+            )
+        known = [each.name for each in fields(cls)]
+        if not any(get_close_matches(key, known, n=1) for key in document.root):
+            # Perhaps no policy at all, but a file with secrets: nothing of it is quoted.
+            raise PolicyError(
+                f"{origin}: this is no policy: none of its keys is a setting of one. It needs at "
+                "least columns and models."
             )
         try:
             policy = cls(**document.root)

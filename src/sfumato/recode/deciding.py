@@ -29,7 +29,7 @@ from sfumato.policy import FULL_DOMAIN, Missing, Policy
 from sfumato.recode.budget import Budget, BudgetedCounts, count_within
 from sfumato.recoding import FullDomainRecoding, Lattice, Recoding
 from sfumato.search import SEARCHES, Checker, Found, Grouping, Outcome, step_down
-from sfumato.tables import Table, open_table
+from sfumato.tables import Table, count_people
 from sfumato.typing import IntArray, Node, Progress
 
 if TYPE_CHECKING:
@@ -429,7 +429,8 @@ def count_population(policy: Policy, report: Progress) -> FrequencySet | None:
     """Count all people the data was drawn from, if the policy names them."""
     if policy.population is None:
         return None
-    return open_table(policy.population).count(
+    return count_people(
+        policy.population,
         policy.quasi_identifiers,
         progress=lambda done, total: report("population", done, total),
     )

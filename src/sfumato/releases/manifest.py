@@ -27,7 +27,7 @@ from sfumato.policy.parts import choose
 from sfumato.recode.deciding import Decision, ladder_of
 from sfumato.recoding import FullDomainRecoding
 from sfumato.schema import Role
-from sfumato.tables import open_table
+from sfumato.tables import count_people
 from sfumato.text import percent, text_of
 from sfumato.typing import IntArray
 from sfumato.verifier.promises import Manifest as Claims
@@ -763,7 +763,7 @@ def labels_of_population(
     manifest: Manifest, policy: Policy, population: object
 ) -> PopulationLabels:
     """Return the label each raw text of the population has at the levels of a release."""
-    counts = open_table(population).count(policy.quasi_identifiers)
+    counts = count_people(population, policy.quasi_identifiers)
     columns = {column.name: column for column in manifest.columns}
     ladders = [ladder_of(policy, counts, name) for name in policy.quasi_identifiers]
     for ladder in ladders:

@@ -3,10 +3,12 @@
 `open_table` finds the engine for a source.
 """
 
+from collections.abc import Sequence
 from os import PathLike
 from typing import ClassVar
 
-from sfumato.errors import InputError
+from sfumato.counts import FrequencySet
+from sfumato.errors import InputError, some
 from sfumato.registry import Registry
 from sfumato.tables.base import (
     FORMATS,
@@ -36,6 +38,7 @@ __all__ = [
     "Suppression",
     "Table",
     "WrittenFile",
+    "count_people",
     "derived_table",
     "find_engine",
     "in_types_of",
@@ -100,6 +103,29 @@ def open_table(source: object) -> Table:
         "Give the path of a CSV, Parquet or Feather file, a pandas, Polars or Arrow table, or a "
         "table of DuckDB, PostgreSQL or Spark."
     )
+
+
+def count_people(
+    population: object, columns: Sequence[str], *, progress: Progress | None = None
+) -> FrequencySet:
+    """Count the people of a population.
+
+    A policy of others may name any file of this machine as its population: what is wrong with it
+    is said without naming its columns, which are the first line of the file.
+
+    Args:
+        population: All people the data was drawn from, as for `open_table`.
+        columns: The quasi-identifiers.
+        progress: Called with the number of rows that were read.
+    """
+    table = open_table(population)
+    lacking = [name for name in columns if name not in table.columns]
+    if lacking:
+        raise InputError(
+            f"the population has no column {some(map(repr, lacking))}. Give a table that has every "
+            "quasi-identifier, as it is before anything is generalised."
+        )
+    return table.count(columns, progress=progress)
 
 
 def find_engine(source: object) -> Engine | None:

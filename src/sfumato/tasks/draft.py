@@ -10,7 +10,7 @@ from sfumato.errors import InputError, ParameterError, PolicyError, require_int,
 from sfumato.guess import guess_all
 from sfumato.policy import GivenPolicy, policy_of
 from sfumato.schema import Role
-from sfumato.tables import Table, open_table
+from sfumato.tables import Table, count_people, open_table
 from sfumato.typing import Progress, silent
 
 
@@ -171,6 +171,6 @@ def _with(roles: Mapping[str, Role], role: Role) -> tuple[str, ...]:
 def _people(population: object, names: tuple[str, ...], report: Progress) -> FrequencySet | None:
     if population is None:
         return None
-    return open_table(population).count(
-        names, progress=lambda done, total: report("population", done, total)
+    return count_people(
+        population, names, progress=lambda done, total: report("population", done, total)
     )

@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 
 from sfumato.dialect import Dialect
 from sfumato.errors import InputError, ParameterError, UnknownColumnError, some
+from sfumato.files import refuse_special
 from sfumato.text import STAR, is_missing, text_of
 from sfumato.verifier.hidden import telling_notes
 
@@ -77,6 +78,7 @@ def open_source(data: object, *, form: str | None = None, delimiter: str | None 
         source = _open_table(data)
     else:
         path = Path(data)
+        refuse_special(path)
         if not path.is_file():
             raise InputError(f"there is no file {str(path)!r}")
         form = form or _format_of(path)

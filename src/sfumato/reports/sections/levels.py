@@ -21,7 +21,7 @@ from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
 from sfumato.search import Checker
 from sfumato.search.base import Outcome
-from sfumato.tables import open_table
+from sfumato.tables import count_people
 from sfumato.typing import Node
 
 
@@ -118,7 +118,7 @@ def steps_from(data: object, policy: Policy, columns: Sequence[ColumnRecord]) ->
     counts = count_columns(data, counted_columns(policy))
     people = None
     if policy.population is not None:
-        people = open_table(policy.population).count(policy.quasi_identifiers)
+        people = count_people(policy.population, policy.quasi_identifiers)
     checker = make_checker(policy, counts, people)
     node = _node(checker, columns)
     if node is None:

@@ -24,6 +24,7 @@ from pyarrow import ipc, types
 from pyarrow import types as t
 
 from sfumato.errors import InputError
+from sfumato.files import refuse_special
 from sfumato.tables.base import require_column_names
 from sfumato.text import text_of
 from sfumato.typing import BoolArray, Value
@@ -433,6 +434,7 @@ def open_source(source: object) -> Source:
 
 
 def _open_path(path: Path) -> Source:
+    refuse_special(path)
     head = _first_bytes(path)
     if head[:4] == b"PAR1":
         return ParquetSource(path)
@@ -449,8 +451,8 @@ def _open_path(path: Path) -> Source:
     if path.suffix.lower() in _BINARY_SUFFIXES:
         expected = _BINARY_SUFFIXES[path.suffix.lower()]
         raise InputError(
-            f"{path} is not a {expected} file, whatever its name says: it starts with "
-            f"{head!r}. Rename the file to match its format, or export it again."
+            f"{path} is not a {expected} file, whatever its name says: it does not start like "
+            "one. Rename the file to match its format, or export it again."
         )
 
     return CsvSource(path)

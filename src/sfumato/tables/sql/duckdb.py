@@ -12,6 +12,7 @@ from pyarrow import types as t
 
 from sfumato.dialect import Dialect
 from sfumato.errors import InputError, OutputError
+from sfumato.files import refuse_special
 from sfumato.tables.sql.database import (
     Address,
     Database,
@@ -275,6 +276,7 @@ def _open_file(address: Address) -> DuckDB:
         raise InputError(
             "a duckdb address has a path and a table only: duckdb:///file.db?table=people"
         )
+    refuse_special(path)
     if not path.is_file():
         rooted = Path("/", address.path).is_file() and not path.is_absolute()
         hint = f" With four slashes, duckdb:///{Path('/', path)}, it is found." if rooted else ""
