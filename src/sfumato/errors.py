@@ -129,7 +129,13 @@ _NO_MEMORY = frozenset(
 )
 """Errors of databases and of worker processes, which the system kills when memory runs out."""
 
-_NO_MEMORY_TEXTS = ("OutOfMemoryError", "out of memory", "can't start new thread")
+_NO_MEMORY_TEXTS = (
+    "OutOfMemoryError",
+    "out of memory",
+    "annot allocate memory",
+    "can't start new thread",
+    "failed to map segment from shared object",
+)
 _DISK = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk quota is used up",
@@ -158,8 +164,8 @@ def _says_no_memory(error: BaseException) -> bool:
         return True
     if isinstance(error, OSError) and error.errno == errno.ENOMEM:
         return True
-    # A driver's words are searched, never our own, which may quote the data.
-    of_driver = isinstance(error, RuntimeError) or "Py4JError" in kinds
+    # Others' words are searched, never our own, which may quote the data.
+    of_driver = isinstance(error, RuntimeError | ImportError) or "Py4JError" in kinds
     theirs = of_driver and not isinstance(error, SfumatoError)
     return theirs and any(text in str(error) for text in _NO_MEMORY_TEXTS)
 

@@ -1,10 +1,14 @@
 """Many quasi-identifiers: lattices nobody can walk through."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from sfumato.errors import ParameterError
+from sfumato.search.best_first import default_checks
 
 TREE = sf.hierarchy.Taxonomy(
     {"a": {"a1": ["0", "1"], "a2": ["2", "3"]}, "b": {"b1": ["4", "5"], "b2": ["6", "7"]}}
@@ -25,7 +29,7 @@ def policy(columns: int, **search) -> sf.Policy:
         columns=rules | {"s": "sensitive"},
         models=[sf.models.KAnonymity(5)],
         suppression="5%",
-        search={"search": "best-first", **search},
+        search={"search": "best-first"} | search,
     )
 
 
@@ -49,3 +53,32 @@ def test_eleven_columns_of_ten_people_need_no_budget():
     release = sf.anonymize(wide(11, 10), policy(11))
     assert release.verdict.holds
     assert release.optimal
+
+
+@pytest.mark.parametrize("search", ["exhaustive", "incognito"])
+def test_a_search_of_every_node_that_would_never_end_is_refused(search):
+    with pytest.raises(ParameterError) as caught:
+        sf.anonymize(wide(100, 24), policy(100, search=search))
+    assert str(caught.value).startswith(
+        "search must be best-first or descent, or have a budget such as seconds: 60, got "
+    )
+    assert "there are about 10^60 of them" in str(caught.value)
+
+
+@pytest.mark.parametrize("search", ["exhaustive", "incognito"])
+def test_with_a_budget_it_ends_with_a_release_that_is_not_proven(search):
+    release = sf.anonymize(wide(100, 24), policy(100, search=search, checks=20))
+    assert release.verdict.holds
+    assert not release.optimal
+    assert "optimal" in str(release.content())
+
+
+def test_without_a_budget_fewer_nodes_are_checked_where_a_check_takes_long():
+    def checks(columns, combinations):
+        codes = np.broadcast_to(np.int64(0), (columns, combinations))
+        return default_checks(SimpleNamespace(grouping=SimpleNamespace(codes=codes)))
+
+    assert checks(12, 30_000) == 2000
+    assert checks(200, 1_000) == 2000
+    assert 100 <= checks(200, 100_000) < 500
+    assert checks(1000, 10**7) == 100

@@ -87,7 +87,10 @@ def show(*contents: "Content", note: str = "", err: bool = False) -> None:
 
 @contextmanager
 def progress_bar(*, quiet: bool = False) -> "Iterator[Progress | None]":
-    """Yield a callback for tasks that draws how far they are; None without a terminal."""
+    """Yield a callback for tasks that draws how far they are; None without a terminal.
+
+    Until a stage is named, and in tasks that name none, the seconds show that it is at work.
+    """
     if quiet or not sys.stderr.isatty():
         yield None
         return
@@ -105,7 +108,7 @@ def progress_bar(*, quiet: bool = False) -> "Iterator[Progress | None]":
 
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
     with Progress(*columns, TimeElapsedColumn(), console=console(err=True), transient=True) as bars:
-        tasks: dict[str, TaskID] = {}
+        tasks: dict[str, TaskID] = {"": bars.add_task("Working", total=None)}
 
         def report(stage: str, done: int, total: int | None) -> None:
             if stage not in tasks:

@@ -18,7 +18,7 @@ from sfumato.cli.options import (
     split_names,
     write_text,
 )
-from sfumato.cli.output import clean, finish, put, say
+from sfumato.cli.output import clean, finish, progress_bar, put, say
 from sfumato.errors import ParameterError
 
 
@@ -100,7 +100,8 @@ def report(  # noqa: PLR0917 - options of a command line
         refuse_existing(output, force=force)
         form = form or form_of(output)
         require_place(folder, output, public=public and form == "html", key=signer)
-    found = task(release, data=data, policy=policy, ledger=ledger, public=public)
+    with progress_bar(quiet=quiet):
+        found = task(release, data=data, policy=policy, ledger=ledger, public=public)
     text = found.write(form or "markdown")
     if output is None:
         put(text)
@@ -146,12 +147,13 @@ def diff(
     """
     from sfumato.comparison.diff import diff as task
 
-    found = task(
-        old,
-        new,
-        policy=policy,
-        quasi_identifiers=None if qi is None else split_names(qi),
-        sensitive=None if sensitive is None else split_names(sensitive),
-        data=data,
-    )
+    with progress_bar(quiet=json):
+        found = task(
+            old,
+            new,
+            policy=policy,
+            quasi_identifiers=None if qi is None else split_names(qi),
+            sensitive=None if sensitive is None else split_names(sensitive),
+            data=data,
+        )
     finish(found, json=json)

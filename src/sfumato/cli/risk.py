@@ -319,16 +319,17 @@ def explain(  # noqa: PLR0917 - options of a command line
     }
     from sfumato.tasks.explain import explain as task
 
-    found = task(
-        what,
-        _read_pairs(person or []),
-        knows=knows,
-        column=column,
-        policy=policy,
-        quasi_identifiers=None if qi is None else split_names(qi),
-        sensitive=None if sensitive is None else split_names(sensitive),
-        data=data,
-    )
+    with progress_bar(quiet=json):
+        found = task(
+            what,
+            _read_pairs(person or []),
+            knows=knows,
+            column=column,
+            policy=policy,
+            quasi_identifiers=None if qi is None else split_names(qi),
+            sensitive=None if sensitive is None else split_names(sensitive),
+            data=data,
+        )
     if svg is not None and found.beliefs:
         write_text(svg, found.svg(column), force=force, private="the drawing")
         say(f"Written: {clean(svg)}")

@@ -114,7 +114,8 @@ def estimate(
     """
     from sfumato.tasks.estimate import estimate as task
 
-    found = task(what, conditions(where), original=original, policy=policy)
+    with progress_bar(quiet=quiet or json):
+        found = task(what, conditions(where), original=original, policy=policy)
     finish(found, json=json, quiet=quiet)
 
 
@@ -150,13 +151,14 @@ def correlations(
 
     if svg is not None:
         refuse_existing(svg, force=force, private="the drawing")
-    found = task(
-        what,
-        quasi_identifiers=None if qi is None else split_names(qi),
-        sensitive=None if sensitive is None else split_names(sensitive),
-        policy=policy,
-        measure=measure,
-    )
+    with progress_bar(quiet=json):
+        found = task(
+            what,
+            quasi_identifiers=None if qi is None else split_names(qi),
+            sensitive=None if sensitive is None else split_names(sensitive),
+            policy=policy,
+            measure=measure,
+        )
     if svg is not None:
         write_text(svg, found.svg(), force=force, private="the drawing")
         say(f"Written: {clean(svg)}")

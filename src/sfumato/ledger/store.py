@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sfumato.errors import InputError, OutputError
+from sfumato.errors import InputError, OutputError, reason_of
 from sfumato.files import refuse_special
 from sfumato.likelihood import exact_limit
 from sfumato.text import text_of
@@ -132,11 +132,11 @@ def new_ledger(path: Path) -> Iterator[sqlite3.Connection]:
         os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except OSError as error:
         raise OutputError(
-            f"cannot write in {str(path.parent)!r}: {error.strerror}. "
+            f"cannot write in {str(path.parent)!r}: {reason_of(error)}. "
             "Choose another place for the ledger, or change the permissions of the folder."
         ) from None
     try:
-        with closing(_connect(draft)) as db, _transaction(db):
+        with _readable(path), closing(_connect(draft)) as db, _transaction(db):
             create_tables(db)
             db.execute(f"PRAGMA application_id = {MARK}")
             db.execute(f"PRAGMA user_version = {FORMAT}")

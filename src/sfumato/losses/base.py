@@ -363,6 +363,10 @@ class CellLossFunction(LossFunction):
             for costs, a in zip(self._costs, attributes, strict=True)
         ]
 
+        levels = [sums / scale for sums, scale in zip(self._sums, self._scales, strict=True)]
+        self._shares = np.concatenate([*levels, np.zeros(0)])
+        self._starts = np.cumsum([0, *map(len, levels)])[:-1]
+
     def of(self, judged: CheckedNode) -> float:
         return self._aggregate.of(self.per_attribute(judged), self._weights)
 
@@ -381,8 +385,8 @@ class CellLossFunction(LossFunction):
         return np.array(parts, dtype=np.float64)
 
     def floor(self, node: Node) -> float:
-        parts = [self._sums[i][level] / self._scales[i] for i, level in enumerate(node)]
-        return self._aggregate.of(np.array(parts), self._weights)
+        # Searches ask for it most often of all: one gather replaces a step per column.
+        return self._aggregate.of(self._shares[self._starts + node], self._weights)
 
     def floors(self, lowest: Node, highest: Node) -> FloatArray:
         parts = [

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.classes import EquivalenceClasses, overlapping
-from sfumato.errors import require_int, require_number
+from sfumato.errors import ParameterError, require_int, require_number
 from sfumato.losses.base import Attribute, CheckedNode, LossFunction
 from sfumato.models.base import PrivacyModel, TableModel
 from sfumato.recoding import Lattice
@@ -39,6 +39,9 @@ class Found:
     passing: tuple[Node, ...] | None = None
     """All valid nodes, from searches that find them."""
 
+
+MOST_NODES = 1_000_000
+"""The largest lattice that is searched node by node without a budget: it takes up to an hour."""
 
 NOTHING_YET = Found(None, float("inf"), 0, 0)
 
@@ -91,6 +94,18 @@ class Search(ABC):
     def budget(self) -> Budget:
         """Start the clock."""
         return Budget(self.checks, self.seconds)
+
+    def refuse_endless(self, lattice: Lattice) -> None:
+        """Raise if a search that looks at every node would never end, and has no budget."""
+        if self.checks is not None or self.seconds is not None or lattice.size <= MOST_NODES:
+            return
+        raise ParameterError(
+            "search",
+            self.name,
+            "best-first or descent, or have a budget such as seconds: 60",
+            why=f"it looks at every node, and there are about 10^{len(str(lattice.size)) - 1} of "
+            "them. A lowest and a highest level for a column (levels: [1, 3]) make them fewer",
+        )
 
 
 # Checking a node: group, judge every model, measure the loss.

@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.losses.base import ClassLossFunction
 from sfumato.search.base import NOTHING_YET, Budget, Checker, Found, Outcome, Search
-from sfumato.typing import BoolArray, FloatArray, Node
+from sfumato.typing import BoolArray, FloatArray, IntArray, Node
 
 # Arithmetic on whole lattices: one number per node, in flat lexicographic order.
 
@@ -100,6 +100,10 @@ def _divisor(n: int, most: int) -> int:
 # Guesses of how many rows a node would suppress. They only order the work and decide nothing.
 
 
+_MOST_WEIGHTS = 1000
+"""Weights of a regression: its matrix has their square, and every check corrects all of it."""
+
+
 class Predictor:
     """Ridge regression of log(1 + suppressed rows) on the level of each attribute.
 
@@ -115,10 +119,15 @@ class Predictor:
     """
 
     def __init__(self, bits: list[FloatArray], *, rows: int, lowest: Node) -> None:
-        self._bits = bits
-        self._lowest = lowest
-        self._offsets = np.cumsum([2, *(len(levels) for levels in bits)])
-        n = int(self._offsets[-1])
+        self._lowest = np.array(lowest, dtype=np.int64)
+        self._bits = np.concatenate(bits)
+        self._starts = np.cumsum([0, *map(len, bits)])[:-1]
+        self._attribute = np.repeat(np.arange(len(bits)), [len(levels) for levels in bits])
+        # One weight per level, or where that would be too many one per attribute and step.
+        self._fine = len(self._bits) <= _MOST_WEIGHTS
+        n = 2 + (len(self._bits) if self._fine else len(bits))
+        steps = np.arange(len(self._bits)) - self._starts[self._attribute]
+        self._steps = np.ones(len(steps)) if self._fine else 1.0 / (1.0 + steps)
         # The inverse of the regression's matrix, kept up to date by rank-one corrections
         # (Sherman and Morrison), in place of solving the whole system after every check.
         self._inverse = np.eye(n)
@@ -126,6 +135,7 @@ class Predictor:
         self._b = np.zeros(n)
         self._errors: list[float] = []
         self._weights: FloatArray | None = None
+        self._guesses: FloatArray | None = None
         # Two anchors: with all bits nearly every row stands alone, with none no row does.
         self._add(self._anchor(sum(float(levels[0]) for levels in bits)), float(np.log1p(rows)))
         self._add(self._anchor(sum(float(levels[-1]) for levels in bits)), 0.0)
@@ -139,14 +149,18 @@ class Predictor:
         moved = self._inverse @ features
         self._inverse -= np.outer(moved, moved / (1.0 + features @ moved))
         self._b += features * target
-        self._weights = None
+        self._weights = self._guesses = None
 
     def _features(self, node: Node) -> FloatArray:
-        levels = [level - low for level, low in zip(node, self._lowest, strict=True)]
-        bits = sum(float(b[level]) for b, level in zip(self._bits, levels, strict=True))
-        features = self._anchor(bits)
-        features[self._offsets[:-1] + levels] = 1.0
+        places = self._places(node)
+        features = self._anchor(float(self._bits[places].sum()))
+        features[2 + (places if self._fine else self._attribute[places])] = self._steps[places]
         return features
+
+    def _places(self, node: Node) -> IntArray:
+        """Return where the level of each attribute is among all levels of all of them."""
+        places: IntArray = self._starts + node - self._lowest
+        return places
 
     def learn(self, node: Node, suppressed: int) -> None:
         """Correct the guess by what a check showed."""
@@ -171,14 +185,19 @@ class Predictor:
             return 1.0
         return max(0.25, float(np.sqrt(np.mean(np.square(recent)))))
 
+    @property
+    def guesses(self) -> FloatArray:
+        """The share of each level of each attribute in the guess, apart from the constant."""
+        if self._guesses is None:
+            own = self.weights[2:] if self._fine else self.weights[2:][self._attribute]
+            self._guesses = self.weights[1] * self._bits + own * self._steps
+        guesses: FloatArray = self._guesses
+        return guesses
+
     def parts(self) -> list[FloatArray]:
         """Return each attribute's share in the guess by level, with the constant in the first."""
-        weights = self.weights
-        parts = [
-            weights[1] * bits + weights[start : start + len(bits)]
-            for bits, start in zip(self._bits, self._offsets[:-1], strict=True)
-        ]
-        parts[0] = parts[0] + weights[0]
+        parts = np.split(self.guesses, self._starts[1:])
+        parts[0] = parts[0] + self.weights[0]
         return parts
 
     def grid(self) -> FloatArray:
@@ -187,7 +206,7 @@ class Predictor:
 
     def of(self, node: Node) -> float:
         """Guess for one node."""
-        return float(self._features(node) @ self.weights)
+        return float(self.weights[0] + self.guesses[self._places(node)].sum())
 
 
 def chance(over: FloatArray, spread: float) -> np.ndarray:
@@ -202,6 +221,26 @@ def chance(over: FloatArray, spread: float) -> np.ndarray:
 _DEFAULT_CHECKS = 2000
 """Checks made when no budget is set: a lattice this large has no natural end."""
 
+_DEFAULT_WORK = 4_000_000_000
+"""Codes grouped when no budget is set, give or take: some minutes. Counted and not timed, so that
+the result is the same on every machine."""
+
+_FEWEST_CHECKS = 100
+
+
+def default_checks(checker: Checker) -> int:
+    """Return how many nodes are checked if the caller sets no budget.
+
+    A table of many rows and columns takes longer to check, and gets fewer.
+    """
+    columns, tuples = checker.grouping.codes.shape
+    affordable = _DEFAULT_WORK // max(columns * (tuples + columns * _CANDIDATE), 1)
+    return int(np.clip(affordable, _FEWEST_CHECKS, _DEFAULT_CHECKS))
+
+
+_CANDIDATE = 10
+"""What remembering one node of a column more costs, in codes."""
+
 
 @dataclass(frozen=True)
 class Descent(Search):
@@ -213,6 +252,9 @@ class Descent(Search):
     cannot be better itself waits; when nothing promising is left, the search looks
     below those that wait. The result is always valid, and proven optimal if nothing
     was left to look at.
+
+    Without a budget it ends after 2 000 checks, or after fewer (at least 100) where checks of
+    many rows and columns take long.
     """
 
     name: ClassVar[str] = "descent"
@@ -221,7 +263,7 @@ class Descent(Search):
     def run(self, checker: Checker) -> Iterator[Found]:
         budget = self.budget()
         if budget.checks is None and budget.seconds is None:
-            budget = Budget(checks=_DEFAULT_CHECKS)
+            budget = Budget(checks=default_checks(checker))
         state = _Frontier(checker)
         best = NOTHING_YET
         node: Node | None = checker.lattice.highest
@@ -244,12 +286,13 @@ class _Frontier:
     def __init__(self, checker: Checker) -> None:
         self._checker = checker
         self._guess = Predictor(checker.bits(), rows=checker.total, lowest=checker.lattice.lowest)
-        self._heap: list[tuple[float, Node]] = []
-        self._seen: set[Node] = {checker.lattice.highest}
+        self._packing = np.dtype(">u1" if max(checker.lattice.highest) < 256 else ">u4")
+        self._heap: list[tuple[float, bytes]] = []
+        self._seen = {self._pack(checker.lattice.highest)}
         self._hopeless = np.empty((0, len(checker.lattice.highest)), dtype=np.int64)
         top = checker.loss.floor(checker.lattice.highest)
         self._lift_per_row = top / max(checker.total, 1)
-        self._waiting: list[tuple[float, Node]] = []
+        self._waiting: list[tuple[float, bytes]] = []
         """Nodes that cannot be better themselves, though something below them may."""
 
     def learn(self, outcome: Outcome, best: float) -> None:
@@ -260,27 +303,36 @@ class _Frontier:
             return
         self._line_up(outcome.node, best)
 
+    def _pack(self, node: Node) -> bytes:
+        """Return a node in as little memory as it takes, in the same order as nodes are."""
+        return np.array(node, dtype=self._packing).tobytes()
+
+    def _unpack(self, packed: bytes) -> Node:
+        return tuple(np.frombuffer(packed, dtype=self._packing).tolist())
+
     def _line_up(self, above: Node, best: float) -> None:
         for node in self._checker.lattice.below(above):
-            if node not in self._seen:
-                self._seen.add(node)
-                heapq.heappush(self._heap, (-self._promise(node, best), node))
+            packed = self._pack(node)
+            if packed not in self._seen:
+                self._seen.add(packed)
+                heapq.heappush(self._heap, (-self._promise(node, best), packed))
 
     def choose(self, best: float) -> Node | None:
         """Choose the most promising candidate; stale promises are renewed before they count."""
         while self._heap or self._waiting:
             if not self._heap:
-                _, node = heapq.heappop(self._waiting)
-                self._line_up(node, best)
+                _, packed = heapq.heappop(self._waiting)
+                self._line_up(self._unpack(packed), best)
                 continue
-            old, node = heapq.heappop(self._heap)
+            old, packed = heapq.heappop(self._heap)
+            node = self._unpack(packed)
             if (np.array(node) <= self._hopeless).all(axis=1).any():
                 continue
             promise = self._promise(node, best)
             if promise <= 0.0:
-                heapq.heappush(self._waiting, (self._checker.loss.floor(node), node))
+                heapq.heappush(self._waiting, (self._checker.loss.floor(node), packed))
             elif self._heap and promise < -0.9 * self._heap[0][0] and promise < -0.9 * old:
-                heapq.heappush(self._heap, (-promise, node))
+                heapq.heappush(self._heap, (-promise, packed))
             else:
                 return node
         return None
@@ -290,12 +342,13 @@ class _Frontier:
         guess = self._guess.of(node)
         odds = np.clip((guess - np.log1p(limit)) * (1.7 / self._guess.spread), -30, 30)
         expected = min(float(np.expm1(min(guess, 50.0))), float(limit))
-        loss = self._checker.loss.floor(node) + self._lift_per_row * max(expected, 0.0)
+        floor = self._checker.loss.floor(node)
+        loss = floor + self._lift_per_row * max(expected, 0.0)
         chance = 1.0 / (1.0 + np.exp(odds))
         if not np.isfinite(best):
             return float(chance / (1.0 + loss))
         # The floor alone says whether it can be better at all; the guess only how likely.
-        if self._checker.loss.floor(node) >= best:
+        if floor >= best:
             return 0.0
         return float(chance * max(best - loss, 1e-6 * abs(best)))
 

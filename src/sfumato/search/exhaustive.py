@@ -14,13 +14,15 @@ class Exhaustive(Search):
     """Checks all nodes and infers nothing, so it cannot be wrong about what follows from what.
 
     Among nodes of equal loss the first in lexicographic order wins. Use it on small
-    lattices: its cost is the number of nodes.
+    lattices: its cost is the number of nodes. More than a million are refused unless it has
+    a budget; if that runs out before a valid node was met, the most general one is taken.
     """
 
     name: ClassVar[str] = "exhaustive"
     exact: ClassVar[bool] = True
 
     def run(self, checker: Checker) -> Iterator[Found]:
+        self.refuse_endless(checker.lattice)
         budget = self.budget()
         best = NOTHING_YET
         passing: list[Node] = []
@@ -35,6 +37,11 @@ class Exhaustive(Search):
             if outcome.valid and outcome.loss < best.loss:
                 best = Found(node, outcome.loss, outcome.suppressed, checker.checks)
                 yield best
+        if not complete and best.node is None:
+            # It begins at the bottom, where nothing is valid yet.
+            outcome = checker.check(checker.lattice.highest)
+            if outcome.valid:
+                best = Found(outcome.node, outcome.loss, outcome.suppressed, checker.checks)
         yield replace(
             best,
             checks=checker.checks,

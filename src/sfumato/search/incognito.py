@@ -18,7 +18,8 @@ class Incognito(Search):
     A valid node makes everything above it valid; a node that is hopeless for a subset
     is hopeless for every larger set, so it never becomes a candidate there. Both
     conclusions are drawn only where the models allow them. Frequency sets come by
-    rolling up finer ones, never by counting again.
+    rolling up finer ones, never by counting again. A lattice of more than a million nodes is
+    refused unless there is a budget.
 
     Reference: "Incognito: efficient full-domain k-anonymity", 2005,
     doi:10.1145/1066157.1066164
@@ -28,6 +29,7 @@ class Incognito(Search):
     exact: ClassVar[bool] = True
 
     def run(self, checker: Checker) -> Iterator[Found]:
+        self.refuse_endless(checker.lattice)
         budget = self.budget()
         run = _Run(checker, budget)
         passing = run.all_subsets()

@@ -9,7 +9,7 @@ from sfumato.adversary.target import secrecy_of
 from sfumato.decouplings.base import Kind
 from sfumato.drawing import heatmap_svg, network_svg
 from sfumato.errors import OutputError, ParameterError, reason_of, require_int, require_number
-from sfumato.files import refuse_release, write_file
+from sfumato.files import refuse_release, unfinished_folder, write_file
 from sfumato.leaks import Findings, RiskLevels
 from sfumato.leaks.exposure import random_table
 from sfumato.leaks.findings import fit_columns, learn_networks
@@ -137,14 +137,18 @@ def draw_findings(findings: Findings, folder: str | Path) -> list[Path]:
     for number, table in enumerate(findings.tables["all"].values(), start=1):
         if table.parents:
             drawn[f"table-{number}.svg"] = table_svg(table, findings.alpha)
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(
-            f"cannot write in {str(target)!r}: {reason_of(error)}. Choose another folder."
-        ) from None
-    for file, text in drawn.items():
-        write_file(target / file, text, private="the drawing")
+    # All are made before any is in its place: what fails leaves nothing behind.
+    with unfinished_folder(target) as stage:
+        for file, text in drawn.items():
+            write_file(stage / file, text, private="the drawing")
+        try:
+            target.mkdir(exist_ok=True)
+            for file in drawn:
+                (stage / file).replace(target / file)
+        except OSError as error:
+            raise OutputError(
+                f"cannot write in {str(target)!r}: {reason_of(error)}. Choose another folder."
+            ) from None
     return [target / file for file in drawn]
 
 

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.dialect import Dialect
-from sfumato.errors import InputError, ParameterError, UnknownColumnError, some
+from sfumato.errors import InputError, ParameterError, UnknownColumnError, lacks_memory, some
 from sfumato.files import refuse_special
 from sfumato.text import STAR, is_missing, text_of
 from sfumato.verifier.hidden import telling_notes
@@ -63,6 +63,9 @@ def readable(what: str) -> Iterator[None]:
     except InputError:
         raise
     except (pa.ArrowException, csv.Error, OSError, ValueError, TypeError, OverflowError) as error:
+        if lacks_memory(error):
+            # Nothing is wrong with the file.
+            raise
         first = (str(error).splitlines() or [""])[0]
         raise InputError(f"{what} cannot be read: {first[:200]}") from error
 
