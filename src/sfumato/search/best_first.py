@@ -159,8 +159,7 @@ class Predictor:
 
     def _places(self, node: Node) -> IntArray:
         """Return where the level of each attribute is among all levels of all of them."""
-        places: IntArray = self._starts + node - self._lowest
-        return places
+        return self._starts + np.array(node, dtype=np.int64) - self._lowest
 
     def learn(self, node: Node, suppressed: int) -> None:
         """Correct the guess by what a check showed."""
