@@ -36,6 +36,18 @@ def test_one_class_in_which_all_have_the_same_is_a_no_though_every_promise_holds
     assert "for example age=4* (8): ill = hiv, 50 % before, 100 % after. Limit its" in reason
 
 
+def test_a_release_with_a_fixed_seed_is_no_plain_yes(tmp_path):
+    sf.anonymize(safe(), policy(), output=tmp_path / "drawn")
+    assert sf.verify(tmp_path / "drawn").answer == "yes"
+    sf.anonymize(safe(), policy(), output=tmp_path / "seeded", seed=1)
+    found = sf.verify(tmp_path / "seeded")
+    assert (found.answer, found.holds) == ("with care", True)
+    assert found.why[0].startswith("it was drawn with a fixed seed")
+    assert "not for publication" in found.why[0]
+    sf.decouple(tmp_path / "seeded", output=tmp_path / "decoupled")
+    assert "not for publication" in " ".join(sf.verify(tmp_path / "decoupled").why)
+
+
 def test_how_many_may_be_at_risk_is_the_policys_or_the_callers():
     assert sf.verify(leaky(), policy(verdict={"people": 8})).holds
     assert not sf.verify(leaky(), policy(verdict={"people": 7})).holds

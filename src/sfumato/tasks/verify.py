@@ -54,8 +54,8 @@ class Assessment(Showable):
     to withstand puts more people at risk than are allowed, or if a published column names people.
     It is *with care* if without that a belief about a person is of level *moderate* or more (see
     `sfumato.harm`), if a finding was accepted, if an attack that applies was not tried, or only in
-    part, or if a published column that nothing protects singles people out or has no role; else
-    *yes*.
+    part, if a published column that nothing protects singles people out or has no role, or if the
+    release was drawn with a fixed seed; else *yes*.
 
     Does not promise: that the roles are right, or that there is no better attack.
 
@@ -85,6 +85,9 @@ class Assessment(Showable):
     believed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The columns of each role, where nothing but the manifest says so: another role, another
     answer. Empty if a policy or the caller names the roles."""
+
+    reproducible: bool = False
+    """Whether others may know the seed that the release was drawn with."""
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -151,7 +154,7 @@ class Assessment(Showable):
         if not self.holds:
             return "no"
         care = self.concerns or self.accepted or self.untried or self._unreached or self.columns
-        return "with care" if care else "yes"
+        return "with care" if care or self.reproducible else "yes"
 
     @property
     def why(self) -> tuple[str, ...]:
@@ -164,11 +167,12 @@ class Assessment(Showable):
         ]
         attacked = [outcome.reason for outcome in _distinct(self.succeeded)]
         columns = told_first(self.columns)
+        seeded = (_SEEDED,) if self.reproducible else ()
         if broken or attacked or self.named:
-            return (*broken, *told_first(self.named), *attacked, *self._accepted)
+            return (*broken, *told_first(self.named), *attacked, *seeded, *self._accepted)
         if self.answer == "with care":
             care = tuple(outcome.reason for outcome in _distinct(self.concerns))
-            return (*care, *columns, *self._accepted, *self._untried, *self._unreached)
+            return (*seeded, *care, *columns, *self._accepted, *self._untried, *self._unreached)
         kept = f"all {len(self.checks)} promises hold" if self.checks else "nothing is promised"
         told = [each for each in self.attacks if not each.judged and each.people]
         # What is only told is no reason to refuse, and still not to be denied.
@@ -261,6 +265,11 @@ class Assessment(Showable):
             f"<Assessment: {self.answer}, {len(self.checks)} checks, {len(self.attacks)} attacks>"
         )
 
+
+_SEEDED = (
+    "it was drawn with a fixed seed, and who knows that can put the rows back in the order of the "
+    "original: not for publication. Make it again without a seed"
+)
 
 _HEADINGS = (
     "attack",
@@ -381,9 +390,14 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
             # No person is in it, so none can be betrayed.
             return Assessment(verdict)
         columns, believed = find_unprotected(release), _believed_roles(release)
+        seeded = release.manifest is not None and release.manifest.reproducible
         if not attacks:
             return Assessment(
-                verdict, untried=("every attack",), columns=columns, believed=believed
+                verdict,
+                untried=("every attack",),
+                columns=columns,
+                believed=believed,
+                reproducible=seeded,
             )
         target = target_of(release)
     except SfumatoError:
@@ -406,7 +420,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     if policy is not None:
         found = tuple(accept(outcome, policy.accept) for outcome in found)
     untried = _list_untried(target, found, rule)
-    return Assessment(verdict, found, levels, allowed, untried, columns, believed)
+    return Assessment(verdict, found, levels, allowed, untried, columns, believed, seeded)
 
 
 def _believed_roles(release: Published) -> dict[str, tuple[str, ...]]:
