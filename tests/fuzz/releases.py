@@ -376,17 +376,17 @@ class Releases(Guard):
         if chain in ("anatomy", "slicing"):
             method = {"method": chain, "l": 2}
             release: Any = sf.decouple(source, method, policy=policy, **into)
-            return self.judge_decoupled(case, release)
+            return self.judge_decoupled(case, release, folder)
         if chain == "protect":
             release = sf.protect(source, policy, rounds=1, **into).release
             if release.manifest.kind is not None:
-                return self.judge_decoupled(case, release)
+                return self.judge_decoupled(case, release, folder)
             return self.judge(case, release, policy, folder)
         release = sf.anonymize(source, policy, **into)
         self.judge(case, release, policy, folder)
         if chain in ("break-merge", "ledger"):
             broken = sf.decouple(release, "break-merge", **self.beside(into, folder))
-            self.judge_decoupled(case, broken)
+            self.judge_decoupled(case, broken, folder)
             if chain == "ledger":
                 self.judge_ledger(case, broken, policy, folder)
         return None
@@ -406,7 +406,7 @@ class Releases(Guard):
         """Return what was given, as a stranger reads it: in CSV, NaN is a text."""
         path = folder / f"given.{case['source']}"
         if path.suffix in (".csv", ".gz"):
-            return [{n: zero(cell) for n, cell in row.items()} for row in read_file(path)]
+            return read_file(path)
         names = list(case["columns"])
         return [dict(zip(names, map(text, row), strict=True)) for row in comparable(case)]
 
@@ -545,7 +545,9 @@ class Releases(Guard):
             key = []
             for name in quasi:
                 chain = labels_of(case["columns"][name]["rule"], row[name])
-                key.append(None if chain is None else chain[levels[name]])
+                at_top = all(each[name] == "*" for each in kept)
+                label = "*" if at_top else None
+                key.append(label if chain is None else chain[levels[name]])
             found[tuple(key)] += 1
         return found
 
@@ -573,14 +575,14 @@ class Releases(Guard):
         }
         find_canaries(sorted(planted - published), self.bytes_of(release))
 
-    def judge_decoupled(self, case: Case, release: Any) -> None:
+    def judge_decoupled(self, case: Case, release: Any, folder: Path) -> None:
         """Count the tables of a decoupled release again."""
         manifest = release.manifest.to_dict()
         tables = self.tables_of(release)
         if not sf.verify(release, attacks=False).verdict.holds:
             raise Fault("maker and verifier disagree", str(sf.verify(release, attacks=False)))
         if manifest["kind"] == "slicing":
-            self.judge_slices(case, manifest, tables)
+            self.judge_slices(manifest, tables, self.given_rows(case, folder))
         else:
             self.judge_parts(manifest, tables)
         self.judge_canaries(case, release, tables)
@@ -628,7 +630,10 @@ class Releases(Guard):
                 raise Fault(f"{model['model']} does not hold", f"{dict(model)} in a group of {n}")
 
     def judge_slices(
-        self, case: Case, manifest: Mapping[str, Any], tables: Mapping[str, list[Row]]
+        self,
+        manifest: Mapping[str, Any],
+        tables: Mapping[str, list[Row]],
+        people: Sequence[Row],
     ) -> None:
         """Compute what an adversary believes of everybody, as the definition says."""
         group, count = manifest["group"], manifest["count"]
@@ -648,11 +653,9 @@ class Releases(Guard):
             [tuple(c for part in parts for c in part) for parts in zip(*bucket, strict=True)]
             for bucket in buckets.values()
         ]
-        own = list(case["columns"])
-        if len(case["rows"]) > 40:
+        if len(people) > 40:
             return
-        for cells in comparable(case):
-            row = dict(zip(own, map(text, cells), strict=True))
+        for row in people:
             person = tuple(row[name] for name in names)
             for model in manifest["models"]:
                 diverse = partial(slices.probabilistic, l=model["l"])
@@ -665,7 +668,7 @@ class Releases(Guard):
         path = folder / "x.ledger"
         ledger = sf.Ledger.start(broken, path, alpha=case["alpha"], policy=policy)
         told = counted(ledger.contents().tables)
-        sums = sums_of(told)
+        sums = sums_of(told, text)
         for i, batch in enumerate(case["increments"]):
             before = told
             output = folder / f"increment-{i}"
@@ -692,8 +695,8 @@ class Releases(Guard):
                 find_canaries(sorted(planted - taken), bytes_of_folder(output))
             elif done.admitted:
                 raise Fault("rows without a folder", str(done.admitted))
-            if sums != sums_of(told):
-                raise Fault("folders and ledger do not add up", str(sums - sums_of(told)))
+            if sums != sums_of(told, text):
+                raise Fault("folders and ledger do not add up", str(sums - sums_of(told, text)))
 
 
 def role_of(rule: Any) -> str:

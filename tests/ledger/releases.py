@@ -53,15 +53,15 @@ def counted(grouped: GroupedTables) -> dict:
     return found
 
 
-def sums_of(told: dict) -> Counter:
-    """Add up what `counted` gives: rows of each group, and of each value in it."""
+def sums_of(told: dict, written=str) -> Counter:
+    """Add up what `counted` gives: rows of each group, and of each value as it is written."""
     found = Counter()
     for labels, (size, tables) in told.items():
-        key = tuple(label if label is None else str(label) for label in labels)
+        key = tuple(label if label is None else written(label) for label in labels)
         found[key] += size
         for column, values in tables.items():
             for value, rows in values.items():
-                found[(*key, column, value if value is None else str(value))] += rows
+                found[(*key, column, value if value is None else written(value))] += rows
     return found
 
 

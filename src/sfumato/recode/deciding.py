@@ -95,12 +95,15 @@ def prepare(
     }
     if population is not None:
         counts, population = align(counts, population, names)
-    frequencies = {name: counts.value_counts(name) for name in names}
+    # Whoever verifies the release has the population only, and must arrive at the same labels.
+    people = counts if population is None else population
     attributes = tuple(
         Attribute(
-            ladder_of(policy, counts, name, frequency), frequency, policy.columns[name].weight
+            ladder_of(policy, counts, name, people.value_counts(name)),
+            counts.value_counts(name),
+            policy.columns[name].weight,
         )
-        for name, frequency in frequencies.items()
+        for name in names
     )
     return PreparedTable(counts, items, limit, attributes, sensitive, population, lacking)
 

@@ -154,7 +154,7 @@ class Groups:
 
     def require_population(self) -> None:
         """Raise an error if there is no population to compare with."""
-        if any(group.population is None for group in self.groups):
+        if self.hidden.unknown:
             raise InputError("no population was given to compare with")
 
 
@@ -177,11 +177,14 @@ class Absence:
     lacking: bool = False
     """Whether cells are missing, of rows or people, that match any value."""
 
+    unknown: bool = False
+    """Whether there is no population to compare with."""
+
     @classmethod
     def of(cls, keys: Iterable[Key], promises: Promises) -> "Absence":
         """Compare the published keys with the population."""
         if promises.population is None:
-            return cls()
+            return cls(unknown=True)
         texts = {text_key(key) for key in keys}
         people = {key: n for key, n in promises.population.items() if n}
         if any(_is_starred(text) and text not in promises.population for text in texts):
@@ -829,6 +832,9 @@ def _paths(
     hierarchy: Mapping[str, Sequence[str]] | None, values: Mapping[object, int], column: str
 ) -> dict[object, Sequence[str | None]]:
     """Find each value's labels from level 1 to the top; a missing value joins only there."""
+    if all(value is None for value in values):
+        # Nothing is published that could be far from anything, and no hierarchy tells of it.
+        return {value: [STAR] for value in values}
     if not hierarchy:
         raise InputError(f"no hierarchy of {column!r} was given to measure distances with")
     unknown = [v for v in values if v is not None and text_of(v) not in hierarchy]
