@@ -2,7 +2,9 @@
 
 import json
 import math
+import os
 import platform
+import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -368,18 +370,13 @@ class Manifest:
     def read_folder(cls, folder: Path) -> Self:
         """Read the manifest of a folder, however strange.
 
-        Links are refused: they lead to what was never published.
+        Only plain files are read: links lead to what was never published, and pipes nowhere.
         """
         path = folder / MANIFEST
+        _require_plain_files(folder, [MANIFEST])
         with _naming(path):
             claims = read_manifest(path)
-        names = (MANIFEST, *(file.name for file in claims.files))
-        links = [name for name in names if (folder / name).is_symlink()]
-        if links:
-            raise InputError(
-                f"in {str(folder)!r} there are links in place of files: {some(links)}. A release "
-                "holds its own files; copy them into it."
-            )
+        _require_plain_files(folder, [file.name for file in claims.files])
         with _naming(path):
             require_shape(claims)
             return cls.from_json(path.read_text(encoding="utf-8"))
@@ -590,6 +587,20 @@ def _damage(where: str, value: object, expected: str) -> InputError:
     shown = "nothing" if value is None else repr(value)
     more = "…" * (len(shown) > 60)
     return InputError(f"{where!r} must be {expected}, got {shown[:60]}{more}")
+
+
+def _require_plain_files(folder: Path, names: Sequence[str]) -> None:
+    """Raise if something in a folder is a link, a pipe or a folder; what is missing may be."""
+    strange = [
+        name
+        for name in names
+        if os.path.lexists(folder / name) and not stat.S_ISREG((folder / name).lstat().st_mode)
+    ]
+    if strange:
+        raise InputError(
+            f"in {str(folder)!r} there are links, pipes or folders in place of files: "
+            f"{some(strange)}. A release holds its own files; copy them into it."
+        )
 
 
 @contextmanager

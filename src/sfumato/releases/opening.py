@@ -39,7 +39,7 @@ from sfumato.releases.release import (
     public_name,
     tables_of,
 )
-from sfumato.tables import DatabaseTable, Table, open_table
+from sfumato.tables import DatabaseTable, DelimitedFile, Table, open_table
 from sfumato.text import STAR
 from sfumato.typing import IntArray, Value
 from sfumato.usefulness import Estimator
@@ -498,17 +498,23 @@ def open_release(  # noqa: PLR0911 - one for each kind of thing
 def _open_table(what: Release, more: Mapping[str, Any]) -> Published:
     data = what.table if what.place is None else what.source
     if what.folder is not None:
-        data = what.folder / what.manifest.files[0].name
+        data = _file_in(what.folder, what.manifest.files[0])
     stored = None if what.place is None else what.source
     where = {"folder": what.folder, "stored": stored, **more}
     return PublishedTable(data=data, record=what.manifest, **where)
+
+
+def _file_in(folder: Path, file: FileRecord) -> Path | DelimitedFile:
+    """Return what opens a file of a release as it was written: its dialect is not guessed."""
+    path = folder / file.name
+    return path if file.delimiter is None else DelimitedFile(path, file.delimiter)
 
 
 def _open_decoupled(what: DecoupledRelease, more: Mapping[str, Any]) -> Published:
     """Open the tables that were made; groups need not be read again."""
     sources = what.tables or {}
     if what.folder is not None:
-        sources = {file.name: what.folder / file.name for file in what.manifest.files}
+        sources = {file.name: _file_in(what.folder, file) for file in what.manifest.files}
     stored = None if what.place is None else next(iter(sources.values()))
     where = {"folder": what.folder, "stored": stored, **more}
     return _tables(what.manifest, sources, where, what.grouped)
@@ -548,7 +554,7 @@ def _open_folder(folder: Path, more: Mapping[str, Any]) -> Published:
         manifest = Manifest.read_folder(folder)
     except InputError as fault:
         return UnreadableRelease(fault=str(fault), folder=folder, **more)
-    sources = {file.name: folder / file.name for file in manifest.files}
+    sources = {file.name: _file_in(folder, file) for file in manifest.files}
     if manifest.kind is not None:
         return _tables(manifest, sources, {"folder": folder, **more})
     if len(sources) == 1:

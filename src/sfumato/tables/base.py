@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
@@ -50,6 +51,24 @@ class WrittenFile:
 
     suppressed_rows: int
     """Rows left out or starred."""
+
+
+@dataclass(frozen=True)
+class DelimitedFile(PathLike[str]):
+    """A CSV file of which it is known what separates its cells, so that nothing is guessed.
+
+    >>> str(DelimitedFile(Path("data.csv"), ";"))
+    'data.csv'
+    """
+
+    path: Path
+    delimiter: str
+
+    def __fspath__(self) -> str:
+        return str(self.path)
+
+    def __str__(self) -> str:
+        return str(self.path)
 
 
 @dataclass(frozen=True)

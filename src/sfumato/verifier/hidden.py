@@ -36,14 +36,18 @@ _PADDING = 64
 """The most bytes after the end of a buffer that are there to align the next one."""
 
 
-def find_hidden(path: Path) -> list[str]:
+def find_hidden(path: Path, form: str | None = None) -> list[str]:
     """Return in words what a file holds that no cell of its rows does, one text per finding.
 
     In a CSV file every byte belongs to a cell. The indexes of pages and the filters of a Parquet
     file are not looked into.
+
+    Args:
+        path: The file.
+        form: Its format, if it is known: a CSV file may begin like any other.
     """
     try:
-        finder = {"parquet": _in_parquet, "feather": _in_feather}.get(form_of(path) or "")
+        finder = {"parquet": _in_parquet, "feather": _in_feather}.get(form or form_of(path) or "")
         if finder is None:
             return []
         return list(dict.fromkeys(finder(path)))

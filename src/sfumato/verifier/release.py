@@ -300,7 +300,7 @@ def _content_checks(folder: Path, manifest: Manifest, promises: Promises) -> lis
             file.name: open_source(folder / file.name, form=file.format, delimiter=file.delimiter)
             for file in files
         }
-        hidden = {file.name: find_hidden(folder / file.name) for file in files}
+        hidden = {file.name: find_hidden(folder / file.name, file.format) for file in files}
         if manifest.kind is not None:
             return [*checks, *_table_checks(sources, manifest, promises, hidden)]
         [source] = sources.values()

@@ -25,7 +25,7 @@ from pyarrow import types as t
 
 from sfumato.errors import InputError
 from sfumato.files import refuse_special
-from sfumato.tables.base import require_column_names
+from sfumato.tables.base import DelimitedFile, require_column_names
 from sfumato.text import text_of
 from sfumato.typing import BoolArray, Value
 
@@ -427,6 +427,9 @@ _BINARY_SUFFIXES = {
 
 def open_source(source: object) -> Source:
     """Open a path or an in-memory table, importing only what it needs."""
+    if isinstance(source, DelimitedFile):
+        _first_bytes(source.path)  # refuses what is no file
+        return CsvSource(source.path, source.delimiter)
     if isinstance(source, str | PathLike):
         return _open_path(Path(source).expanduser())
 
@@ -505,7 +508,7 @@ class CsvSource(FileSource):
 
     kind = "csv"
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, delimiter: str | None = None) -> None:
         super().__init__(path)
         with self._open() as stream:
             try:
@@ -513,7 +516,8 @@ class CsvSource(FileSource):
             except (OSError, pa.ArrowException) as error:
                 raise unreadable_error(self.where, "CSV", error) from error
         whole = len(sample) < _SAMPLE
-        samples = _parse(self._text(sample), whole=whole)
+        known = DELIMITERS if delimiter is None else (delimiter,)
+        samples = _parse(self._text(sample), whole=whole, delimiters=known)
         self.delimiter = _most_regular(samples)
         records, complete = samples[self.delimiter]
         if len(records) < 2 and (complete or not records):
@@ -760,10 +764,12 @@ class _Records(NamedTuple):
     """Whether the file has no others."""
 
 
-def _parse(text: str, *, whole: bool, most: int = 200) -> dict[str, _Records]:
+def _parse(
+    text: str, *, whole: bool, most: int = 200, delimiters: Sequence[str] = DELIMITERS
+) -> dict[str, _Records]:
     """Read the first records once for each delimiter there could be."""
     parsed: dict[str, _Records] = {}
-    for delimiter in DELIMITERS:
+    for delimiter in delimiters:
         records: list[list[str]] = []
         complete = False
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
@@ -797,7 +803,7 @@ def _most_regular(parsed: Mapping[str, _Records]) -> str:
         alike = sum(len(record) == width for record in records)
         return width > 1, alike / max(1, len(records)), width
 
-    return max(DELIMITERS, key=regularity)
+    return max(parsed, key=regularity)
 
 
 # Parquet files.
