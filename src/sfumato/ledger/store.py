@@ -204,7 +204,7 @@ def writing(path: str | os.PathLike[str], *, wait: float = WAIT) -> Iterator[sql
         try:
             db.execute("BEGIN IMMEDIATE")
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-            if is_damage(error):
+            if is_damage(error) or _pretends_readonly(error, file):
                 raise damage_error(file, "it cannot be read") from None
             if "readonly" in str(error):
                 raise OutputError(
@@ -258,6 +258,12 @@ def is_damage(error: Exception) -> bool:
     return code is None or code == sqlite3.SQLITE_IOERR_SHORT_READ or code & 0xFF in _DAMAGE
 
 
+def _pretends_readonly(error: Exception, file: Path) -> bool:
+    """Return whether only the file's own header forbids to write it."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return code == sqlite3.SQLITE_READONLY and os.access(file, os.W_OK)
+
+
 def damage_error(file: Path, what: str) -> InputError:
     """Describe a ledger that cannot be used, and what to do about it."""
     return InputError(
@@ -274,7 +280,7 @@ def _readable(file: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         # The error may quote what the file holds, so its text is shown only if it is about locks.
-        if is_damage(error):
+        if is_damage(error) or _pretends_readonly(error, file):
             raise damage_error(file, "it cannot be read") from None
         raise OutputError(
             f"{str(file)!r} cannot be read or written just now: {error}. Nothing was changed; try "

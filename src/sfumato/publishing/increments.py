@@ -36,6 +36,7 @@ from sfumato.ledger.increment import (
 )
 from sfumato.ledger.placing import places_of
 from sfumato.ledger.records import current, newcomers, write_changes
+from sfumato.ledger.repeats import GivenRows, Repeat, find_repeats, hash_texts
 from sfumato.ledger.store import WAIT, Settings, key_of, keys_of, shown_of, writing
 from sfumato.policy import Policy
 from sfumato.private import describe_access
@@ -43,7 +44,8 @@ from sfumato.publishing.outputs import Increment, IncrementOutput, finish_tables
 from sfumato.releases.line_breaks import count_line_breaks_of_groups, warn_of_line_breaks
 from sfumato.releases.people import require_people
 from sfumato.releases.release import GivenTables
-from sfumato.tables import Table, open_table
+from sfumato.schema import Role
+from sfumato.tables import DatabaseTable, Table, open_table
 from sfumato.text import number_of
 from sfumato.typing import Value
 
@@ -230,15 +232,20 @@ class NewRows:
     shown: dict[tuple[int, str], str] = field(default_factory=dict)
     """How values are shown, by column and key."""
 
+    added: GivenRows = field(default_factory=GivenRows)
+    """The rows to add, as they were given."""
+
     def add(self, data: object, kind: Kind) -> None:
         """Count the rows of a table that are to be added or removed."""
         table = open_table(data)
         self._check(table.columns)
         if self.policy is not None and kind == "add":
             require_people(table, self.policy)
-        rows, times = _rows(table, self.names)
+        rows, times = distinct_rows(table, self.names)
         for (labels, row), n in zip(self._generalise(rows), times, strict=True):
             self.asks[Ask(kind, labels, row)] += n
+        if kind == "add":
+            note_rows(self.added, self.settings, self.policy, table, (rows, times))
 
     def correct(self, data: object) -> None:
         """Count rows that are to become others: `age` is as it should be, `old_age` as it was."""
@@ -251,7 +258,7 @@ class NewRows:
                 f"published, as {OLD}{self.names[-1]}; columns are {some(table.columns, most=20)}."
             )
         self._check([name for name in table.columns if name not in was])
-        rows, times = _rows(table, (*self.names, *olds.values()))
+        rows, times = distinct_rows(table, (*self.names, *olds.values()))
         width = len(self.names)
         place = {name: width + i for i, name in enumerate(olds)}
         before = [
@@ -308,6 +315,31 @@ class NewRows:
         return bool(values) and all(isinstance(v, int | float) for v in values if v is not None)
 
 
+def note_rows(
+    added: GivenRows,
+    settings: Settings,
+    policy: Policy | None,
+    table: Table,
+    counted: tuple[Sequence[Row], Sequence[int]],
+) -> None:
+    """Hash the rows of a table, and the people in it if it names them.
+
+    Args:
+        added: What the hashes are added to.
+        settings: What the ledger was started with; its salt is the key.
+        policy: Which columns are identifiers.
+        table: Where the rows are. Identifiers do not leave a database.
+        counted: Its distinct rows, and how many there are of each.
+    """
+    rows, times = counted
+    added.add("values", hash_texts(settings.salt, "values", map(keys_of, rows)), times)
+    identifiers = () if policy is None else policy.with_role(Role.IDENTIFIER)
+    names = [name for name in identifiers if name in table.columns]
+    if names and not isinstance(table, DatabaseTable):
+        people, times = distinct_rows(table, names)
+        added.add("people", hash_texts(settings.salt, "people", map(keys_of, people)), times)
+
+
 def _as_number(key: str) -> str:
     text = json.loads(key)
     number = None if text is None else number_of(text)
@@ -316,7 +348,7 @@ def _as_number(key: str) -> str:
     return json.dumps(int(number) if number.is_integer() else number)
 
 
-def _rows(table: Table, names: Sequence[str]) -> tuple[list[Row], list[int]]:
+def distinct_rows(table: Table, names: Sequence[str]) -> tuple[list[Row], list[int]]:
     """Return the distinct rows of a table, and how many there are of each."""
     counts = table.count(names)
     columns = [
@@ -358,9 +390,10 @@ class IncrementJob:
                 if correct is not None:
                     rows.correct(tables.open(correct))
                 work = _Work(self, rows, np.random.default_rng(self._seed))
+                repeated = work.find_repeated()
                 done = work.write(work.decide(work.require_news()))
                 staged = work.stage(done)
-                done = work.append(done, staged, problems)
+                done = work.append(done, staged, [*problems, *repeated])
                 if self.dry_run:
                     db.execute("ROLLBACK")
         except BaseException:
@@ -417,6 +450,12 @@ class _Work:
             )
         return mark
 
+    def find_repeated(self) -> list[str]:
+        """Return a warning for each earlier increment of which rows come again."""
+        if self.job.again:
+            return []
+        return [_describe_repeat(each) for each in find_repeats(self.db, self.rows.added)]
+
     def decide(self, mark: str) -> Result:
         """Decide on every row, and write down that the increment was given."""
         settings, policy = self.settings, self.rows.policy
@@ -443,6 +482,7 @@ class _Work:
         db, settings = self.db, self.settings
         write_changes(db, self.sequence, result.changes, self.rows.as_published(), self.rng)
         write_waiting(db, result.before, result.after)
+        self.rows.added.write(db, self.sequence)
         known = self._note_refused(result.refused_asks)
         numbers = Counter[str]()
         for ask, n in result.published.items():
@@ -549,6 +589,17 @@ def _warn_of_line_breaks(done: Publication) -> list[str]:
     if done.tables is None:
         return []
     return warn_of_line_breaks(count_line_breaks_of_groups(done.tables))
+
+
+def _describe_repeat(repeat: Repeat) -> str:
+    who = "people" if repeat.kind == "people" else "rows"
+    same = "are people" if repeat.kind == "people" else "have the same values as rows"
+    return (
+        f"about {repeat.rows} of the {repeat.of} {who} given {same} of increment "
+        f"{repeat.sequence}, more than chance explains. If they are the same people, they are "
+        "counted twice: leave them out, or remove them with --delete. If they are others, say so: "
+        "--again"
+    )
 
 
 def _is_pending(file: Path, staged: pending.StagedRelease) -> bool:

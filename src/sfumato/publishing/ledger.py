@@ -40,11 +40,19 @@ from sfumato.ledger.admission import Tally
 from sfumato.ledger.increment import require_group_models
 from sfumato.ledger.placing import record_ladder
 from sfumato.ledger.records import GroupState, groups_above, start_tables
+from sfumato.ledger.repeats import GivenRows
 from sfumato.ledger.store import WAIT, Settings, key_of, new_ledger, reading
 from sfumato.likelihood import exact_limit, increment_ratio, likelihood_with_a_value
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.private import refuse_inside_release
-from sfumato.publishing.increments import IncrementJob, Publication, now, stored_policy
+from sfumato.publishing.increments import (
+    IncrementJob,
+    Publication,
+    distinct_rows,
+    note_rows,
+    now,
+    stored_policy,
+)
 from sfumato.publishing.outputs import FolderOutput, IncrementOutput, TablesOutput
 from sfumato.recode.deciding import ladder_of
 from sfumato.releases.line_breaks import count_line_breaks_of_groups, warn_of_line_breaks
@@ -587,10 +595,16 @@ def _require_same_columns(policy: Policy, grouped: GroupedTables) -> None:
 def _record_source(
     db: sqlite3.Connection, settings: Settings, policy: Policy, source: object
 ) -> None:
-    counts = open_table(source).count(settings.quasi_identifiers)
+    table = open_table(source)
+    counts = table.count(settings.quasi_identifiers)
     for column, name in enumerate(settings.quasi_identifiers):
         if policy.columns[name].hierarchy is not None:
             record_ladder(db, column, ladder_of(policy, counts, name))
+    names = (*settings.quasi_identifiers, *settings.sensitive)
+    if set(names) <= set(table.columns):
+        added = GivenRows()
+        note_rows(added, settings, policy, table, distinct_rows(table, names))
+        added.write(db, 1)
 
 
 # Headroom: how many more rows the groups take.

@@ -1,0 +1,157 @@
+"""Rows of an earlier increment that come again: the same people would be counted twice.
+
+A ledger keeps no rows that were published. It keeps a *sketch* of each increment: a keyed hash of
+every row, and of every person if there are identifiers, shortened so far that one in sixteen other
+rows has the same. A thief of the ledger can try out a row and is told "perhaps" for many that
+were never given; a whole increment that comes again still stands out.
+
+Equal values need not be equal people. So the rows that two increments have in common are held
+against chance: if all rows of both were dealt out again, how many would they have in common?
+"""
+
+import hashlib
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.typing import FloatArray, IntArray
+
+Kind = Literal["people", "values"]
+
+_BUCKETS_PER_ROW = 16
+"""One in so many other rows has the same shortened hash as some row of the increment."""
+
+_MOST_BUCKETS = 2**32 - 1
+
+_DEVIATIONS = 3.0
+"""Of the standard deviations of chance; more are asked if there are more increments to compare."""
+
+_Hashes = npt.NDArray[np.uint64]
+
+
+def hash_texts(salt: str, kind: Kind, texts: Iterable[str]) -> _Hashes:
+    """Return a keyed hash of each text; the key is the ledger's own.
+
+    >>> hash_texts("s", "values", ["a", "a"]).tolist() == hash_texts("t", "values", "aa").tolist()
+    False
+    """
+    key = hashlib.sha256(f"{kind}\n{salt}".encode()).digest()
+    hashed = b"".join(
+        hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8, key=key).digest()
+        for text in texts
+    )
+    return np.frombuffer(hashed, dtype="<u8").astype(np.uint64)
+
+
+@dataclass(frozen=True, eq=False)
+class GivenRows:
+    """The rows of an increment that are to be added, by their hashes."""
+
+    hashes: dict[Kind, list[_Hashes]] = field(default_factory=lambda: {"people": [], "values": []})
+
+    def add(self, kind: Kind, hashes: _Hashes, rows: Sequence[int]) -> None:
+        """Add distinct rows or people, and how often each was given."""
+        self.hashes[kind].append(np.repeat(hashes, rows))
+
+    def of(self, kind: Kind) -> _Hashes:
+        """Return one hash for each row."""
+        return np.concatenate([*self.hashes[kind], np.zeros(0, dtype=np.uint64)])
+
+    def write(self, db: sqlite3.Connection, sequence: int) -> None:
+        """Keep a sketch of them."""
+        for kind in self.hashes:
+            hashes = self.of(kind)
+            if len(hashes):
+                buckets = min(_BUCKETS_PER_ROW * len(hashes), _MOST_BUCKETS)
+                # In the order of the hashes: the order of the rows must not be told.
+                placed = np.sort(_place(hashes, buckets)).astype("<u4").tobytes()
+                db.execute(
+                    "INSERT INTO sketches VALUES (?, ?, ?, ?)", (sequence, kind, buckets, placed)
+                )
+
+
+class Repeat(NamedTuple):
+    """An earlier increment with which a new one has more rows in common than by chance."""
+
+    sequence: int
+    kind: Kind
+    rows: int
+    """About how many rows, or people, of the new one were in it."""
+
+    of: int
+    """How many rows the new one has."""
+
+
+def find_repeats(db: sqlite3.Connection, given: GivenRows) -> list[Repeat]:
+    """Compare new rows with every earlier increment; return those that come again.
+
+    Rows that were refused then may be given again: as many as that are nothing to tell.
+    """
+    refused = dict(
+        db.execute(
+            "SELECT sequence, json_extract(entry, '$.rows.refused') FROM releases"
+        ).fetchall()
+    )
+    found: dict[int, Repeat] = {}
+    sketches = db.execute("SELECT sequence, kind, buckets, rows FROM sketches").fetchall()
+    bar = (_DEVIATIONS**2 + 2 * np.log(max(len(sketches), 1))) ** 0.5
+    for sequence, kind, buckets, placed in sketches:
+        hashes = given.of(kind)
+        old = np.frombuffer(placed, dtype="<u4").astype(np.int64)
+        repeat = Repeat(sequence, kind, _count(old, _place(hashes, buckets), bar), len(hashes))
+        # By identifiers one knows more surely than by values: the first kind in the alphabet.
+        if repeat.rows > (refused.get(sequence) or 0):
+            found.setdefault(sequence, repeat)
+    return list(found.values())
+
+
+def _place(hashes: _Hashes, buckets: int) -> IntArray:
+    return (hashes % np.uint64(buckets)).astype(np.int64)
+
+
+def _count(old: IntArray, new: IntArray, bar: float) -> int:
+    """Return about how many new rows are old ones; 0 if chance explains it."""
+    if not len(old) or not len(new):
+        return 0
+    places, where = np.unique(np.concatenate([old, new]), return_inverse=True)
+    before = np.bincount(where[: len(old)], minlength=len(places))
+    now = np.bincount(where[len(old) :], minlength=len(places))
+    common = int(np.minimum(before, now).sum())
+    mean, variance = _common_by_chance(before + now, len(new) / (len(old) + len(new)))
+    if common - mean <= bar * max(variance, 1e-9) ** 0.5:
+        return 0
+    # Of the rows that are new, some have the shortened hash of another.
+    full = np.count_nonzero(before) / (_BUCKETS_PER_ROW * len(old))
+    return max(round((common - full * len(new)) / (1 - full)), 1)
+
+
+def _common_by_chance(together: IntArray, share: float) -> tuple[float, float]:
+    """Return mean and variance of the rows in common if all rows were dealt out again.
+
+    Args:
+        together: How many rows of both increments have each hash.
+        share: The share of rows that are new.
+    """
+    sizes, times = np.unique(together[together > 1], return_counts=True)
+    if not len(sizes):
+        return 0.0, 0.0
+    factorials = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, sizes[-1] + 1)))])
+    mean = variance = 0.0
+    for size, n in zip(sizes.tolist(), times.tolist(), strict=True):
+        drawn = np.arange(size + 1)
+        chance: FloatArray = np.exp(
+            factorials[size]
+            - factorials[drawn]
+            - factorials[size - drawn]
+            + drawn * np.log(share)
+            + (size - drawn) * np.log1p(-share)
+        )
+        least = np.minimum(drawn, size - drawn)
+        expected = float(chance @ least)
+        mean += n * expected
+        variance += n * (float(chance @ least**2) - expected**2)
+    return mean, variance
