@@ -8,14 +8,39 @@ would expect, so `except ValueError` works too.
 import errno
 import math
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
 
+_LOGINS = (
+    # A name and a password after a scheme, blanks and further marks in it included.
+    re.compile(r"(\b[a-z][\w+.-]+:/{1,3})((?!://)[^\n@])*:((?!://).)*?@(?!\S*@)", re.IGNORECASE),
+    # The same without slashes, but not postgres://user@host, which shows no password.
+    re.compile(r"(\b[\w.+-]+:)(?!/{1,3}[^\s:@]*@)\S*@"),
+)
+_PASSWORD = re.compile(r"(\b\w*(?:password|passwd|pwd|secret|token)=)[^&;\s]*", re.IGNORECASE)
+
+
+def hide_passwords(text: str) -> str:
+    """Return a text without the names and passwords that addresses in it log in with.
+
+    >>> hide_passwords("there is no file postgre://ann:secret@db/clinic?table=people")
+    'there is no file postgre://…@db/clinic?table=people'
+    >>> hide_passwords("jdbc:sqlserver://db;user=ann;password=secret;x=1")
+    'jdbc:sqlserver://db;user=ann;password=…;x=1'
+    """
+    for login in _LOGINS if "@" in text else ():
+        text = login.sub(r"\1…@", text)
+    return _PASSWORD.sub(r"\1…", text) if "=" in text else text
+
 
 class SfumatoError(Exception):
-    """Something the user asked for cannot be done; the text says why."""
+    """Something the user asked for cannot be done; the text says why, and shows no password."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(hide_passwords(arg) if isinstance(arg, str) else arg for arg in args))
 
     def __str__(self) -> str:
         # KeyError shows the repr of its argument; a message should read the same everywhere.

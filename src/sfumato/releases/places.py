@@ -34,7 +34,14 @@ from sfumato.releases.evidence import attestation
 from sfumato.releases.manifest import MANIFEST, FileRecord, Manifest, generalization_of
 from sfumato.releases.release import for_verifier, is_stored, open_stored, origin_of, relation_of
 from sfumato.schema import Role
-from sfumato.tables import FORMATS, DatabaseTable, Table, derived_table, write_derived
+from sfumato.tables import (
+    FORMATS,
+    DatabaseTable,
+    Table,
+    derived_table,
+    refuse_address,
+    write_derived,
+)
 from sfumato.tables.base import Progress as RowProgress
 from sfumato.tables.base import Suppression, WrittenFile
 from sfumato.typing import Progress, silent
@@ -301,6 +308,7 @@ def place_for(
             "format", format, "left out when the output is a table", why="it is for files"
         )
     if table is None and output is not None:
+        refuse_address(output)
         refuse_what_is_there(Path(output), force=force)
     if output is None:
         if key is not None:

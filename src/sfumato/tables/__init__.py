@@ -23,7 +23,7 @@ from sfumato.tables.base import (
     WrittenFile,
 )
 from sfumato.tables.derived import derived_table, in_types_of, write_derived
-from sfumato.tables.sql import DATABASES, DatabaseEngine
+from sfumato.tables.sql import DATABASES, DatabaseEngine, refuse_address
 
 __all__ = [
     "DATABASES",
@@ -45,6 +45,7 @@ __all__ = [
     "find_engine",
     "in_types_of",
     "open_table",
+    "refuse_address",
     "write_derived",
 ]
 
@@ -66,6 +67,8 @@ class ArrowEngine(Engine):
         )
 
     def open(self, source: object) -> Table:
+        if isinstance(source, str | PathLike):
+            refuse_address(source)
         from sfumato.tables.arrow.sources import open_source
         from sfumato.tables.arrow.table import ArrowTable
 
@@ -124,7 +127,7 @@ def count_people(
     lacking = [name for name in columns if name not in table.columns]
     if lacking:
         raise InputError(
-            f"the population has no column {some(map(repr, lacking))}. Give a table that has every "
+            f"the population has no column {some(lacking)}. Give a table that has every "
             "quasi-identifier, as it is before anything is generalised."
         )
     return table.count(columns, progress=progress)

@@ -4,11 +4,15 @@ Statements are put together with Ibis, once for all databases, and run by each d
 driver. Counts come back, never rows. Nothing heavy is imported before a table is opened.
 """
 
+import os
+import re
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sfumato.errors import InputError, MissingExtraError, UnknownNameError
+from sfumato.errors import InputError, MissingExtraError, UnknownNameError, suggest
 from sfumato.tables.base import DatabaseTable, Engine
 
 if TYPE_CHECKING:
@@ -72,6 +76,38 @@ class Databases(Mapping[str, "type[Database]"]):
 
 
 DATABASES = Databases()
+
+_ADDRESS = re.compile(r"\s*(?:(jdbc):|([a-z][\w+.-]+):(?:/|.*@))", re.IGNORECASE | re.DOTALL)
+"""An address, or what has a login in it; a single letter is a drive."""
+
+
+def refuse_address(text: str | PathLike[str]) -> None:
+    """Raise if the name of a file is an address that no database here has.
+
+    Args:
+        text: What was given. It may hold a password, so only its scheme is shown.
+
+    Example:
+        >>> refuse_address("people.csv")
+        >>> refuse_address("postgre://ann:secret@db/clinic?table=people")
+        Traceback (most recent call last):
+        sfumato.errors.InputError: no database is called 'postgre'. Did you mean 'postgres'? Known:
+        'duckdb', 'postgres', 'postgresql', 'spark'. Write an address as in
+        postgres://user@host/database?table=people; save what is elsewhere as a file.
+    """
+    found = _ADDRESS.match(os.fspath(text))
+    if found is None or Path(text).exists():
+        return
+    # Libraries of connections are no schemes, and neither are names of classes.
+    known = sorted({*DATABASES} - {"psycopg", "pyspark"})
+    scheme = (found[1] or found[2]).lower()
+    wrong = f"no database is called {scheme!r}. {suggest(scheme, known)}"
+    if scheme in known:
+        wrong = f"the {scheme} address begins with a blank, or lacks a slash."
+    raise InputError(
+        f"{wrong} Write an address as in postgres://user@host/database?table=people; save what is "
+        "elsewhere as a file."
+    )
 
 
 class DatabaseEngine(Engine):
