@@ -10,6 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sfumato.cli.command import Command
 from sfumato.verdicts import FORMATS
 
 ODD = "[red]income[/] :smile:"
@@ -258,3 +259,22 @@ def test_what_is_shown_keeps_its_meaning(text):
     settings = to_text({"name": text})
     assert clean(settings, keep="\n")
     assert yaml.load(settings, yaml.BaseLoader) == {"name": text}
+
+
+def test_every_command_that_works_on_tables_shows_that_it_is_at_work():
+    import inspect
+
+    from sfumato.cli import app as commands
+
+    # These write what is known before, or show what others have shown.
+    instant = {"schema", "keygen"}
+    every = {
+        command.name: inspect.getsource(inspect.unwrap(command.run))
+        for file in vars(commands).values()
+        if inspect.ismodule(file)
+        for command in vars(file).values()
+        if isinstance(command, Command)
+    }
+    silent = {name for name, source in every.items() if "progress_bar(" not in source}
+    assert len(every) > 20
+    assert silent == instant | {"demo"}  # whose steps each have one

@@ -7,7 +7,7 @@ import typer
 
 from sfumato.cli.command import BROKEN, command
 from sfumato.cli.options import JsonOption, QuietOption, ReleaseArgument, passphrase, signing_key
-from sfumato.cli.output import clean, finish, put, say, write_json
+from sfumato.cli.output import clean, finish, progress_bar, put, say, write_json
 
 
 @command(
@@ -50,7 +50,8 @@ def sign(
 
     signer = signing_key(key)
     assert signer is not None  # noqa: S101 - the option is required
-    found = task(release, signer, policy=policy, population=population, force=force)
+    with progress_bar(quiet=quiet or json):
+        found = task(release, signer, policy=policy, population=population, force=force)
     if json:
         write_json(found.to_dict())
     elif not quiet:
@@ -116,7 +117,8 @@ def check_evidence(
     """
     from sfumato.tasks.evidence import check_evidence as task
 
-    found = task(release, public_key)
+    with progress_bar(quiet=json):
+        found = task(release, public_key)
     finish(found, json=json)
     if not found.holds:
         raise typer.Exit(BROKEN)

@@ -17,7 +17,7 @@ from sfumato.cli.options import (
     split_names,
     write_text,
 )
-from sfumato.cli.output import clean, finish, say, show, write_json
+from sfumato.cli.output import clean, finish, progress_bar, say, show, write_json
 from sfumato.errors import InputError, ParameterError
 from sfumato.private import describe_access
 
@@ -123,23 +123,26 @@ def publish(  # noqa: PLR0917 - options of a command line
     from sfumato.publishing.ledger import Ledger, start_ledger
 
     if ledger.exists():
-        done = Ledger.open(ledger, alpha=alpha, k=k, policy=policy).publish(
-            data,
-            output=output,
-            delete=delete,
-            correct=correct,
-            hold=hold,
-            whole=whole,
-            again=again,
-            dry_run=dry_run,
-            format=format,
-            wait=wait,
-            key=signing_key(key),
-            head=head,
-        )
+        signer = signing_key(key)
+        with progress_bar(quiet=quiet or json):
+            done = Ledger.open(ledger, alpha=alpha, k=k, policy=policy).publish(
+                data,
+                output=output,
+                delete=delete,
+                correct=correct,
+                hold=hold,
+                whole=whole,
+                again=again,
+                dry_run=dry_run,
+                format=format,
+                wait=wait,
+                key=signer,
+                head=head,
+            )
     else:
         _require_nothing_else(delete=delete, correct=correct, output=output, key=key, head=head)
-        done = start_ledger(data, ledger, alpha, k, policy, source, dry_run=dry_run)
+        with progress_bar(quiet=quiet or json):
+            done = start_ledger(data, ledger, alpha, k, policy, source, dry_run=dry_run)
     finish(done, json=json, quiet=quiet)
     if json:
         return
@@ -207,7 +210,9 @@ def headroom(
         refuse_existing(draw, force=force, private="the drawing")
     _warn_of_access(ledger)
     asked = [_parse_values(split_names([text])) for text in values or ()]
-    found = Ledger.open(ledger).headroom(asked, group=_parse_values(group or []), most=most)
+    wanted = _parse_values(group or [])
+    with progress_bar(quiet=json):
+        found = Ledger.open(ledger).headroom(asked, group=wanted, most=most)
     if draw is not None:
         write_text(draw, found.svg(), force=force, private="the drawing")
         say(f"Written: {clean(draw)}")
@@ -276,7 +281,8 @@ def ledger(
     if action is Action.SHOW:
         finish(found.contents(release), json=json)
         return
-    faults = found.verify(head)
+    with progress_bar(quiet=json):
+        faults = found.verify(head)
     if json:
         write_json({"holds": not faults, "faults": faults})
     elif faults:
