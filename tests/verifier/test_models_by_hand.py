@@ -311,7 +311,7 @@ def test_an_empty_table_keeps_every_promise_as_it_was_made():
         {"model": "k-anonymity", "k": 5, "measured": {"k": 5}},
         {"model": "t-closeness", "column": "ill", "t": 0.2, "measured": {"t": 0.2}},
         {"model": "recursive-cl-diversity", "column": "ill", "c": 3, "l": 2},
-        {"model": "delta-presence", "minimum": 0.1, "maximum": 0.5},
+        {"model": "k-map", "k": 3, "measured": {"k": 3}},
         {"model": "average-risk", "risk": 0.1, "measured": {"risk": 0.1}},
     ):
         assert judged(columns, ["q"], model).status == "holds"

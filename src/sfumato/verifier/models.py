@@ -485,7 +485,8 @@ def sample_uniqueness(promise: Promise, table: Groups) -> Finding:
 
 def k_map(promise: Promise, table: Groups) -> Finding:
     """Judge whether at least k people of the population fall into every published class."""
-    _require_people(table)
+    if table.groups:
+        _require_people(table)
     return judge_groups(promise, table, [Bound("k", _models_people, at_least)])
 
 
