@@ -216,3 +216,17 @@ def test_evidence_without_a_manifest_is_a_release_that_lost_it(releases):
     result = run_hook(releases, "safe/data.parquet")
     assert result.returncode == 1
     assert "without its manifest.json" in result.stderr
+
+
+def test_gates_import_nothing_that_lies_in_the_repository(releases):
+    for name in ("yaml", "pyarrow", "pip", "json"):
+        (releases / f"{name}.py").write_text("open('run', 'w')\n", encoding="utf-8")
+    [hook] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    words = [sys.executable, *hook["entry"].split()[1:], "safe/data.parquet"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(words, cwd=releases, env=env, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert not (releases / "run").exists()
+    action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+    for step in action["runs"]["steps"]:
+        assert "python -m" not in step["run"]

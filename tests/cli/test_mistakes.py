@@ -198,13 +198,16 @@ def test_a_release_that_fails_leaves_the_former_one(patients, run):
     assert run("verify", "out/release").exit_code == 0
 
 
-@pytest.mark.parametrize("what", ["folder", "file", "link"])
+@pytest.mark.parametrize("what", ["folder", "web page", "file", "link"])
 def test_nothing_but_a_release_is_ever_replaced(patients, run, what):
     target = patients / "out" / "release"
     target.parent.mkdir()
     if what == "folder":
         target.mkdir()
         (target / "thesis.txt").write_text("years of work")
+    elif what == "web page":
+        target.mkdir()
+        (target / "manifest.json").write_text('{"short_name": "Weather", "start_url": "/"}')
     elif what == "file":
         target.write_text("years of work")
     else:
@@ -213,6 +216,12 @@ def test_nothing_but_a_release_is_ever_replaced(patients, run, what):
     words = ["'out/release' exists and is not a release"]
     refused(patients, run, *ANONYMIZE, words=words)
     refused(patients, run, *ANONYMIZE, "--force", words=words)
+
+
+def test_no_release_is_written_into_another(patients, run):
+    assert run(*ANONYMIZE).exit_code == 0
+    inside = [*ANONYMIZE[:-1], f"{ANONYMIZE[-1]}/next"]
+    refused(patients, run, *inside, words=["would lie in the release", "whose evidence names"])
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "feather"])

@@ -1,6 +1,7 @@
 """The gate of a repository: every release that a commit touches must be fit to be published.
 
-`python -m sfumato.cli.hook FILES…` is what the pre-commit hook runs with the files of a commit.
+`python -P -m sfumato.cli.hook FILES…` is what the pre-commit hook runs with the files of a commit;
+with `-P` it imports nothing that lies in the repository.
 Git is asked besides what the commit removes and renames, for no hook is given such files.
 """
 

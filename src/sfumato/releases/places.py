@@ -27,8 +27,9 @@ from sfumato.errors import (
 )
 from sfumato.evidence import Key, SigningKey, write_evidence
 from sfumato.evidence.keys import signing_key
-from sfumato.files import open_to_readers, replace_folder, unfinished_folder
+from sfumato.files import open_to_readers, refuse_release, replace_folder, unfinished_folder
 from sfumato.policy import Policy
+from sfumato.private import is_release
 from sfumato.recoding import FullDomainRecoding, Recoding
 from sfumato.releases.evidence import attestation
 from sfumato.releases.manifest import MANIFEST, FileRecord, Manifest, generalization_of
@@ -444,12 +445,13 @@ def staged_folder(target: Path, *, force: bool) -> Iterator[Path]:
 
 def refuse_what_is_there(target: Path, *, force: bool) -> None:
     """Raise if an output folder may not be written or replaced."""
+    refuse_release(target)
     if not os.path.lexists(target):
         return
     if target.is_dir() and not target.is_symlink() and not any(target.iterdir()):
         return
-    is_release = target.is_dir() and not target.is_symlink() and (target / MANIFEST).is_file()
-    if not is_release:
+    # Other programs have folders with a `manifest.json` too.
+    if not target.is_dir() or target.is_symlink() or not is_release(target):
         raise OutputError(
             f"{str(target)!r} exists and is not a release, so it is not replaced. "
             "Choose another output folder."
