@@ -230,10 +230,12 @@ def _harmless(character: str) -> bool:
 def brief(value: object, most: int = _MOST_CHARACTERS) -> str:
     """Return any value as one short line; of a long text the beginning and the end stay.
 
-    >>> brief(None), brief(39.0), brief("x" * 200, most=7)
-    ('(missing)', '39', 'xxx…xxx')
+    >>> brief(None), brief(39.0), brief("x" * 200, most=7), brief("")
+    ('(missing)', '39', 'xxx…xxx', '')
     """
-    text = "(missing)" if is_missing(value) else text_of(value)
+    # A cell of a table that is shown may be empty, and says nothing then.
+    known = isinstance(value, str) or not is_missing(value)
+    text = text_of(value) if known else "(missing)"
     if len(text) > most:
         tail = (most - 1) // 2
         text = f"{text[: most - 1 - tail]}…{text[len(text) - tail :]}"

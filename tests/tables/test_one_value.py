@@ -198,11 +198,13 @@ def test_a_database_gives_what_memory_gives(database, method, folder):
     )
     assert "" not in published["ill"].to_pylist()
     assert not any(math.copysign(1, v) < 0 for v in published["pay"].to_pylist() if v is not None)
+    if database.name == "postgres":
+        return  # it writes files only on its own machine
     # Databases spell other numbers in CSV files than Arrow does, and refuse to write those.
     texts = database.stored(table.select(["q", "ill"]), f"texts_{method.replace('-', '_')}")
     fewer = sf.Policy(columns={c: rules.columns[c] for c in ("q", "ill")}, models=rules.models,
                       suppression=1.0, method=method)  # fmt: skip
-    out = folder / f"{method} {database.name}"
+    out = folder / f"{method}-{database.name}"
     sf.anonymize(texts, fewer, output=out, format="csv")
     assert sf.verify(out, attacks=False).holds
 
