@@ -10,6 +10,7 @@ import numpy as np
 from sfumato.counts import Column, FrequencySet, add_up, align, group, sums
 from sfumato.errors import PolicyError, UnknownColumnError
 from sfumato.hierarchy.base import Ladder
+from sfumato.text import fold_spelling, text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
 MISSING = -1
@@ -38,7 +39,19 @@ class SensitiveColumn:
     width: float | None = None
     """How close two numbers, or days, are alike; None if that is not said, 0 if none are."""
 
+    folded: bool = False
+    """Whether values that differ only in spelling are one here."""
+
     _memo: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+
+    def key(self, text: str) -> str:
+        """Return what a text is recognised by: itself, or what is left of it when folded."""
+        return fold_spelling(text) if self.folded else text
+
+    @property
+    def keys(self) -> list[str]:
+        """What the values are recognised by."""
+        return [self.key(text_of(value)) for value in self.values]
 
     def memoize(self, key: Hashable, build: Callable[["SensitiveColumn"], T]) -> T:
         """Compute something about the values once and keep it (category codes, weights)."""
@@ -273,9 +286,18 @@ def merge_counts(counts: ValueCounts, class_id: IntArray) -> ValueCounts:
     )
 
 
-def sensitive_column(column: Column, ladder: Ladder | None = None) -> SensitiveColumn:
-    """Describe a counted column to the models."""
-    return SensitiveColumn(column.name, column.known, ladder)
+def sensitive_column(
+    column: Column, ladder: Ladder | None = None, *, exact: bool = False
+) -> SensitiveColumn:
+    """Describe a counted column to the models.
+
+    Args:
+        column: The column.
+        ladder: The hierarchy of its values; if it is folded, of those that stand for others.
+        exact: Whether values that differ only in spelling are different values.
+    """
+    known = column.known if exact else column.folded.column.known
+    return SensitiveColumn(column.name, known, ladder, folded=not exact)
 
 
 def classes_from(
@@ -300,20 +322,23 @@ def classes_from(
     )
     tables = {}
     for name, column in described.items():
-        value = sensitive_codes(counts, name)
+        value = sensitive_codes(counts, name, folded=column.folded)
         reference = reference_of(value, counts.rows, len(column.values))
         raw = ValueCounts(column, groups.of_item, value, counts.rows, reference)
         tables[name] = merge_counts(raw, groups.of_item)
     return EquivalenceClasses(class_sizes.astype(np.int64), tables)
 
 
-def sensitive_codes(counts: FrequencySet, name: str) -> IntArray:
-    """Return a column's codes with missing as `MISSING`."""
+def sensitive_codes(counts: FrequencySet, name: str, *, folded: bool) -> IntArray:
+    """Return a column's codes, or those of its folded values, with missing as `MISSING`."""
     column = counts.column(name)
-    codes = counts.codes_of(name).astype(np.int64)
+    codes = counts.codes_of(name)
+    if folded:
+        codes, column = column.folded.codes[codes], column.folded.column
+    found: IntArray = codes.astype(np.int64)
     if column.missing >= 0:
-        codes[codes == column.missing] = MISSING
-    return codes
+        found[found == column.missing] = MISSING
+    return found
 
 
 # Classes when a missing value matches every value: they overlap.

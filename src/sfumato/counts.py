@@ -12,7 +12,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from sfumato.errors import UnknownColumnError
-from sfumato.text import in_order, is_missing, text_or_none
+from sfumato.text import fold_spelling, in_order, is_missing, text_of, text_or_none
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
 
 WIDEST_KEY = 2**62
@@ -45,6 +45,46 @@ class Column:
     def known(self) -> tuple[Value, ...]:
         """The values without the missing one."""
         return self.values if self.missing < 0 else self.values[:-1]
+
+    @cached_property
+    def folded(self) -> "FoldedColumn":
+        """The column with values that differ only in spelling taken for one.
+
+        >>> folded = Column("ill", ("HIV", "flu", "hiv ")).folded
+        >>> folded.column.values, folded.codes.tolist(), folded.spellings
+        (('flu', 'HIV'), [1, 0, 1], (('HIV', 'hiv '),))
+        """
+        return FoldedColumn.of(self)
+
+
+class FoldedColumn(NamedTuple):
+    """A column whose values are all different in more than their spelling."""
+
+    column: Column
+    """One spelling of each value, in the order of what is left of them when folded."""
+
+    codes: CodeArray
+    """Which of these each value of the given column is."""
+
+    spellings: tuple[tuple[Value, ...], ...]
+    """The values that are taken for one; a missing one among them is None."""
+
+    @classmethod
+    def of(cls, column: Column) -> "FoldedColumn":
+        """Fold a column; one without texts stays as it is."""
+        if not any(isinstance(value, str) for value in column.values):
+            return cls(column, np.arange(len(column.values), dtype=np.int32), ())
+        # What folds to nothing is missing: it shows no value.
+        keys = [None if v is None else fold_spelling(text_of(v)) or None for v in column.values]
+        spelt: dict[str | None, list[Value]] = {}
+        for key, value in zip(keys, column.values, strict=True):
+            spelt.setdefault(key, []).append(value)
+        ordered = in_order(spelt)
+        place = {key: at for at, key in enumerate(ordered)}
+        values = tuple(None if key is None else spelt[key][0] for key in ordered)  # type: ignore[index]
+        several = tuple(tuple(each) for each in spelt.values() if len(each) > 1)
+        codes = np.array([place[key] for key in keys], dtype=np.int32)
+        return cls(Column(column.name, values), codes, several)
 
 
 class Groups(NamedTuple):
@@ -337,6 +377,27 @@ class FrequencySet:
             codes[position] = [seen.setdefault(row[position], len(seen)) for row in table]
             values.append(list(seen))
         return cls.from_codes(names, values, codes, np.ones(len(table), dtype=np.int64))
+
+    def fold(self, names: Iterable[str]) -> "FrequencySet":
+        """Take values of some columns that differ only in spelling for one.
+
+        >>> counts = FrequencySet.from_rows(["ill"], [("HIV",), ("hiv",), ("flu",)])
+        >>> counts.fold(["ill"]).columns[0].values, counts.fold(["ill"]).rows.tolist()
+        (('flu', 'HIV'), [1, 2])
+        """
+        columns, codes = list(self.columns), None
+        for name in names:
+            at = self.index(name)
+            folded = columns[at].folded
+            if folded.spellings:
+                codes = self.codes.copy() if codes is None else codes
+                codes[at] = folded.codes[codes[at]]
+                columns[at] = folded.column
+        if codes is None:
+            return self
+        groups = group(list(codes), [len(c.values) for c in columns], n=len(self))
+        rows = sums(groups.of_item, self.rows, groups.n)
+        return FrequencySet(tuple(columns), codes[:, groups.first], rows)
 
     def without(self, unwanted: BoolArray) -> Self:
         """Remove some combinations; the dictionaries stay as they are."""

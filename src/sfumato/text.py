@@ -6,10 +6,11 @@ module is the one place that decides so.
 """
 
 import math
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
-from decimal import Decimal, InvalidOperation
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, InvalidOperation
 from typing import TypeAlias
 
 # The alias of sfumato.typing again: that module needs NumPy, which the verifier does without.
@@ -157,6 +158,44 @@ def date_of(value: Value) -> date | None:
         except ValueError:
             return None
     return None
+
+
+def fold_spelling(text: str) -> str:
+    r"""Return what is left of a text when its spelling does not matter; empty if that is nothing.
+
+    Case, blanks of every kind, characters that cannot be seen, and the forms that Unicode has for
+    one letter make no difference; nor do the ways to write one number. Letters with other accents
+    are other letters, and letters of two alphabets that look alike are different.
+
+    >>> {fold_spelling(text) for text in ("HIV", "hiv ", "H I V", "\uff28\uff29V", "h\u200biv")}
+    {'hiv'}
+    >>> {fold_spelling(text) for text in ("1", "1.0", "01", "+1", "1e0")}, fold_spelling(" ")
+    ({'1'}, '')
+    """
+    plain = text.lower() if text.isascii() else _folded_letters(text)
+    plain = "".join(plain.split())
+    if not plain.isprintable():
+        plain = "".join(c for c in plain if unicodedata.category(c) not in _HIDDEN)
+    if _NUMERAL.fullmatch(plain):
+        number = Decimal(plain)
+        # As many digits as there are: two numbers must not become one by rounding.
+        number = number.normalize(Context(prec=len(plain) + 2, Emax=MAX_EMAX, Emin=MIN_EMIN))
+        return "0" if not number else str(number)
+    return plain
+
+
+_NUMERAL = re.compile(r"[+-]?(\d{1,400}\.?\d{0,400}|\.\d{1,400})(e[+-]?\d{1,6})?")
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]"
+)
+"""Characters that show nothing and that Unicode counts among letters or marks."""
+
+
+def _folded_letters(text: str) -> str:
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    seen = "".join(c for c in _UNSEEN.sub("", folded) if unicodedata.category(c) not in _HIDDEN)
+    # Without what was between them, a letter and its accent may be one.
+    return unicodedata.normalize("NFKC", seen)
 
 
 def in_order(values: Iterable[Value]) -> list[Value]:

@@ -17,7 +17,7 @@ from sfumato.attacks import (
     matcher,
 )
 from sfumato.attacks.overlap import Face, Reading, number_items
-from sfumato.classes import MISSING, ValueCounts, overlapping
+from sfumato.classes import MISSING, SensitiveColumn, ValueCounts, overlapping
 from sfumato.counts import Column, FrequencySet
 from sfumato.decouplings.base import LinkedTables
 from sfumato.errors import (
@@ -28,18 +28,18 @@ from sfumato.errors import (
     names_in,
 )
 from sfumato.harm import HarmRule, Secrecy
-from sfumato.hierarchy import Hierarchy, Ladder
+from sfumato.hierarchy import Ladder
 from sfumato.hierarchy.labels import Labels
 from sfumato.models.categories import read_categories
 from sfumato.partition import PARTITIONERS
-from sfumato.policy import ColumnRule, Missing, Policy
+from sfumato.policy import ColumnRule, Missing, Policy, Spelling
 from sfumato.recode.deciding import count_population, counted_columns, decide, ladders_of
 from sfumato.recode.recoded import recode_counts
-from sfumato.releases.manifest import Manifest, Promise
+from sfumato.releases.manifest import Manifest, Promise, bind_paths
 from sfumato.releases.opening import Published, PublishedTable, count_columns, open_release
 from sfumato.releases.release import public_name
 from sfumato.tables import open_table
-from sfumato.text import text_of
+from sfumato.text import fold_spelling, text_of
 from sfumato.typing import FloatArray, IntArray, Value, silent
 
 
@@ -60,11 +60,15 @@ def target_of(release: Published) -> Target:
         target = _table(release, ladders)
     elif manifest is not None and not release.kind.keeps_classes:
         tables = release.counts(_columns_needed(manifest, release.columns, release.sensitive))
+        tables = tables.fold(release.folded)
         target = _buckets(release.kind.name, tables, release.sensitive, ladders)
-        target = replace(target, published=cache(lambda: release.counts(release.columns)))
+        target = replace(
+            target, published=cache(lambda: release.counts(release.columns).fold(release.folded))
+        )
     else:
-        columns = [table.column for table in release.groups.sensitive]
-        target = Target.of_grouped(release.kind.name, release.groups, ladders.of(columns))
+        groups = release.groups.fold(release.folded)
+        columns = [table.column for table in groups.sensitive]
+        target = Target.of_grouped(release.kind.name, groups, ladders.of(columns))
     target = _promising(_with_secrecy(target, release.policy), release.promises)
     matches_any = target.counts is not None and release.missing == Missing.MATCHES_ANY.value
     return _overlapping(target) if matches_any else target
@@ -84,7 +88,7 @@ def _require_own(manifest: Manifest, name: str, role: str, given: Sequence[str] 
 
 def _table(release: PublishedTable, ladders: "_Ladders") -> Target:
     [counts] = release.counts(release.columns).tables
-    counts = release.without_starred(counts)
+    counts = release.without_starred(counts).fold(release.folded)
     bound = ladders.of([counts.column(name) for name in release.sensitive])
     target = Target.of_table(counts, release.quasi_identifiers, release.sensitive, bound)
     if release.manifest is not None or target.silent.all() or not _says_nothing(target):
@@ -148,12 +152,13 @@ def secrecy_of(policy: Policy | None, values: Mapping[str, Sequence[Value]]) -> 
 
 
 def secrecy_by(values: Sequence[Value], rule: ColumnRule) -> IntArray:
-    """Return the secrecy of each value, by its text."""
+    """Return the secrecy of each value, by its text as the rule says it is spelt."""
+    key = str if rule.spelling is Spelling.EXACT else fold_spelling
     levels = {
-        **dict.fromkeys(rule.harmless, Secrecy.HARMLESS),
-        **dict.fromkeys(rule.secret, Secrecy.SECRET),
+        **dict.fromkeys(map(key, rule.harmless), Secrecy.HARMLESS),
+        **dict.fromkeys(map(key, rule.secret), Secrecy.SECRET),
     }
-    found = [levels.get(text_of(value), Secrecy.ORDINARY) for value in values]
+    found = [levels.get(key(text_of(value)), Secrecy.ORDINARY) for value in values]
     return np.array(found, dtype=np.int64)
 
 
@@ -171,13 +176,13 @@ class _Ladders:
     def _ladder(self, column: Column) -> Ladder | None:
         name = column.name
         if name in self.published:
-            paths = self.published[name]
-            hierarchy = Hierarchy.from_paths(list(paths), list(paths.values()))
-            return hierarchy.bind(name, column.known)
-        described = self.policy.columns.get(name) if self.policy is not None else None
-        if described is None or described.hierarchy is None:
+            folded = self.policy is None or name not in self.policy.exact
+            described = SensitiveColumn(name, column.known, folded=folded)
+            return bind_paths(self.published[name], described)
+        rule = self.policy.columns.get(name) if self.policy is not None else None
+        if rule is None or rule.hierarchy is None:
             return None
-        return described.hierarchy.build(name, column.known).bind(name, column.known)
+        return rule.hierarchy.build(name, column.known).bind(name, column.known)
 
 
 def _overlapping(target: Target) -> Target:

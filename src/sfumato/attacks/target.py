@@ -159,9 +159,12 @@ class Target:
         sensitive: tuple[str, ...],
         ladders: Mapping[str, Ladder] | None = None,
     ) -> Self:
-        """Read a table in one piece: rows with equal quasi-identifiers are a class."""
+        """Read a table in one piece: rows with equal quasi-identifiers are a class.
+
+        Values of sensitive columns are different as they stand: fold the counts before.
+        """
         described = {
-            name: sensitive_column(counts.column(name), (ladders or {}).get(name))
+            name: sensitive_column(counts.column(name), (ladders or {}).get(name), exact=True)
             for name in sensitive
         }
         columns = tuple(counts.column(name) for name in quasi_identifiers)
@@ -186,7 +189,7 @@ class Target:
         """
         sensitive = {
             table.column.name: value_counts(
-                sensitive_column(table.column, (ladders or {}).get(table.column.name)),
+                sensitive_column(table.column, (ladders or {}).get(table.column.name), exact=True),
                 table.column,
                 table.group,
                 table.value,

@@ -3,7 +3,7 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
@@ -59,6 +59,16 @@ class SensitiveTable:
             most[known.group[known.starts]] = np.maximum.reduceat(known.rows, known.starts)
         return most
 
+    def fold(self, n_groups: int) -> Self:
+        """Take values that differ only in spelling for one."""
+        folded = self.column.folded
+        if not folded.spellings:
+            return self
+        value = folded.codes[self.value]
+        cells = group([self.group, value], [n_groups, len(folded.column.values)])
+        rows = sums(cells.of_item, self.rows, cells.n)
+        return type(self)(folded.column, self.group[cells.first], value[cells.first], rows)
+
 
 @dataclass(frozen=True, eq=False)
 class GroupedTables:
@@ -102,6 +112,11 @@ class GroupedTables:
     def names(self) -> tuple[str, ...]:
         """The sensitive columns in order."""
         return tuple(table.column.name for table in self.sensitive)
+
+    def fold(self, names: Sequence[str]) -> "GroupedTables":
+        """Take values of some sensitive columns that differ only in spelling for one."""
+        tables = [t.fold(len(self)) if t.column.name in names else t for t in self.sensitive]
+        return replace(self, sensitive=tuple(tables))
 
     def group_at(self, at: int) -> tuple[tuple[str, Value], ...]:
         """Return the quasi-identifiers of a group, and its labels."""
@@ -165,6 +180,11 @@ class LinkedTables:
     """The column that says how many people an entry stands for; a table without it has a row
     per person.
     """
+
+    def fold(self, names: Sequence[str]) -> "LinkedTables":
+        """Take values of some columns that differ only in spelling for one."""
+        tables = [table.fold([n for n in names if n in table.names]) for table in self.tables]
+        return replace(self, tables=tuple(tables))
 
     @classmethod
     def of(cls, grouped: GroupedTables, names: Sequence[str]) -> Self:

@@ -26,6 +26,7 @@ from sfumato.models import (
     TCloseness,
 )
 from sfumato.releases.line_breaks import count_line_breaks, warn_of_line_breaks
+from sfumato.releases.spellings import warn_of_spellings
 from sfumato.schema import Role
 from sfumato.text import number_of, percent
 
@@ -300,6 +301,9 @@ class Inspection(Showable):
     line_breaks: Mapping[str, int] = field(default_factory=dict)
     """By column, how many cells have line breaks in them: whole rows may hide there."""
 
+    spellings: tuple[str, ...] = ()
+    """What there is to say of sensitive values in several spellings, a sentence per column."""
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold; infinity is the text "inf"."""
         plain: dict[str, Any] = _plain(asdict(self))
@@ -362,7 +366,7 @@ class Inspection(Showable):
                 f"Population: {found.people} people; every class stands for {found.smallest} of "
                 f"them or more, of whom {low} to {high} are in the table"
             )
-        texts += warn_of_line_breaks(self.line_breaks)
+        texts += [*warn_of_line_breaks(self.line_breaks), *self.spellings]
         return [*map(Sentence, texts)]
 
     def sizes(self, after: "Inspection | None" = None) -> Table:
@@ -455,6 +459,7 @@ def inspect_counts(
         sensitive=tuple(_sensitive_risk(classes, name) for name in sensitive),
         population=None if people is None else _population_risk(classes, people),
         line_breaks=count_line_breaks(counts),
+        spellings=tuple(warn_of_spellings(counts.column(name) for name in sensitive)),
     )
 
 

@@ -15,19 +15,27 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from sfumato.content import Badge, Cell, Heading, Table
-from sfumato.counts import FrequencySet, PackedKeys, changes, group, sums
+from sfumato.counts import Column, FrequencySet, PackedKeys, changes, group, sums
 from sfumato.errors import some
 from sfumato.guess import identifying, meaning_of, naming
 from sfumato.releases.line_breaks import ADVICE, count_line_breaks, describe_line_breaks
 from sfumato.releases.opening import Published, PublishedTable, PublishedTables
 from sfumato.releases.people import find_repetition, keys_of
+from sfumato.releases.spellings import SPELLING_ADVICE, describe_spellings
 from sfumato.schema import Role
 from sfumato.tables import Domain
-from sfumato.text import has_line_break
+from sfumato.text import has_line_break, in_order
 from sfumato.typing import IntArray, Value
 
 Kind = Literal[
-    "identifier", "rows", "line breaks", "no role", "sensitive", "singles out", "not looked at"
+    "identifier",
+    "rows",
+    "line breaks",
+    "spelling",
+    "no role",
+    "sensitive",
+    "singles out",
+    "not looked at",
 ]
 
 _LARGEST = 3
@@ -119,6 +127,7 @@ class ColumnFinding:
             "identifier": f"Give {names} the role identifier, which leaves it out, {meant}.",
             "rows": f"Give one row per person, or say in a policy what it is: person: {names}.",
             "line breaks": f"{ADVICE}, or leave {names} out.",
+            "spelling": f"{SPELLING_ADVICE}.",
             "no role": f"Give {names} a role in a policy, or leave it out.",
             "sensitive": f"Give {names} the role sensitive and a model, {meant}.",
             "singles out": f"Make {either} a quasi-identifier, leave it out, {meant}.",
@@ -135,6 +144,7 @@ class ColumnFinding:
             "identifier": f"{names} names people: {self.reason}",
             "rows": self.reason,
             "line breaks": self.reason,
+            "spelling": self.reason,
             "no role": f"no role says what {names} {'are' if len(self.columns) > 1 else 'is'}",
             "sensitive": f"{names} {self.reason}, and nothing protects it",
             "singles out": f"who knows {known} besides the quasi-identifiers finds {self._whom}",
@@ -256,7 +266,7 @@ def find_unprotected(release: Published) -> tuple[ColumnFinding, ...]:
     """
     meant = _rows_meant(release)
     if not isinstance(release, PublishedTable):
-        return (*meant, *_line_breaks_of_tables(release))
+        return (*meant, *_line_breaks_of_tables(release), *_spellings_of_tables(release))
     columns = _open_columns(release)
     every = _domains(release, [*columns, *release.columns])
     domains = {name: domain for name, domain in every.items() if name in columns}
@@ -272,6 +282,7 @@ def find_unprotected(release: Published) -> tuple[ColumnFinding, ...]:
         *named,
         *_named_by_secrets(secret),
         *_line_breaks(every, reasons),
+        *_spellings({name: every[name] for name in release.folded if name in every}),
         *meant,
         *(() if _policy_means_rows(release) else _repetitions(columns, domains)),
         *_single_out(release, others, reasons),
@@ -388,10 +399,28 @@ def _domain(counts: FrequencySet, name: str) -> Domain:
     return Domain(name, rows[known], missing, take, int(rows[known][broken].sum()))
 
 
-def find_line_breaks(release: PublishedTable) -> tuple[ColumnFinding, ...]:
-    """Find published cells with line breaks, in columns whose values were not generalised."""
+def find_odd_cells(release: PublishedTable) -> tuple[ColumnFinding, ...]:
+    """Find line breaks in columns whose values were not generalised, and values spelt in ways."""
     raw = [name for name in release.columns if not release.levels.get(name)]
-    return tuple(_line_breaks(_domains(release, raw), {}))
+    domains = _domains(release, raw)
+    spelt = {name: domains[name] for name in release.folded if name in domains}
+    return (*_line_breaks(domains, {}), *_spellings(spelt))
+
+
+def _spellings(domains: Mapping[str, Domain]) -> list[ColumnFinding]:
+    """Find sensitive columns that have a value in several spellings."""
+    found = []
+    for name, domain in domains.items():
+        column = Column(name, tuple(in_order(domain.values(_MOST_SPELT))))
+        spellings = column.folded.spellings
+        if spellings:
+            told = describe_spellings(name, spellings)
+            found.append(ColumnFinding((name,), "spelling", told, of=domain.total))
+    return found
+
+
+_MOST_SPELT = 100_000
+"""The most values of a column whose spellings are compared here."""
 
 
 def _line_breaks(
@@ -413,6 +442,19 @@ def _line_breaks_of_tables(release: Published) -> list[ColumnFinding]:
         _break_finding(name, cells, counts.total)
         for counts in tables
         for name, cells in count_line_breaks(counts).items()
+    ]
+
+
+def _spellings_of_tables(release: Published) -> list[ColumnFinding]:
+    """Find values in several spellings in the tables of a decoupled release."""
+    if not isinstance(release, PublishedTables):
+        return []
+    tables = release.counts(release.folded).tables
+    columns = [c for counts in tables for c in counts.columns if c.name in release.folded]
+    return [
+        ColumnFinding((c.name,), "spelling", describe_spellings(c.name, c.folded.spellings))
+        for c in columns
+        if c.folded.spellings
     ]
 
 

@@ -116,11 +116,12 @@ class AlphaKAnonymity(PrivacyModel):
 def _mark_protected(column: SensitiveColumn, protected: tuple[str, ...]) -> BoolArray:
     """Mark the values that are protected; a name that matches none is refused."""
     texts = [text_of(value) for value in column.values]
-    unknown = [text for text in protected if text not in texts]
+    keys, named = column.keys, {column.key(text) for text in protected}
+    unknown = [text for text in protected if column.key(text) not in keys]
     if texts and unknown:
         # A misspelt name would leave the value it means without protection.
         raise PolicyError(
             f"alpha-k-anonymity protects {unknown[0]!r} and column {column.name!r} has no such "
             f"value. {suggest(unknown[0], texts)}"
         )
-    return np.array([text in protected for text in texts], dtype=bool)
+    return np.array([key in named for key in keys], dtype=bool)

@@ -133,12 +133,31 @@ def category_codes(column: SensitiveColumn, categories: tuple[tuple[str, ...], .
     >>> category_codes(SensitiveColumn("disease", ("cold", "hiv")), (("hiv",), ("cold", "flu")))
     array([1, 0])
     """
-    number = {text: i for i, category in enumerate(categories) for text in category}
-    texts = [text_of(value) for value in column.values]
-    unknown = [text for text in texts if text not in number]
+    number = number_categories(column, categories)
+    texts, keys = [text_of(value) for value in column.values], column.keys
+    unknown = [text for text, key in zip(texts, keys, strict=True) if key not in number]
     if unknown:
         raise PolicyError(
             f"{len(unknown)} of the {len(texts)} values of column {column.name!r} are in no "
             f"category: {some(unknown)}. Add each to one of the {len(categories)} categories."
         )
-    return np.array([number[text] for text in texts], dtype=np.int64)
+    return np.array([number[key] for key in keys], dtype=np.int64)
+
+
+def number_categories(
+    column: SensitiveColumn, categories: tuple[tuple[str, ...], ...]
+) -> dict[str, int]:
+    """Return the number of the category that each key of a column is in.
+
+    >>> number_categories(SensitiveColumn("ill", ("hiv",), folded=True), (("HIV",), ("flu",)))
+    {'hiv': 0, 'flu': 1}
+    """
+    number: dict[str, int] = {}
+    for i, category in enumerate(categories):
+        for text in category:
+            if number.setdefault(column.key(text), i) != i:
+                raise PolicyError(
+                    f"{text!r} is in two categories of column {column.name!r}, in different "
+                    "spellings. Name it once, or write spelling: exact for the column."
+                )
+    return number

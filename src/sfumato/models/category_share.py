@@ -16,7 +16,7 @@ from sfumato.errors import (
     suggest,
 )
 from sfumato.models.base import CLOSED, Merging, PrivacyModel
-from sfumato.models.categories import read_categories
+from sfumato.models.categories import number_categories, read_categories
 from sfumato.models.rounding import at_most, ratio
 from sfumato.text import text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
@@ -134,16 +134,17 @@ def listed_codes(
     >>> listed_codes(column, (("hiv",), ("cancer",)), "category-share").tolist()
     [1, -1, 0]
     """
-    number = {text: i for i, category in enumerate(categories) for text in category}
-    texts = [text_of(value) for value in column.values]
-    absent = [text for text in number if text not in {*texts}]
-    if absent and any(text not in number for text in texts):
+    number = number_categories(column, categories)
+    texts, keys = [text_of(value) for value in column.values], column.keys
+    named = [text for category in categories for text in category]
+    absent = [text for text in named if column.key(text) not in {*keys}]
+    if absent and any(key not in number for key in keys):
         # A misspelt name would leave the value it means without protection.
         raise PolicyError(
             f"{who} has {absent[0]!r} in a category and column {column.name!r} has no such value. "
             f"{suggest(absent[0], texts)}"
         )
-    return np.array([number.get(text, MISSING) for text in texts], dtype=np.int64)
+    return np.array([number.get(key, MISSING) for key in keys], dtype=np.int64)
 
 
 def label_codes(column: SensitiveColumn, level: int, who: str) -> IntArray:

@@ -109,10 +109,15 @@ class Judge:
     ) -> None:
         self._counts = counts
         self._columns = dict(sensitive)
-        self._values = {name: sensitive_codes(counts, name) + 1 for name in sensitive}
+        self._values = {
+            name: sensitive_codes(counts, name, folded=column.folded) + 1
+            for name, column in sensitive.items()
+        }
         table = counts if whole is None else whole
         self._reference = {
-            name: reference_of(sensitive_codes(table, name), table.rows, len(column.values))
+            name: reference_of(
+                sensitive_codes(table, name, folded=column.folded), table.rows, len(column.values)
+            )
             for name, column in sensitive.items()
         }
         self._models = tuple(model for model in models if model.columns)

@@ -378,6 +378,16 @@ def part(kind: type[Part], means: str, default: Part | None, *, sparse: bool = F
     )  # fmt: skip
 
 
+class Spelling(StrEnum):
+    """What it means that two values of a sensitive column differ only in their spelling."""
+
+    FOLDED = "folded"
+    """Nothing: case, blanks, forms of Unicode and ways to write a number make no other value."""
+
+    EXACT = "exact"
+    """They are two values, as codes are that differ in case."""
+
+
 class Missing(StrEnum):
     """What a missing value of a quasi-identifier is."""
 
@@ -536,6 +546,15 @@ class ColumnRule(Part):
         default=None,
         sparse=True,
     )
+    spelling: Spelling = setting(
+        partial(read, Spelling),
+        "Whether values of a sensitive column that differ only in spelling (case, blanks, forms of "
+        "Unicode, 1 and 1.0) count as one value, folded, or as several, exact (sensitive).",
+        type_schema(Spelling),
+        default=Spelling.FOLDED,
+        write=plain,
+        sparse=True,
+    )
     because: str | None = setting(
         _read_because,
         "Why a plain column is published as it is, although it may single people out. The manifest "
@@ -553,6 +572,7 @@ class ColumnRule(Part):
             "secret": (Role.SENSITIVE,),
             "harmless": (Role.SENSITIVE,),
             "width": (Role.SENSITIVE,),
+            "spelling": (Role.SENSITIVE,),
             "hierarchy": (Role.QUASI_IDENTIFIER, Role.SENSITIVE),
             "weight": (Role.QUASI_IDENTIFIER,),
             "levels": (Role.QUASI_IDENTIFIER,),

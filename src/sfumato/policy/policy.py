@@ -40,6 +40,7 @@ from sfumato.policy.parts import (
     PersonRule,
     RiskLevels,
     SearchRule,
+    Spelling,
     Suppression,
     Tolerance,
     choose,
@@ -505,6 +506,11 @@ class Policy(Part):
     def role_of(self, name: str) -> Role | None:
         """Return the role of a column; None if the policy gives it none."""
         return self.columns[name].role if name in self.columns else self.other
+
+    @property
+    def exact(self) -> tuple[str, ...]:
+        """The sensitive columns in which another spelling is another value."""
+        return tuple(n for n, rule in self.columns.items() if rule.spelling is Spelling.EXACT)
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:

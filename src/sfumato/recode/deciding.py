@@ -89,7 +89,7 @@ def prepare(
             )
         limit -= lacking
     sensitive = {
-        name: sensitive_column(counts.column(name), _distance_ladder(policy, counts.column(name)))
+        name: _describe(policy, counts.column(name))
         for model in policy.models
         for name in model.columns
     }
@@ -184,6 +184,13 @@ def ladder_of(
     builder = policy.columns[name].hierarchy or Suppress()
     rows = counts.value_counts(name) if frequency is None else frequency
     return builder.ladder(name, counts.column(name).values, rows.tolist())
+
+
+def _describe(policy: Policy, column: Column) -> SensitiveColumn:
+    """Describe a sensitive column, its values folded unless the policy says otherwise."""
+    exact = column.name in policy.exact
+    judged = column if exact else column.folded.column
+    return sensitive_column(column, _distance_ladder(policy, judged), exact=exact)
 
 
 def _distance_ladder(policy: Policy, column: Column) -> Ladder | None:

@@ -16,9 +16,9 @@ from sfumato.classes import (
 from sfumato.counts import Column, FrequencySet, group
 from sfumato.decouplings import Decoupling, Parts
 from sfumato.errors import InfeasibleError
-from sfumato.hierarchy import Hierarchy, Ladder
+from sfumato.hierarchy import Ladder
 from sfumato.models import PrivacyModel
-from sfumato.policy import Missing
+from sfumato.policy import Missing, Spelling
 from sfumato.releases.manifest import (
     ClassSizes,
     ColumnRecord,
@@ -27,6 +27,7 @@ from sfumato.releases.manifest import (
     Promise,
     RowRecord,
     accepted_in,
+    bind_paths,
     paths_of,
     plain,
     read_as,
@@ -74,7 +75,11 @@ def describe_decoupled(
     return Manifest(
         kind=decoupling.name,
         columns=tuple(
-            replace(said.get(name, ColumnRecord(name, role.value)), role=role.value)
+            replace(
+                said.get(name, ColumnRecord(name, role.value)),
+                role=role.value,
+                spelling=Spelling.EXACT.value if name in release.exact else None,
+            )
             for name, role in roles.items()
         ),
         group=parts.group,
@@ -132,8 +137,7 @@ def measure_promises(counts: FrequencySet, release: Published) -> KeptPromises:
     """Measure what was promised of a table; if nothing was, promise the smallest class."""
     promised, dropped = _models(release)
     columns = {
-        name: sensitive_column(counts.column(name), _ladder(release, counts.column(name), promised))
-        for name in release.sensitive
+        name: _describe(release, counts.column(name), promised) for name in release.sensitive
     }
     classes = _classes(counts, release.quasi_identifiers, columns, release.missing)
     written = [_measure(model, classes) for model in promised]
@@ -141,7 +145,10 @@ def measure_promises(counts: FrequencySet, release: Published) -> KeptPromises:
         k = int(classes.sizes.min())
         written = [Promise("k-anonymity", {"k": k}, {"k": k})]
     ladders = {name: column.ladder for name, column in columns.items() if column.ladder is not None}
-    hierarchies = {name: paths_of(ladder) for name, ladder in ladders.items()}
+    hierarchies = {
+        name: {columns[name].key(text): path for text, path in paths_of(ladder).items()}
+        for name, ladder in ladders.items()
+    }
     return KeptPromises(tuple(written), hierarchies, dropped)
 
 
@@ -169,18 +176,26 @@ def _models(release: Published) -> tuple[list[PrivacyModel], tuple[str, ...]]:
     return good, tuple(str(Promise.of(model)) for model in given if model not in good)
 
 
-def _ladder(release: Published, column: Column, models: Sequence[PrivacyModel]) -> Ladder | None:
+def _describe(
+    release: Published, column: Column, models: Sequence[PrivacyModel]
+) -> SensitiveColumn:
+    """Describe a sensitive column, as its maker takes spellings."""
+    described = sensitive_column(column, exact=column.name in release.exact)
+    return replace(described, ladder=_ladder(release, described, models))
+
+
+def _ladder(
+    release: Published, column: SensitiveColumn, models: Sequence[PrivacyModel]
+) -> Ladder | None:
     """Build the hierarchy of a sensitive column, if a model measures distances in it."""
     name = column.name
     needed = any(model.needs_hierarchy and name in model.columns for model in models)
-    if not needed or not column.known:
+    if not needed or not column.values:
         return None
     if release.manifest is not None:
-        paths = release.manifest.hierarchies.get(name, {})
-        hierarchy = Hierarchy.from_paths(list(paths), list(paths.values()))
-        return hierarchy.bind(name, column.known)
+        return bind_paths(release.manifest.hierarchies.get(name, {}), column)
     builder = release.policy.columns[name].hierarchy if release.policy is not None else None
-    return builder.build(name, column.known).bind(name, column.known) if builder else None
+    return builder.build(name, column.values).bind(name, column.values) if builder else None
 
 
 def _classes(

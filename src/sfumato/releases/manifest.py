@@ -17,13 +17,14 @@ from typing import Any, Self, TypeVar, get_args, get_origin, get_type_hints
 import numpy as np
 
 from sfumato._version import __version__
+from sfumato.classes import SensitiveColumn
 from sfumato.errors import InputError, SfumatoError, some
-from sfumato.hierarchy import Ladder, Suppress
+from sfumato.hierarchy import Hierarchy, Ladder, Suppress
 from sfumato.losses import AverageClassSize, Discernibility
 from sfumato.losses.base import ClassLoss
 from sfumato.models import MODELS, PrivacyModel
 from sfumato.models.base import figures, promise_text
-from sfumato.policy import FULL_DOMAIN, Missing, Policy
+from sfumato.policy import FULL_DOMAIN, Missing, Policy, Spelling
 from sfumato.policy.document import Fault
 from sfumato.policy.parts import choose
 from sfumato.recode.deciding import Decision, ladder_of
@@ -62,6 +63,9 @@ class ColumnRecord:
 
     because: str | None = None
     """Why it is published as it is, if it is plain and the policy says so."""
+
+    spelling: str | None = None
+    """`exact` if its maker takes values that differ only in spelling for different ones."""
 
     generalised: bool | None = None
     """True in place of levels that only values which are not published would explain."""
@@ -633,6 +637,7 @@ def build_manifest(
                 "role": role.value,
                 **decision.columns.get(name, {}),
                 "because": policy.columns[name].because if name in policy.columns else None,
+                "spelling": Spelling.EXACT.value if name in policy.exact else None,
             },
         )
         for name, role in roles.items()
@@ -724,7 +729,9 @@ def _distances(policy: Policy, decision: Decision) -> dict[str, dict[str, list[s
             values = decision.left.sensitive[name].value
             paths = paths_of(ladder)
             shown = {text_of(ladder.values[code]) for code in np.unique(values[values >= 0])}
-            found[name] = {value: path for value, path in paths.items() if value in shown}
+            # Folded: the spelling that stands for others here may be that of a suppressed row.
+            key = decision.sensitive[name].key
+            found[name] = {key(value): path for value, path in paths.items() if value in shown}
     return found
 
 
@@ -737,6 +744,20 @@ def paths_of(ladder: Ladder) -> dict[str, list[str]]:
         ]
         for i, value in enumerate(ladder.values)
     }
+
+
+def bind_paths(paths: Mapping[str, Sequence[str]], column: SensitiveColumn) -> Ladder:
+    """Fit a published hierarchy to the values of a column, whatever their spelling.
+
+    >>> ladder = bind_paths({"hiv": ["*"]}, SensitiveColumn("ill", ("HIV",), folded=True))
+    >>> ladder.labels
+    (('hiv',), ('*',))
+    """
+    hierarchy = Hierarchy.from_paths(list(paths), list(paths.values()))
+    entries = {column.key(text): text for text in paths}
+    texts = map(text_of, column.values)
+    ladder = hierarchy.bind(column.name, [entries.get(column.key(text), text) for text in texts])
+    return replace(ladder, values=column.values)
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401 - any parameter of any model

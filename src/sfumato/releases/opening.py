@@ -23,7 +23,7 @@ from sfumato.errors import (
 )
 from sfumato.hierarchy import Ladder
 from sfumato.hierarchy.labels import Labels
-from sfumato.policy import GivenPolicy, Missing, Policy, RiskLevels, policy_of
+from sfumato.policy import GivenPolicy, Missing, Policy, RiskLevels, Spelling, policy_of
 from sfumato.releases.manifest import MANIFEST, FileRecord, Manifest, Promise, promised_class_size
 from sfumato.releases.recompute import (
     recompute_folder,
@@ -204,6 +204,20 @@ class Published(ABC):
         """
         tables = self.counts([column.name for column in columns])
         return Estimator(tables, columns, Labels(ladders, self.levels))
+
+    @property
+    def folded(self) -> tuple[str, ...]:
+        """The sensitive columns in which spellings are one value to the reader."""
+        exact = () if self.policy is None else self.policy.exact
+        return tuple(name for name in self.sensitive if name not in exact)
+
+    @property
+    def exact(self) -> tuple[str, ...]:
+        """The sensitive columns in which its maker takes spellings for different values."""
+        if self.manifest is None:
+            return () if self.policy is None else self.policy.exact
+        exact = Spelling.EXACT.value
+        return tuple(c.name for c in self.manifest.columns if c.spelling == exact)
 
     def recompute(self, population: object = None) -> Verdict:
         """Recompute what it is said to keep, by code that had no part in making it.

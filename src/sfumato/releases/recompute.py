@@ -54,7 +54,9 @@ def recompute_folder(folder: Path, policy: Policy | None, population: object) ->
         return _report_damage(error)
     compared, labels = _compare(manifest, policy, population)
     people, also = for_verifier(population), _weaker_models(manifest, policy)
-    verdict = verify_folder(folder, population=people, generalization=labels, also=also)
+    verdict = verify_folder(
+        folder, population=people, generalization=labels, also=also, exact=_exact(policy)
+    )
     return Verdict((*verdict.checks, *_evidence(folder), *compared))
 
 
@@ -82,11 +84,20 @@ def recompute_stored(table: DatabaseTable, policy: Policy | None, population: ob
     people, also = for_verifier(population), _weaker_models(manifest, policy)
     if manifest.kind is None:
         tables = {table.name: table}
-        verdict = verify_stored(relation, text, population=people, generalization=labels, also=also)
+        verdict = verify_stored(
+            relation,
+            text,
+            population=people,
+            generalization=labels,
+            also=also,
+            exact=_exact(policy),
+        )
     else:
         tables, claims = tables_of(table, manifest), manifest.claims()
         relations = {name: relation_of(each) for name, each in tables.items()}
-        verdict = verify_tables(relations, claims, promises_in(claims, people, labels))
+        verdict = verify_tables(
+            relations, claims, promises_in(claims, people, labels, exact=_exact(policy))
+        )
     found = [*view_checks(tables), *evidence_checks(table), *compared]
     return Verdict((*verdict.checks, *found))
 
@@ -109,7 +120,7 @@ def recompute_tables(
         return _report_damage(error)
     compared, labels = _compare(manifest, policy, population)
     also = _weaker_models(manifest, policy)
-    promises = promises_in(claims, for_verifier(population), labels, also)
+    promises = promises_in(claims, for_verifier(population), labels, also, _exact(policy))
     if manifest.kind is None:
         [table] = tables.values()
         verdict = verify_file(table, promises)
@@ -121,6 +132,14 @@ def recompute_tables(
 
 def _report_damage(error: InputError) -> Verdict:
     return Verdict((Check("manifest", "broken", detail=f"damaged: {error}"),))
+
+
+def _exact(policy: Policy | None) -> tuple[str, ...]:
+    """Return the columns whose spellings the reader takes for different values.
+
+    A manifest may say so too, and is not asked: it would set the bar that it is judged by.
+    """
+    return () if policy is None else policy.exact
 
 
 def _evidence(folder: Path) -> list[Check]:
@@ -184,6 +203,7 @@ def recompute_plain(data: object, table: Table, policy: Policy, population: obje
         suppression=policy.suppression.rows,
         hierarchies=_distances(table, policy),
         population=people,
+        exact=policy.exact,
     )
     if isinstance(data, Relation):
         verdict = verify_relation(data, promises)
@@ -216,7 +236,8 @@ def _distances(table: Table, policy: Policy) -> Mapping[str, Mapping[str, list[s
             builder = policy.columns[name].hierarchy
             if not model.needs_hierarchy or builder is None:
                 continue
-            known = table.count([name]).column(name).known
+            column = table.count([name]).column(name)
+            known = (column if name in policy.exact else column.folded.column).known
             if known:
                 hierarchies[name] = paths_of(builder.build(name, known).bind(name, known))
     return hierarchies

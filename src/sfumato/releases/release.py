@@ -13,6 +13,7 @@ from sfumato.errors import InputError, some
 from sfumato.policy import FULL_DOMAIN, Policy
 from sfumato.releases.line_breaks import count_line_breaks_of_groups, warn_of_line_breaks
 from sfumato.releases.manifest import ColumnRecord, LeftOut, Manifest
+from sfumato.releases.spellings import warn_of_spellings
 from sfumato.tables import DatabaseTable, find_engine, open_table
 from sfumato.tables import Table as RowTable
 from sfumato.verifier import Relation, Verdict
@@ -254,6 +255,9 @@ class DecoupledRelease(Showable):
         ]
         found += self.manifest.notes or ()
         found += warn_of_line_breaks(count_line_breaks_of_groups(self.grouped))
+        exact = [c.name for c in self.manifest.columns if c.spelling is not None]
+        secret = [table.column for table in self.grouped.sensitive]
+        found += warn_of_spellings(column for column in secret if column.name not in exact)
         found += self._warn_of_groups()
         if self.manifest.reproducible:
             found.append(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sfumato.classes import EquivalenceClasses, SensitiveColumn, ValueCounts
+from sfumato.classes import EquivalenceClasses, SensitiveColumn, ValueCounts, sensitive_codes
 from sfumato.counts import (
     WIDEST_KEY,
     FrequencySet,
@@ -146,7 +146,7 @@ class Grouping:
         entries = {}
         of_item = groups.of_item[: len(counts)]
         for name, column in self.sensitive.items():
-            value = _plus_one(counts, name)
+            value = sensitive_codes(counts, name, folded=column.folded) + 1
             entries[name] = _add_up(of_item, value, counts.rows, groups.n, len(column.values) + 1)
             plus = np.bincount(value, weights=counts.rows, minlength=len(column.values) + 1)
             self.references[name] = np.roll(plus.astype(np.int64), -1)
@@ -335,14 +335,6 @@ def _entropies(ladder: Ladder, codes: IntArray, rows: IntArray) -> FloatArray:
         shares = counts[counts > 0] / max(frequency.sum(), 1.0)
         entropies[level] = -(shares @ np.log2(shares))
     return entropies
-
-
-def _plus_one(counts: FrequencySet, name: str) -> IntArray:
-    column = counts.column(name)
-    value = counts.codes_of(name).astype(np.int64) + 1
-    if column.missing >= 0:
-        value[value == column.missing + 1] = 0
-    return value
 
 
 def _gather(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sfumato.drafting.policy import policy_for_columns
-from sfumato.drafting.unprotected import find_line_breaks, find_unprotected, told_first
+from sfumato.drafting.unprotected import find_odd_cells, find_unprotected, told_first
 from sfumato.errors import ParameterError, require_int, some
 from sfumato.evidence import Key
 from sfumato.partition import Partitioner
@@ -171,7 +171,7 @@ def with_unprotected(made: Release, repeated: Sequence[str] = ()) -> Release:
     if _has_plain(made):
         found = find_unprotected(release)
     elif made.manifest.rows.published and isinstance(release, PublishedTable):
-        found = find_line_breaks(release)
+        found = find_odd_cells(release)
     else:
         found = ()
     rows = [each for each in found if each.kind != "rows"]

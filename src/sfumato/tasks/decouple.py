@@ -99,6 +99,9 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
         raise InputError("every row is suppressed: there is nothing to decouple")
     if isinstance(place, Folder) and place.form_of(table) == "csv":
         counts = as_text(counts)
+    if not decoupling.keeps_classes:
+        # Buckets are formed by values, so a value has one spelling in them.
+        counts = counts.fold([name for name in release.sensitive if name not in release.exact])
     kept = measure_promises(counts, release) if decoupling.keeps_classes else None
     rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
     parts = decoupling.run(counts, release.quasi_identifiers, release.sensitive, rng=rng)

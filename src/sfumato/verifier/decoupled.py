@@ -5,7 +5,7 @@ quasi-identifiers, their values from the table of each sensitive column or from 
 is joined. `KINDS`, at the end, says which functions verify which kind; a new kind is one entry.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -226,14 +226,16 @@ class _LinkedTables(NamedTuple):
                 details.append(f"{column!r} does not add up in {where}")
         return Check("counts", status(holds=not details), detail="; ".join(details))
 
-    def classes(self, names: list[str], promises: Promises | None = None) -> Groups:
+    def classes(
+        self, names: list[str], promises: Promises | None = None, *, exact: Sequence[str] = ()
+    ) -> Groups:
         """Form the classes; call it only when groups and counts are in order."""
         sizes = {self.keys[label]: rows for label, rows in self.sizes.items()}
         values = {
             column: {self.keys[label]: counts for label, counts in of_label.items()}
             for column, of_label in self.values.items()
         }
-        return Groups.from_parts(sizes, values, names, promises)
+        return Groups.from_parts(sizes, values, names, promises, exact=exact)
 
 
 def _break_merge_shape(manifest: Manifest) -> Check:
@@ -285,7 +287,9 @@ def _anatomy_checks(
         detail = "the tables do not belong together, so no bucket can be judged"
         return [*checks, Check("models", "unchecked", detail=detail)]
     checks += check_figures(list(tables.sizes.values()), promises)
-    checks += _bucket_checks(_BUCKET_MODELS, tables.classes([manifest.group]), promises)
+    checks += _bucket_checks(
+        _BUCKET_MODELS, tables.classes([manifest.group], exact=promises.exact), promises
+    )
     promised = {str(model.get("model")) for model in promises.models}
     lacking = [name for name in _BUCKET_MODELS if name not in promised]
     if lacking:
@@ -338,7 +342,9 @@ def _sliced_checks(
     checks += check_figures(list(slices[0].sizes().values()), promises)
     [column] = manifest.with_role("sensitive")
     [sensitive] = [each for each in slices if column in each.file.columns]
-    checks += _bucket_checks(_SLICE_MODELS, sensitive.classes(column, manifest.group), promises)
+    checks += _bucket_checks(
+        _SLICE_MODELS, sensitive.classes(column, manifest.group, promises.exact), promises
+    )
     if not any(
         model.get("model") in _SLICE_MODELS and model.get("column") == column
         for model in promises.models
@@ -382,7 +388,7 @@ class _Slice(NamedTuple):
                 fewer[short] = fewer.get(short, 0) + people
         return found
 
-    def classes(self, column: str, group: str) -> Groups:
+    def classes(self, column: str, group: str, exact: Sequence[str]) -> Groups:
         """Form the classes of every bucket: sub-tuples alike but for the sensitive value."""
         at = self.file.columns.index(column)
         values: dict[Key, dict[object, int]] = {}
@@ -392,7 +398,7 @@ class _Slice(NamedTuple):
                 counts[key[at]] = counts.get(key[at], 0) + people
         sizes = {key: sum(counts.values()) for key, counts in values.items()}
         others = [name for name in self.file.columns if name != column]
-        return Groups.from_parts(sizes, {column: values}, [group, *others])
+        return Groups.from_parts(sizes, {column: values}, [group, *others], exact=exact)
 
 
 def _buckets_check(slices: list[_Slice]) -> Check:

@@ -18,6 +18,7 @@ from sfumato.verifier.counting import (
     text_key,
 )
 from sfumato.verifier.promises import Check, Promise, Promises, is_number, status
+from sfumato.verifier.spelling import folded_text
 
 # The classes of a published table, as dictionaries of counts.
 #
@@ -85,6 +86,13 @@ class Groups:
     """All ways to complete the published keys; empty if there is one way each."""
 
     hierarchies: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+    exact: frozenset[str] = frozenset()
+    """Sensitive columns in which values that differ only in spelling are different."""
+
+    def name(self, column: str, value: object) -> str:
+        """Return what a value is recognised by: its text, folded unless the column is exact."""
+        text = text_of(value)
+        return text if column in self.exact else folded_text(text) or ""
 
     @classmethod
     def from_counts(
@@ -94,7 +102,11 @@ class Groups:
         sensitive: Sequence[str],
         promises: Promises | None = None,
     ) -> "Groups":
-        """Form the groups of a table counted over its quasi-identifiers, then the others."""
+        """Form the groups of a table counted over its quasi-identifiers, then the others.
+
+        Values of the others that differ only in spelling are one, unless the promises say that
+        a column is exact.
+        """
         tallies = _tallies(counts, len(quasi_identifiers), sensitive)
         return cls._form(tallies, sensitive, quasi_identifiers, promises)
 
@@ -105,6 +117,8 @@ class Groups:
         values: Mapping[str, Values],
         quasi_identifiers: Sequence[str],
         promises: Promises | None = None,
+        *,
+        exact: Sequence[str] = (),
     ) -> "Groups":
         """Form groups whose rows, and the values of each sensitive column, come apart.
 
@@ -116,6 +130,7 @@ class Groups:
             key: _Tally(rows, {name: of_column[key] for name, of_column in values.items()})
             for key, rows in sizes.items()
         }
+        promises = promises or Promises(quasi_identifiers, exact=exact)
         return cls._form(tallies, list(values), quasi_identifiers, promises)
 
     @classmethod
@@ -127,6 +142,8 @@ class Groups:
         promises: Promises | None,
     ) -> "Groups":
         promises = promises or Promises(quasi_identifiers)
+        folded = [name for name in columns if name not in promises.exact]
+        tallies = _fold_tallies(tallies, folded)
         people = _people(tallies, promises.population)
         completed: tuple[Group, ...] = ()
         if promises.missing == "matches-any" and any(None in key for key in tallies):
@@ -143,7 +160,14 @@ class Groups:
         rows = sum(tally.rows for tally in tallies.values())
         hidden = Absence.of(tallies, promises)
         return cls(
-            quasi_identifiers, groups, rows, reference, hidden, completed, promises.hierarchies
+            quasi_identifiers,
+            groups,
+            rows,
+            reference,
+            hidden,
+            completed,
+            promises.hierarchies,
+            frozenset(promises.exact),
         )
 
     def reference_of(self, column: str) -> Mapping[object, int]:
@@ -219,6 +243,32 @@ class _Tally:
         for name, mine in self.values.items():
             for value, rows in other.values[name].items():
                 mine[value] = mine.get(value, 0) + rows
+
+
+def _fold_tallies(
+    tallies: "Mapping[Key, _Tally]", columns: Sequence[str]
+) -> "Mapping[Key, _Tally]":
+    """Add up the rows of values that differ only in spelling."""
+    folds: dict[str, dict[object, object]] = {name: {} for name in columns}
+    for tally in tallies.values():
+        for name, known in folds.items():
+            known.update((v, v) for v in tally.values[name] if v not in known)
+    for known in folds.values():
+        known.update((v, folded_text(v)) for v in known if isinstance(v, str))
+    changed = [name for name, known in folds.items() if any(v != f for v, f in known.items())]
+    if not changed:
+        return tallies
+    folded = {}
+    for key, tally in tallies.items():
+        values = dict(tally.values)
+        for name in changed:
+            sums: dict[object, int] = {}
+            for value, rows in tally.values[name].items():
+                one = folds[name][value]
+                sums[one] = sums.get(one, 0) + rows
+            values[name] = sums
+        folded[key] = _Tally(tally.rows, values)
+    return folded
 
 
 def _tallies(counts: Counts, width: int, columns: Sequence[str]) -> "dict[Key, _Tally]":
@@ -601,12 +651,15 @@ def recursive_cl_diversity(promise: Promise, table: Groups) -> Finding:
 
 def alpha_k_anonymity(promise: Promise, table: Groups) -> Finding:
     """Judge whether n >= k and c/n <= alpha for every protected value (all if none is named)."""
-    protected = set(promise.texts("protected"))
+    column = promise.text("column")
+    protected = {table.name(column, text) for text in promise.texts("protected")}
 
     def figure(known: Known) -> Number:
         if not known:
             return math.inf
-        counts = [c for v, c in known.items() if not protected or text_of(v) in protected]
+        counts = [
+            c for v, c in known.items() if not protected or table.name(column, v) in protected
+        ]
         return Fraction(max(counts, default=0), sum(known.values()))
 
     return judge_groups(promise, table, [_bound(promise, table, "alpha", figure, at_most), SIZE])
@@ -629,10 +682,11 @@ def p_alpha_sensitive(promise: Promise, table: Groups) -> Finding:
 
 def enhanced_p_alpha_sensitive(promise: Promise, table: Groups) -> Finding:
     """Judge whether n >= k, p categories or more, and the class weighs at least alpha."""
+    column = promise.text("column")
     categories, weigh = _categories(promise, table)
 
     def distinct(known: Known) -> Number:
-        return len({categories[text_of(value)] for value in known})
+        return len({categories[table.name(column, value)] for value in known})
 
     return judge_groups(
         promise,
@@ -652,20 +706,36 @@ def _categories(
     named = promise.lists_of_texts("categories")
     if len(named) < 2:
         raise InputError(f"{promise.model}: there must be at least 2 categories")
-    category = {value: i for i, values in enumerate(named) for value in values}
-    if len(category) < sum(map(len, named)):
+    column = promise.text("column")
+    category = _numbered(named, table, column)
+    if category is None:
         raise InputError(f"{promise.model}: a value stands in more than one place in categories")
-    values = {text_of(v) for v in table.reference_of(promise.text("column")) if v is not None}
+    values = {table.name(column, v) for v in table.reference_of(column) if v is not None}
     homeless = sorted(values - set(category))
     if homeless:
         raise InputError(f"{promise.model}: no category has {some(homeless)}")
     by_rows = promise.text("weight", "rows", "distinct", default="rows") == "rows"
 
     def weigh(known: Known) -> Number:
-        total = sum(category[text_of(v)] * (c if by_rows else 1) for v, c in known.items())
+        total = sum(
+            category[table.name(column, v)] * (c if by_rows else 1) for v, c in known.items()
+        )
         return Fraction(total, len(named) - 1)
 
     return category, weigh
+
+
+def _numbered(named: Sequence[Sequence[str]], table: Groups, column: str) -> dict[str, int] | None:
+    """Return the number of the list that each value is in; None if it is in two."""
+    texts = [text for texts in named for text in texts]
+    if len({*texts}) < len(texts):
+        return None
+    found: dict[str, int] = {}
+    for number, several in enumerate(named):
+        for text in several:
+            if found.setdefault(table.name(column, text), number) != number:
+                return None
+    return found
 
 
 def category_share(promise: Promise, table: Groups) -> Finding:
@@ -678,7 +748,7 @@ def category_share(promise: Promise, table: Groups) -> Finding:
             return math.inf
         rows: dict[object, int] = defaultdict(int)
         for value, c in known.items():
-            category = category_of(text_of(value))
+            category = category_of(table.name(column, value))
             if category is not None:
                 rows[category] += c
         return Fraction(max(rows.values(), default=0), sum(known.values()))
@@ -692,16 +762,16 @@ def _category_finder(
     """Return what finds the category of a text: the list it is in, or its label at a level."""
     if promise.parameters.get("level") is None:
         named = promise.lists_of_texts("categories")
-        found = {value: i for i, values in enumerate(named) for value in values}
-        if not named or len(found) < sum(map(len, named)):
+        found = _numbered(named, table, column)
+        if not named or found is None:
             raise InputError(
                 f"{promise.model}: categories must be disjoint lists, and one at least"
             )
         return found.get
     if promise.parameters.get("categories") is not None:
         raise InputError(f"{promise.model}: categories or level, not both")
-    paths = _paths(table.hierarchies.get(column), table.reference_of(column), column)
-    labels = {text_of(value): path for value, path in paths.items() if value is not None}
+    paths = _paths(table, column)
+    labels = {table.name(column, v): path for v, path in paths.items() if v is not None}
     height = len(next(iter(labels.values()), ()))
     level = promise.number("level")
     if level != int(level) or not (1 <= level < height or not labels):
@@ -781,7 +851,7 @@ def t_closeness(promise: Promise, table: Groups) -> Finding:
         order = in_order(reference)
         work = lambda excess: _work_in_order(excess, order)  # noqa: E731 - three shapes of one thing
     else:
-        paths = _paths(table.hierarchies.get(column), reference, column)
+        paths = _paths(table, column)
         work = lambda excess: _work_in_hierarchy(excess, paths)  # noqa: E731
 
     def figure(group: Group) -> Number:
@@ -829,16 +899,19 @@ def _work_in_hierarchy(excess: Excess, paths: Mapping[object, Sequence[str | Non
     return Fraction(moved, height)
 
 
-def _paths(
-    hierarchy: Mapping[str, Sequence[str]] | None, values: Mapping[object, int], column: str
-) -> dict[object, Sequence[str | None]]:
+def _paths(table: Groups, column: str) -> dict[object, Sequence[str | None]]:
     """Find each value's labels from level 1 to the top; a missing value joins only there."""
+    given, values = table.hierarchies.get(column), table.reference_of(column)
     if all(value is None for value in values):
         # Nothing is published that could be far from anything, and no hierarchy tells of it.
         return {value: [STAR] for value in values}
-    if not hierarchy:
+    if not given:
         raise InputError(f"no hierarchy of {column!r} was given to measure distances with")
-    unknown = [v for v in values if v is not None and text_of(v) not in hierarchy]
+    hierarchy: dict[str, Sequence[str]] = {}
+    for text, path in given.items():
+        if list(hierarchy.setdefault(table.name(column, text), path)) != list(path):
+            raise InputError(f"the hierarchy of {column!r} has two places for {text!r}")
+    unknown = [v for v in values if v is not None and table.name(column, v) not in hierarchy]
     if unknown:
         raise InputError(f"the hierarchy of {column!r} does not cover {some(unknown)}")
     tops = {path[-1] if path else None for path in hierarchy.values()}
@@ -846,7 +919,7 @@ def _paths(
         raise InputError(f"the hierarchy of {column!r} has no single top")
     some_path = next(iter(hierarchy.values()))
     missing = [*[None] * (len(some_path) - 1), some_path[-1]]
-    return {v: missing if v is None else hierarchy[text_of(v)] for v in values}
+    return {v: missing if v is None else hierarchy[table.name(column, v)] for v in values}
 
 
 def basic_beta_likeness(promise: Promise, table: Groups) -> Finding:

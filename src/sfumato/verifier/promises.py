@@ -57,6 +57,7 @@ class Promises:
         classes: What its maker says of the number of classes and their sizes.
         losses: What its maker says was lost.
         delimiter: What separates the cells of a CSV file; found out if not given.
+        exact: Sensitive columns in which values that differ only in spelling are different.
     """
 
     quasi_identifiers: Sequence[str]
@@ -72,9 +73,10 @@ class Promises:
     classes: Mapping[str, Any] = field(default_factory=dict)
     losses: Mapping[str, Any] = field(default_factory=dict)
     delimiter: str | None = None
+    exact: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        for name in ("quasi_identifiers", "sensitive", "models", "at_top"):
+        for name in ("quasi_identifiers", "sensitive", "models", "at_top", "exact"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         _require_one_of("missing", self.missing, MISSING_RULES)
         _require_one_of("suppression", self.suppression, SUPPRESSIONS)
@@ -386,6 +388,8 @@ class Column:
     role: str
     level: int | None
     height: int | None
+    exact: bool = False
+    """Whether its maker takes values that differ only in spelling for different ones."""
 
 
 @dataclass(frozen=True)
@@ -610,7 +614,10 @@ def _column(plain: Mapping[str, Any]) -> Column:
     )
     if level is not None and height is not None and level > height:
         raise InputError(f"column {name!r}: level {level} is above its height {height}")
-    return Column(name, role, level, height)
+    spelling = plain.get("spelling")
+    if spelling not in (None, "folded", "exact"):
+        raise InputError(f"column {name!r}: 'spelling' must be 'folded' or 'exact'")
+    return Column(name, role, level, height, exact=spelling == "exact")
 
 
 def _hierarchies(plain: object) -> dict[str, dict[str, list[str]]]:

@@ -48,6 +48,7 @@ def verify_folder(
     population: object = None,
     generalization: Generalization | None = None,
     also: Sequence[Mapping[str, Any]] = (),
+    exact: Sequence[str] | None = None,
 ) -> Verdict:
     """Re-read a release and recompute every promise its manifest makes.
 
@@ -60,6 +61,8 @@ def verify_folder(
         population: Path or table of the population, for models that compare with one.
         generalization: Per column, the label each raw text of the population became.
         also: Models to check that the manifest does not state, as promises state them.
+        exact: Sensitive columns in which values that differ only in spelling are different; None
+            believes the manifest in that, as its maker may.
     """
     folder = Path(folder)
     path = folder / MANIFEST
@@ -76,7 +79,7 @@ def verify_folder(
     checks = [shape, _files_check(folder, manifest)]
     # One table can be looked at although its manifest contradicts itself; several cannot.
     if shape.status == "holds" or (manifest.kind is None and len(manifest.files) == 1):
-        promises = promises_in(manifest, population, generalization, also)
+        promises = promises_in(manifest, population, generalization, also, exact)
         checks += _content_checks(folder, manifest, promises)
     return Verdict(tuple(checks))
 
@@ -168,6 +171,7 @@ def verify_stored(
     population: object = None,
     generalization: Generalization | None = None,
     also: Sequence[Mapping[str, Any]] = (),
+    exact: Sequence[str] | None = None,
 ) -> Verdict:
     """Recompute every promise that the manifest of a table makes; see `verify_folder`.
 
@@ -182,13 +186,15 @@ def verify_stored(
         population: Path or table of the population, for models that compare with one.
         generalization: Per column, the label each raw text of the population became.
         also: Models to check that the manifest does not state, as promises state them.
+        exact: Sensitive columns in which values that differ only in spelling are different; None
+            believes the manifest in that, as its maker may.
     """
     try:
         claims = stored_manifest(manifest)
     except InputError as error:
         return Verdict((Check("manifest", "broken", detail=f"damaged: {error}"),))
     checks = [_one_table_shape(claims)]
-    promises = promises_in(claims, population, generalization, also)
+    promises = promises_in(claims, population, generalization, also, exact)
     try:
         checks += [_metadata_check({"": relation}), _columns_check(relation, claims)]
         checks += recompute(relation, promises)
@@ -202,8 +208,13 @@ def promises_in(
     population: object = None,
     generalization: Generalization | None = None,
     also: Sequence[Mapping[str, Any]] = (),
+    exact: Sequence[str] | None = None,
 ) -> Promises:
-    """Read from a manifest what its table should keep, besides other models to check."""
+    """Read from a manifest what its table should keep, besides other models to check.
+
+    Whether spellings are different values is for readers to say (`exact`); None believes the
+    manifest.
+    """
     quasi_identifiers = manifest.with_role("quasi-identifier")
     people = None
     raw = all(not column.level for column in manifest.columns)
@@ -226,6 +237,7 @@ def promises_in(
             for column in manifest.columns
             if column.role == "quasi-identifier" and column.level and column.level == column.height
         ),
+        exact=[c.name for c in manifest.columns if c.exact] if exact is None else exact,
     )
 
 
