@@ -41,7 +41,7 @@ MISTAKES = {
         (
             "p, line 3, columns.age.waight: unknown key 'waight'. Did you mean 'weight'? "
             "Known: 'role', 'hierarchy', 'weight', 'levels', 'secret', 'harmless', 'width', "
-            "'because'."
+            "'spelling', 'because'."
         ),
     ),
     "an unknown key of the suppression": (

@@ -225,6 +225,7 @@ def test_a_manifest_does_not_decide_what_is_one_value(tmp_path):
     assert sf.verify(made.folder, rules, attacks=False).verdict.holds
     found = sf.verify(made.folder, attacks=False)
     assert found.verdict["distinct-l-diversity"].status == "broken"
+    assert sf.verify(made.folder, exact_spelling=["d"], attacks=False).verdict.holds
     lenient = policy(sf.models.DistinctLDiversity("d", l=4))
     assert not sf.verify(made.folder, lenient, attacks=False).verdict.holds
 
@@ -301,3 +302,25 @@ def test_spellings_are_warned_of_everywhere(tmp_path):
 def test_numbers_in_columns_of_numbers_are_not_touched():
     counts = FrequencySet.from_rows(["n"], [(1,), (2.5,), (math.nan,)])
     assert counts.fold(["n"]) is counts
+
+
+def test_a_ledger_counts_a_value_once_however_it_is_spelt(tmp_path):
+    rows = [("a", text) for text in ("HIV", "flu", "gout", "ache")] * 3
+    split = sf.decouple(table_of(rows), "break-merge", policy=policy())
+    ledger = sf.Ledger.start(split, tmp_path / "l", alpha=0.5, k=2)
+    # All of them together would be 15 of 24, in four spellings.
+    more = [("a", text) for text in ("hiv", "HIV ", "Hiv", "h i v")] * 3
+    ledger.publish(table_of(more), output=tmp_path / "out", hold=False)
+    current = ledger.current.table("d")
+    found = dict(zip([current.column.values[v] for v in current.value], current.rows, strict=True))
+    assert set(found) == {"HIV", "flu", "gout", "ache"}
+    assert found["HIV"] <= sum(found.values()) / 2
+    assert ledger.verify() == []
+
+
+def test_a_ledger_begins_with_one_spelling(tmp_path):
+    rows = [("a", text) for text in ("HIV", "hiv", "flu", "Flu")] * 3
+    split = sf.decouple(table_of(rows), "break-merge", policy=policy())
+    ledger = sf.Ledger.start(split, tmp_path / "l", alpha=0.5, k=2)
+    assert ledger.current.table("d").rows.tolist() == [6, 6]
+    assert any("spelt in several ways" in text for text in ledger.started.warnings)

@@ -109,7 +109,9 @@ def test_it_is_judged_as_in_a_file(
     relation, _ = stored(table, as_tuples=as_tuples)
     in_file, in_database = verify_file(path, promises), verify_relation(relation, promises)
     # Which of two classes that are equally badly off is named depends on the order of the rows.
-    assert [checked(each) for each in in_database.checks] == [checked(c) for c in in_file.checks]
+    # What is written in several ways is told of files only.
+    of_file = [checked(each) for each in in_file.checks if each.name != "one form"]
+    assert [checked(each) for each in in_database.checks] == of_file
 
 
 def checked(check):

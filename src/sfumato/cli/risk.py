@@ -401,6 +401,13 @@ def verify(  # noqa: PLR0917 - options of a command line
     ] = None,
     qi: QiOption = None,
     sensitive: SensitiveOption = None,
+    exact_spelling: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Sensitive columns, between commas, in which hiv and HIV are different values.",
+        ),
+    ] = None,
     attacks: Annotated[
         list[str] | None,
         typer.Option("--attack", metavar="NAMES", help="Only these attacks, between commas."),
@@ -470,6 +477,7 @@ def verify(  # noqa: PLR0917 - options of a command line
             population=population,
             quasi_identifiers=None if qi is None else split_names(qi),
             sensitive=None if sensitive is None else split_names(sensitive),
+            exact_spelling=() if exact_spelling is None else split_names(exact_spelling),
             attacks=not only_promises if attacks is None else split_names(attacks),
             threshold=threshold,
             people=people,

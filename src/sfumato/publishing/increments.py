@@ -46,7 +46,7 @@ from sfumato.releases.people import require_people
 from sfumato.releases.release import GivenTables
 from sfumato.schema import Role
 from sfumato.tables import DatabaseTable, Table, open_table
-from sfumato.text import number_of
+from sfumato.text import fold_spelling, number_of
 from sfumato.typing import Value
 
 
@@ -235,6 +235,9 @@ class NewRows:
     added: GivenRows = field(default_factory=GivenRows)
     """The rows to add, as they were given."""
 
+    _spelt: dict[int, dict[str, Value]] = field(default_factory=dict)
+    """By column, the spelling that stands for all of a value, by what is left of it when folded."""
+
     def add(self, data: object, kind: Kind) -> None:
         """Count the rows of a table that are to be added or removed."""
         table = open_table(data)
@@ -293,10 +296,35 @@ class NewRows:
     def _generalise(self, rows: Sequence[Row]) -> list[tuple[str, str]]:
         split = len(self.settings.quasi_identifiers)
         places = places_of(self.db, self.settings, self.policy, [row[:split] for row in rows])
-        for column, values in enumerate(zip(*(row[split:] for row in rows), strict=True)):
-            for value in set(values):
+        columns = list(zip(*(row[split:] for row in rows), strict=True))
+        for column, values in enumerate(columns):
+            spelling = {value: self._spell(column, value) for value in sorted({*values}, key=repr)}
+            columns[column] = tuple(spelling[value] for value in values)
+            for value in {*spelling.values()}:
                 self.shown.setdefault((column, key_of(value)), shown_of(value))
-        return [(place, keys_of(row[split:])) for place, row in zip(places, rows, strict=True)]
+        secrets = zip(*columns, strict=True)
+        return [(place, keys_of(row)) for place, row in zip(places, secrets, strict=True)]
+
+    def _spell(self, column: int, value: Value) -> Value:
+        """Return a value in the spelling that the ledger has of it, or in its own if it is new."""
+        name = self.settings.sensitive[column]
+        if not isinstance(value, str) or (self.policy is not None and name in self.policy.exact):
+            return value
+        if column not in self._spelt:
+            texts = self._known_texts(column)
+            self._spelt[column] = {fold_spelling(t): t for t in reversed(texts) if t is not None}
+        folded = fold_spelling(value)
+        return self._spelt[column].setdefault(folded, value) if folded else None
+
+    def _known_texts(self, column: int) -> list[str | None]:
+        """Return the values of a column that are published or wait, the published ones first."""
+        published = self.db.execute(
+            "SELECT value FROM sensitive_values WHERE column = ? ORDER BY id", (column,)
+        )
+        texts = [json.loads(key) for [key] in published.fetchall()]
+        waiting = self.db.execute("SELECT DISTINCT row, new_row FROM waiting").fetchall()
+        rows = [json.loads(row) for pair in waiting for row in pair if row]
+        return [*texts, *(row[column] for row in rows)]
 
     def as_published(self) -> dict[tuple[int, str], str]:
         """Return how new values are shown: as numbers where all of their column are."""

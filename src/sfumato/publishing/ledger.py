@@ -60,6 +60,7 @@ from sfumato.releases.manifest import Manifest, Promise, promised_class_size
 from sfumato.releases.opening import Published, PublishedTable, open_release
 from sfumato.releases.places import Database, Folder, place_for
 from sfumato.releases.release import GivenTables, is_stored, public_name
+from sfumato.releases.spellings import warn_of_spellings
 from sfumato.tables import FORMATS, open_table
 from sfumato.text import text_or_none
 from sfumato.typing import Value
@@ -455,6 +456,10 @@ def start_ledger(
     if policy is not None:
         _require_same_columns(policy, grouped)
         require_group_models(policy)
+    exact = () if policy is None else policy.exact
+    spelt = [t.column for t in grouped.sensitive if t.column.name not in exact]
+    # What is limited are values, so each has one spelling in a ledger.
+    grouped = grouped.fold([column.name for column in spelt])
     settings = _settings(grouped, manifest, alpha, k, policy)
     above = tuple(groups_above(grouped, limit))
     head = ""
@@ -492,6 +497,7 @@ def start_ledger(
         warnings=(
             *((text,) if above else ()),
             *warn_of_line_breaks(count_line_breaks_of_groups(grouped)),
+            *warn_of_spellings(spelt),
         ),
     )
 

@@ -68,6 +68,10 @@ class Published(ABC):
     named: Roles
     """The roles that were named; they win over its own."""
 
+    exact_spelling: tuple[str, ...] = ()
+    """Sensitive columns in which the reader takes spellings for different values, besides those
+    of the policy."""
+
     record: Manifest | None = None
     """The manifest, if there is one that can be read."""
 
@@ -208,8 +212,12 @@ class Published(ABC):
     @property
     def folded(self) -> tuple[str, ...]:
         """The sensitive columns in which spellings are one value to the reader."""
-        exact = () if self.policy is None else self.policy.exact
-        return tuple(name for name in self.sensitive if name not in exact)
+        return tuple(name for name in self.sensitive if name not in self._readers_exact)
+
+    @property
+    def _readers_exact(self) -> tuple[str, ...]:
+        # A manifest may say so too, and is not asked: it would set the bar that it is judged by.
+        return (*self.exact_spelling, *(() if self.policy is None else self.policy.exact))
 
     @property
     def exact(self) -> tuple[str, ...]:
@@ -231,18 +239,19 @@ class Published(ABC):
         policy = self.policy
         if population is None and policy is not None:
             population = policy.population
+        exact = self._readers_exact
         if self.database is not None:
-            return recompute_stored(self.database, policy, population)
+            return recompute_stored(self.database, policy, population, exact)
         if self.folder is not None:
-            return recompute_folder(self.folder, policy, population)
+            return recompute_folder(self.folder, policy, population, exact)
         if self.manifest is not None:
-            return recompute_tables(self.manifest, self._sources(), policy, population)
+            return recompute_tables(self.manifest, self._sources(), policy, population, exact)
         table = open_table(self.given)
         if policy is None:
             if not isinstance(self.given, str | PathLike):
                 return Verdict(())
             return verify_unjudged(Path(self.given).expanduser(), self.quasi_identifiers)
-        return recompute_plain(self.given, table, policy, population)
+        return recompute_plain(self.given, table, policy, population, exact)
 
     @abstractmethod
     def _sources(self) -> Mapping[str, object]:

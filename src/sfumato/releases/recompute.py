@@ -1,7 +1,7 @@
 """Recomputing the promises of a release, or of any table, from its rows."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +37,17 @@ from sfumato.verifier.promises import read_manifest, status
 from sfumato.verifier.release import promises_in
 
 
-def recompute_folder(folder: Path, policy: Policy | None, population: object) -> Verdict:
-    """Recompute the promises of a release folder from its files."""
+def recompute_folder(
+    folder: Path, policy: Policy | None, population: object, exact: Sequence[str] = ()
+) -> Verdict:
+    """Recompute the promises of a release folder from its files.
+
+    Args:
+        folder: The folder.
+        policy: What it is held to, besides its manifest.
+        population: A table of all people the data was drawn from.
+        exact: Sensitive columns in which spellings are different values to the reader.
+    """
     path = folder / MANIFEST
     try:
         claims = read_manifest(path) if path.is_file() else None
@@ -55,24 +64,29 @@ def recompute_folder(folder: Path, policy: Policy | None, population: object) ->
     compared, labels = _compare(manifest, policy, population)
     people, also = for_verifier(population), _weaker_models(manifest, policy)
     verdict = verify_folder(
-        folder, population=people, generalization=labels, also=also, exact=_exact(policy)
+        folder, population=people, generalization=labels, also=also, exact=exact
     )
     return Verdict((*verdict.checks, *_evidence(folder), *compared))
 
 
-def recompute_stored(table: DatabaseTable, policy: Policy | None, population: object) -> Verdict:
+def recompute_stored(
+    table: DatabaseTable, policy: Policy | None, population: object, exact: Sequence[str] = ()
+) -> Verdict:
     """Recompute the promises of a table of a database, which does the counting.
 
     Args:
         table: A plain table, or the first one of a release.
         policy: What it is held to, besides its manifest.
         population: A table of all people the data was drawn from.
+        exact: Sensitive columns in which spellings are different values to the reader.
     """
     text = table.manifest()
     relation = relation_of(table)
     if text is None:
         return (
-            Verdict(()) if policy is None else recompute_plain(relation, table, policy, population)
+            Verdict(())
+            if policy is None
+            else recompute_plain(relation, table, policy, population, exact)
         )
     try:
         manifest = Manifest.read_stored(text)
@@ -90,20 +104,22 @@ def recompute_stored(table: DatabaseTable, policy: Policy | None, population: ob
             population=people,
             generalization=labels,
             also=also,
-            exact=_exact(policy),
+            exact=exact,
         )
     else:
         tables, claims = tables_of(table, manifest), manifest.claims()
         relations = {name: relation_of(each) for name, each in tables.items()}
-        verdict = verify_tables(
-            relations, claims, promises_in(claims, people, labels, exact=_exact(policy))
-        )
+        verdict = verify_tables(relations, claims, promises_in(claims, people, labels, exact=exact))
     found = [*view_checks(tables), *evidence_checks(table), *compared]
     return Verdict((*verdict.checks, *found))
 
 
 def recompute_tables(
-    manifest: Manifest, tables: Mapping[str, object], policy: Policy | None, population: object
+    manifest: Manifest,
+    tables: Mapping[str, object],
+    policy: Policy | None,
+    population: object,
+    exact: Sequence[str] = (),
 ) -> Verdict:
     """Recompute the promises of a release in memory.
 
@@ -112,6 +128,7 @@ def recompute_tables(
         tables: Its tables, by the names of the manifest; the only one under any name.
         policy: What it is held to, besides its manifest.
         population: A table of all people the data was drawn from.
+        exact: Sensitive columns in which spellings are different values to the reader.
     """
     try:
         claims = manifest.claims()
@@ -120,7 +137,7 @@ def recompute_tables(
         return _report_damage(error)
     compared, labels = _compare(manifest, policy, population)
     also = _weaker_models(manifest, policy)
-    promises = promises_in(claims, for_verifier(population), labels, also, _exact(policy))
+    promises = promises_in(claims, for_verifier(population), labels, also, exact)
     if manifest.kind is None:
         [table] = tables.values()
         verdict = verify_file(table, promises)
@@ -132,14 +149,6 @@ def recompute_tables(
 
 def _report_damage(error: InputError) -> Verdict:
     return Verdict((Check("manifest", "broken", detail=f"damaged: {error}"),))
-
-
-def _exact(policy: Policy | None) -> tuple[str, ...]:
-    """Return the columns whose spellings the reader takes for different values.
-
-    A manifest may say so too, and is not asked: it would set the bar that it is judged by.
-    """
-    return () if policy is None else policy.exact
 
 
 def _evidence(folder: Path) -> list[Check]:
@@ -187,7 +196,9 @@ def _weaker_models(manifest: Manifest, policy: Policy | None) -> list[dict[str, 
     ]
 
 
-def recompute_plain(data: object, table: Table, policy: Policy, population: object) -> Verdict:
+def recompute_plain(
+    data: object, table: Table, policy: Policy, population: object, exact: Sequence[str] = ()
+) -> Verdict:
     """Recompute what a policy asks of a plain table, as it stands."""
     names = policy.quasi_identifiers
     looked_at = dict.fromkeys(column for model in policy.models for column in model.columns)
@@ -201,9 +212,9 @@ def recompute_plain(data: object, table: Table, policy: Policy, population: obje
         [Promise.of(model).to_dict() for model in policy.models],
         missing=policy.missing.value,
         suppression=policy.suppression.rows,
-        hierarchies=_distances(table, policy),
+        hierarchies=_distances(table, policy, exact),
         population=people,
-        exact=policy.exact,
+        exact=exact,
     )
     if isinstance(data, Relation):
         verdict = verify_relation(data, promises)
@@ -228,7 +239,9 @@ def _unpublishable(table: Table, policy: Policy) -> list[Check]:
     return checks
 
 
-def _distances(table: Table, policy: Policy) -> Mapping[str, Mapping[str, list[str]]]:
+def _distances(
+    table: Table, policy: Policy, exact: Sequence[str]
+) -> Mapping[str, Mapping[str, list[str]]]:
     """Build the hierarchies of sensitive columns that a model measures distances in."""
     hierarchies = {}
     for model in policy.models:
@@ -237,7 +250,7 @@ def _distances(table: Table, policy: Policy) -> Mapping[str, Mapping[str, list[s
             if not model.needs_hierarchy or builder is None:
                 continue
             column = table.count([name]).column(name)
-            known = (column if name in policy.exact else column.folded.column).known
+            known = (column if name in exact else column.folded.column).known
             if known:
                 hierarchies[name] = paths_of(builder.build(name, known).bind(name, known))
     return hierarchies

@@ -27,7 +27,9 @@ from sfumato.drafting.unprotected import (
 from sfumato.errors import (
     ParameterError,
     SfumatoError,
+    UnknownColumnError,
     UnknownNameError,
+    names_in,
     require_int,
     require_number,
 )
@@ -312,6 +314,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     population: object = None,
     quasi_identifiers: Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
+    exact_spelling: Sequence[str] = (),
     attacks: bool | Sequence[str | Attack] = True,
     threshold: float | None = None,
     people: int | None = None,
@@ -349,6 +352,9 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         quasi_identifiers: The columns others may know, if neither a release nor a policy says so.
             Without any, nothing is judged: that is refused.
         sensitive: The columns that should not become known, likewise.
+        exact_spelling: Sensitive columns in which values that differ only in spelling (case,
+            blanks, forms of Unicode, 1 and 1.0) are different values; those of the policy are,
+            too. What a manifest says of it does not count.
         attacks: Whether to attack, or only by which: names from `sf.attacks.ATTACKS`, or attacks.
         threshold: From which belief on a person is at risk; None takes the policy's, or where
             *very high* begins among the risk levels, which is 0.75 by default.
@@ -380,6 +386,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     if people is not None:
         require_int("people", people, at_least=0)
     release = open_release(what, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
+    release = _with_spelling(release, exact_spelling)
     verdict = release.recompute(population)
     if policy is not None and release.is_plain:
         require_people(release.table, policy)
@@ -430,6 +437,15 @@ def _believed_roles(release: Published) -> dict[str, tuple[str, ...]]:
         return {}
     roles = dict.fromkeys(column.role for column in manifest.columns)
     return {role: manifest.with_role(role) for role in roles}
+
+
+def _with_spelling(release: Published, names: Sequence[str]) -> Published:
+    """Return a release with columns in which spellings are different values."""
+    exact = names_in("exact_spelling", names)
+    for name in exact:
+        if name not in release.sensitive:
+            raise UnknownColumnError(name, release.sensitive, where="the sensitive columns")
+    return replace(release, exact_spelling=exact) if exact else release
 
 
 def _require_known(release: Published) -> None:

@@ -247,9 +247,10 @@ def _has_unknown_bytes(path: Path, about: object) -> bool:
     ]
     taken = [(0, 4)]
     for column in columns:
-        starts = [column.data_page_offset]
-        if column.has_dictionary_page and column.dictionary_page_offset:
-            starts.append(column.dictionary_page_offset)
+        # A column without rows has no page of them, and perhaps a dictionary.
+        starts = [at for at in (column.data_page_offset, column.dictionary_page_offset) if at]
+        if not starts:
+            continue
         taken.append((min(starts), min(starts) + column.total_compressed_size))
         if column.bloom_filter_offset is not None:
             if column.bloom_filter_length is None:
