@@ -50,7 +50,7 @@ class SensitiveColumn:
 
     @property
     def keys(self) -> list[str]:
-        """What the values are recognised by."""
+        """The texts that the values are recognised by."""
         return [self.key(text_of(value)) for value in self.values]
 
     def memoize(self, key: Hashable, build: Callable[["SensitiveColumn"], T]) -> T:

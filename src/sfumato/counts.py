@@ -379,7 +379,7 @@ class FrequencySet:
         return cls.from_codes(names, values, codes, np.ones(len(table), dtype=np.int64))
 
     def fold(self, names: Iterable[str]) -> "FrequencySet":
-        """Take values of some columns that differ only in spelling for one.
+        """Return it with spellings of a value in some columns taken for one.
 
         >>> counts = FrequencySet.from_rows(["ill"], [("HIV",), ("hiv",), ("flu",)])
         >>> counts.fold(["ill"]).columns[0].values, counts.fold(["ill"]).rows.tolist()

@@ -68,13 +68,13 @@ def test_a_missing_value_in_the_only_quasi_identifier_counts():
 
 def test_missing_cells_agree_with_missing_cells():
     table = pa.table({"age": [None, None, "2*", "2*", "2*"]})
-    # By value each class has two rows; by its bytes a single one.
-    assert found(table, K, quasi_identifiers=["age"]) == [1, {"k": 2}]
+    assert found(table, K, quasi_identifiers=["age"]) == [{"k": 2}]
 
 
 def test_not_a_number_is_missing_and_minus_zero_is_zero():
     table = pa.table({"age": pa.array([float("nan"), None, 0.0, -0.0, 1.5, 1.5])})
-    assert found(table, K, quasi_identifiers=["age"]) == [{"k": 2}]
+    # By value each class has two rows; by its bytes a single one.
+    assert found(table, K, quasi_identifiers=["age"]) == [1, {"k": 2}]
 
 
 def test_a_column_with_nothing_in_it_makes_one_class():

@@ -60,7 +60,7 @@ class SensitiveTable:
         return most
 
     def fold(self, n_groups: int) -> Self:
-        """Take values that differ only in spelling for one."""
+        """Return it with values that differ only in spelling taken for one."""
         folded = self.column.folded
         if not folded.spellings:
             return self
@@ -114,7 +114,7 @@ class GroupedTables:
         return tuple(table.column.name for table in self.sensitive)
 
     def fold(self, names: Sequence[str]) -> "GroupedTables":
-        """Take values of some sensitive columns that differ only in spelling for one."""
+        """Return it with spellings of a value in some sensitive columns taken for one."""
         tables = [t.fold(len(self)) if t.column.name in names else t for t in self.sensitive]
         return replace(self, sensitive=tuple(tables))
 
@@ -182,7 +182,7 @@ class LinkedTables:
     """
 
     def fold(self, names: Sequence[str]) -> "LinkedTables":
-        """Take values of some columns that differ only in spelling for one."""
+        """Return it with spellings of a value in some columns taken for one."""
         tables = [table.fold([n for n in names if n in table.names]) for table in self.tables]
         return replace(self, tables=tuple(tables))
 

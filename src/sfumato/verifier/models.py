@@ -707,7 +707,7 @@ def _categories(
     if len(named) < 2:
         raise InputError(f"{promise.model}: there must be at least 2 categories")
     column = promise.text("column")
-    category = _numbered(named, table, column)
+    category = _number_lists(named, table, column)
     if category is None:
         raise InputError(f"{promise.model}: a value stands in more than one place in categories")
     values = {table.name(column, v) for v in table.reference_of(column) if v is not None}
@@ -725,7 +725,9 @@ def _categories(
     return category, weigh
 
 
-def _numbered(named: Sequence[Sequence[str]], table: Groups, column: str) -> dict[str, int] | None:
+def _number_lists(
+    named: Sequence[Sequence[str]], table: Groups, column: str
+) -> dict[str, int] | None:
     """Return the number of the list that each value is in; None if it is in two."""
     texts = [text for texts in named for text in texts]
     if len({*texts}) < len(texts):
@@ -762,7 +764,7 @@ def _category_finder(
     """Return what finds the category of a text: the list it is in, or its label at a level."""
     if promise.parameters.get("level") is None:
         named = promise.lists_of_texts("categories")
-        found = _numbered(named, table, column)
+        found = _number_lists(named, table, column)
         if not named or found is None:
             raise InputError(
                 f"{promise.model}: categories must be disjoint lists, and one at least"

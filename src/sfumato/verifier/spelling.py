@@ -28,7 +28,7 @@ def folded_text(text: str) -> str | None:
     >>> [folded_text(text) for text in ("HIV", "h i\u200bv", " ", "01.50", "1.5", "Ä")]
     ['hiv', 'hiv', None, '15e-1', '15e-1', 'ä']
     """
-    letters = _decomposed(_decomposed(text).casefold())
+    letters = _decompose(_decompose(text).casefold())
     seen = "".join(letter for letter in letters if not _shows_nothing(letter))
     seen = seen if seen.isascii() else unicodedata.normalize("NFKC", seen)
     found = _NUMBER.fullmatch(seen)
@@ -44,7 +44,7 @@ def folded_text(text: str) -> str | None:
     return f"{sign}{int(plain)}e{tens}" if tens else f"{sign}{int(plain)}"
 
 
-def _decomposed(text: str) -> str:
+def _decompose(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFKD", text)
 
 
