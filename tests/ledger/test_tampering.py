@@ -194,6 +194,25 @@ def test_an_old_copy_is_refused_with_the_hash_that_was_kept(ledger, tmp_path):
     assert sf.Ledger(ledger).publish(table_of([("74", "hiv", "high")]), head=head).sequence == 5
 
 
+def test_an_old_copy_is_refused_where_a_later_release_lies(ledger, tmp_path):
+    """Without the hash, too: releases say of which ledger they are, and which."""
+    old = shutil.copy(ledger, tmp_path / "old.ledger")
+    new = table_of([("24", "cold", "high"), ("25", "hiv", "low")])
+    folders = tmp_path / "releases"
+    sf.Ledger(ledger).publish(new, output=folders / "april")
+    with pytest.raises(
+        InputError, match=r"is release 4 of this ledger, which has only 3: .* older"
+    ):
+        sf.Ledger(old).publish(new, output=folders / "april again")
+    assert [path.name for path in folders.iterdir()] == ["april"]
+    assert len(sf.Ledger(old).history) == 3
+    more = table_of([("26", "gout", "high"), ("27", "hiv", "low")])
+    assert sf.Ledger(ledger).publish(more, output=folders / "may").sequence == 5
+    other = sf.Ledger.start(grouped_of(START), tmp_path / "other.ledger", alpha=0.5, k=2)
+    rows = table_of([("20s", "cold", "high"), ("20s", "hiv", "low")])
+    assert other.publish(rows, output=folders / "other").sequence == 2
+
+
 def test_a_forged_chain_is_refused_with_the_hash_that_was_kept(ledger):
     head = sf.Ledger(ledger).history[-1]["hash"]
     edit(ledger, "UPDATE meta SET value = '1.0' WHERE key = 'alpha'")

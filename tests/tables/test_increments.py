@@ -92,7 +92,7 @@ def kept(ledger):
 
 def described(manifest):
     files = [(file["rows"], file["table"], file.get("column")) for file in manifest["files"]]
-    return {**manifest, "files": files}
+    return {**manifest, "files": files, "increment": {**manifest.get("increment", {}), "ledger": 0}}
 
 
 def manifest_in(database, name):

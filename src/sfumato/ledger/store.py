@@ -248,14 +248,12 @@ _DAMAGE = frozenset(
 
 
 def is_damage(error: Exception) -> bool:
-    """Return whether an error is about what the file holds, and not about disk or locks.
-
-    Python's own errors, of text that is not UTF-8 for example, have no code.
-    """
-    if isinstance(error, sqlite3.ProgrammingError):
-        return False
+    """Return whether an error is about what the file holds, and not about disk or locks."""
     code = getattr(error, "sqlite_errorcode", None)
-    return code is None or code == sqlite3.SQLITE_IOERR_SHORT_READ or code & 0xFF in _DAMAGE
+    if code is None:
+        # Python's own: text that is not UTF-8, in a cell or in what SQLite says of it.
+        return isinstance(error, UnicodeDecodeError) or "UTF-8" in str(error)
+    return code == sqlite3.SQLITE_IOERR_SHORT_READ or code & 0xFF in _DAMAGE
 
 
 def _pretends_readonly(error: Exception, file: Path) -> bool:
@@ -311,8 +309,9 @@ def _open_checked(file: Path) -> sqlite3.Connection:
         if is_damage(error):
             raise damage_error(file, "it cannot be read") from None
         raise InputError(f"{str(file)!r} cannot be opened: {error}") from None
-    except (sqlite3.DatabaseError, UnicodeDecodeError):
-        # SQLite quotes what it cannot read, and Python cannot always decode that.
+    except (sqlite3.DatabaseError, UnicodeDecodeError, MemoryError):
+        # SQLite quotes what it cannot read, and Python cannot always decode that; and to open a
+        # ledger takes little memory, unless its header asks for more.
         _close(db)
         raise InputError(_NO_LEDGER.format(str(file))) from None
     if mark != MARK:

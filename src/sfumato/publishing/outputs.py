@@ -14,11 +14,13 @@ import numpy as np
 
 from sfumato.decouplings import Parts, publish, readme, schema_sql
 from sfumato.decouplings.base import GroupedTables
+from sfumato.errors import InputError
 from sfumato.evidence import SigningKey
 from sfumato.ledger import pending
 from sfumato.ledger.pending import StagedRelease
 from sfumato.ledger.store import Settings
 from sfumato.releases.manifest import (
+    MANIFEST,
     ClassSizes,
     ColumnRecord,
     IncrementRecord,
@@ -87,7 +89,9 @@ class Increment:
         smallest = int(self.grouped.sizes.min())
         return Manifest(
             kind="break-merge",
-            increment=IncrementRecord(self.sequence, "all" if self.everything else "newcomers"),
+            increment=IncrementRecord(
+                self.sequence, "all" if self.everything else "newcomers", self.owner
+            ),
             columns=tuple(ColumnRecord(name, role.value) for name, role in roles.items()),
             rows=RowRecord(self.grouped.total, 0, "remove"),
             missing="own-value",
@@ -153,6 +157,7 @@ class FolderOutput:
 
     def stage(self, increment: Increment, db: sqlite3.Connection) -> StagedRelease:
         """Write it under a hidden name."""
+        _refuse_later_releases(self.folder.parent, increment)
         pending.sweep(self.folder, increment.owner, keep=pending.staged_names(db))
         stage = pending.stage_for(
             self.folder,
@@ -168,6 +173,28 @@ class FolderOutput:
     def finish(self, db: sqlite3.Connection) -> list[str]:
         """Rename every folder that waits."""
         return pending.finish(db)
+
+
+def _refuse_later_releases(beside: Path, increment: Increment) -> None:
+    """Raise if a release of the same ledger lies there that the ledger does not know.
+
+    Then it is an older copy, and what it does not know would be admitted twice.
+    """
+    for path in beside.glob(f"*/{MANIFEST}"):
+        try:
+            record = Manifest.read_folder(path.parent).increment
+        except (InputError, OSError):
+            continue
+        if (
+            record is not None
+            and record.ledger == increment.owner
+            and record.sequence >= increment.sequence
+        ):
+            raise InputError(
+                f"{str(path.parent)!r} is release {record.sequence} of this ledger, which has only "
+                f"{increment.sequence - 1}: the ledger is an older copy. Restore the last one, "
+                "whose hash you kept. Nothing was changed."
+            )
 
 
 def write_tables(

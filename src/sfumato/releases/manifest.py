@@ -258,6 +258,9 @@ class IncrementRecord:
     tables: str
     """`newcomers` or `all`: whom the tables hold."""
 
+    ledger: str | None = None
+    """A mark of the ledger: its releases have the same. It does not tell the ledger's secret."""
+
 
 @dataclass(frozen=True)
 class FileRecord:
