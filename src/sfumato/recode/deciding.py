@@ -427,12 +427,16 @@ def _count(
         report("count", done, total)
 
     if budget is None:
-        return BudgetedCounts(table.count(columns, progress=progress), policy, ())
+        counts = table.count(columns, progress=progress)
+        table.require_calendar_days(counts)
+        return BudgetedCounts(counts, policy, ())
     # A population would have to be counted at the same levels; only workers can go on from coarse
     # counts row by row.
     able = partitioner is None or table.has_workers
     coarsens = coarsens and policy.population is None and able
-    return count_within(budget, table, policy, columns, progress, coarsens=coarsens)
+    found = count_within(budget, table, policy, columns, progress, coarsens=coarsens)
+    table.require_calendar_days(found.counts)
+    return found
 
 
 def count_population(policy: Policy, report: Progress) -> FrequencySet | None:

@@ -1,5 +1,6 @@
 """Tables and engines: the interfaces of everything that touches rows."""
 
+import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from sfumato.tables.sql.releases import Staging, UnfinishedRelease
     from sfumato.tables.sql.spark_fragments import Division, Solve
     from sfumato.tables.sql.table import SolvedTables
+
+_CALENDAR_DAY = re.compile(r"(?!0000)\d{4}-")
 
 Progress: TypeAlias = Callable[[int, int | None], None]
 """Called with the rows done so far and the rows there are, None while unknown."""
@@ -285,6 +288,41 @@ class Table(ABC):
         """Return the Arrow type of a column's values."""
 
     @abstractmethod
+    def has_single_values(self, column: str) -> bool:
+        """Return whether each row has a single value in a column: not a list or the like."""
+
+    def require_single_values(self, columns: Sequence[str]) -> None:
+        """Raise if a column that is to be published holds lists, structs or maps."""
+        for name in columns:
+            if not self.has_single_values(name):
+                raise InputError(
+                    f"column {name!r} holds {self.type_of(name)}, which has no single value per "
+                    "row, so nothing can be promised about it. Split it into plain columns, or "
+                    "leave it out with the role dropped."
+                )
+
+    def require_calendar_days(self, counts: FrequencySet) -> None:
+        """Raise if a date or time that was counted is outside the years 1 to 9999.
+
+        Most readers of a release cannot read it, the verifier included.
+        """
+        for column in counts.columns:
+            if not str(self.type_of(column.name)).startswith(("date", "timestamp")):
+                continue
+            # Counting writes what Python's calendar does not have as text.
+            strange = [
+                value
+                for value in column.values
+                if isinstance(value, str) and not _CALENDAR_DAY.match(value)
+            ]
+            if strange:
+                raise InputError(
+                    f"column {column.name!r} holds {len(strange)} dates or times outside the "
+                    "years 1 to 9999, which most programs cannot read. Make them missing, or put "
+                    "a day in their place that exists."
+                )
+
+    @abstractmethod
     def native(self, table: "pa.Table") -> Any:  # noqa: ANN401 - whatever the caller gave
         """Turn a published table into the kind the caller gave (an Arrow table for files)."""
 
@@ -339,10 +377,6 @@ class DatabaseTable(Table):
     @abstractmethod
     def native_type(self, column: str) -> str:
         """Return the type of a column in the database's words."""
-
-    @abstractmethod
-    def has_single_values(self, column: str) -> bool:
-        """Return whether each row has a single value in a column: not a list or the like."""
 
     @abstractmethod
     def is_called(self, name: str) -> bool:

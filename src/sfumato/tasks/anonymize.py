@@ -205,6 +205,7 @@ def make_release(
     place.require_room(table, roles)
     asked = policy if refine is None else with_findings(policy, refine)
     columns = [name for name, role in roles.items() if role in PUBLISHED]
+    table.require_single_values(columns)
     with deciding(
         table, columns, policy, asked, budget=budget, output=place.table, rng=rng, report=report
     ) as (decision, notes, rows):

@@ -94,6 +94,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
         require_people(table, release.policy)
     place.require_room(table)
     counts = table.count(release.columns, progress=lambda done, total: report("count", done, total))
+    table.require_calendar_days(counts)
     counts = release.without_starred(counts)
     if not counts.total:
         raise InputError("every row is suppressed: there is nothing to decouple")

@@ -357,7 +357,14 @@ def python_values(column: pa.ChunkedArray) -> list[object]:
             column = column.cast(coarser)
         except pa.ArrowInvalid:
             column = column.cast(pa.int64())
-    values: list[object] = column.to_pylist()
+    try:
+        values: list[object] = column.to_pylist()
+    except (OverflowError, ValueError) as error:
+        if not pa.types.is_temporal(column.type):
+            raise
+        raise InputError(
+            "a column holds dates or times outside the years 1 to 9999, which cannot be read"
+        ) from error
     return values
 
 

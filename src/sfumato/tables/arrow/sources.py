@@ -73,7 +73,7 @@ def counted_type(kind: pa.DataType, column: str) -> pa.DataType:
     >>> counted_type(pa.list_(pa.int64()), "visits")
     Traceback (most recent call last):
     sfumato.errors.InputError: column 'visits' holds list<...: int64>, which has no single
-    value per row. Split it into plain columns, or publish it without generalising it.
+    value per row. Split it into plain columns, or leave it out.
     """
     plain = plain_type(kind)
     if isinstance(plain, pa.BaseExtensionType):
@@ -83,7 +83,7 @@ def counted_type(kind: pa.DataType, column: str) -> pa.DataType:
     if t.is_nested(plain) or t.is_union(plain):
         raise InputError(
             f"column {column!r} holds {kind}, which has no single value per row. "
-            "Split it into plain columns, or publish it without generalising it."
+            "Split it into plain columns, or leave it out."
         )
     return plain
 

@@ -38,6 +38,7 @@ from sfumato.tables.arrow.sources import (
     FileSource,
     Source,
     canonical,
+    counted_type,
     from_numpy,
     python_values,
 )
@@ -188,6 +189,13 @@ class ArrowTable(Table):
     def type_of(self, column: str) -> pa.DataType:
         self.require([column])
         return self._source.schema.field(column).type
+
+    def has_single_values(self, column: str) -> bool:
+        try:
+            counted_type(self.type_of(column), column)
+        except InputError:
+            return False
+        return True
 
     def native(self, table: pa.Table) -> Any:  # noqa: ANN401 - whatever the caller gave
         return self._source.native(table)
