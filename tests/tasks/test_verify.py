@@ -431,7 +431,7 @@ def test_the_verdict_is_plain_data(released):
         "status": "holds",
         "promised": None,
         "found": None,
-        "detail": "",
+        "detail": "not to be seen in the files: how it was made, how many rows were removed",
     }
 
 

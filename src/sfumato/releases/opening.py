@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -17,6 +17,7 @@ from sfumato.errors import (
     InputError,
     ParameterError,
     PolicyError,
+    SfumatoError,
     UnknownColumnError,
     names_in,
     some,
@@ -24,6 +25,7 @@ from sfumato.errors import (
 from sfumato.hierarchy import Ladder
 from sfumato.hierarchy.labels import Labels
 from sfumato.policy import GivenPolicy, Missing, Policy, RiskLevels, Spelling, policy_of
+from sfumato.releases.levels import compare_levels
 from sfumato.releases.manifest import MANIFEST, FileRecord, Manifest, Promise, promised_class_size
 from sfumato.releases.recompute import (
     recompute_folder,
@@ -43,7 +45,7 @@ from sfumato.tables import DatabaseTable, DelimitedFile, Table, open_table
 from sfumato.text import STAR
 from sfumato.typing import IntArray, Value
 from sfumato.usefulness import Estimator
-from sfumato.verifier import Verdict, verify_unjudged
+from sfumato.verifier import Check, Verdict, verify_unjudged
 
 
 class Roles(NamedTuple):
@@ -239,6 +241,27 @@ class Published(ABC):
         policy = self.policy
         if population is None and policy is not None:
             population = policy.population
+        found = self._recompute(policy, population)
+        if policy is None or self.record is None:
+            return found
+        try:
+            return _with_levels(found, self.record, policy, self._labels(policy))
+        except SfumatoError:
+            return found  # what is wrong with the files is said there
+
+    def _labels(self, policy: Policy) -> dict[str, Sequence[Value]]:
+        """Return the published values of each quasi-identifier that a policy knows."""
+        assert self.record is not None  # noqa: S101 - it is asked of releases only
+        names = [n for n in self.record.with_role("quasi-identifier") if n in policy.columns]
+        tables = self.counts(names).tables
+        return {
+            each.name: each.known
+            for table in tables
+            for each in table.columns
+            if each.name in names
+        }
+
+    def _recompute(self, policy: Policy | None, population: object) -> Verdict:
         exact = self._readers_exact
         if self.database is not None:
             return recompute_stored(self.database, policy, population, exact)
@@ -516,6 +539,39 @@ def open_release(  # noqa: PLR0911 - one for each kind of thing
     if isinstance(what, str | PathLike) and Path(what).expanduser().is_dir():
         return _open_folder(Path(what).expanduser(), more)
     return PublishedTable(data=what, **more)
+
+
+_UNSEEN = "not to be seen in the files: how it was made, how many rows were removed"
+
+
+def _with_levels(
+    verdict: Verdict, manifest: Manifest, policy: Policy, labels: Mapping[str, Sequence[Value]]
+) -> Verdict:
+    """Return a verdict whose check of the policy looks at the published labels too."""
+    starred = manifest.rows.suppression == "star"
+    method = manifest.method_name if manifest.kind is None else ""
+    found = compare_levels(policy, labels, method, starred=starred)
+    # What labels do not show, a manifest can at least not deny.
+    claimed = [
+        f"{name!r} is at level {level}, the policy allows {rule.levels[0]} to {rule.levels[1]}"
+        for name, level in manifest.levels.items()
+        if (rule := policy.columns.get(name)) is not None
+        and rule.levels is not None
+        and not rule.levels[0] <= level <= rule.levels[1]
+    ]
+    unseen = f", the levels of {some(found.unseen)}" if found.unseen else ""
+    wrong = [*found.wrong, *([] if found.wrong else claimed)]
+
+    def complete(check: Check) -> Check:
+        if check.name != "policy":
+            return check
+        if not wrong:
+            detail = check.detail or f"{_UNSEEN}{unseen}"
+            return replace(check, detail=detail)
+        details = [check.detail, *wrong] if check.status != "holds" else wrong
+        return replace(check, status="broken", detail="; ".join(details))
+
+    return Verdict(tuple(map(complete, verdict.checks)))
 
 
 def _open_table(what: Release, more: Mapping[str, Any]) -> Published:
