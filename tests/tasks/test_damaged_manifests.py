@@ -1,6 +1,5 @@
 """Whatever stands in a manifest, the answer is a verdict or an error that names the damage."""
 
-import copy
 import json
 import random
 import shutil
@@ -12,13 +11,10 @@ import pytest
 import sfumato as sf
 from sfumato.errors import InputError, SfumatoError
 from sfumato.releases.manifest import Manifest
+from tests.tasks.damage import damaged, manifest_of
 
 ILLS = ["flu", "gout", "hiv", "ulcer"]
 TREE = {"kind": "taxonomy", "tree": {"mild": ["flu", "gout"], "grave": ["hiv", "ulcer", "rare"]}}
-STRANGE = [
-    *(None, True, -1, 0, 1.5, 10**30, 1e308, "", "x", "plain", "star", [], {}, [None], [[]]),
-    *({"a": 1}, [{}], {"name": "x"}, "a" * 300, "\x1b[2J"),
-]
 WHERE = {"age": "30", "zip": "24060"}
 
 
@@ -71,39 +67,6 @@ def releases(tmp_path_factory):
 
 
 KINDS = ["starred", "local", "whole", "break-merge", "anatomy", "slices", "increment"]
-
-
-def places_in(value, at=()):
-    yield at
-    parts = enumerate(value) if isinstance(value, list) else ()
-    for key, part in value.items() if isinstance(value, dict) else parts:
-        yield from places_in(part, (*at, key))
-
-
-def damaged(manifest):
-    """Every manifest with one part removed, doubled, or of another type."""
-    for place in places_in(manifest):
-        if not place:
-            continue
-        for value in ("removed", "doubled", *STRANGE):
-            new = copy.deepcopy(manifest)
-            part = new
-            for key in place[:-1]:
-                part = part[key]
-            key = place[-1]
-            if value == "removed":
-                del part[key]
-            elif value == "doubled":
-                if not isinstance(part, list):
-                    continue
-                part.append(copy.deepcopy(part[key]))
-            else:
-                part[key] = value
-            yield place, value, new
-
-
-def manifest_of(folder):
-    return json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("kind", KINDS)
