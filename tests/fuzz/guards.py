@@ -9,7 +9,9 @@ import hashlib
 import json
 import random
 import shutil
+import signal
 import tempfile
+import threading
 import time
 import traceback
 import warnings
@@ -45,6 +47,9 @@ class Guard(ABC):
 
     few: ClassVar[int] = 20
     """Cases in the full lane."""
+
+    patience: ClassVar[int] = 120
+    """Seconds after which a case hangs."""
 
     needs: ClassVar[str | None] = None
     """A server it cannot do without."""
@@ -85,11 +90,30 @@ def refusals() -> Iterator[None]:
             raise Fault("fault of Sfumato", str(error)) from error
 
 
+@contextmanager
+def patience(seconds: int) -> Iterator[None]:
+    """Find what never ends, where the system and the thread allow it."""
+    if not hasattr(signal, "SIGALRM") or threading.current_thread() != threading.main_thread():
+        yield
+        return
+
+    def give_up(_number: int, _frame: object) -> None:
+        raise Fault("no end", f"not after {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def try_case(guard: Guard, case: Case) -> Fault | None:
     """Try a case in a folder of its own, and return what is wrong."""
     folder = Path(tempfile.mkdtemp(prefix="sfumato-fuzz-"))
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), patience(guard.patience):
             warnings.simplefilter("ignore")
             guard.attempt(case, folder)
     except Fault as fault:

@@ -25,6 +25,7 @@ class Kills(Guard):
     """Kills of one case."""
 
     few = 1
+    patience = 3600
 
     def draw(self, rng: random.Random) -> Case:
         return {"rounds": self.batch, "seed": rng.randrange(10**6)}

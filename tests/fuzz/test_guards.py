@@ -3,6 +3,7 @@
 import json
 import random
 import sys
+import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -94,6 +95,18 @@ def test_a_fault_is_found_made_small_kept_and_found_again(tmp_path):
 def test_what_is_no_fault_of_its_own_is_an_internal_error():
     found = try_case(Planted(), {"rows": []})
     assert found.kind == "internal error KeyError in test_guards.py:attempt"
+
+
+class Endless(Planted):
+    patience = 1
+
+    def attempt(self, case, folder):
+        while True:
+            time.sleep(0.01)
+
+
+def test_what_never_ends_is_a_fault():
+    assert try_case(Endless(), {}).kind == "no end"
 
 
 def test_a_budget_of_no_seconds_is_kept(tmp_path):
