@@ -169,11 +169,19 @@ _DISK = {
 }
 
 
+_ADDRESS_SPACE = 2**47
+"""Bytes that a process can address at most."""
+
+
 def lacks_memory(error: BaseException) -> bool:
     """Return whether an error, or what caused it, says that there is not enough memory.
 
+    A file that claims a size that no machine has is damaged, and no memory would do.
+
     >>> lacks_memory(MemoryError()), lacks_memory(ValueError("no number"))
     (True, False)
+    >>> lacks_memory(MemoryError("malloc of size 5558009288175124480 failed"))
+    False
     """
     chain: list[BaseException] = []
     each: BaseException | None = error
@@ -185,6 +193,9 @@ def lacks_memory(error: BaseException) -> bool:
 
 def _says_no_memory(error: BaseException) -> bool:
     kinds = {kind.__name__ for kind in type(error).__mro__}
+    asked = re.search(r"alloc of size (\d{1,20}) failed", str(error))
+    if asked and int(asked[1]) >= _ADDRESS_SPACE:
+        return False
     if isinstance(error, MemoryError) or kinds & _NO_MEMORY:
         return True
     if isinstance(error, OSError) and error.errno == errno.ENOMEM:

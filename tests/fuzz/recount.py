@@ -10,6 +10,7 @@ import io
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import date, datetime
 from fractions import Fraction
 from itertools import product
@@ -125,10 +126,11 @@ def _numbers(counts: Counts) -> list[Fraction]:
 
 def _distance(counts: Counts, table: Counts, distance: str, paths: Mapping[str, Any]) -> float:
     def place(value: str) -> tuple[bool, float, str]:
-        try:
-            return False, float(value), value
-        except ValueError:
-            return True, 0.0, value
+        # In data about people "nan", "infinity" and "1_000" are texts.
+        if "_" not in value and value.lstrip()[:1] in set("+-.0123456789"):
+            with suppress(ValueError):
+                return False, float(value), value
+        return True, 0.0, value
 
     values: list[str | None] = sorted((v for v in table if v is not None), key=place)
     values += [None] * (None in table)

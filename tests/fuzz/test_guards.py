@@ -25,13 +25,19 @@ SEED = 20
 """Of the full lane; `make fuzz` draws its own."""
 
 
-@pytest.mark.parametrize("found", FOUND)
-def test_what_was_found_once_is_mended(found):
-    guard = GUARDS[Path(found).parent.name]()
-    try:
-        fault = try_case(guard, json.loads((CORPUS / found).read_text(encoding="utf-8")))
-    finally:
+@pytest.fixture(scope="module")
+def guards():
+    """Guards that keep what they damage for all cases."""
+    made = {name: kind() for name, kind in GUARDS.items()}
+    yield made
+    for guard in made.values():
         guard.close()
+
+
+@pytest.mark.parametrize("found", FOUND)
+def test_what_was_found_once_is_mended(found, guards):
+    case = json.loads((CORPUS / found).read_text(encoding="utf-8"))
+    fault = try_case(guards[Path(found).parent.name], case)
     assert fault is None, str(fault)
 
 

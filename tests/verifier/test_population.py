@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -203,3 +204,33 @@ def test_who_is_absent_from_an_empty_table_is_not_judged_without_a_population():
     (check,) = verify_file(empty, Promises(["age"], models=[model])).checks
     assert check.status == "unchecked"
     assert "no population was given" in check.detail
+
+
+def test_people_who_miss_a_cell_are_in_no_class_where_such_rows_are_suppressed(tmp_path):
+    people = pa.table({"age": [30, 31, 32, 33, None, None], "sex": ["f", "f", "f", "f", "f", "m"]})
+    pa.parquet.write_table(people, tmp_path / "people.parquet")
+    policy = sf.Policy(
+        columns={"age": "quasi-identifier", "sex": "quasi-identifier"},
+        models=[{"model": "k-map", "k": 4}],
+        missing="suppress",
+        population=str(tmp_path / "people.parquet"),
+    )
+    release = sf.anonymize(people.slice(0, 2), policy, output=tmp_path / "release")
+    assert sf.verify(release, policy, attacks=False).verdict.holds
+    assert release.manifest.to_dict()["models"][0]["measured"] == {"k": 4}
+    presence = policy.replace(models=[DeltaPresence(0, 0.9)])
+    with pytest.raises(InfeasibleError, match="people of the population miss a quasi-identifier"):
+        sf.anonymize(people.slice(0, 2), presence)
+
+
+def test_labels_are_those_of_the_population_wherever_they_are_counted(tmp_path):
+    ages = [51, 58, *range(20, 90, 3), *[67] * 30]
+    people = pa.table({"age": ages, "ill": ["flu", "gout"] * (len(ages) // 2)})
+    pa.parquet.write_table(people, tmp_path / "people.parquet")
+    policy = sf.Policy(
+        columns={"age": {"role": "quasi-identifier", "hierarchy": "auto"}, "ill": "sensitive"},
+        models=[{"model": "k-map", "k": 3}, {"model": "k-anonymity", "k": 2}],
+        population=str(tmp_path / "people.parquet"),
+    )
+    release = sf.anonymize(people.slice(0, 2), policy, output=tmp_path / "release")
+    assert sf.verify(release, policy, attacks=False).verdict.holds

@@ -105,6 +105,9 @@ def prepare(
         )
         for name in names
     )
+    if population is not None and policy.missing is Missing.SUPPRESS:
+        # Who misses a cell is in no published class, also where all others are at the top.
+        population = without_missing(population, names)[0]
     return PreparedTable(counts, items, limit, attributes, sensitive, population, lacking)
 
 
@@ -316,6 +319,12 @@ def _refuse_population(policy: Policy, ready: PreparedTable) -> None:
             f"{presence[0].name} cannot be kept with missing: suppress: the {ready.lacking} rows "
             "that miss a quasi-identifier may be of any person of the population. Choose missing: "
             "own-value, or remove these rows from the table."
+        )
+    if policy.missing is Missing.SUPPRESS and some_missing and presence:
+        raise InfeasibleError(
+            f"{presence[0].name} cannot be kept with missing: suppress: people of the population "
+            "miss a quasi-identifier, so it cannot be counted which class they are in. Choose "
+            "missing: own-value, or remove these people from the population."
         )
 
 
