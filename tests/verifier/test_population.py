@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.classes import EquivalenceClasses
-from sfumato.errors import InfeasibleError, UnknownColumnError
+from sfumato.errors import InfeasibleError, InputError
 from sfumato.models import DeltaPresence
 from sfumato.verifier import Promises, count_population, verify_file, verify_folder
 from tests.verifier.releases import write_release
@@ -53,8 +53,15 @@ def test_a_class_without_anybody_in_the_population_breaks_both():
 
 
 def test_a_population_needs_the_quasi_identifiers():
-    with pytest.raises(UnknownColumnError, match="no column 'zip'"):
+    with pytest.raises(InputError, match="the population has no column 'zip'"):
         count_population(PEOPLE, ["zip"])
+
+
+def test_the_first_line_of_a_file_that_a_policy_calls_a_population_is_not_shown(tmp_path):
+    (tmp_path / "shadow.csv").write_text("root:hunter2:19000\ndaemon:*:19000\n", encoding="utf-8")
+    with pytest.raises(InputError) as refused:
+        count_population(tmp_path / "shadow.csv", ["zip"])
+    assert "hunter2" not in str(refused.value)
 
 
 def release(folder):

@@ -769,7 +769,15 @@ def count_population(
     labels = generalization or {}
     unknown = object()
     sums: dict[tuple[str | None, ...], int] = {}
-    counts = count(open_countable(population), quasi_identifiers)
+    people = open_countable(population)
+    lacking = [name for name in quasi_identifiers if name not in people.names]
+    if lacking:
+        # A policy of others may name any file: its columns, the first line, are not shown.
+        raise InputError(
+            f"the population has no column {some(lacking)}. Give a table that has every "
+            "quasi-identifier, as it is before anything is generalised."
+        )
+    counts = count(people, quasi_identifiers)
     for combination, rows in counts.combinations.items():
         texts = text_key(combination)
         key = tuple(
