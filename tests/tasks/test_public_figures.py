@@ -266,3 +266,15 @@ def test_no_builder_states_a_height_that_values_decide():
             if height is not None:
                 assert builder.build("x", some).height == height
     assert {name for name, n in fixed.items() if n} >= {"csv", "taxonomy", "intervals", "star"}
+
+
+def test_a_manifest_in_memory_is_read_like_its_file():
+    table = pa.table({"age": [31] * 7 + [38], "ill": ["flu", "gout"] * 4})
+    age = {"role": "quasi-identifier", "hierarchy": {"kind": "intervals", "widths": [10]}}
+    policy = {
+        "columns": {"age": {**age, "levels": [1, 1]}, "ill": "sensitive"},
+        "models": [{"model": "k-anonymity", "k": 5}],
+    }
+    manifest = sf.anonymize(table, policy).manifest
+    assert manifest["losses"]["entropy"] is None
+    assert {key: manifest[key] for key in manifest.to_dict()} == manifest.to_dict()

@@ -213,6 +213,24 @@ def test_closeness_is_measured_in_the_hierarchy_of_the_policy(tmp_path):
     assert sf.verify(tmp_path / "mixed", in_tree(other))["policy"].status == "broken"
 
 
+def test_spelling_makes_no_other_hierarchy(tmp_path):
+    tree = {"Grave": ["HIV", "Heart failure"], "Light": ["Flu", "Common cold"]}
+    table = pa.table({"age": [30] * 8, "ill": ["HIV", "Heart failure", "Flu", "Flu"] * 2})
+    sf.anonymize(table, in_tree(tree), output=tmp_path / "r")
+    assert sf.verify(tmp_path / "r", in_tree(tree))["policy"].status == "holds"
+
+
+def test_numbers_in_a_manifest_are_written_as_usual(tmp_path):
+    pay = {"role": "sensitive", "hierarchy": {"kind": "intervals", "widths": [500, 1000]}}
+    close = sf.models.TCloseness("pay", t=0.6, distance="hierarchical")
+    policy = sf.Policy(columns={"age": "quasi-identifier", "pay": pay}, models=[close])
+    release = sf.anonymize(
+        pa.table({"age": [30] * 8, "pay": [1000, 2000, 2500, 0] * 2}), policy, output=tmp_path / "r"
+    )
+    assert sorted(release.manifest.hierarchies["pay"]) == ["0", "1000", "2000", "2500"]
+    assert sf.verify(tmp_path / "r", policy)["policy"].status == "holds"
+
+
 def test_a_hierarchy_for_the_published_values_is_that_of_the_policy(tmp_path):
     table = pa.table(
         {"age": [30] * 8 + [99], "ill": ["hiv", "flu", "cold", "flu"] * 2 + ["syphilis"]}

@@ -31,7 +31,7 @@ from sfumato.recode.deciding import Decision, ladder_of
 from sfumato.recoding import FullDomainRecoding
 from sfumato.schema import Role
 from sfumato.tables import count_people
-from sfumato.text import percent, text_of
+from sfumato.text import fold_spelling, percent, text_of
 from sfumato.typing import IntArray
 from sfumato.verifier.promises import Manifest as Claims
 from sfumato.verifier.promises import read_manifest, stored_manifest
@@ -405,6 +405,10 @@ class Manifest:
             if value is not None and not (name in left_out and not value)
         }
 
+    def __getitem__(self, key: str) -> Any:  # noqa: ANN401 - whatever JSON has there
+        """Return one part of `to_dict`, as it is published."""
+        return self.to_dict()[key]
+
     def _keys(self) -> tuple[str, ...]:
         """Return the keys in the order in which releases of each kind have always had them."""
         if self.kind is None:
@@ -738,8 +742,8 @@ def _distances(policy: Policy, decision: Decision) -> dict[str, dict[str, list[s
     return found
 
 
-def paths_of(ladder: Ladder) -> dict[str, list[str]]:
-    """Write a ladder as the labels of each value, level 1 to the top."""
+def paths_of(ladder: Ladder | Hierarchy) -> dict[str, list[str]]:
+    """Write a ladder or a hierarchy as the labels of each value, level 1 to the top."""
     return {
         text_of(value): [
             str(ladder.labels[level][ladder.codes[level][i]])
@@ -871,11 +875,13 @@ def _measured_otherwise(manifest: Manifest, policy: Policy) -> list[str]:
         if builder is None or builder.fixed_height is None:
             continue
         try:
-            ladder = builder.build(name, list(paths)).bind(name, list(paths))
+            own = paths_of(builder.build(name, list(paths)))
         except SfumatoError:
             found.append(name)
             continue
-        own = paths_of(ladder)
-        if any(list(path) != own.get(value) for value, path in paths.items()):
+        # A manifest has values without their spelling, unless that matters.
+        key = str if name in policy.exact else fold_spelling
+        known = {tuple(map(key, (value, *path))) for value, path in own.items()}
+        if any(tuple(map(key, (value, *path))) not in known for value, path in paths.items()):
             found.append(name)
     return found
