@@ -204,7 +204,7 @@ def test_a_database_gives_what_memory_gives(database, method, folder):
     texts = database.stored(table.select(["q", "ill"]), f"texts_{method.replace('-', '_')}")
     fewer = sf.Policy(columns={c: rules.columns[c] for c in ("q", "ill")}, models=rules.models,
                       suppression=1.0, method=method)  # fmt: skip
-    out = folder / f"{method}-{database.name}"
+    out = folder / f"{method} {database.name}"
     sf.anonymize(texts, fewer, output=out, format="csv")
     assert sf.verify(out, attacks=False).holds
 

@@ -324,3 +324,18 @@ def test_a_ledger_begins_with_one_spelling(tmp_path):
     ledger = sf.Ledger.start(split, tmp_path / "l", alpha=0.5, k=2)
     assert ledger.current.table("d").rows.tolist() == [6, 6]
     assert any("spelt in several ways" in text for text in ledger.started.warnings)
+
+
+def test_beliefs_and_findings_go_by_values_not_by_spellings():
+    rows = [("a", text) for text in ("HIV", "hiv", "HIV ", "Hiv")] * 3 + [
+        ("b", "flu"),
+        ("b", "gout"),
+    ] * 6
+    roles = {"quasi_identifiers": ["zip"], "sensitive": ["d"]}
+    told = sf.explain(table_of(rows), {"zip": "a"}, **roles)
+    assert "100 %" in str(told)
+    excluded = sf.explain(table_of(rows), {"zip": "b"}, knows={"not": ["FLU"]}, **roles)
+    assert "gout" in str(excluded)
+    found = sf.detect(table_of(rows), **roles)
+    assert any("up to 100 %" in str(leak) for leak in found.leaks)
+    assert "100 %" in str(sf.breach(table_of(rows), **roles))

@@ -21,7 +21,7 @@ from sfumato.hierarchy import Hierarchy, Ladder
 from sfumato.hierarchy.labels import Labels
 from sfumato.policy import Policy
 from sfumato.releases.opening import Published, count_columns
-from sfumato.text import STAR, is_missing, text_of
+from sfumato.text import STAR, fold_spelling, is_missing, text_of
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
 
 _KINDS = ("not", "is", "prior", "others")
@@ -232,6 +232,8 @@ def _column(name: str, columns: Sequence[Column]) -> Column:
 
 def _code(column: Column, value: Value) -> int:
     codes = {text_of(each): code for code, each in enumerate(column.known)}
+    if isinstance(value, str) and value not in codes:
+        value = _respell(value, codes)
     if is_missing(value) or text_of(value) not in codes:
         text = "a missing value" if is_missing(value) else repr(text_of(value))
         hint = suggest("" if is_missing(value) else text_of(value), list(codes))
@@ -239,10 +241,20 @@ def _code(column: Column, value: Value) -> int:
     return codes[text_of(value)]
 
 
+def _respell(text: str, known: Iterable[str]) -> str:
+    """Return a text in the spelling that stands for it, or as it is if there is none."""
+    folded = fold_spelling(text)
+    return next((each for each in known if folded and fold_spelling(each) == folded), text)
+
+
 def _holding(value: Value, columns: Sequence[Column]) -> tuple[Column, Value]:
     """Find the one column that has a value, which may also be written as `column=value`."""
     text = "" if is_missing(value) else text_of(value)
     having = [column for column in columns if text in map(text_of, column.known)]
+    if not having:
+        texts = [text_of(each) for column in columns for each in column.known]
+        text = _respell(text, texts)
+        having = [column for column in columns if text in map(text_of, column.known)]
     if len(having) == 1:
         return having[0], value
     if not having:
@@ -405,7 +417,8 @@ class PersonSearch:
     @cached_property
     def tables(self) -> LinkedTables:
         """The tables, over the quasi-identifiers and the sensitive columns."""
-        return self.opened.counts((*self.opened.quasi_identifiers, *self.opened.sensitive))
+        names = (*self.opened.quasi_identifiers, *self.opened.sensitive)
+        return self.opened.counts(names).fold(self.opened.folded)
 
     @cached_property
     def groups(self) -> list[IntArray]:

@@ -90,11 +90,15 @@ def breach(
     report = progress or silent
 
     def count(table: Table, names: Sequence[str]) -> FrequencySet:
-        return table.count(tuple(names), progress=lambda done, total: report("count", done, total))
+        counts = table.count(
+            tuple(names), progress=lambda done, total: report("count", done, total)
+        )
+        return counts.fold([name for name in release.folded if name in names])
 
     release = open_release(data, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
     if release.kind is not Kind:
-        grouped = _choose_columns(release.groups, quasi_identifiers, sensitive)
+        folded = release.groups.fold(release.folded)
+        grouped = _choose_columns(folded, quasi_identifiers, sensitive)
         known = tuple(column.name for column in grouped.quasi_identifiers)
         counts = None
         if original is not None:

@@ -90,10 +90,10 @@ def detect(  # noqa: PLR0913 - all but one have a default and are named
     if release.kind is Kind:
         counts = release.table.count(
             release.columns, progress=lambda done, total: report("count", done, total)
-        )
+        ).fold(release.folded)
     else:
-        table = random_table(release.groups, np.random.default_rng(0))
-        counts = table.project(release.columns)
+        groups = release.groups.fold(release.folded)
+        counts = random_table(groups, np.random.default_rng(0)).project(release.columns)
     fit = fit_columns(counts, release.quasi_identifiers, release.sensitive)
     learn = LEARNERS[learner]() if isinstance(learner, str) else learner
     return Findings(

@@ -275,7 +275,7 @@ class Spark(Database):
             with self.publishing(self.where):
                 frame = self._shuffle(query, columns).coalesce(1)
                 writer = frame.write.format(form).options(**options).mode("overwrite")
-                self._write(lambda: writer.save(folder.absolute().as_uri()))
+                self._write(lambda: writer.save(_uri(folder)))
                 [part] = folder.glob(f"part-*.{form}")
                 rows = self._count(part, form)
                 if form == "parquet":
@@ -291,7 +291,12 @@ class Spark(Database):
 
     def _count(self, part: Path, form: str) -> int:
         options = {} if form == "parquet" else {**_CSV, "multiLine": "true"}
-        return self.session.read.format(form).options(**options).load(part.as_uri()).count()
+        return self.session.read.format(form).options(**options).load(_uri(part)).count()
+
+
+def _uri(path: Path) -> str:
+    """Return the address of a file as Spark reads it: unlike others, it decodes no %20."""
+    return f"file://{path.absolute()}"
 
 
 _CSV = {"header": "true", "quote": '"', "escape": '"', "emptyValue": '""', "nullValue": "",
