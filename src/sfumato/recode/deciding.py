@@ -95,7 +95,7 @@ def prepare(
     }
     if population is not None:
         counts, population = align(counts, population, names)
-    # Whoever verifies the release has the population only, and must arrive at the same labels.
+    # A verifier of the release has the population only, and must arrive at the same labels.
     people = counts if population is None else population
     attributes = tuple(
         Attribute(
@@ -106,7 +106,7 @@ def prepare(
         for name in names
     )
     if population is not None and policy.missing is Missing.SUPPRESS:
-        # Who misses a cell is in no published class, also where all others are at the top.
+        # People who miss a cell are in no published class, also where all others are at the top.
         population = without_missing(population, names)[0]
     return PreparedTable(counts, items, limit, attributes, sensitive, population, lacking)
 
