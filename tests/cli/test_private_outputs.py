@@ -52,6 +52,14 @@ def test_what_is_private_is_refused_in_a_release_before_any_work(releases, run, 
         assert everything_in(releases) == before
 
 
+def test_the_demo_keeps_nothing_private_in_a_release(releases, run):
+    before = everything_in(releases)
+    result = run("demo", "--keep", "--rows", "100", "-o", "release/deep/demo")
+    assert result.exit_code == 2
+    assert "which all readers get" in result.stderr
+    assert everything_in(releases) == before
+
+
 @pytest.mark.skipif(os.name == "nt", reason="modes of POSIX")
 @pytest.mark.parametrize("command", COMMANDS)
 def test_what_is_private_is_read_by_its_owner_only(releases, run, command):

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import yaml
@@ -278,3 +279,13 @@ def test_every_command_that_works_on_tables_shows_that_it_is_at_work():
     silent = {name for name, source in every.items() if "progress_bar(" not in source}
     assert len(every) > 20
     assert silent == instant | {"demo"}  # whose steps each have one
+
+
+def test_what_lies_beside_the_tables_of_a_release_commands_nothing_either(evil):
+    for folder in (evil["RELEASE"], evil["APART"]):
+        for name in ("manifest.json", "README.md"):
+            path = Path(folder) / name
+            if path.exists():
+                text = path.read_bytes().decode()
+                assert {c for c in text if c in COMMANDING} <= {"\n"}, name
+    assert (Path(evil["APART"]) / "README.md").exists()

@@ -47,9 +47,13 @@ def demo(
     Hospital patients are invented, their risk is shown, they are anonymised, what still leaks is
     detected, the release is decoupled and verified, and more people are published on a ledger.
     """
+    from sfumato.private import refuse_inside_release
     from sfumato.releases.places import refuse_what_is_there
 
     refuse_what_is_there(output, force=True)
+    kept = output.with_name(f"{output.name}-input")
+    if keep:
+        refuse_inside_release(kept / "people.csv", "the invented data")
     with tempfile.TemporaryDirectory(prefix="sfumato-demo-") as temporary:
         chain = Chain(Path(temporary), output, rows)
         holds = chain.run()
@@ -58,7 +62,6 @@ def demo(
             "sfumato anonymize."
         )
         if keep:
-            kept = output.with_name(f"{output.name}-input")
             kept.mkdir(exist_ok=True)
             for file in chain.private:
                 shutil.copy2(file, kept / file.name)

@@ -6,6 +6,7 @@ from typing import Any
 
 from sfumato.decouplings.base import Part, Parts
 from sfumato.dialect import Dialect
+from sfumato.text import visible
 from sfumato.typing import Value
 
 _README = """\
@@ -70,13 +71,16 @@ def write_readme(
     )
 
 
+_BLANK = " \t\n\r"
+
+
 def code(name: str) -> str:
     r"""Show a name as it is, whatever it holds, in a cell of a table.
 
     >>> print(code("a|b"), code("pay `net`"))
     `a\|b` ``` pay `net` ```
     """
-    text = " ".join(name.split()).replace("|", "\\|")
+    text = " ".join(visible(name, keep=_BLANK).split()).replace("|", "\\|")
     fence, space = _fence(text.split("`")), " " if "`" in text else ""
     return f"{fence}{space}{text}{space}{fence}"
 

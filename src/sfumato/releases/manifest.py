@@ -31,7 +31,7 @@ from sfumato.recode.deciding import Decision, ladder_of
 from sfumato.recoding import FullDomainRecoding
 from sfumato.schema import Role
 from sfumato.tables import count_people
-from sfumato.text import fold_spelling, percent, text_of
+from sfumato.text import fold_spelling, percent, text_of, visible_json
 from sfumato.typing import IntArray
 from sfumato.verifier.promises import Manifest as Claims
 from sfumato.verifier.promises import read_manifest, stored_manifest
@@ -417,7 +417,8 @@ class Manifest:
 
     def to_json(self) -> str:
         """Write it as JSON for people."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+        return visible_json(text) + "\n"
 
     def claims(self) -> Claims:
         """Return the claims that the verifier reads in it, wherever the tables are."""
