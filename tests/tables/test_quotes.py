@@ -191,3 +191,29 @@ def test_a_long_cell_is_a_cell_like_any_other(reader, tmp_path):
 def test_a_table_in_memory_may_hold_any_quote():
     table = pa.table({"age": ["30"] * 2, "ill": ['"flu', "gout"]})
     assert open_table(table).count(["ill"]).total == 2
+
+
+@READERS
+def test_a_cell_without_end_is_refused_at_once(reader, tmp_path):
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress(b"age,ill\n" + b"a" * (40 << 20), 1))
+    with pytest.raises(InputError, match=r"t\.csv\.gz"):
+        reader(path, ["age"])
+
+
+def test_rows_of_a_wrong_width_are_named_and_not_quoted(tmp_path):
+    path = tmp_path / "t.csv"
+    for text in ("age,ill\n30,flu,hunter2\n", people() + "hunter2\n", "age,ill\nhunter2\n30,flu\n"):
+        path.write_text(text)
+        for reader in (read, read_again):
+            with pytest.raises(InputError, match=r"cells, the header has") as caught:
+                reader(path, ["age"])
+            assert "hunter" not in str(caught.value)
+
+
+@READERS
+def test_lines_before_the_header_may_be_blank(reader, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("\n\nage,ill\n30,flu\n31,gout\n")
+    found = reader(path, ["ill"])
+    assert (found.total if reader is read else sum(found.combinations.values())) == 2

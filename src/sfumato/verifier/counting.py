@@ -133,7 +133,8 @@ def _open_csv(path: Path, delimiter: str | None) -> Source:
     # A character may be cut in two at the end of what was read.
     text = head.decode("utf-8-sig", errors="ignore")
     separator = delimiter or find_delimiter(text)
-    names = tuple(next(csv.reader(io.StringIO(text, newline=""), delimiter=separator), ()))
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    names = tuple(next(filter(None, lines), ()))
     if not names:
         raise InputError(f"{path.name} cannot be read: it has no header")
 
@@ -146,26 +147,26 @@ def _open_csv(path: Path, delimiter: str | None) -> Source:
 
         with readable(path.name), pa.input_stream(str(path), compression="detect") as stream:
             text = _AppendedRow(stream, separator, len(names))
-            reader = pa_csv.open_csv(
-                text,
-                read_options=pa_csv.ReadOptions(use_threads=False, block_size=_BLOCK_BYTES),
-                parse_options=pa_csv.ParseOptions(
-                    delimiter=separator,
-                    newlines_in_values=True,
-                    # In a file of one column an empty line is a row whose value is missing.
-                    ignore_empty_lines=len(names) > 1,
-                    invalid_row_handler=stop,
-                ),
-                convert_options=pa_csv.ConvertOptions(
-                    column_types=dict.fromkeys(names, pa.string()),
-                    include_columns=list(columns),
-                    null_values=[""],
-                    strings_can_be_null=True,
-                    # Readers of the bytes see whether there are quotes around nothing.
-                    quoted_strings_can_be_null=False,
-                ),
-            )
             try:
+                reader = pa_csv.open_csv(
+                    text,
+                    read_options=pa_csv.ReadOptions(use_threads=False, block_size=_BLOCK_BYTES),
+                    parse_options=pa_csv.ParseOptions(
+                        delimiter=separator,
+                        newlines_in_values=True,
+                        # In a file of one column an empty line is a row whose value is missing.
+                        ignore_empty_lines=len(names) > 1,
+                        invalid_row_handler=stop,
+                    ),
+                    convert_options=pa_csv.ConvertOptions(
+                        column_types=dict.fromkeys(names, pa.string()),
+                        include_columns=list(columns),
+                        null_values=[""],
+                        strings_can_be_null=True,
+                        # Readers of the bytes see whether there are quotes around nothing.
+                        quoted_strings_can_be_null=False,
+                    ),
+                )
                 yield from text.without_it(reader)
             except (_OpenQuoteError, pa.ArrowInvalid) as error:
                 # Arrow's own words would quote the row.

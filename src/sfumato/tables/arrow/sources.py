@@ -530,9 +530,21 @@ class CsvSource(FileSource):
             raise InputError(f"{self.where} is empty. A table needs a header and at least one row.")
         if len(records) == 1 and complete:
             raise InputError(f"{self.where} has a header and no rows")
+        self._require_named_cells(samples, len(records[0]))
         # Text is repetitive: as dictionaries it is smaller, and counted without comparing texts.
         self._type = pa.dictionary(pa.int32(), pa.string())
         self.schema = pa.schema([(name, pa.string()) for name in records[0]])
+
+    def _require_named_cells(self, samples: Mapping[str, "_Records"], width: int) -> None:
+        """Raise if the header is one cell, and all rows are several: whole rows would be cells."""
+        for delimiter, (records, _) in samples.items() if width == 1 else ():
+            widths = {len(record) for record in records[1:]}
+            if len(records) > 2 and len(widths) == 1 and max(widths) > 1 == len(records[0]):
+                raise InputError(
+                    f"{self.where}: the header has 1 cell, and every row has {max(widths)} "
+                    f"(separated by {delimiter!r}). Name every column in the header; cells of a "
+                    'single column that hold the separator must stand in "quotes".'
+                )
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         bad: list[pa_csv.InvalidRow] = []
@@ -598,7 +610,7 @@ class CsvSource(FileSource):
 
     def _text(self, sample: bytes) -> str:
         if sample[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            raise self._not_utf8("it is UTF-16")
+            raise self._not_utf8("it is UTF-16", "utf-16")
         if b"\0" in sample:
             raise self._zero_byte()
         decoder = codecs.getincrementaldecoder("utf-8")()
@@ -615,10 +627,10 @@ class CsvSource(FileSource):
             "Give a CSV, Parquet or Feather file."
         )
 
-    def _not_utf8(self, why: str) -> InputError:
+    def _not_utf8(self, why: str, encoding: str = "latin1") -> InputError:
         return InputError(
             f"{self.where} is not in UTF-8: {why}. Save it as UTF-8, for example with "
-            "iconv -f latin1 -t utf-8."
+            f"iconv -f {encoding} -t utf-8."
         )
 
     def _explain(self, error: Exception, bad: Sequence[pa_csv.InvalidRow], mark: str) -> InputError:
@@ -750,7 +762,10 @@ def _line_of_open_quote(chunks: Iterator[bytes], delimiter: str) -> int | None:
         at = whole.end() if whole else 0
         line += _newlines(window[:at])
         left = window[at:]
-        if len(left) > _BLOCK and left[:1] == b'"':
+        if left and left[:1] != b'"':
+            # However much there is of a cell without quotes, it ends at the next separator.
+            left = b"x"
+        if len(left) > _BLOCK:
             return line
     closed = left[:1] != b'"' or re.fullmatch(quoted, left)
     return None if closed else line
