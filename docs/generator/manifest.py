@@ -9,6 +9,7 @@ FIELDS: dict[str, str] = {
     "increment": "Releases on a ledger only.",
     "increment.sequence": "The number of the release in its ledger; the first is 1.",
     "increment.tables": "`newcomers`: the tables hold only those who joined. `all`: everybody.",
+    "increment.ledger": "A mark of the ledger, the same in all its releases.",
     "columns": "The published columns, in the order of the file.",
     "columns[].name": "Its name.",
     "columns[].role": "`quasi-identifier`, `sensitive` or `plain`. Other columns are not there.",

@@ -19,7 +19,6 @@ from sfumato.cli.options import (
 )
 from sfumato.cli.output import clean, finish, progress_bar, say, show, write_json
 from sfumato.errors import InputError, ParameterError
-from sfumato.private import describe_access
 
 LedgerOption = Annotated[
     Path, typer.Option("--ledger", "-l", metavar="FILE", help="The ledger; private, keep it so.")
@@ -166,6 +165,8 @@ def _require_nothing_else(**given: object) -> None:
 
 
 def _warn_of_access(ledger: Path) -> None:
+    from sfumato.private import describe_access
+
     if ledger.is_file():
         for warning in describe_access(ledger):
             say(clean(f"Warning: {warning}"))
