@@ -178,16 +178,22 @@ def test_a_heavy_value_is_cut_off_by_itself():
     assert builder.params()["bounds"][-1] in ([20], [30])
 
 
-def test_rare_names_join_first():
+def test_rare_names_join_first_and_that_of_a_single_row_is_in_no_label():
     counts = {"flu": 50, "cold": 40, "gout": 3, "hiv": 2, "scurvy": 1}
     h = Automatic().build("x", list(counts), list(counts.values()))
     assert labels_of(h) == {
-        "cold": ["cold", "cold", "{cold, gout, hiv, scurvy}", "*"],
+        "cold": ["cold", "cold", "{cold, gout, hiv and 1 more}", "*"],
         "flu": ["flu", "flu", "flu", "*"],
-        "gout": ["gout", "gout", "{cold, gout, hiv, scurvy}", "*"],
-        "hiv": ["hiv", "{hiv, scurvy}", "{cold, gout, hiv, scurvy}", "*"],
-        "scurvy": ["scurvy", "{hiv, scurvy}", "{cold, gout, hiv, scurvy}", "*"],
+        "gout": ["gout", "gout", "{cold, gout, hiv and 1 more}", "*"],
+        "hiv": ["hiv", "{hiv and 1 more}", "{cold, gout, hiv and 1 more}", "*"],
+        "scurvy": ["scurvy", "{hiv and 1 more}", "{cold, gout, hiv and 1 more}", "*"],
     }
+
+
+def test_the_number_of_a_single_row_is_no_bound():
+    values, counts = [10, 20, 1005, 5000], [30, 20, 1, 40]
+    labels = Automatic().build("x", values, counts).labels[1:]
+    assert not any("1005" in text_of(label) for level in labels for label in level)
 
 
 def textbook_merging(counts, targets):
@@ -246,7 +252,7 @@ def test_one_value_in_two_types_is_counted_together():
 
 def test_a_ladder_gives_each_value_its_own_count():
     values, counts = ["a", None, "b", "c"], [1, 70, 50, 1]
-    assert Automatic().ladder("x", values, counts).labels[1] == ("{a, c}", "b", None)
+    assert Automatic().ladder("x", values, counts).labels[1] == ("group 1 of 2", "b", None)
 
 
 def test_counts_may_be_an_array():

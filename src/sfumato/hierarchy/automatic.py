@@ -42,7 +42,8 @@ class Automatic(HierarchyBuilder):
 
     `describe` gives the explicit builder that `build` uses. Cut points and groups are
     taken from the data and so say a little about it, roughly where its quantiles are; where
-    that matters write the hierarchy down before looking at the data.
+    that matters write the hierarchy down before looking at the data. A value of a single row
+    is named in no group, and is no cut point if there is a number beside it.
 
     Args:
         levels: Most levels above the raw values, `*` included; by default about five.
@@ -68,15 +69,27 @@ class Automatic(HierarchyBuilder):
         values: Sequence[Value],
         counts: Sequence[int] | None = None,
     ) -> Hierarchy:
-        return self.describe(column, values, counts).build(column, values, counts)
+        # Labels are published, also where the row of a value is not: with counts it can be told.
+        hide = counts is not None
+        found = self.describe(column, values, counts, hide_single=hide)
+        return found.build(column, values, counts)
 
     def describe(
         self,
         column: str,
         values: Sequence[Value],
         counts: Sequence[int] | None = None,
+        *,
+        hide_single: bool = False,
     ) -> HierarchyBuilder:
-        """Return the explicit builder, to be written into a policy and edited there."""
+        """Return the explicit builder, to be written into a policy and edited there.
+
+        Args:
+            column: The column's name.
+            values: Its distinct values.
+            counts: How many rows have each.
+            hide_single: Whether labels and bounds avoid the values of single rows.
+        """
         rows: defaultdict[str, int] = defaultdict(int)
         distinct: dict[str, Value] = {}
         weighed = [1] * len(values) if counts is None else counts
@@ -95,10 +108,11 @@ class Automatic(HierarchyBuilder):
         if _are_codes(column, texts, numeric=len(numbers) == len(ordered)):
             return self._codes(texts)
         if len(numbers) == len(ordered):
-            return self._numbers(numbers, weights)
+            return self._numbers(numbers, weights, hide_single=hide_single)
         if len(texts) > _MOST_NAMES:
             return Suppress()
-        return Taxonomy(frequency_tree(texts, weights, self._halvings(len(texts))))
+        depth = self._halvings(len(texts))
+        return Taxonomy(frequency_tree(texts, weights, depth, hide_single=hide_single))
 
     def _halvings(self, n: int) -> int:
         """The number of levels that suits n values, each with about half as many groups."""
@@ -117,11 +131,13 @@ class Automatic(HierarchyBuilder):
         units = units[-(self.levels - 1) :] if self.levels else units
         return Dates(levels=units) if units else Suppress()
 
-    def _numbers(self, points: Sequence[Decimal], weights: Sequence[int]) -> HierarchyBuilder:
+    def _numbers(
+        self, points: Sequence[Decimal], weights: Sequence[int], *, hide_single: bool
+    ) -> HierarchyBuilder:
         rows: defaultdict[Decimal, int] = defaultdict(int)
         for point, weight in zip(points, weights, strict=True):
             rows[point] += max(weight, 1)
-        levels = nested_cuts(rows, self._halvings(len(points)))
+        levels = nested_cuts(rows, self._halvings(len(points)), hide_single=hide_single)
         bounds = [[_mark(cut) for cut in level] for level in levels]
         return Intervals(bounds=bounds) if bounds else Suppress()
 

@@ -13,7 +13,9 @@ _BAND = 0.1
 """How far from the half a cut may lie for the sake of a rounder number."""
 
 
-def nested_cuts(weights: Mapping[Decimal, int], depth: int) -> list[list[Decimal]]:
+def nested_cuts(
+    weights: Mapping[Decimal, int], depth: int, *, hide_single: bool = False
+) -> list[list[Decimal]]:
     """Halve the rows, the halves, the quarters ... and give each level's cut points, finest first.
 
     A cut takes the roundest number that leaves 40 to 60 % of the rows on either side. Where
@@ -23,6 +25,8 @@ def nested_cuts(weights: Mapping[Decimal, int], depth: int) -> list[list[Decimal
     Args:
         weights: The numbers, and how many rows have each.
         depth: How often to halve; at most 2 ** depth ranges come out.
+        hide_single: Whether a cut avoids the number of a single row, if there is one beside it:
+            that row may not be published, and its number would be a bound all the same.
 
     Example:
         >>> ages = {Decimal(age): 1 for age in range(18, 91)}
@@ -39,6 +43,8 @@ def nested_cuts(weights: Mapping[Decimal, int], depth: int) -> list[list[Decimal
         for low, high in parts:
             if high - low > 1:
                 cut = _halve(points, sums, low, high)
+                if hide_single and weights.get(cut) == 1:
+                    cut = _beside(points[bisect_left(points, cut) - 1], cut)
                 found.add(cut)
                 middle = bisect_left(points, cut)
                 halves += [(low, middle), (middle, high)]
@@ -59,6 +65,17 @@ def _halve(points: list[Decimal], sums: list[int], low: int, high: int) -> Decim
         nearest = min(range(max(low + 1, first - 1), first + 1), key=lambda i: abs(sums[i] - half))
         first = last = nearest
     return roundest(points[first - 1], points[last])
+
+
+def _beside(below: Decimal, cut: Decimal) -> Decimal:
+    """Find a round number between two, apart from both; the upper one if whole numbers have none.
+
+    >>> [str(_beside(Decimal(a), Decimal(b))) for a, b in ((1000, 1005), (36, 37), (1, "1.5"))]
+    ['1004', '37', '1.2']
+    """
+    if below == below.to_integral_value() and cut == cut.to_integral_value():
+        return roundest(below, cut - 1) if cut - 1 > below else cut
+    return roundest(below, (below + cut) / 2)
 
 
 def roundest(above: Decimal, up_to: Decimal) -> Decimal:
@@ -88,7 +105,9 @@ _LONGEST_NAME = 20
 Members: TypeAlias = tuple[int, ...]
 
 
-def frequency_tree(texts: Sequence[str], counts: Sequence[int], depth: int) -> dict[str, Any]:
+def frequency_tree(
+    texts: Sequence[str], counts: Sequence[int], depth: int, *, hide_single: bool = False
+) -> dict[str, Any]:
     """Make a tree of groups with 2 ** depth, …, 4, 2 groups per level, for `Taxonomy`.
 
     Again and again the two groups with the fewest rows become one, as in Huffman's code. So
@@ -99,10 +118,14 @@ def frequency_tree(texts: Sequence[str], counts: Sequence[int], depth: int) -> d
         texts: The values, in an order that does not depend on the table's.
         counts: How many rows have each.
         depth: How many levels of groups; 2 ** depth must be less than the number of values.
+        hide_single: Whether values of a single row are left out of the names of groups: that row
+            may not be published, and its value would be all the same.
 
     Example:
         >>> frequency_tree(["flu", "gout", "cold", "hiv"], [9, 1, 8, 1], 1)
         {'flu': None, '{gout, cold, hiv}': ['gout', 'cold', 'hiv']}
+        >>> frequency_tree(["flu", "gout", "cold", "hiv"], [9, 1, 8, 1], 1, hide_single=True)
+        {'flu': None, '{cold and 2 more}': ['gout', 'cold', 'hiv']}
     """
     levels = _merge(counts, [2**level for level in range(depth, 0, -1)])
     below: dict[int, Any] = dict.fromkeys(range(len(texts)))
@@ -120,7 +143,8 @@ def frequency_tree(texts: Sequence[str], counts: Sequence[int], depth: int) -> d
             children = {names[i]: below[i] for i in group if i in below}
             leaves = all(child is None for child in children.values())
             new_below[first] = list(children) if leaves else children
-            new_names[first] = _name([texts[i] for i in group], number, len(groups), taken)
+            shown = [texts[i] for i in group if not hide_single or counts[i] > 1]
+            new_names[first] = _name(shown, len(group), (number, len(groups)), taken)
             taken.add(new_names[first])
         below, names = new_below, new_names
     return {names[first]: below[first] for first in below}
@@ -140,12 +164,17 @@ def _merge(counts: Sequence[int], targets: Sequence[int]) -> list[list[Members]]
     return levels
 
 
-def _name(members: Sequence[str], number: int, groups: int, taken: set[str]) -> str:
-    name = "{" + ", ".join(members) + "}"
-    if len(name) > _LONGEST_LIST or name in taken:
-        first = members[0]
+def _name(shown: Sequence[str], size: int, place: tuple[int, int], taken: set[str]) -> str:
+    """Return what a group is called: by those of its members that may be shown, if it is short."""
+    rest = size - len(shown)
+    name = "{" + ", ".join(shown) + (f" and {rest} more" if rest else "") + "}"
+    number, groups = place
+    if not shown:
+        name = f"group {number} of {groups}"
+    elif len(name) > _LONGEST_LIST or name in taken:
+        first = shown[0]
         first = first if len(first) <= _LONGEST_NAME else first[: _LONGEST_NAME - 1] + "…"
-        name = f"group {number} of {groups} ({first} and {len(members) - 1} more)"
+        name = f"group {number} of {groups} ({first} and {size - 1} more)"
     while name in taken:
         name += "'"
     return name

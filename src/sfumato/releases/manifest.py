@@ -31,7 +31,7 @@ from sfumato.recode.deciding import Decision, ladder_of
 from sfumato.recoding import FullDomainRecoding
 from sfumato.schema import Role
 from sfumato.tables import count_people
-from sfumato.text import fold_spelling, percent, text_of, visible_json
+from sfumato.text import STAR, fold_spelling, in_order, percent, text_of, visible_json
 from sfumato.typing import IntArray
 from sfumato.verifier.promises import Manifest as Claims
 from sfumato.verifier.promises import read_manifest, stored_manifest
@@ -739,8 +739,37 @@ def _distances(policy: Policy, decision: Decision) -> dict[str, dict[str, list[s
             shown = {text_of(ladder.values[code]) for code in np.unique(values[values >= 0])}
             # Folded: the spelling that stands for others here may be that of a suppressed row.
             key = decision.sensitive[name].key
-            found[name] = {key(value): path for value, path in paths.items() if value in shown}
+            paths = {key(value): path for value, path in paths.items() if value in shown}
+            builder = policy.columns[name].hierarchy
+            fixed = builder is not None and builder.fixed_height is not None
+            found[name] = paths if fixed else _rename_groups(paths)
     return found
+
+
+def _rename_groups(paths: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Return a hierarchy whose groups are called by their published values alone.
+
+    Where values decide the hierarchy, its labels and bounds may be values that only suppressed
+    people have. Distances depend on which values are together, and not on what that is called.
+
+    >>> _rename_groups({"10": ["<95", "*"], "20": ["<95", "*"], "99": [">=95", "*"]})
+    {'10': ['10 to 20', '*'], '20': ['10 to 20', '*'], '99': ['99', '*']}
+    """
+    values = [text_of(value) for value in in_order(paths)]
+    renamed: dict[str, list[str]] = {value: [] for value in paths}
+    height = max(map(len, paths.values()), default=0)
+    for level in range(height):
+        # A group is known by its whole way to the top: names may come again elsewhere.
+        groups: dict[tuple[str, ...], list[str]] = {}
+        for value in values:
+            groups.setdefault(tuple(paths[value][level:]), []).append(value)
+        for members in groups.values():
+            first, last = members[0], members[-1]
+            path = paths[first]
+            name = first if len(members) == 1 else f"{first} to {last}"
+            for value in members:
+                renamed[value].append(STAR if path[level] == path[-1] else name)
+    return renamed
 
 
 def paths_of(ladder: Ladder | Hierarchy) -> dict[str, list[str]]:
