@@ -23,6 +23,8 @@ FIELDS: dict[str, str] = {
     "raw value to the top.",
     "columns[].intervals": "Local methods only, instead of height and levels: the column became "
     "intervals of the values that are there, and so many different labels.",
+    "columns[].spelling": "`exact` if its maker takes values that differ only in spelling for "
+    "different ones. Readers decide for themselves.",
     "group": "Decoupled releases only: the column that links the tables.",
     "count": "Decoupled releases only: the column that says how many people of a group have a "
     "value.",

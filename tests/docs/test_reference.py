@@ -234,7 +234,10 @@ def refined() -> dict:
     """Make a release in which quasi-identifiers told something, and no longer do."""
     told = {"age": [31] * 4 + [33] * 4, "ill": ["flu"] * 4 + ["gout"] * 4}
     policy = sf.Policy(
-        columns={"age": "quasi-identifier", "ill": "sensitive"},
+        columns={
+            "age": "quasi-identifier",
+            "ill": {"role": "sensitive", "spelling": "exact"},
+        },
         models=[{"model": "k-anonymity", "k": 2}],
     )
     found = sf.detect(sf.anonymize(pa.table(told), policy), support=2)
