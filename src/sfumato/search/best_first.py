@@ -288,7 +288,8 @@ class _Frontier:
         self._packing = np.dtype(">u1" if max(checker.lattice.highest) < 256 else ">u4")
         self._heap: list[tuple[float, bytes]] = []
         self._seen = {self._pack(checker.lattice.highest)}
-        self._hopeless = np.empty((0, len(checker.lattice.highest)), dtype=np.int64)
+        # Packed like candidates: comparing with all of them is most of the work in wide lattices.
+        self._hopeless = np.empty((0, len(checker.lattice.highest)), dtype=self._packing)
         top = checker.loss.floor(checker.lattice.highest)
         self._lift_per_row = top / max(checker.total, 1)
         self._waiting: list[tuple[float, bytes]] = []
@@ -298,7 +299,8 @@ class _Frontier:
         """Learn from a check, and line up the nodes below one that is not hopeless."""
         self._guess.learn(outcome.node, outcome.suppressed)
         if outcome.hopeless:
-            self._hopeless = np.vstack([self._hopeless, np.array(outcome.node)])
+            node = np.array(outcome.node, dtype=self._packing)
+            self._hopeless = np.vstack([self._hopeless, node])
             return
         self._line_up(outcome.node, best)
 
@@ -324,9 +326,10 @@ class _Frontier:
                 self._line_up(self._unpack(packed), best)
                 continue
             old, packed = heapq.heappop(self._heap)
-            node = self._unpack(packed)
-            if (np.array(node) <= self._hopeless).all(axis=1).any():
+            levels = np.frombuffer(packed, dtype=self._packing)
+            if (levels <= self._hopeless).all(axis=1).any():
                 continue
+            node = self._unpack(packed)
             promise = self._promise(node, best)
             if promise <= 0.0:
                 heapq.heappush(self._waiting, (self._checker.loss.floor(node), packed))
