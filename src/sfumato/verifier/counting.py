@@ -176,7 +176,12 @@ def _open_csv(path: Path, delimiter: str | None) -> Source:
                             f"{path.name} cannot be read: row {row.number} has "
                             f"{row.actual_columns} cells, the header has {row.expected_columns}"
                         ) from None
-                if uneven or isinstance(error, _OpenQuoteError) or "straddling" in str(error):
+                if "straddling" in str(error):
+                    raise InputError(
+                        f"{path.name} cannot be read: a row has more than {_BLOCK_BYTES >> 20} MB. "
+                        "Perhaps a quote in it is not closed"
+                    ) from None
+                if uneven or isinstance(error, _OpenQuoteError):
                     raise InputError(
                         f"{path.name} cannot be read: {_open_quote(path, separator)}"
                     ) from None
