@@ -213,6 +213,21 @@ def test_an_old_copy_is_refused_where_a_later_release_lies(ledger, tmp_path):
     assert other.publish(rows, output=folders / "other").sequence == 2
 
 
+def test_what_an_interrupted_publish_left_is_no_later_release(ledger, tmp_path):
+    new = table_of([("24", "cold", "high"), ("25", "hiv", "low")])
+    folders = tmp_path / "releases"
+    with pytest.MonkeyPatch.context() as patch:
+        # Killed after the folder is staged, before the ledger is committed: nothing is removed.
+        patch.setattr(chain, "append", lambda *_: 1 / 0)
+        patch.setattr(shutil, "rmtree", lambda *_, **__: None)
+        with pytest.raises(ZeroDivisionError):
+            sf.Ledger(ledger).publish(new, output=folders / "april")
+    [left] = folders.iterdir()
+    assert (left / "manifest.json").is_file()
+    shutil.copytree(left, folders / ".april.of-another.unfinished")
+    assert sf.Ledger(ledger).publish(new, output=folders / "april").sequence == 4
+
+
 def test_a_forged_chain_is_refused_with_the_hash_that_was_kept(ledger):
     head = sf.Ledger(ledger).history[-1]["hash"]
     edit(ledger, "UPDATE meta SET value = '1.0' WHERE key = 'alpha'")

@@ -82,6 +82,15 @@ def stage_for(target: Path, ledger_id: str, write: Callable[[Path], None]) -> Pa
     return stage
 
 
+def is_stage(folder: Path) -> bool:
+    """Return whether a folder waits for its name, or was left behind by an interrupted run.
+
+    >>> is_stage(Path(".april.0d3f.unfinished")), is_stage(Path("april"))
+    (True, False)
+    """
+    return folder.name.startswith(".") and folder.name.endswith(f".{_UNFINISHED}")
+
+
 def note(db: sqlite3.Connection, sequence: int, staged: StagedRelease) -> None:
     """Write down, in the same transaction as the release, that something is to be renamed."""
     db.execute("INSERT INTO pending VALUES (?, ?, ?, ?)", (sequence, *staged))

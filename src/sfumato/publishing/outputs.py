@@ -157,8 +157,8 @@ class FolderOutput:
 
     def stage(self, increment: Increment, db: sqlite3.Connection) -> StagedRelease:
         """Write it under a hidden name."""
-        _refuse_later_releases(self.folder.parent, increment)
         pending.sweep(self.folder, increment.owner, keep=pending.staged_names(db))
+        _refuse_later_releases(self.folder.parent, increment)
         stage = pending.stage_for(
             self.folder,
             increment.owner,
@@ -181,6 +181,8 @@ def _refuse_later_releases(beside: Path, increment: Increment) -> None:
     Then it is an older copy, and what it does not know would be admitted twice.
     """
     for path in beside.glob(f"*/{MANIFEST}"):
+        if pending.is_stage(path.parent):
+            continue  # It was never published; another run may be at work on it.
         try:
             record = Manifest.read_folder(path.parent).increment
         except (InputError, OSError):
