@@ -85,7 +85,8 @@ def test_plain_columns_are_looked_at_and_may_be_meant():
         policy = {"columns": {**columns, "note": rule}, "models": models}
         release = sf.anonymize(table, policy)
         assert told(release.warnings)
-        found = [each for each in sf.verify(release).columns if each.kind == "line breaks"]
+        verdict = sf.verify(release, policy=policy)
+        found = [each for each in verdict.columns if each.kind == "line breaks"]
         assert [each.accepted for each in found] == [accepted]
 
 
@@ -138,3 +139,31 @@ def test_a_database_counts_them_where_they_are(tmp_path):
         "ill": 4000,
         "many": 20000,
     }
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("column", [0, 1])
+def test_rows_that_an_unpublished_cell_swallowed_are_told(column, end, tmp_path):
+    lines = rows(opened="gout", closed="gout").splitlines()
+    for line, cell in ((8, '"{}'), (12, '{}"')):
+        cells = lines[line].split(",")
+        cells[column] = cell.format(cells[column])
+        lines[line] = ",".join(cells)
+    path = tmp_path / "people.csv"
+    path.write_text(end.join([*lines, "", ""]), newline="")
+    release = sf.anonymize(path, POLICY, output=tmp_path / "release")
+    assert release.manifest.rows.published < 60
+    [warning] = told(release.warnings)
+    assert "the file has 4 lines more than rows" in warning
+    assert "Person" not in warning
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("last", ["", "\n", "\n\n", "\n\n\n"])
+def test_empty_lines_and_broken_headers_are_no_swallowed_rows(end, last, tmp_path):
+    text = "\n\n" + rows(opened="gout", closed="gout").rstrip("\n").replace("name", '"na\nme"', 1)
+    path = tmp_path / "people.csv"
+    path.write_text(text.replace("Person7,", "\n\nPerson7,").replace("\n", end) + last, newline="")
+    table = open_table(path)
+    assert table.count(["ill"]).total == 60
+    assert table.lines_beyond == 0

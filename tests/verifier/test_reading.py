@@ -12,6 +12,7 @@ import pyarrow.parquet
 import pytest
 
 from sfumato.errors import InputError, ParameterError, SfumatoError, UnknownNameError
+from sfumato.tables import open_table
 from sfumato.verifier import Promises, verify_file
 from sfumato.verifier.counting import count, find_delimiter, open_source
 from tests.verifier.releases import write_data
@@ -70,12 +71,17 @@ def test_a_csv_file_of_the_standard_library_with_byte_order_mark_is_read(tmp_pat
 
 
 @pytest.mark.parametrize(
-    "text", ["age\n30\n\n30\n", 'age\n30\n""\n30\n', "age\r\n30\r\n\r\n30\r\n"]
+    ("text", "missing"),
+    [("age\n30\n\n30\n", 0), ('age\n30\n""\n30\n', 1), ("age\r\n30\r\n\r\n30\r\n\r\n", 0)],
 )
-def test_an_empty_line_in_a_file_of_one_column_is_a_row(tmp_path, text):
+def test_an_empty_line_is_no_row_and_quotes_around_nothing_are_a_missing_one(
+    tmp_path, text, missing
+):
     path = tmp_path / "data.csv"
     path.write_bytes(text.encode())
-    assert sizes_of(path, ["age"]) == {("30",): 2, (None,): 1}
+    sizes = {("30",): 2} | ({(None,): 1} if missing else {})
+    assert sizes_of(path, ["age"]) == sizes
+    assert open_table(path).count(["age"]).total == 2 + missing
 
 
 def test_a_single_column_is_not_cut_by_what_its_values_hold():

@@ -10,6 +10,7 @@ import numpy as np
 
 from sfumato.counts import Column, FrequencySet
 from sfumato.decouplings.base import GroupedTables
+from sfumato.tables import Table
 from sfumato.text import has_line_break
 from sfumato.typing import IntArray
 
@@ -65,3 +66,20 @@ ADVICE = "Look at them, and remove stray quotes"
 def warn_of_line_breaks(found: Mapping[str, int]) -> list[str]:
     """Return warnings about cells with line breaks, one for each column that has some."""
     return [f"{describe_line_breaks(name, cells)}. {ADVICE}" for name, cells in found.items()]
+
+
+def warn_of_lines(table: Table, *, told: bool) -> list[str]:
+    """Return a warning if a file has more lines than rows, though no published cell shows why.
+
+    Args:
+        table: The table, after it was read.
+        told: Whether line breaks in published cells account for it.
+    """
+    if told or not table.lines_beyond:
+        return []
+    lines = "a line" if table.lines_beyond == 1 else f"{table.lines_beyond:,} lines"
+    text = (
+        f"the file has {lines} more than rows: cells that are not published have line breaks in "
+        f"them, and may have swallowed rows of other people. {ADVICE}"
+    )
+    return [text]

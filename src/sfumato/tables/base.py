@@ -133,6 +133,14 @@ class Table(ABC):
     has_workers: bool = False
     """Whether rows can be recoded by workers, fragment by fragment; see `solving`."""
 
+    @property
+    def lines_beyond(self) -> int:
+        """Lines of a text file beyond its rows, once it was read, and 0 for what has no lines.
+
+        Cells with line breaks make them, in whatever column, also in those that are not read.
+        """
+        return 0
+
     @abstractmethod
     def count(self, columns: Sequence[str], *, progress: Progress | None = None) -> FrequencySet:
         """Count every distinct combination of these columns.

@@ -17,6 +17,7 @@ from sfumato.partition import Partitioner
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.recode.budget import Budget
 from sfumato.recode.deciding import deciding, with_findings
+from sfumato.releases.line_breaks import warn_of_lines
 from sfumato.releases.manifest import PUBLISHED, build_manifest
 from sfumato.releases.opening import PublishedTable, open_release
 from sfumato.releases.people import require_people
@@ -145,7 +146,7 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     if budget is not None and isinstance(table, DatabaseTable) and _has_plain(made):
         # To hold plain columns against each other, every combination would have to come here.
         return replace(made, unprotected=(_NOT_LOOKED_AT, *repeated))
-    return with_unprotected(made, repeated)
+    return with_unprotected(made, repeated, table)
 
 
 _NOT_LOOKED_AT = (
@@ -159,12 +160,15 @@ def _has_plain(made: Release) -> bool:
     return bool(made.manifest.rows.published and made.manifest.with_role("plain"))
 
 
-def with_unprotected(made: Release, repeated: Sequence[str] = ()) -> Release:
+def with_unprotected(
+    made: Release, repeated: Sequence[str] = (), table: Table | None = None
+) -> Release:
     """Return a release with what its columns give away that nothing protects.
 
     Args:
         made: The release.
         repeated: What was found out about rows and people.
+        table: What it was made of, and has been read.
     """
     # Where no row is published there is no person to give away.
     release = open_release(made, made.policy)
@@ -175,7 +179,9 @@ def with_unprotected(made: Release, repeated: Sequence[str] = ()) -> Release:
     else:
         found = ()
     rows = [each for each in found if each.kind != "rows"]
-    return replace(made, unprotected=(*told_first(rows), *repeated))
+    told = any(each.kind == "line breaks" for each in found)
+    lines = () if table is None else warn_of_lines(table, told=told)
+    return replace(made, unprotected=(*told_first(rows), *repeated, *lines))
 
 
 def make_release(

@@ -249,14 +249,14 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
         attempts = Attempts(table, policy, seed, progress or silent)
     # One connection for all that follows: a file may not be open twice.
     data = table or data
-    repeated = require_people(open_table(data), policy)
+    opened = open_table(data)
+    repeated = require_people(opened, policy)
 
     def look(release: Release | DecoupledRelease) -> Findings:
         return detect(release, alpha=alpha, support=support, progress=progress)
 
     def publish(place: Place, asked: Policy) -> Release:
         rng = np.random.default_rng(seed)
-        opened = open_table(data)
         return make_release(opened, asked, place, refine=refine, rng=rng, report=progress or silent)
 
     def attempt(asked: Policy) -> Release:
@@ -270,7 +270,7 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     if decouple_with is None or not apart:
         if output is not None:
             release = publish(place, policy)
-        return ProtectedRelease(with_unprotected(release, repeated), tuple(steps), blocked)
+        return ProtectedRelease(with_unprotected(release, repeated, opened), tuple(steps), blocked)
 
     def take_apart(release: Release, **where: Any) -> DecoupledRelease:  # noqa: ANN401 - options
         return decouple(release, decouple_with, progress=progress, **where)

@@ -154,8 +154,8 @@ def _open_csv(path: Path, delimiter: str | None) -> Source:
                     parse_options=pa_csv.ParseOptions(
                         delimiter=separator,
                         newlines_in_values=True,
-                        # In a file of one column an empty line is a row whose value is missing.
-                        ignore_empty_lines=len(names) > 1,
+                        # An empty line is no row, whatever the width: most readers skip it.
+                        ignore_empty_lines=True,
                         invalid_row_handler=stop,
                     ),
                     convert_options=pa_csv.ConvertOptions(

@@ -353,6 +353,9 @@ class Source(ABC):
 
     delimiter: str | None = None
 
+    lines_beyond: int = 0
+    """Lines of a text beyond its rows, once it was read: cells have line breaks in them."""
+
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns, without the row labels that pandas writes into files."""
@@ -531,6 +534,7 @@ class CsvSource(FileSource):
         if len(records) == 1 and complete:
             raise InputError(f"{self.where} has a header and no rows")
         self._require_named_cells(samples, len(records[0]))
+        self._header = [name.encode() for name in records[0]]
         # Text is repetitive: as dictionaries it is smaller, and counted without comparing texts.
         self._type = pa.dictionary(pa.int32(), pa.string())
         self.schema = pa.schema([(name, pa.string()) for name in records[0]])
@@ -554,6 +558,7 @@ class CsvSource(FileSource):
             return "error"
 
         text = _EndedText(self._open(), str(self.delimiter), len(self.schema))
+        n = 0
         try:
             with text.stream:
                 reader = pa_csv.open_csv(
@@ -574,6 +579,7 @@ class CsvSource(FileSource):
                 )
                 waiting: pa.RecordBatch | None = None
                 for batch in reader:
+                    n += len(batch)
                     if waiting is not None and len(batch):
                         yield waiting
                     waiting = batch if len(batch) else waiting
@@ -585,6 +591,8 @@ class CsvSource(FileSource):
         if rows is None:
             self._require_closed_quotes()
             raise InputError(f"{self.where} cannot be read as CSV: it does not end with a row")
+        # The row that was added counts among the rows, in place of the header.
+        self.lines_beyond = max(text.lines - n - sum(map(_newlines, self._header)), 0)
         yield rows
 
     def _open(self) -> pa.NativeFile:
@@ -701,6 +709,9 @@ class _ZeroByteError(ValueError):
     """A zero byte in what should be text."""
 
 
+_EMPTY_LINE = re.compile(rb"(?<=\n)\r?\n")
+
+
 class _EndedText:
     """CSV text with one more row at its end, which tells whether the last cell was closed.
 
@@ -716,6 +727,9 @@ class _EndedText:
         self.mark = secrets.token_hex(16)
         self._end = delimiter.join([self.mark] * width).encode() + b"\n"
         self._in_line = False
+        self._last = b"\n"
+        self.lines = 0
+        """Lines that were read, without empty ones."""
 
     def read(self, size: int) -> bytes:
         """Read on; the row comes last."""
@@ -724,9 +738,18 @@ class _EndedText:
             if b"\0" in data:
                 raise _ZeroByteError
             self._in_line = data[-1:] not in b"\r\n"
+            self.lines += data.count(b"\n") - self._empty_lines(data)
+            self._last = data[-2:]
             return data
         end, self._end = self._end, b""
+        self.lines += bool(end and self._in_line)
         return b"\n" + end if end and self._in_line else end
+
+    def _empty_lines(self, data: bytes) -> int:
+        start = (self._last + data[:2])[-4:]
+        if not any(two in data or two in start for two in (b"\n\n", b"\n\r\n")):
+            return 0
+        return len(_EMPTY_LINE.findall(self._last + data)) - len(_EMPTY_LINE.findall(self._last))
 
     def without_end(self, batch: pa.RecordBatch) -> pa.RecordBatch | None:
         """Return the last rows without the one that was added; None if it is not there."""

@@ -186,6 +186,10 @@ class ArrowTable(Table):
         ]
         return pa.Table.from_batches(finished, publication.schema)
 
+    @property
+    def lines_beyond(self) -> int:
+        return self._source.lines_beyond
+
     def type_of(self, column: str) -> pa.DataType:
         self.require([column])
         return self._source.schema.field(column).type
