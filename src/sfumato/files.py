@@ -106,7 +106,8 @@ def write_file(path: Path, text: str | bytes, *, private: str = "") -> None:
         temporary.replace(path)
     except OSError as error:
         raise OutputError(
-            f"cannot write {str(path)!r}: {reason_of(error)}. Nothing was left behind."
+            f"cannot write {str(path)!r}: {reason_of(error)}. Nothing was left behind. Choose "
+            "another file."
         ) from None
     finally:
         if temporary is not None:

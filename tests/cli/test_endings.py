@@ -64,6 +64,8 @@ def test_a_program_that_is_stopped_while_it_writes_leaves_nothing(patients, numb
     with subprocess.Popen(
         [sys.executable, "-c", STOPPED_WHILE_WRITING, *ANONYMIZE],
         cwd=patients,
+        # The tests themselves may run where hangups are ignored.
+        preexec_fn=lambda: signal.signal(getattr(signal, number), signal.SIG_DFL),  # noqa: PLW1509
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

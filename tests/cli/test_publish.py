@@ -1,6 +1,7 @@
 """Ledgers on the command line: publish, headroom, ledger."""
 
 import json
+import shutil
 
 import pytest
 
@@ -249,6 +250,9 @@ def test_a_restored_copy_is_refused_by_the_hash_that_was_kept(clinic, run):
     assert "it is an older copy, or it was rewritten" in " ".join(again.stderr.split())
     assert not (clinic / "three").exists()
     assert run("ledger", "verify", "x.ledger", "--head", head).exit_code == 1
+    beside = run("publish", "new.csv", "-l", "x.ledger", "-o", "three")
+    assert "'two' is release 2 of this ledger, which has only 1" in " ".join(beside.stderr.split())
+    shutil.rmtree(clinic / "two")
     shown = run("publish", "new.csv", "-l", "x.ledger", "-o", "three")
     assert "give it next time as --head" in shown.stderr
     assert run("publish", "broken", "-l", "y", "--alpha", "1", "--head", head).exit_code == 2

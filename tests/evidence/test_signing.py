@@ -307,7 +307,7 @@ def test_a_disk_that_is_full_leaves_the_evidence_as_it_was(anonymized, key, monk
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "replace", full)
-    with pytest.raises(OutputError, match=r"No space left on device\. Nothing was changed"):
+    with pytest.raises(OutputError, match=r"No space left on device\)\. Nothing was changed"):
         sf.sign(anonymized, sf.evidence.SigningKey.generate(), force=True)
     assert (anonymized / "evidence.json").read_bytes() == before
     assert len(list(anonymized.iterdir())) == 3

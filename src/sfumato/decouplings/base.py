@@ -116,6 +116,8 @@ class GroupedTables:
     def fold(self, names: Sequence[str]) -> "GroupedTables":
         """Return it with spellings of a value in some sensitive columns taken for one."""
         tables = [t.fold(len(self)) if t.column.name in names else t for t in self.sensitive]
+        if all(new is old for new, old in zip(tables, self.sensitive, strict=True)):
+            return self
         return replace(self, sensitive=tuple(tables))
 
     def group_at(self, at: int) -> tuple[tuple[str, Value], ...]:
