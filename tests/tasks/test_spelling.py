@@ -12,8 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyarrow import csv
+from typer.testing import CliRunner
 
 import sfumato as sf
+from sfumato.cli.app import app
 from sfumato.counts import Column, FrequencySet
 from sfumato.errors import InfeasibleError, SfumatoError
 from sfumato.text import fold_spelling
@@ -204,6 +207,19 @@ def test_twelve_people_with_one_illness_are_not_diverse(tmp_path):
     assert found.verdict["distinct-l-diversity"].found == {"l": 1}
     exact = policy(sf.models.DistinctLDiversity("d", l=4), suppression=0, spelling="exact")
     assert sf.anonymize(table, exact).suppressed == 0
+
+
+def test_spellings_are_told_and_are_no_reason_to_take_care(tmp_path):
+    rows = [("a", text) for text in ("flu", "Flu", "gout", "cold", "ache", "acne")] * 30
+    found = sf.verify(table_of(rows), quasi_identifiers=["zip"], sensitive=["d"])
+    assert found.answer == "yes"
+    assert "spelt in several ways" in found.why[-1]
+    path = tmp_path / "rows.csv"
+    csv.write_csv(table_of(rows), path)
+    command = ["verify", str(path), "--qi", "zip", "--sensitive", "d"]
+    told = CliRunner().invoke(app, command).output
+    assert "spelt in several" in " ".join(told.split())
+    assert "spelt" not in CliRunner().invoke(app, [*command, "--exact-spelling", "d"]).output
 
 
 def test_attacks_see_one_value_too():

@@ -402,7 +402,7 @@ def verify(  # noqa: PLR0917 - options of a command line
     qi: QiOption = None,
     sensitive: SensitiveOption = None,
     exact_spelling: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             metavar="NAMES",
             help="Sensitive columns, between commas, in which hiv and HIV are different values.",

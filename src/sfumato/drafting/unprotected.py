@@ -110,8 +110,11 @@ class ColumnFinding:
         return self.because is not None and not self.by_manifest
 
     @property
-    def answer(self) -> Literal["with care", "no"]:
+    def answer(self) -> Literal["yes", "with care", "no"]:
         """The best answer that is left with it."""
+        if self.kind == "spelling":
+            # The spellings of a value count as one, so none hides what the others tell.
+            return "yes"
         refused = self.kind in ("identifier", "rows") and not self.accepted
         return "no" if refused else "with care"
 
@@ -200,6 +203,7 @@ def findings_table(found: Sequence[ColumnFinding], caption: str = "") -> Table:
 
 def _table_row(found: ColumnFinding) -> list[Cell]:
     more = "≥ " * found.at_least
+    told_only = found.answer == "yes"
     why = (found.because if found.accepted else None) or found.reason or found.advice
     return [
         ", ".join(found.columns[:12]) + ", …" * (len(found.columns) > 12),
@@ -207,7 +211,7 @@ def _table_row(found: ColumnFinding) -> list[Cell]:
         None if found.people is None else f"{more}{found.people:,}",
         None if found.alone is None else f"{more}{found.alone:,}",
         found.k,
-        Badge("accepted" if found.accepted else found.answer),
+        Badge("accepted" if found.accepted else "told" if told_only else found.answer),
         why,
     ]
 

@@ -155,8 +155,9 @@ class Assessment(Showable):
         """The answer in a word or two: yes, with care, no."""
         if not self.holds:
             return "no"
-        care = self.concerns or self.accepted or self.untried or self._unreached or self.columns
-        return "with care" if care or self.reproducible else "yes"
+        care = self.concerns or self.accepted or self.untried or self._unreached
+        columns = any(each.answer != "yes" for each in self.columns)
+        return "with care" if care or columns or self.reproducible else "yes"
 
     @property
     def why(self) -> tuple[str, ...]:
@@ -180,7 +181,7 @@ class Assessment(Showable):
         # What is only told is no reason to refuse, and still not to be denied.
         those = " that is judged" if told else ""
         also = tuple(f"told only: {outcome}" for outcome in told)
-        return (f"{kept} and no attack{those} puts anybody at risk", *also)
+        return (f"{kept} and no attack{those} puts anybody at risk", *also, *columns)
 
     @property
     def _accepted(self) -> tuple[str, ...]:
