@@ -9,12 +9,13 @@ TEST   := $(VENV)/.test
 DEV    := $(VENV)/.dev
 RUN    := $(BIN)/python -m pytest -q -n 2
 ALL    := $(RUN) --lane full --cov --cov-report=
+REST   := $(RUN) --lane rest
 
 # A hundred tests start Python anew: what it compiled is worth keeping.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all check lint types imports bare bench fuzz docs papers clean
+.PHONY: help install demo test test-all test-rest check lint types imports bare bench fuzz docs papers clean
 
 help:  ## List the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -49,6 +50,15 @@ test-all: $(DEV)  ## Run all tests, on real servers, Spark, Weka and a browser, 
 	exit $$((servers + rest))
 	$(BIN)/coverage combine --quiet .coverage-servers .coverage-rest
 	$(BIN)/coverage report --fail-under=97
+
+# What is left to do after the fast lane; CI has run that already, as newcomers do.
+test-rest: $(DEV)  ## Run what the fast lane leaves out, or does less of
+	@$(REST) -n 0 -m "spark or postgres" >$(VENV)/servers.log 2>&1 & \
+	servers=$$!; \
+	$(REST) -m "not (spark or postgres)"; rest=$$?; \
+	wait $$servers; servers=$$?; \
+	cat $(VENV)/servers.log; \
+	exit $$((servers + rest))
 
 install: $(DEV)  ## Create .venv and install Sfumato with all development tools
 

@@ -1,9 +1,10 @@
-"""Two lanes, names for doctests, and how hard hypothesis tries.
+"""Lanes, names for doctests, and how hard hypothesis tries.
 
 The fast lane, `make test`, needs nothing but Python. The full lane, `make test-all` or
 `pytest --lane full`, adds what takes long or needs programs and data that are not part of the
 project, and whatever of these is missing there is a failure. A test is in the full lane because of
-a fixture it asks for, so nobody can forget to say so.
+a fixture it asks for, so nobody can forget to say so. The lane `rest` is the full one without what
+the fast lane has done just so: CI runs both, one after the other.
 """
 
 import gc
@@ -66,14 +67,15 @@ settings.register_profile("long", parent=settings.get_profile("default"), max_ex
 def pytest_addoption(parser):
     parser.addoption(
         "--lane",
-        choices=["fast", "full"],
+        choices=["fast", "full", "rest"],
         default="fast",
-        help="fast: needs nothing but Python; full: everything, and nothing may be missing",
+        help="fast: needs nothing but Python; full: everything, and nothing may be missing; rest: "
+        "of the full lane what the fast one leaves out, or does less of",
     )
 
 
 def is_full(config) -> bool:
-    return config.getoption("--lane") == "full"
+    return config.getoption("--lane") != "fast"
 
 
 def pytest_configure(config):
@@ -109,6 +111,10 @@ def pytest_itemcollected(item):
 
 def pytest_collection_modifyitems(config, items):
     """Keep the tests of the lane, and count the others by the first reason there is."""
+    if config.getoption("--lane") == "rest":
+        done = [item for item in items if not _does_more(item)]
+        items[:] = [item for item in items if _does_more(item)]
+        config.hook.pytest_deselected(items=done)
     if is_full(config):
         return
     kept, left = [], []
@@ -118,6 +124,13 @@ def pytest_collection_modifyitems(config, items):
         config.stash[_ADDED].update(reasons[:1])
     items[:] = kept
     config.hook.pytest_deselected(items=left)
+
+
+def _does_more(item) -> bool:
+    """Return whether the full lane does more of a test than the fast one."""
+    tried = getattr(getattr(item, "function", None), "is_hypothesis_test", False)
+    named = getattr(item, "fixturenames", ())
+    return bool(tried or "some" in named or any(map(item.get_closest_marker, FULL)))
 
 
 def _try_fewer_examples(function):

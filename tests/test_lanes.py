@@ -44,6 +44,38 @@ def test_a_fixture_decides_and_the_rest_is_told(tmp_path, more):
     assert "2 failed, 1 passed" in done.stdout
 
 
+RUNNING = """
+import pytest
+from hypothesis import given, strategies as st
+
+@pytest.fixture
+def some(): pass
+
+@pytest.fixture
+def thorough(): pass
+
+def test_one(): raise AssertionError
+def test_two(some): pass
+def test_three(thorough): pass
+@given(st.integers())
+def test_four(n): pass
+"""
+
+
+def test_the_rest_is_what_the_fast_lane_leaves_out_or_does_less_of(tmp_path):
+    (tmp_path / "test_running.py").write_text(RUNNING, encoding="utf-8")
+    command = ["-m", "pytest", "-c", "pyproject.toml", "-p", "no:cacheprovider", "--lane", "rest"]
+    done = subprocess.run(
+        [sys.executable, *command, "--rootdir", ROOT, "-p", "conftest", tmp_path],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "3 passed, 1 deselected" in done.stdout
+
+
 @pytest.fixture
 def bench():
     """Nothing; it is called as the real one."""
