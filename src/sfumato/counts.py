@@ -82,9 +82,10 @@ class FoldedColumn(NamedTuple):
         ordered = in_order(spelt)
         place = {key: at for at, key in enumerate(ordered)}
         values = tuple(None if key is None else spelt[key][0] for key in ordered)  # type: ignore[index]
-        several = tuple(tuple(each) for each in spelt.values() if len(each) > 1)
+        missing = dict.fromkeys((None, *spelt.pop(None, [])))
+        several = [tuple(each) for each in (missing, *spelt.values()) if len(each) > 1]
         codes = np.array([place[key] for key in keys], dtype=np.int32)
-        return cls(Column(column.name, values), codes, several)
+        return cls(Column(column.name, values), codes, tuple(several))
 
 
 class Groups(NamedTuple):

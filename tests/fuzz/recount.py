@@ -8,6 +8,7 @@ import csv
 import gzip
 import io
 import math
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -130,7 +131,8 @@ def _distance(counts: Counts, table: Counts, distance: str, paths: Mapping[str, 
         if "_" not in value and value.lstrip()[:1] in set("+-.0123456789"):
             with suppress(ValueError):
                 return False, float(value), value
-        return True, 0.0, value
+        # Spellings count as one value, and have its place.
+        return True, 0.0, unicodedata.normalize("NFKC", value).casefold()
 
     values: list[str | None] = sorted((v for v in table if v is not None), key=place)
     values += [None] * (None in table)
