@@ -285,3 +285,30 @@ def test_a_release_is_as_open_as_the_umask_says(patients, run, mask, folder_mode
     for release in (patients / "out/release", patients / "apart"):
         assert release.stat().st_mode & 0o777 == folder_mode
         assert {path.stat().st_mode & 0o777 for path in release.iterdir()} == {file_mode}
+
+
+@pytest.mark.parametrize("rows", [50, 200_000], ids=["in the sample", "far down"])
+def test_a_row_that_is_too_long_and_no_text_is_refused_without_a_traceback(tmp_path, rows):
+    path = tmp_path / "people.csv"
+    path.write_bytes(b"age,ill\n" + b"30,flu\n" * rows + b"caf\xe9,30,flu\n")
+    for command in (["verify"], ["inspect"]):
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                "from sfumato.cli import main; main()",
+                *command,
+                path,
+                "--qi",
+                "age",
+                "--sensitive",
+                "ill",
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 2
+        assert "UTF-8" in done.stderr
+        assert "Traceback" not in done.stderr
+        assert "caf" not in done.stderr

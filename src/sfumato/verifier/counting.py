@@ -185,6 +185,11 @@ def _open_csv(path: Path, delimiter: str | None) -> Source:
                     raise InputError(
                         f"{path.name} cannot be read: {_open_quote(path, separator)}"
                     ) from None
+                if "CSV parse error: Row" in str(error):
+                    raise InputError(
+                        f"{path.name} cannot be read: a row has more or fewer cells than the "
+                        "header, and is not in UTF-8"
+                    ) from None
                 raise
 
     return Source(names, batches)

@@ -656,7 +656,8 @@ class CsvSource(FileSource):
                 'Correct the row; a cell that holds the separator must stand in "quotes".'
             )
         text = str(error)
-        if "UTF8" in text:
+        # A row that is too long and no text at that cannot be handed to us, and Arrow quotes it.
+        if "UTF8" in text or "CSV parse error: Row" in text:
             return self._not_utf8(self._first_offence())
         if "straddling" in text:
             self._require_closed_quotes()
