@@ -26,22 +26,28 @@ def test_four(): raise AssertionError(__import__("os").environ["SFUMATO_DATA"])
 """
 
 
-@pytest.mark.parametrize("more", [[], ["-n", "1"]], ids=["here", "in workers"])
-def test_a_fixture_decides_and_the_rest_is_told(tmp_path, more):
-    (tmp_path / "test_asking.py").write_text(ASKING, encoding="utf-8")
+def run_tests(folder, text, *more):
+    """Run tests as the project's own are run, and return what is said of them."""
+    (folder / "test_asking.py").write_text(text, encoding="utf-8")
     command = ["-m", "pytest", "-c", "pyproject.toml", "-p", "no:cacheprovider", *more]
     done = subprocess.run(
-        [sys.executable, *command, "--rootdir", ROOT, "-p", "conftest", tmp_path],
+        [sys.executable, *command, "--rootdir", ROOT, "-p", "conftest", folder],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert "make test-all adds 2 tests and coverage: PostgreSQL 1, Spark 1" in done.stdout
-    assert "ask for `spark` as an argument: only the full lane has it" in done.stdout
-    assert "AssertionError: (only in the full lane" in done.stdout
-    assert "2 failed, 1 passed" in done.stdout
+    return done.stdout
+
+
+@pytest.mark.parametrize("more", [[], ["-n", "1"]], ids=["here", "in workers"])
+def test_a_fixture_decides_and_the_rest_is_told(tmp_path, more):
+    said = run_tests(tmp_path, ASKING, *more)
+    assert "make test-all adds 2 tests and coverage: PostgreSQL 1, Spark 1" in said
+    assert "ask for `spark` as an argument: only the full lane has it" in said
+    assert "AssertionError: (only in the full lane" in said
+    assert "2 failed, 1 passed" in said
 
 
 RUNNING = """
@@ -63,17 +69,8 @@ def test_four(n): pass
 
 
 def test_the_rest_is_what_the_fast_lane_leaves_out_or_does_less_of(tmp_path):
-    (tmp_path / "test_running.py").write_text(RUNNING, encoding="utf-8")
-    command = ["-m", "pytest", "-c", "pyproject.toml", "-p", "no:cacheprovider", "--lane", "rest"]
-    done = subprocess.run(
-        [sys.executable, *command, "--rootdir", ROOT, "-p", "conftest", tmp_path],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert "3 passed, 1 deselected" in done.stdout
+    said = run_tests(tmp_path, RUNNING, "--lane", "rest")
+    assert "3 passed, 1 deselected" in said
 
 
 @pytest.fixture
