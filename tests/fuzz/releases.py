@@ -37,6 +37,7 @@ from tests.fuzz.recount import (
     read_file,
     read_table,
     recount,
+    spelt_once,
     text,
 )
 from tests.ledger.releases import counted, sums_of, sums_of_folder
@@ -623,9 +624,12 @@ class Releases(Guard):
             model = {**model, "paths": PATHS}
         by_group = values.get(model.get("column"), {})
         table: Counter[Any] = sum(by_group.values(), Counter())
+        once = spelt_once(model, table)
+        table = once(table)
         for labels in found:
             n = sum(sizes[label] for label in labels)
             here: Counter[Any] = sum((by_group.get(each, Counter()) for each in labels), Counter())
+            here = once(here)
             if not CLASS_MODELS[model["model"]](n, here, table, model):
                 raise Fault(f"{model['model']} does not hold", f"{dict(model)} in a group of {n}")
 

@@ -61,16 +61,21 @@ def test_nothing_slips_past(kind, tmp_path, thorough):
     nothing_found(kind(), tmp_path)
 
 
+def nothing_found_in(database, kind, folder, monkeypatch):
+    monkeypatch.setattr(kind, "database", database)
+    try:
+        nothing_found(kind(), folder)
+    finally:
+        # The next test expects it empty.
+        database.clear()
+
+
 def test_nothing_slips_past_in_postgres(postgres, tmp_path, monkeypatch):
-    kind = GUARDS["postgres-releases"]
-    monkeypatch.setattr(kind, "database", postgres)
-    nothing_found(kind(), tmp_path)
+    nothing_found_in(postgres, GUARDS["postgres-releases"], tmp_path, monkeypatch)
 
 
 def test_nothing_slips_past_in_spark(spark, tmp_path, monkeypatch):
-    kind = GUARDS["spark-releases"]
-    monkeypatch.setattr(kind, "database", spark)
-    nothing_found(kind(), tmp_path)
+    nothing_found_in(spark, GUARDS["spark-releases"], tmp_path, monkeypatch)
 
 
 class Planted(Guard):

@@ -118,7 +118,7 @@ def classes_at(columns, node, *, subset=False):
     number = np.cumsum(shown) - 1
     held = weights > 0
     column = sensitive_column(counts.column(SENSITIVE), ladders[SENSITIVE])
-    value = sensitive_codes(counts, SENSITIVE)[held]
+    value = sensitive_codes(counts, SENSITIVE, folded=column.folded)[held]
     reference = reference_of(value, weights[held], len(column.values))
     raw = ValueCounts(column, number[groups.of_item[held]], value, weights[held], reference)
     table = {SENSITIVE: merge_counts(raw, raw.class_id)}

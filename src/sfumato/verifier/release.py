@@ -278,7 +278,11 @@ def _one_table_shape(manifest: Manifest) -> Check:
 
 
 def _is_plain_file(path: Path) -> bool:
-    return path.is_file() and not path.is_symlink()
+    try:
+        return path.is_file() and not path.is_symlink()
+    except OSError:
+        # Longer than any name of a file.
+        return False
 
 
 def _files_check(folder: Path, manifest: Manifest) -> Check:

@@ -156,8 +156,9 @@ class FullDomainRecoder:
     def _lookup(self, i: int, constants: Constants) -> Any:  # noqa: ANN401
         """Upload what the known values of a column become; remember what a missing one does."""
         book, codes = self._counted.books[i], self._codes[i]
-        # Of a dropped value no label is seen.
-        labels = texts([self._recoding.columns[i].labels[max(code, 0)] for code in codes])
+        # Of a dropped value no label is seen, and where all are dropped there is none.
+        known = self._recoding.columns[i].labels or (None,)
+        labels = texts([known[max(code, 0)] for code in codes])
         if self._counted.misses(i):
             constants.add(f"missing_label{i}", labels[:1])
         parts = from_numpy(self._parts(i)[1:])
