@@ -54,8 +54,6 @@ def nothing_found(guard, tmp_path):
 HERE = [kind for kind in GUARDS.values() if kind.needs is None and not issubclass(kind, Kills)]
 
 
-# Arrow complains aloud, beside its error, of an uneven row of CSV that is no UTF-8.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("kind", HERE, ids=lambda kind: kind.name)
 def test_nothing_slips_past(kind, tmp_path, thorough):
     nothing_found(kind(), tmp_path)

@@ -216,8 +216,6 @@ def test_half_a_file_is_no_traceback(tmp_path, form):
     assert failing(folder)
 
 
-# Arrow complains aloud, beside its error, of an uneven row of CSV that is no UTF-8.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @given(position=st.integers(0, 400), byte=st.integers(0, 255), data=st.data())
 def test_no_single_byte_can_change_unnoticed(tmp_path_factory, position, byte, data):
     folder = write_grouped(tmp_path_factory.mktemp("x") / "broken")

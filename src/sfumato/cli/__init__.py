@@ -24,8 +24,6 @@ def main() -> None:
         # A column name that the terminal cannot show is no reason to stop.
         with suppress(AttributeError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    # A library that cannot tell us of an error prints it, with a traceback; it is told anyway.
-    sys.unraisablehook = lambda _: None
     _mind_memory_limit()
     try:
         from sfumato.cli.app import run

@@ -3,6 +3,7 @@
 Memory grows with the distinct combinations, not with the rows.
 """
 
+import codecs
 import csv
 import io
 import secrets
@@ -185,11 +186,6 @@ def _open_csv(path: Path, delimiter: str | None) -> Source:
                     raise InputError(
                         f"{path.name} cannot be read: {_open_quote(path, separator)}"
                     ) from None
-                if "CSV parse error: Row" in str(error):
-                    raise InputError(
-                        f"{path.name} cannot be read: a row has more or fewer cells than the "
-                        "header, and is not in UTF-8"
-                    ) from None
                 raise
 
     return Source(names, batches)
@@ -212,15 +208,24 @@ class _AppendedRow:
         self.cell = secrets.token_hex(16)
         self._row = separator.join([self.cell] * cells).encode() + b"\n"
         self._before = b""
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+
+    def _require_text(self, data: bytes, *, final: bool = False) -> None:
+        try:
+            self._decoder.decode(data, final=final)
+        except UnicodeDecodeError:
+            raise ValueError("it is not in UTF-8") from None
 
     def read(self, size: int) -> bytes:
         """Read on; the row comes last."""
         found: bytes = self._stream.read(size)
         if not found:
+            self._require_text(b"", final=True)
             row, self._row = self._row, b""
             return self._before + row if row else b""
         if b"\0" in found:
             raise ValueError("it holds zero bytes, so it is not text")
+        self._require_text(found)
         self._before = b"" if found.endswith((b"\n", b"\r")) else b"\n"
         return found
 

@@ -585,6 +585,8 @@ class CsvSource(FileSource):
                     waiting = batch if len(batch) else waiting
         except _ZeroByteError:
             raise self._zero_byte() from None
+        except UnicodeDecodeError:
+            raise self._not_utf8(self._first_offence()) from None
         except (OSError, pa.ArrowException) as error:
             raise self._explain(error, bad, text.mark) from error
         rows = None if waiting is None else text.without_end(waiting)
@@ -656,9 +658,6 @@ class CsvSource(FileSource):
                 'Correct the row; a cell that holds the separator must stand in "quotes".'
             )
         text = str(error)
-        # A row that is too long and no text at that cannot be handed to us, and Arrow quotes it.
-        if "UTF8" in text or "CSV parse error: Row" in text:
-            return self._not_utf8(self._first_offence())
         if "straddling" in text:
             self._require_closed_quotes()
             return InputError(f"{self.where} has a row longer than {_BLOCK >> 20} MB")
@@ -728,6 +727,7 @@ class _EndedText:
         self.mark = secrets.token_hex(16)
         self._end = delimiter.join([self.mark] * width).encode() + b"\n"
         self._in_line = False
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
         self._last = b"\n"
         self.lines = 0
         """Lines that were read, without empty ones."""
@@ -738,10 +738,13 @@ class _EndedText:
         if data:
             if b"\0" in data:
                 raise _ZeroByteError
+            # Before Arrow sees it: of a row that is no text it could not tell us.
+            self._decoder.decode(data)
             self._in_line = data[-1:] not in b"\r\n"
             self.lines += data.count(b"\n") - self._empty_lines(data)
             self._last = data[-2:]
             return data
+        self._decoder.decode(b"", final=True)
         end, self._end = self._end, b""
         self.lines += bool(end and self._in_line)
         return b"\n" + end if end and self._in_line else end
