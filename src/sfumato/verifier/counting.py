@@ -211,6 +211,8 @@ class _AppendedRow:
         self._decoder = codecs.getincrementaldecoder("utf-8")()
 
     def _require_text(self, data: bytes, *, final: bool = False) -> None:
+        if data.isascii() and not self._decoder.getstate()[0]:
+            return
         try:
             self._decoder.decode(data, final=final)
         except UnicodeDecodeError:

@@ -739,7 +739,8 @@ class _EndedText:
             if b"\0" in data:
                 raise _ZeroByteError
             # Before Arrow sees it: of a row that is no text it could not tell us.
-            self._decoder.decode(data)
+            if not data.isascii() or self._decoder.getstate()[0]:
+                self._decoder.decode(data)
             self._in_line = data[-1:] not in b"\r\n"
             self.lines += data.count(b"\n") - self._empty_lines(data)
             self._last = data[-2:]
