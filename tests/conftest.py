@@ -1,6 +1,7 @@
 """What only the full lane has, each a fixture: whoever asks for one of these is marked by it.
 
 Databases are started by the first test that needs them, one of each kind for the whole run.
+Every test finds them empty, whatever the one before it left, and however it ended.
 """
 
 import pytest
@@ -10,24 +11,42 @@ from tests.tables import databases
 
 
 @pytest.fixture(scope="session")
-def duck():
+def running_duck():
     database = databases.DuckDB()
     yield database
     database.connection.close()
 
 
+@pytest.fixture
+def duck(running_duck):
+    yield running_duck
+    running_duck.clear()
+
+
 @pytest.fixture(scope="session")
-def postgres():
+def running_postgres():
     database = databases.Postgres()
     yield database
     database.stop()
 
 
+@pytest.fixture
+def postgres(running_postgres):
+    yield running_postgres
+    running_postgres.clear()
+
+
 @pytest.fixture(scope="session")
-def spark():
+def running_spark():
     database = databases.Spark()
     yield database
     database.stop()
+
+
+@pytest.fixture
+def spark(running_spark):
+    yield running_spark
+    running_spark.clear()
 
 
 @pytest.fixture(scope="session")

@@ -9,14 +9,10 @@ SPARK = pytest.param("spark", marks=pytest.mark.spark)
 @pytest.fixture(params=["duck", POSTGRES, SPARK])
 def database(request):
     """Each database, empty."""
-    found = request.getfixturevalue(request.param)
-    yield found
-    found.clear()
+    return request.getfixturevalue(request.param)
 
 
 @pytest.fixture(params=["duck", POSTGRES])
 def quick_database(request):
     """Each database that answers within milliseconds, empty."""
-    found = request.getfixturevalue(request.param)
-    yield found
-    found.clear()
+    return request.getfixturevalue(request.param)

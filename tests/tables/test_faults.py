@@ -49,14 +49,6 @@ def sabotage(monkeypatch, fault):
     monkeypatch.setattr(duckdb_database, "_store", fault.around(duckdb_database._store))
 
 
-@pytest.fixture(autouse=True)
-def cleared(request):
-    yield
-    for name in ("duck", "postgres"):
-        if name in request.fixturenames:
-            request.getfixturevalue(name).clear()
-
-
 @pytest.fixture
 def quickly(monkeypatch):
     """Write the statements that fetch an uploaded table by hand, because there are very many."""
