@@ -99,6 +99,20 @@ def test_several_groups_are_gone_through_when_names_are_too_many(tmp_path):
     assert key == keys_of(["8-52", "8-52", "0-60"])
 
 
+def test_rows_are_placed_together_as_they_are_one_by_one(tmp_path, policy):
+    """Asked for by their names if those are few, and else found among all groups there are."""
+    groups = [("coast", "20-29"), ("Kiel", "*"), ("north", "20-29"), ("south", "35")]
+    rows = [(town, age) for town in PATHS for age in (21, 25, 35)]
+    path = tmp_path / "x.ledger"
+    start = [(*group, ill) for group in groups for ill in "ab"]
+    sf.Ledger.start(grouped_of(start, ("town", "age"), ("ill",)), path, alpha=1, policy=policy)
+    with writing(path) as db:
+        own = Settings.load(db)
+        together = places_of(db, own, policy, rows)
+        assert together == [places_of(db, own, policy, [row])[0] for row in rows]
+    assert {keys_of(group) for group in groups} < set(together)
+
+
 def test_a_missing_value_is_a_label_of_its_own(tmp_path, policy):
     groups = [(None, "20-29"), ("Kiel", "20-29")]
     assert place(tmp_path, policy, groups, [(None, 25)]) == [keys_of(groups[0])]

@@ -11,23 +11,22 @@ its label.
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product
-from math import prod
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
+import numpy as np
+
+from sfumato.counts import group
 from sfumato.errors import HierarchyError, InputError, some
 from sfumato.hierarchy import HierarchyBuilder, Ladder
 from sfumato.hierarchy.intervals import number_point
-from sfumato.ledger.store import Settings, key_of, keys_of
+from sfumato.ledger.store import Settings, key_of
 from sfumato.policy import Policy
 from sfumato.text import STAR, date_of, text_or_none
-from sfumato.typing import Value
-
-_FEW = 256
-"""Up to this many candidate groups are looked up by name; beyond, all groups are scanned."""
+from sfumato.typing import FloatArray, IntArray, Value
 
 _BETWEEN = 1_000_000
 """The level of an interval: no hierarchy is that high."""
@@ -51,43 +50,106 @@ class Climbs:
     rungs: tuple[tuple[Rung, ...], ...]
 
 
+class Places(NamedTuple):
+    """The groups that rows belong to, each named once."""
+
+    keys: list[str]
+    of_row: IntArray
+    """The position of each row's group in the keys."""
+
+
 def places_of(
     db: sqlite3.Connection,
     settings: Settings,
     policy: Policy | None,
     rows: Sequence[Sequence[Value]],
 ) -> list[str]:
-    """Return the key of the group of each row: of one there is, or of a new one.
+    """Return the key of the group of each row; see `find_places`."""
+    columns = [[row[q] for row in rows] for q in range(len(settings.quasi_identifiers))]
+    ranks = [{value: i for i, value in enumerate(dict.fromkeys(each))} for each in columns]
+    codes = [[rank[value] for value in each] for rank, each in zip(ranks, columns, strict=True)]
+    keys, of_row = find_places(
+        db,
+        settings,
+        policy,
+        [list(rank) for rank in ranks],
+        np.array(codes, dtype=np.int64).reshape(len(columns), len(rows)),
+    )
+    return [keys[place] for place in of_row.tolist()]
 
-    How values were generalised is written down, so that it stays so.
+
+def find_places(
+    db: sqlite3.Connection,
+    settings: Settings,
+    policy: Policy | None,
+    values: Sequence[Sequence[Value]],
+    codes: IntArray,
+) -> Places:
+    """Return the group of each row: one there is, or a new one.
+
+    How values were generalised is written down, so that it stays so. Rows that have the same
+    labels to choose from are looked up once, and all of them together.
 
     Args:
         db: The ledger.
         settings: What it was started with.
         policy: Where the hierarchies come from; None if rows come with their labels.
-        rows: The quasi-identifiers of each distinct row.
+        values: The distinct values of each quasi-identifier.
+        codes: `codes[q, r]`: the position of row r's value of quasi-identifier q among them.
     """
     climbs = [
-        _climbs(db, settings, policy, column, list(dict.fromkeys(row[column] for row in rows)))
-        for column in range(len(settings.quasi_identifiers))
+        _climbs(db, settings, policy, column, list(each)) for column, each in enumerate(values)
     ]
     _remember(db, climbs)
     existing = [_existing(db, each) for each in climbs]
-    fallback = [
-        _levels(settings, each, there) for each, there in zip(climbs, existing, strict=True)
-    ]
-    seen: dict[tuple[Value, ...], str] = {}
-    result = []
-    for row in rows:
-        key = tuple(row)
-        if key not in seen:
-            candidates = [there[value] for there, value in zip(existing, row, strict=True)]
-            found = _group_with(db, candidates) if all(candidates) else None
-            seen[key] = found or keys_of(
-                new[value] for new, value in zip(fallback, row, strict=True)
-            )
-        result.append(seen[key])
-    return result
+    choices = [_Choices.of(each) for each in existing]
+    # Equal labels to choose from, whatever the values.
+    asked = _look_up([each.of_value for each in choices], codes)
+    kinds = group(list(asked), [len(each.rungs) for each in choices], n=codes.shape[1])
+    keys, found = _most_specific(db, choices, asked[:, kinds.first])
+    place = found[kinds.of_item]
+    new = np.flatnonzero(place < 0)
+    if len(new):
+        labels = [
+            _numbered(_levels(settings, each, there))
+            for each, there in zip(climbs, existing, strict=True)
+        ]
+        mine = _look_up([each.of_value for each in labels], codes[:, new])
+        groups = group(list(mine), [len(each.texts) for each in labels], n=len(new))
+        place[new] = len(keys) + groups.of_item
+        parts = (
+            [each.texts[code] for code in column]
+            for each, column in zip(labels, mine[:, groups.first].tolist(), strict=True)
+        )
+        keys += _join_keys(parts, groups.n)
+    return Places(keys, place)
+
+
+def _look_up(tables: Sequence[IntArray], codes: IntArray) -> IntArray:
+    """Replace the codes of each row of an array by what its own table has for them."""
+    if not len(codes):
+        return codes
+    return np.array([table[row] for table, row in zip(tables, codes, strict=True)])
+
+
+class _Numbered(NamedTuple):
+    """Labels as parts of keys, each once, and which one each value has."""
+
+    texts: list[str]
+    of_value: IntArray
+
+
+def _numbered(labels: Iterable[str | None]) -> _Numbered:
+    ranks: dict[str, int] = {}
+    of_value = [ranks.setdefault(key_of(label), len(ranks)) for label in labels]
+    return _Numbered(list(ranks), np.array(of_value, dtype=np.int64))
+
+
+def _join_keys(parts: Iterable[Sequence[str]], n: int) -> list[str]:
+    """Write n keys of several columns as `keys_of` does, from the keys of the single labels."""
+    columns = list(parts)
+    ways = zip(*columns, strict=True) if columns else [()] * n
+    return [f"[{', '.join(way)}]" for way in ways]
 
 
 def _climbs(
@@ -226,8 +288,8 @@ def _names(path: Sequence[Sequence[object]]) -> list[object]:
     return [rung[0] for rung in path]
 
 
-def _existing(db: sqlite3.Connection, climbs: Climbs) -> dict[Value, list[Rung]]:
-    """Keep the labels that some group has, and add the intervals that hold the value."""
+def _existing(db: sqlite3.Connection, climbs: Climbs) -> list[list[Rung]]:
+    """Keep of each value the labels that some group has, and add the intervals that hold it."""
     wanted = {key_of(rung.label) for rungs in climbs.rungs for rung in rungs}
     there = {
         label
@@ -237,16 +299,17 @@ def _existing(db: sqlite3.Connection, climbs: Climbs) -> dict[Value, list[Rung]]
             (climbs.column, json.dumps(sorted(wanted))),
         )
     }
-    found = {
+    found = [
         # A label may stand for a value at two levels; the lower one is meant.
-        value: list({r.label: r for r in rungs[::-1] if key_of(r.label) in there}.values())[::-1]
-        for value, rungs in zip(climbs.values, climbs.rungs, strict=True)
-    }
-    lost = [value for value, rungs in found.items() if not _is_settled(rungs)]
+        list({r.label: r for r in rungs[::-1] if key_of(r.label) in there}.values())[::-1]
+        for rungs in climbs.rungs
+    ]
+    lost = [i for i, rungs in enumerate(found) if not _is_settled(rungs)]
     if lost:
-        intervals = _intervals(db, climbs.column)
-        for value in lost:
-            found[value] += _around(value, intervals, {rung.label for rung in found[value]})
+        around = _around([climbs.values[i] for i in lost], _intervals(db, climbs.column))
+        for i, rungs in zip(lost, around, strict=True):
+            known = {rung.label for rung in found[i]}
+            found[i] += [rung for rung in rungs if rung.label not in known]
     return found
 
 
@@ -282,15 +345,26 @@ def ends_of(label: str) -> tuple[str | None, str | None]:
     return (low, high) if found and low else (None, None)
 
 
-def _around(value: Value, stretches: Sequence[_Stretch], known: set[str | None]) -> list[Rung]:
-    point = _point(value)
-    if point is None or not stretches:
-        return []
-    whole = max(each.high for each in stretches) - min(each.low for each in stretches)
-    return [
+def _around(values: Sequence[Value], stretches: Sequence[_Stretch]) -> list[list[Rung]]:
+    """Return for each value the intervals that hold it."""
+    points = [_point(value) for value in values]
+    whole = max((each.high for each in stretches), default=Decimal(0)) - min(
+        (each.low for each in stretches), default=Decimal(0)
+    )
+    rungs = [
         Rung(each.label, _BETWEEN, float((each.high - each.low) / whole) if whole else 0.0)
         for each in stretches
-        if each.low <= point <= each.high and each.label not in known
+    ]
+    # Exact numbers are compared once, to put them in order; what is inside goes by the order.
+    ends = [end for each in stretches for end in (each.low, each.high)]
+    inside = [point for point in points if point is not None]
+    ranks = {number: i for i, number in enumerate(sorted({*ends, *inside}))}
+    low, high = np.array([ranks[end] for end in ends], dtype=np.int64).reshape(-1, 2).T
+    return [
+        []
+        if point is None
+        else [rungs[i] for i in np.flatnonzero((low <= ranks[point]) & (ranks[point] <= high))]
+        for point in points
     ]
 
 
@@ -302,44 +376,150 @@ def _point(value: Value) -> Decimal | None:
 
 
 def _levels(
-    settings: Settings, climbs: Climbs, existing: dict[Value, list[Rung]]
-) -> dict[Value, str | None]:
-    """Return the label each value would have in a new group."""
+    settings: Settings, climbs: Climbs, existing: Sequence[Sequence[Rung]]
+) -> Iterator[str | None]:
+    """Yield the label each value would have in a new group."""
     fixed = settings.levels[climbs.column]
-    highest = max((r.level for rungs in existing.values() for r in rungs), default=None)
+    highest = max((rung.level for rungs in existing for rung in rungs), default=None)
     level = fixed if fixed is not None else highest
-    labels: dict[Value, str | None] = {}
-    for value, rungs in zip(climbs.values, climbs.rungs, strict=True):
+    for rungs in climbs.rungs:
         at = [rung for rung in rungs if rung.level == level]
-        labels[value] = (at or rungs)[-1].label
-    return labels
+        yield (at or rungs)[-1].label
 
 
-def _group_with(db: sqlite3.Connection, candidates: Sequence[Sequence[Rung]]) -> str | None:
-    """Find the most specific group that has one of these labels in every column."""
-    if prod(map(len, candidates)) > _FEW:
-        return _scan_groups(db, candidates)
-    keys = {keys_of(rung.label for rung in way): _width(way) for way in product(*candidates)}
-    found = db.execute(
-        "SELECT id, labels FROM groups WHERE labels IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(keys)),),
-    )
-    best = min(((*keys[labels], number, labels) for number, labels in found), default=None)
-    return None if best is None else str(best[-1])
+# The most specific group: all rows are followed together, column by column, through the groups.
 
 
-def _scan_groups(db: sqlite3.Connection, candidates: Sequence[Sequence[Rung]]) -> str | None:
-    rungs = [{rung.label: rung for rung in each} for each in candidates]
-    best: tuple[float, int, int, str] | None = None
-    for number, key in db.execute("SELECT id, labels FROM groups"):
-        labels = json.loads(key)
-        if all(label in each for label, each in zip(labels, rungs, strict=True)):
-            way = [each[label] for label, each in zip(labels, rungs, strict=True)]
-            best = min(filter(None, (best, (*_width(way), number, key))))
-    return None if best is None else best[-1]
+class _Choices(NamedTuple):
+    """The labels that the values of one column can have, equal ones once."""
+
+    rungs: list[tuple[Rung, ...]]
+    of_value: IntArray
+
+    @classmethod
+    def of(cls, existing: Iterable[Sequence[Rung]]) -> Self:
+        ranks: dict[tuple[Rung, ...], int] = {}
+        of_value = [ranks.setdefault(tuple(rungs), len(ranks)) for rungs in existing]
+        return cls(list(ranks), np.array(of_value, dtype=np.int64))
+
+    @property
+    def lengths(self) -> IntArray:
+        return np.array([len(rungs) for rungs in self.rungs], dtype=np.int64)
 
 
-def _width(way: Sequence[Rung]) -> tuple[float, int]:
-    """Return how much labels stand for; of equals, those of lower levels say more."""
-    # Rounded, so that the order of adding up decides nothing.
-    return round(sum(rung.share for rung in way), 9), sum(rung.level for rung in way)
+def _most_specific(
+    db: sqlite3.Connection, choices: Sequence[_Choices], asked: IntArray
+) -> tuple[list[str], IntArray]:
+    """Find the most specific group that has one of the labels asked for in every column.
+
+    Args:
+        db: The ledger.
+        choices: The labels to choose from, by column.
+        asked: `asked[q, i]`: which of them are asked for in column q.
+
+    Returns:
+        The keys of groups, and for each question the position of its group, -1 if there is none.
+    """
+    n = asked.shape[1]
+    lengths = _look_up([each.lengths for each in choices], asked)
+    [there] = db.execute("SELECT COUNT(*) FROM groups").fetchone()
+    # Either asks for every group that may be meant by its name, or goes through all there are.
+    if np.prod(lengths.astype(np.float64), axis=0).sum() <= there:
+        texts = [[[key_of(r.label) for r in each] for each in c.rungs] for c in choices]
+        columns = [[text[i] for i in at] for text, at in zip(texts, asked.tolist(), strict=True)]
+        ways = zip(*columns, strict=True) if columns else [()] * n
+        names = {f"[{', '.join(name)}]" for way in ways for name in product(*way)}
+        rows = db.execute(
+            "SELECT labels FROM groups WHERE labels IN (SELECT value FROM json_each(?)) "
+            "ORDER BY id",
+            (json.dumps(list(names)),),
+        )
+    else:
+        rows = db.execute("SELECT labels FROM groups ORDER BY id")
+    # Of several cells with the same labels, the first.
+    keys = list(dict.fromkeys(key for [key] in rows))
+    if not keys:
+        return [], np.full(n, -1, dtype=np.int64)
+    tree = _Tree.of(keys, choices)
+    parts = [tree.find(asked[:, i : i + _AT_ONCE]) for i in range(0, n, _AT_ONCE)]
+    return keys, np.concatenate([*parts, np.zeros(0, dtype=np.int64)])
+
+
+_AT_ONCE = 1 << 14
+"""Questions that are followed at once: each may have many labels to choose from."""
+
+
+class _Branches(NamedTuple):
+    """One column of groups: where a label leads from what the columns before have led to."""
+
+    label: IntArray
+    """The labels to choose from, as numbers among those that groups have; one list after another.
+    """
+
+    share: FloatArray
+    level: IntArray
+    start: IntArray
+    """Where each list begins, and after the last one where it ends."""
+
+    width: int
+    steps: IntArray
+    """Sorted: `from * width + label` leads to its own position."""
+
+
+class _Tree(NamedTuple):
+    """Groups as a tree: a branch is a label of one column."""
+
+    columns: list[_Branches]
+    group: IntArray
+    """The first group at each end of the tree."""
+
+    @classmethod
+    def of(cls, keys: Sequence[str], choices: Sequence[_Choices]) -> Self:
+        labels = json.loads(f"[{','.join(keys)}]")
+        node = np.zeros(len(keys), dtype=np.int64)
+        columns = []
+        for q, each in enumerate(choices):
+            ranks: dict[str | None, int] = {}
+            code = np.array([ranks.setdefault(row[q], len(ranks)) for row in labels])
+            lists = [[r for r in rungs if r.label in ranks] for rungs in each.rungs]
+            steps, node = np.unique(node * len(ranks) + code, return_inverse=True)
+            flat = [rung for rungs in lists for rung in rungs]
+            columns.append(
+                _Branches(
+                    np.array([ranks[rung.label] for rung in flat], dtype=np.int64),
+                    np.array([rung.share for rung in flat], dtype=np.float64),
+                    np.array([rung.level for rung in flat], dtype=np.int64),
+                    np.cumsum([0, *map(len, lists)]),
+                    len(ranks),
+                    steps,
+                )
+            )
+        _, first = np.unique(node, return_index=True)
+        return cls(columns, first)
+
+    def find(self, asked: IntArray) -> IntArray:
+        """Return the most specific group for each question, -1 if there is none."""
+        question = np.arange(asked.shape[1])
+        node = np.zeros(len(question), dtype=np.int64)
+        share = np.zeros(len(question))
+        level = np.zeros(len(question), dtype=np.int64)
+        for column, lists in zip(self.columns, asked, strict=True):
+            which = lists[question]
+            start, length = column.start[which], np.diff(column.start)[which]
+            # Every question goes on with each label it can choose.
+            old = np.repeat(np.arange(len(question)), length)
+            at = np.arange(len(old)) + np.repeat(start - (np.cumsum(length) - length), length)
+            step = node[old] * column.width + column.label[at]
+            place = np.minimum(np.searchsorted(column.steps, step), len(column.steps) - 1)
+            there = column.steps[place] == step
+            old, at, node = old[there], at[there], place[there]
+            question, share = question[old], share[old] + column.share[at]
+            level = level[old] + column.level[at]
+        group = self.group[node]
+        # How much labels stand for, rounded so that the order of adding up decides nothing; of
+        # equals, those of lower levels say more.
+        order = np.lexsort((group, level, np.round(share, 9), question))
+        asked_for, first = np.unique(question[order], return_index=True)
+        found = np.full(asked.shape[1], -1, dtype=np.int64)
+        found[asked_for] = group[order][first]
+        return found

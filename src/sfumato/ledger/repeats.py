@@ -18,7 +18,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.typing import FloatArray, IntArray
+from sfumato.ledger.store import key_of
+from sfumato.typing import FloatArray, IntArray, Value
 
 Kind = Literal["people", "values"]
 
@@ -31,6 +32,7 @@ _DEVIATIONS = 3.0
 """Of the standard deviations of chance; more are asked if there are more increments to compare."""
 
 _Hashes = npt.NDArray[np.uint64]
+_Places = npt.NDArray[np.uint32]
 
 
 def hash_texts(salt: str, kind: Kind, texts: Iterable[str]) -> _Hashes:
@@ -47,13 +49,42 @@ def hash_texts(salt: str, kind: Kind, texts: Iterable[str]) -> _Hashes:
     return np.frombuffer(hashed, dtype="<u8").astype(np.uint64)
 
 
+def hash_rows(
+    salt: str, kind: Kind, values: Sequence[Sequence[Value]], codes: np.ndarray
+) -> _Hashes:
+    """Return a keyed hash of each row: every value is hashed once, and rows are mixed of them.
+
+    Args:
+        salt: The ledger's own key.
+        kind: What the rows are of.
+        values: The distinct values of each column.
+        codes: `codes[c, r]`: the position of row r's value of column c among them.
+
+    >>> codes = np.array([[0, 1, 0], [0, 0, 0]])
+    >>> one, other, again = hash_rows("s", "values", [["f", "m"], [39]], codes).tolist()
+    >>> one == again, one == other
+    (True, False)
+    """
+    mixed = np.zeros(codes.shape[1], dtype=np.uint64)
+    for column, code in zip(values, codes, strict=True):
+        mixed = _mix(mixed + hash_texts(salt, kind, map(key_of, column))[code])
+    return mixed
+
+
+def _mix(numbers: _Hashes) -> _Hashes:
+    """Spread numbers over all 64 bits, one to one: the last steps of SplitMix64."""
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return numbers ^ (numbers >> np.uint64(31))
+
+
 @dataclass(frozen=True, eq=False)
 class GivenRows:
     """The rows of an increment that are to be added, by their hashes."""
 
     hashes: dict[Kind, list[_Hashes]] = field(default_factory=lambda: {"people": [], "values": []})
 
-    def add(self, kind: Kind, hashes: _Hashes, rows: Sequence[int]) -> None:
+    def add(self, kind: Kind, hashes: _Hashes, rows: Sequence[int] | IntArray) -> None:
         """Add distinct rows or people, and how often each was given."""
         self.hashes[kind].append(np.repeat(hashes, rows))
 
@@ -68,7 +99,7 @@ class GivenRows:
             if len(hashes):
                 buckets = min(_BUCKETS_PER_ROW * len(hashes), _MOST_BUCKETS)
                 # In the order of the hashes: the order of the rows must not be told.
-                placed = np.sort(_place(hashes, buckets)).astype("<u4").tobytes()
+                placed = np.sort(_place(hashes, buckets)).tobytes()
                 db.execute(
                     "INSERT INTO sketches VALUES (?, ?, ?, ?)", (sequence, kind, buckets, placed)
                 )
@@ -99,34 +130,45 @@ def find_repeats(db: sqlite3.Connection, given: GivenRows) -> list[Repeat]:
     found: dict[int, Repeat] = {}
     sketches = db.execute("SELECT sequence, kind, buckets, rows FROM sketches").fetchall()
     bar = (_DEVIATIONS**2 + 2 * np.log(max(len(sketches), 1))) ** 0.5
+    hashes = {kind: given.of(kind) for kind in given.hashes}
     for sequence, kind, buckets, placed in sketches:
-        hashes = given.of(kind)
-        old = np.frombuffer(placed, dtype="<u4").astype(np.int64)
-        repeat = Repeat(sequence, kind, _count(old, _place(hashes, buckets), bar), len(hashes))
+        old = np.frombuffer(placed, dtype="<u4")
+        new = np.sort(_place(hashes[kind], buckets))
+        repeat = Repeat(sequence, kind, _count(old, new, bar), len(new))
         # By identifiers one knows more surely than by values: the first kind in the alphabet.
         if repeat.rows > (refused.get(sequence) or 0):
             found.setdefault(sequence, repeat)
     return list(found.values())
 
 
-def _place(hashes: _Hashes, buckets: int) -> IntArray:
-    return (hashes % np.uint64(buckets)).astype(np.int64)
+def _place(hashes: _Hashes, buckets: int) -> _Places:
+    return (hashes % np.uint64(buckets)).astype("<u4")
 
 
-def _count(old: IntArray, new: IntArray, bar: float) -> int:
-    """Return about how many new rows are old ones; 0 if chance explains it."""
+def _count(old: _Places, new: _Places, bar: float) -> int:
+    """Return about how many new rows are old ones; 0 if chance explains it. Both are in order."""
     if not len(old) or not len(new):
         return 0
-    places, where = np.unique(np.concatenate([old, new]), return_inverse=True)
-    before = np.bincount(where[: len(old)], minlength=len(places))
-    now = np.bincount(where[len(old) :], minlength=len(places))
-    common = int(np.minimum(before, now).sum())
-    mean, variance = _common_by_chance(before + now, len(new) / (len(old) + len(new)))
+    places, before = _runs(old)
+    others, now = _runs(new)
+    # Few new ones are looked up among many old ones: these are in order, and stay as they are.
+    at = np.minimum(np.searchsorted(places, others), len(places) - 1)
+    both = places[at] == others
+    common = int(np.minimum(before[at], now)[both].sum())
+    before[at[both]] += now[both]
+    together = np.concatenate([before, now[~both]])
+    mean, variance = _common_by_chance(together, len(new) / (len(old) + len(new)))
     if common - mean <= bar * max(variance, 1e-9) ** 0.5:
         return 0
     # Of the rows that are new, some have the shortened hash of another.
-    full = np.count_nonzero(before) / (_BUCKETS_PER_ROW * len(old))
+    full = len(places) / (_BUCKETS_PER_ROW * len(old))
     return max(round((common - full * len(new)) / (1 - full)), 1)
+
+
+def _runs(numbers: _Places) -> tuple[_Places, IntArray]:
+    """Return the different ones of numbers in order, and how often each is there."""
+    first = np.flatnonzero(np.concatenate([[True], numbers[1:] != numbers[:-1]]))
+    return numbers[first], np.diff(first, append=len(numbers))
 
 
 def _common_by_chance(together: IntArray, share: float) -> tuple[float, float]:
