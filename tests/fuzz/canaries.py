@@ -13,6 +13,21 @@ import pyarrow.parquet
 from tests.fuzz.guards import Fault
 
 
+def unpublished(markers: Iterable[str], published: Iterable[object]) -> list[str]:
+    """Return the markers that no published cell is, nor two of them side by side.
+
+    Arrow keeps the texts of a column one after the other with nothing between them.
+    """
+    texts = {cell for cell in published if isinstance(cell, str)}
+    ends = {text[-i:] for text in texts for i in range(1, len(text))}
+    starts = {text[:i] for text in texts for i in range(1, len(text))}
+    return sorted(
+        marker
+        for marker in set(markers) - texts
+        if not any(marker[:i] in ends and marker[i:] in starts for i in range(1, len(marker)))
+    )
+
+
 def find_canaries(markers: Iterable[str], parts: Iterable[tuple[str, bytes]]) -> None:
     """Raise a fault if a marker is in any of these bytes, in whatever encoding."""
     spelt = [(marker, *{marker.encode(form) for form in ("utf-8", "utf-16-le")})

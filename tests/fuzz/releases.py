@@ -27,7 +27,7 @@ import pyarrow.parquet
 
 import sfumato as sf
 from sfumato.errors import SfumatoError
-from tests.fuzz.canaries import bytes_of_folder, bytes_of_table, find_canaries
+from tests.fuzz.canaries import bytes_of_folder, bytes_of_table, find_canaries, unpublished
 from tests.fuzz.guards import Case, Fault, Guard, refusals
 from tests.fuzz.recount import (
     CLASS_MODELS,
@@ -574,7 +574,7 @@ class Releases(Guard):
             for cell in row
             if isinstance(cell, str) and len(cell) >= 6 and set(cell) <= set(LETTERS)
         }
-        find_canaries(sorted(planted - published), self.bytes_of(release))
+        find_canaries(unpublished(planted, published), self.bytes_of(release))
 
     def judge_decoupled(self, case: Case, release: Any, folder: Path) -> None:
         """Count the tables of a decoupled release again."""
@@ -696,7 +696,7 @@ class Releases(Guard):
                     c for row in batch for c in row
                     if isinstance(c, str) and len(c) >= 6 and set(c) <= set(LETTERS)
                 }  # fmt: skip
-                find_canaries(sorted(planted - taken), bytes_of_folder(output))
+                find_canaries(unpublished(planted, taken), bytes_of_folder(output))
             elif done.admitted:
                 raise Fault("rows without a folder", str(done.admitted))
             if sums != sums_of(told, text):

@@ -113,3 +113,5 @@ class SparkReleases(Stored):
     needs = "spark"
     kind = databases.Spark
     few = 2
+    # A case asks dozens of queries, and each takes seconds where others are at work.
+    patience = 900
