@@ -78,12 +78,16 @@ def publish(  # noqa: PLR0917 - options of a command line
         str | None,
         typer.Option(metavar="DATA", help="Rows to change; old_… columns hold what was published."),
     ] = None,
-    hold: Annotated[
+    above: Annotated[
+        bool,
+        typer.Option("--above", help="Start also if groups tell more than alpha already."),
+    ] = False,
+    at_once: Annotated[
         bool,
         typer.Option(
-            "--hold/--no-hold", help="Hold rows back until enough join a group to hide each other."
+            "--at-once", help="Rows to remove leave now, and who cannot be told from them too."
         ),
-    ] = True,
+    ] = False,
     whole: Annotated[
         bool, typer.Option("--whole", help="Write all tables, not only those of the newcomers.")
     ] = False,
@@ -113,11 +117,11 @@ def publish(  # noqa: PLR0917 - options of a command line
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Publish new rows without telling more than alpha, ever.
+    """Publish new rows, and remove or correct others, without ever telling more than alpha.
 
-    A row is refused if a combination of values would become likelier and end above alpha. What
-    is admitted waits until at least k rows join its group. The exit code is 0 also if rows are
-    refused: deciding that is what the command is for.
+    Those who join a group together hide each other, and so do those who leave it: they are at least
+    k, and no value is more frequent among them than alpha. All others wait. The exit code is 0
+    also if rows wait or are refused: deciding that is what the command is for.
     """
     from sfumato.publishing.ledger import Ledger, start_ledger
 
@@ -129,7 +133,7 @@ def publish(  # noqa: PLR0917 - options of a command line
                 output=output,
                 delete=delete,
                 correct=correct,
-                hold=hold,
+                at_once=at_once,
                 whole=whole,
                 again=again,
                 dry_run=dry_run,
@@ -141,7 +145,9 @@ def publish(  # noqa: PLR0917 - options of a command line
     else:
         _require_nothing_else(delete=delete, correct=correct, output=output, key=key, head=head)
         with progress_bar(quiet=quiet or json):
-            done = start_ledger(data, ledger, alpha, k, policy, source, dry_run=dry_run)
+            done = start_ledger(
+                data, ledger, alpha, k, policy, source, above=above, dry_run=dry_run
+            )
     finish(done, json=json, quiet=quiet)
     if json:
         return

@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import InputError, some
-from sfumato.ledger import format1, store
+from sfumato.ledger import store
 from sfumato.ledger.store import (
+    FINGERPRINT,
     MOST_ROWS,
     SEALS,
     WAIT,
@@ -33,24 +34,27 @@ from sfumato.ledger.store import (
 )
 
 TABLES = {
-    "groups": "SELECT id, label, labels, rows FROM groups ORDER BY id",
+    "cells": "SELECT id, label, labels, born, parent, rows FROM cells ORDER BY id",
     "labels": "SELECT column, label FROM labels ORDER BY column, label",
     "sensitive_values": "SELECT id, column, value, shown FROM sensitive_values ORDER BY id",
     # One text per group: a third of the time of one Python object per count.
-    "counts": "SELECT group_id, json_group_array(json_array(value_id, rows)) FROM counts "
-    "GROUP BY group_id ORDER BY group_id",
-    "waiting": "SELECT id, kind, labels, row, new_labels, new_row, rows, since FROM waiting "
-    "ORDER BY id",
+    "counts": "SELECT cell_id, json_group_array(json_array(value_id, rows)) FROM counts "
+    "GROUP BY cell_id ORDER BY cell_id",
+    # One text per 256 people, who are in the order of their fingerprints.
+    "people": "SELECT substr(fingerprint, 1, 2), group_concat(hex(fingerprint) || ' ' || cell_id "
+    "|| ' ' || joined || ' ' || left_it) FROM (SELECT * FROM people ORDER BY fingerprint) "
+    "GROUP BY 1 ORDER BY 1",
+    "waiting": "SELECT id, kind, labels, row, new_labels, new_row, person, rows, since FROM "
+    "waiting ORDER BY id",
     "paths": "SELECT column, value, path FROM paths ORDER BY column, value",
     "given": "SELECT fingerprint, sequence, time FROM given ORDER BY fingerprint",
-    "refused": "SELECT fingerprint, times, sequence FROM refused ORDER BY fingerprint",
 }
 """The tables that a release changes, as they are hashed: every entry has the hash of each."""
 
 HISTORY = {
-    "moves": "SELECT group_id, joined, left_it FROM moves WHERE sequence = ? ORDER BY group_id",
-    "changes": "SELECT group_id, json_group_array(json_array(value_id, rows)) FROM changes "
-    "WHERE sequence = ? GROUP BY group_id ORDER BY group_id",
+    "moves": "SELECT cell_id, joined, left_it FROM moves WHERE sequence = ? ORDER BY cell_id",
+    "changes": "SELECT cell_id, json_group_array(json_array(value_id, rows)) FROM changes "
+    "WHERE sequence = ? GROUP BY cell_id ORDER BY cell_id",
     "sketches": "SELECT kind, buckets, rows FROM sketches WHERE sequence = ? ORDER BY kind",
 }
 """The tables that only grow: every entry has the hashes of its own rows."""
@@ -151,8 +155,6 @@ def writing(
     """
     with store.writing(path, wait=wait) as db:
         require_sound(db, Path(path), head)
-        if store.version_of(db) == format1.VERSION:
-            _upgrade(db)
         yield db
 
 
@@ -179,9 +181,8 @@ def faults(db: sqlite3.Connection, head: str | None = None, *, thorough: bool = 
             the whole chain was forged.
     """
     try:
-        hashed = format1.faults if store.version_of(db) == format1.VERSION else _chain_faults
-        found = _file_faults(db) or hashed(db) or _form_faults(db) or _size_faults(db)
-        if not found and (thorough or hashed is format1.faults):
+        found = _file_faults(db) or _chain_faults(db) or _form_faults(db) or _size_faults(db)
+        if not found and thorough:
             found = _sum_faults(db)
     except (sqlite3.Error, UnicodeDecodeError) as error:
         if not is_damage(error):
@@ -214,7 +215,7 @@ def _other_head(db: sqlite3.Connection, head: str) -> str | None:
 
 
 def _file_faults(db: sqlite3.Connection) -> list[str]:
-    if _schema(db) != _expected_schema(store.version_of(db)):
+    if _schema(db) != _expected_schema():
         return ["there are other tables, indexes or triggers than a ledger has"]
     # Rows that an index has otherwise than their table would be found by some and not by others.
     [[answer]] = db.execute("PRAGMA integrity_check(1)").fetchall()
@@ -225,26 +226,10 @@ def _schema(db: sqlite3.Connection) -> set[tuple[object, ...]]:
     return set(db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall())
 
 
-def _expected_schema(version: int) -> set[tuple[object, ...]]:
+def _expected_schema() -> set[tuple[object, ...]]:
     with closing(sqlite3.connect(":memory:")) as db:
-        store.create_tables(db, version)
+        store.create_tables(db)
         return _schema(db)
-
-
-def _upgrade(db: sqlite3.Connection) -> None:
-    """Write the chain of a ledger of format 1 again, with the hashes of this format.
-
-    Its own were checked. It is one transaction with the release that is published now.
-    """
-    texts = db.execute("SELECT entry FROM releases ORDER BY sequence").fetchall()
-    db.execute("DELETE FROM releases")
-    db.execute("DELETE FROM meta WHERE key LIKE '%_hash'")
-    store.add_tables(db)
-    put(db, "head", "")
-    for [text] in texts:
-        entry = json.loads(text)
-        append(db, {key: each for key, each in entry.items() if key not in format1.DERIVED})
-    db.execute(f"PRAGMA user_version = {store.FORMAT}")
 
 
 # The chain: entries, settings, and the hash of every table.
@@ -397,8 +382,8 @@ def _forms(settings: Settings) -> dict[str, str]:
         "json_type(each.value, '$[2]') NOT IN ('integer', 'real')",
     )
     return {
-        "groups": f"{_whole('id')} AND {_whole('label')} AND {_whole('rows')} AND "
-        f"{_texts('labels', known)}",
+        "cells": f"{_whole('id')} AND {_whole('label')} AND {_whole('rows')} AND "
+        f"{_whole('born', 1)} AND {_texts('labels', known)} AND (parent IS NULL OR parent < id)",
         "labels": f"{_whole('column')} AND column < {known} AND "
         f"{_plain_json('label', 'text', 'null')}",
         "sensitive_values": f"{_whole('id')} AND {_whole('column')} AND column < {secret} AND "
@@ -409,13 +394,15 @@ def _forms(settings: Settings) -> dict[str, str]:
         "moves": f"{_whole('sequence', 1)} AND {_whole('joined')} AND {_whole('left_it')}",
         "changes": f"{_whole('sequence', 1)} AND {_whole('rows', -MOST_ROWS)}",
         "waiting": f"kind IN ('add', 'remove', 'correct') AND {_texts('labels', known)} AND "
-        f"{_texts('row', secret)} AND {_whole('rows', 1)} AND {_whole('since')} AND CASE kind "
+        f"{_texts('row', secret)} AND {_whole('rows', 1)} AND {_whole('since')} AND "
+        "typeof(person) = 'text' AND (person = '' OR rows = 1) AND CASE kind "
         f"WHEN 'correct' THEN {_texts('new_labels', known)} AND {_texts('new_row', secret)} "
         "ELSE new_labels = '' AND new_row = '' END",
         "paths": f"{_whole('column')} AND column < {known} AND "
         f"{_plain_json('value', 'text', 'null')} AND {path}",
         "given": f"typeof(fingerprint) = 'text' AND {_whole('sequence')} AND typeof(time) = 'text'",
-        "refused": f"typeof(fingerprint) = 'text' AND {_whole('times')} AND {_whole('sequence')}",
+        "people": f"typeof(fingerprint) = 'blob' AND length(fingerprint) = {FINGERPRINT} AND "
+        f"{_whole('joined', 1)} AND {_whole('left_it')}",
         "sketches": f"{_whole('sequence', 1)} AND kind IN ('people', 'values') AND "
         f"{_whole('buckets', 1)} AND typeof(rows) = 'blob' AND length(rows) % 4 = 0",
         "pending": f"{_whole('sequence', 1)} AND typeof(stage) = 'text' AND "
@@ -441,7 +428,7 @@ def _form_faults(db: sqlite3.Connection) -> list[str]:
 
 
 _JSON = (
-    ("groups", "labels"),
+    ("cells", "labels"),
     ("labels", "label"),
     ("sensitive_values", "value"),
     ("sensitive_values", "shown"),
@@ -468,33 +455,33 @@ def _unescape(text: str) -> str:
     return json.dumps(json.loads(text or "null"), ensure_ascii=False)
 
 
-# Sums: every row of a group is counted once in each column, and once by the releases.
+# Sums: every row of a cell is counted once in each column, and once by the releases.
 
 
 def _size_faults(db: sqlite3.Connection) -> list[str]:
-    """Compare the size of every group with its counts, and with what joined and left it."""
+    """Compare the size of every cell with its counts, and with what joined and left it."""
     found = []
     [wrong] = db.execute(
-        "SELECT COUNT(*) FROM (SELECT c.group_id FROM counts c JOIN sensitive_values v ON v.id = "
-        "c.value_id JOIN groups g ON g.id = c.group_id GROUP BY c.group_id, v.column HAVING "
+        "SELECT COUNT(*) FROM (SELECT c.cell_id FROM counts c JOIN sensitive_values v ON v.id = "
+        "c.value_id JOIN cells g ON g.id = c.cell_id GROUP BY c.cell_id, v.column HAVING "
         "SUM(c.rows) <> MAX(g.rows))"
     ).fetchone()
     if wrong:
-        found.append(f"{wrong} tables of groups do not count every row once")
+        found.append(f"{wrong} tables of cells do not count every row once")
     [wrong] = db.execute(
-        "SELECT COUNT(*) FROM groups g WHERE g.rows <> (SELECT COALESCE(SUM(joined - left_it), 0) "
-        "FROM moves m WHERE m.group_id = g.id)"
+        "SELECT COUNT(*) FROM cells g WHERE g.rows <> (SELECT COALESCE(SUM(joined - left_it), 0) "
+        "FROM moves m WHERE m.cell_id = g.id)"
     ).fetchone()
     if wrong:
-        found.append(f"{wrong} groups do not have as many rows as the releases add up to")
+        found.append(f"{wrong} cells do not have as many rows as the releases add up to")
     return found
 
 
 def _sum_faults(db: sqlite3.Connection) -> list[str]:
     """Compare all counts with the sum of all changes."""
     [wrong] = db.execute(
-        "SELECT COUNT(*) FROM (SELECT group_id, value_id, SUM(rows) AS n FROM (SELECT group_id, "
-        "value_id, rows FROM changes UNION ALL SELECT group_id, value_id, -rows FROM counts) "
-        "GROUP BY group_id, value_id HAVING n <> 0)"
+        "SELECT COUNT(*) FROM (SELECT cell_id, value_id, SUM(rows) AS n FROM (SELECT cell_id, "
+        "value_id, rows FROM changes UNION ALL SELECT cell_id, value_id, -rows FROM counts) "
+        "GROUP BY cell_id, value_id HAVING n <> 0)"
     ).fetchone()
     return [f"{wrong} counts are not what the releases add up to"] if wrong else []

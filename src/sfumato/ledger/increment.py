@@ -4,9 +4,9 @@ import hmac
 import json
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
+from hashlib import blake2b, sha256
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -21,22 +21,21 @@ from sfumato.classes import (
 )
 from sfumato.errors import InputError, PolicyError
 from sfumato.ledger.admission import (
-    Correction,
-    Decision,
-    GroupDecision,
+    Choice,
     Offers,
+    Part,
     Rules,
-    Tally,
-    Wishes,
-    decide,
+    choose_leavers,
+    choose_newcomers,
 )
 from sfumato.ledger.chain import digest_text
-from sfumato.ledger.records import Change, GroupState, group_states
-from sfumato.ledger.store import split_keys
-from sfumato.models.base import TableModel
+from sfumato.ledger.corrections import Wish, apply_corrections, choose_corrections
+from sfumato.ledger.records import CellState, Change, Codes, cell_states, memory_of
+from sfumato.ledger.store import FINGERPRINT, split_keys
+from sfumato.models.base import PrivacyModel, TableModel
 from sfumato.policy import Policy
 from sfumato.text import in_order
-from sfumato.typing import Value
+from sfumato.typing import IntArray, Value
 
 Kind = Literal["add", "remove", "correct"]
 
@@ -52,11 +51,16 @@ class Ask(NamedTuple):
     row: str
     new_labels: str = ""
     new_row: str = ""
+    person: str = ""
+    """The fingerprint of the person's identifier; empty if there is none."""
 
-    @property
-    def groups(self) -> tuple[str, ...]:
-        """The groups it concerns."""
-        return (self.labels, self.new_labels) if self.kind == "correct" else (self.labels,)
+    def settled(self) -> bool:
+        """Return whether a correction has nothing left to correct."""
+        return self.kind == "correct" and (self.labels, self.row) == (self.new_labels, self.new_row)
+
+    def moves(self) -> bool:
+        """Return whether the values are right, and only the group is another."""
+        return self.kind == "correct" and self.row == self.new_row
 
 
 _ASK = ", ".join(Ask._fields)
@@ -71,15 +75,16 @@ class Waiting:
     since: int
 
 
-def waiting_in(db: sqlite3.Connection, groups: Iterable[str]) -> dict[Ask, Waiting]:
-    """Read the rows that wait in some groups."""
-    keys = json.dumps(list(groups))
+def waiting_in(
+    db: sqlite3.Connection, groups: Iterable[str], people: Iterable[str]
+) -> dict[Ask, Waiting]:
+    """Read the rows that wait in some groups, or are of some people."""
     found = {}
-    for column in ("labels", "new_labels"):
+    for column, keys in (("labels", groups), ("person", people)):
         for *ask, rows, since in db.execute(
             f"SELECT {_ASK}, rows, since FROM waiting "  # noqa: S608
             f"WHERE {column} IN (SELECT value FROM json_each(?))",
-            (keys,),
+            (json.dumps(list(keys)),),
         ):
             found[Ask(*ask)] = Waiting(rows, since)
     return found
@@ -89,82 +94,58 @@ def write_waiting(
     db: sqlite3.Connection, before: Mapping[Ask, Waiting], after: Mapping[Ask, Waiting]
 ) -> None:
     """Write down rows that wait now, and overwrite those that do not any more."""
-    for ask in before.keys() | after.keys():
-        old, new = before.get(ask), after.get(ask)
-        if old == new:
-            continue
-        if old is not None:
-            db.execute(f"DELETE FROM waiting WHERE ({_ASK}) = (?, ?, ?, ?, ?)", ask)  # noqa: S608
-        if new is not None:
-            db.execute(
-                f"INSERT INTO waiting ({_ASK}, rows, since) VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
-                (*ask, new.rows, new.since),
-            )
+    changed = [ask for ask in before.keys() | after.keys() if before.get(ask) != after.get(ask)]
+    places = ", ".join("?" * len(Ask._fields))
+    db.executemany(
+        f"DELETE FROM waiting WHERE ({_ASK}) = ({places})",  # noqa: S608
+        [ask for ask in changed if ask in before],
+    )
+    db.executemany(
+        f"INSERT INTO waiting ({_ASK}, rows, since) VALUES ({places}, ?, ?)",  # noqa: S608
+        [(*ask, after[ask].rows, after[ask].since) for ask in sorted(changed) if ask in after],
+    )
 
 
-def withdraw_waiting(
-    given: Counter[Ask], waiting: Mapping[Ask, Waiting]
-) -> tuple[Counter[Ask], dict[Ask, Waiting], int]:
-    """Settle requests with rows that still wait: a row never published need not be removed.
+class Person(NamedTuple):
+    """Where a person is in the ledger."""
 
-    Returns what is left to ask, what is left waiting, and how many rows were withdrawn.
-    """
-    asked, left, gone = Counter(given), dict(waiting), 0
-    for ask, rows in given.items():
-        if ask.kind == "add":
-            continue
-        unpublished = Ask("add", ask.labels, ask.row)
-        if unpublished not in left:
-            continue
-        n = min(rows, left[unpublished].rows)
-        gone += n
-        asked[ask] -= n
-        if ask.kind == "correct":
-            asked[Ask("add", ask.new_labels, ask.new_row)] += n
-        rest = left[unpublished].rows - n
-        if rest:
-            left[unpublished] = replace(left[unpublished], rows=rest)
-        else:
-            del left[unpublished]
-    return +asked, left, gone
+    cell: int
+    joined: int
+    left: int
+    """The release in which the person left; 0 if not."""
 
 
-def require_published(
-    asks: Mapping[Ask, int], groups: Mapping[str, GroupState], columns: tuple[str, ...]
-) -> None:
-    """Raise if rows are to be removed or corrected that cannot have been published."""
-    wanted: Counter[tuple[str, int, str]] = Counter()
-    for ask, rows in asks.items():
-        if ask.kind != "add":
-            for column, value in enumerate(split_keys(ask.row)):
-                wanted[ask.labels, column, value] += rows
-    for (labels, column, value), rows in wanted.items():
-        group = groups[labels]
-        code = group.codes[column].get(value)
-        there = 0 if code is None else group.rows[column][code]
-        if rows > there:
-            raise InputError(
-                f"{rows} rows with {columns[column]} {value} are to leave the group "
-                f"{labels}, which was published with {there}. Give rows to delete or correct as "
-                "they were published; nothing was changed."
-            )
+def people_in(db: sqlite3.Connection, fingerprints: Iterable[str]) -> dict[str, Person]:
+    """Find people by their fingerprints."""
+    found = {}
+    for fingerprint in fingerprints:
+        row = db.execute(
+            "SELECT cell_id, joined, left_it FROM people WHERE fingerprint = ?",
+            (bytes.fromhex(fingerprint),),
+        ).fetchone()
+        if row is not None:
+            found[fingerprint] = Person(*row)
+    return found
+
+
+def homes_of(db: sqlite3.Connection, cells: Iterable[int]) -> dict[int, str]:
+    """Return the key of the group of each cell."""
+    return dict(
+        db.execute(
+            "SELECT id, labels FROM cells WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(sorted(cells)),),
+        ).fetchall()
+    )
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """Rows that were refused, and what they would have told."""
+    """Rows that are not taken, and why."""
 
     labels: tuple[str | None, ...]
     row: tuple[str | None, ...]
     rows: int
-    group_only: Fraction
-    """The breach probability of the row's values for an adversary who knows the group."""
-
-    with_a_value: Fraction
-    """The same for an adversary who knows one of the values besides."""
-
-    worst: Fraction
-    """The largest of any combination in the group, with the row."""
+    why: str
 
 
 @dataclass(frozen=True)
@@ -181,17 +162,21 @@ class Result:
     """What becomes of everything that was asked, and of what had been waiting."""
 
     changes: tuple[Change, ...]
-    published: Counter[Ask]
+    published: Counter[Kind]
+    """How many rows joined, left, or were corrected or moved."""
+
     refused: tuple[Refusal, ...]
-    refused_asks: Counter[Ask]
     held: tuple[HeldRows, ...]
     before: Mapping[Ask, Waiting]
     """What had been waiting in the groups concerned."""
 
     after: Mapping[Ask, Waiting]
     withdrawn: int
-    over: tuple[tuple[str, Fraction], ...]
-    """Groups that were published above the limit, and what they tell now."""
+    others: int
+    """How many left who did not ask to, because they could not be told from one who had to."""
+
+    drawn: int
+    """How many rows without an identifier left cells that were drawn."""
 
 
 def consider(
@@ -202,140 +187,447 @@ def consider(
     rng: np.random.Generator,
     *,
     sequence: int,
-    promises: Callable[[GroupState, Tally], str] | None = None,
+    promises: "Promises | None" = None,
+    at_once: bool = False,
 ) -> Result:
-    """Decide on an increment. Reads the groups it concerns, and writes nothing.
+    """Decide on an increment. Reads the cells it concerns, and writes nothing.
 
     Args:
         db: The ledger.
         given: What is asked, with the number of rows.
         columns: The sensitive columns.
-        rules: What a group must keep.
+        rules: What every part must keep.
         rng: In which order rows are considered.
         sequence: The number the release will have.
-        promises: Lists the promises of the policy that a group would break.
+        promises: What the policy promises.
+        at_once: Whether rows to remove leave now, at whatever cost for others.
     """
-    before = waiting_in(db, {group for ask in given for group in ask.groups})
-    asked, waiting, gone = withdraw_waiting(given, before)
-    total = Counter({ask: each.rows for ask, each in waiting.items()})
-    total.update(asked)
-    groups = group_states(db, (group for ask in total for group in ask.groups), len(columns))
-    require_published(asked, groups, columns)
-    work = _Work(groups, total)
-    if promises is not None:
-        rules = replace(rules, broken=lambda i, tally: promises(work.states[i], tally))
-    decision = decide(work.wishes(), [one for _, one in work.corrections], rules, rng)
-    published, refused, refusals = work.read(decision, asked, rules.alpha)
-    held = tuple(work.held_rows(decision, published, refused))
-    since = {ask: each.since for ask, each in waiting.items()}
+    desk = _Desk(db, given)
+    if at_once:
+        desk.urgent = {ask.person or (ask.labels, ask.row) for ask in given if ask.kind == "remove"}
+    desk.settle()
+    work = _Work(db, desk, columns, rules, rng, promises)
+    work.require_published()
+    work.let_join()
+    work.let_leave(at_once=at_once)
+    held = work.held_rows()
+    since = {ask: each.since for ask, each in desk.before.items()}
     return Result(
-        tuple(
-            Change(state, group.wishes.start, group.now, group.newcomers, group.leavers)
-            for state, group in zip(work.states, decision.groups, strict=True)
-            if group.changed
-        ),
-        published,
-        refusals,
-        refused,
+        tuple(work.changes),
+        work.published,
+        tuple(desk.refused),
         held,
-        before,
+        desk.before,
         {each.ask: Waiting(each.rows, since.get(each.ask, sequence)) for each in held},
-        gone,
-        tuple(
-            (state.key, group.now.worst)
-            for state, group in zip(work.states, decision.groups, strict=True)
-            if group.wishes.start.worst > rules.alpha
-        ),
+        desk.withdrawn,
+        work.others,
+        work.drawn,
     )
 
 
-_Codes = tuple[int, ...]
+class _Desk:
+    """Takes what is asked, and settles it with what waits and with who is published."""
+
+    def __init__(self, db: sqlite3.Connection, given: Counter[Ask]) -> None:
+        self.given = given
+        names = {ask.person for ask in given if ask.person}
+        self.people = people_in(db, names)
+        self.homes = homes_of(db, {person.cell for person in self.people.values()})
+        groups = {*(ask.labels for ask in given), *self.homes.values()}
+        self.before = waiting_in(db, groups, names)
+        self.people |= people_in(db, {ask.person for ask in self.before if ask.person} - names)
+        self.total: Counter[Ask] = Counter({ask: w.rows for ask, w in self.before.items()})
+        self.of_person = {ask.person: ask for ask in self.before if ask.person}
+        self.refused: list[Refusal] = []
+        self.withdrawn = 0
+        self.urgent: set[object] = set()
+
+    def settle(self) -> None:
+        """Go through all that is asked."""
+        # Those who leave go first: a person may be removed and given again in one increment.
+        order = {"remove": 0, "correct": 1, "add": 2}
+        for ask, rows in sorted(self.given.items(), key=lambda item: order[item[0].kind]):
+            if ask.person:
+                self._settle_person(ask, rows)
+            elif ask.kind == "add":
+                self.total[ask] += rows
+            else:
+                self._settle_unknown(ask, rows)
+        self.total = +self.total
+
+    def _settle_unknown(self, ask: Ask, rows: int) -> None:
+        """Take rows back that still wait: what was never published need not be removed."""
+        unpublished = Ask("add", ask.labels, ask.row)
+        n = min(rows, self.total[unpublished])
+        self.total[unpublished] -= n
+        self.withdrawn += n
+        if ask.kind == "correct" and n:
+            self.total[Ask("add", ask.new_labels, ask.new_row)] += n
+        self.total[ask] += rows - n
+
+    def _settle_person(self, ask: Ask, rows: int) -> None:
+        if rows > 1:
+            self._refuse(ask, rows - 1, "the person comes more than once")
+        waiting = self.of_person.get(ask.person)
+        known = self.people.get(ask.person)
+        if known is not None and known.left:
+            self._refuse(
+                ask,
+                1,
+                f"the person left in release {known.left}: who compares the two would know more "
+                "than alpha allows",
+            )
+        elif ask.kind == "add":
+            self._add_person(ask, known, waiting)
+        elif waiting is not None and waiting.kind == "add":
+            self._drop(waiting)
+            self.withdrawn += 1
+            if ask.kind == "correct":
+                self._take(
+                    ask._replace(
+                        kind="add",
+                        labels=ask.new_labels,
+                        row=ask.new_row,
+                        new_labels="",
+                        new_row="",
+                    )
+                )
+        else:
+            self._change_person(self._at_home(ask, known), waiting)
+
+    def _add_person(self, ask: Ask, known: Person | None, waiting: Ask | None) -> None:
+        if known is None and waiting is None:
+            self._take(ask)
+        elif known is None:
+            self._refuse(ask, 1, "the person waits already")
+        elif waiting is None or waiting.kind != "remove":
+            self._refuse(ask, 1, f"the person was published in release {known.joined}")
+        else:
+            # A person who waits to leave is published still: to return is not to leave.
+            self._drop(waiting)
+            self.withdrawn += 1
+            back = Ask("correct", waiting.labels, waiting.row, ask.labels, ask.row, ask.person)
+            if not back.settled():
+                self._take(back)
+
+    def _at_home(self, ask: Ask, known: Person | None) -> Ask:
+        """Return a wish with the labels under which the person is published."""
+        return ask if known is None else ask._replace(labels=self.homes[known.cell])
+
+    def _change_person(self, ask: Ask, waiting: Ask | None) -> None:
+        if waiting is not None:
+            if waiting.kind == "remove":
+                self._refuse(ask, 1, "the person waits to leave already")
+                return
+            # What is published is what the earlier correction was to change.
+            self._drop(waiting)
+            ask = ask._replace(labels=waiting.labels, row=waiting.row)
+        if not ask.settled():
+            self._take(ask)
+
+    def _take(self, ask: Ask) -> None:
+        self.total[ask] = 1
+        self.of_person[ask.person] = ask
+
+    def _drop(self, ask: Ask) -> None:
+        self.total[ask] = 0
+        self.of_person.pop(ask.person, None)
+
+    def _refuse(self, ask: Ask, rows: int, why: str) -> None:
+        labels, row = tuple(json.loads(ask.labels)), tuple(json.loads(ask.row))
+        self.refused.append(Refusal(labels, row, rows, why))
 
 
 class _Work:
-    """Asks sorted by group, with values as codes."""
+    """Decides on every new cell and on every cell that is concerned."""
 
-    def __init__(self, groups: Mapping[str, GroupState], total: Counter[Ask]) -> None:
-        self.states = list(groups.values())
-        self.place = {state.key: i for i, state in enumerate(self.states)}
-        self.total = total
-        self.joining: list[dict[Ask, _Codes]] = [{} for _ in self.states]
-        self.leaving: list[dict[Ask, _Codes]] = [{} for _ in self.states]
-        self.corrections: list[tuple[Ask, Correction]] = []
-        for ask, rows in total.items():
-            place, codes = self._find(ask.labels, ask.row)
-            if ask.kind == "correct":
-                new = self._find(ask.new_labels, ask.new_row)
-                self.corrections += [(ask, Correction((place, codes), new))] * rows
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        desk: _Desk,
+        columns: tuple[str, ...],
+        rules: Rules,
+        rng: np.random.Generator,
+        promises: "Promises | None",
+    ) -> None:
+        self.db, self.desk, self.columns, self.rng = db, desk, columns, rng
+        self.rules, self.promises = rules, promises
+        self.left = Counter(desk.total)
+        """What is not published yet."""
+
+        self.why: dict[Ask, str] = {}
+        self.changes: list[Change] = []
+        self.published: Counter[Kind] = Counter()
+        self.others = self.drawn = 0
+        self.of_cell: dict[int, list[Ask]] = defaultdict(list)
+        """What is asked of people whose cell is known."""
+
+        self.of_group: dict[str, list[Ask]] = defaultdict(list)
+        """What is asked of others."""
+
+        for ask in desk.total:
+            if ask.kind != "add" and ask.person in desk.people:
+                self.of_cell[desk.people[ask.person].cell].append(ask)
+            elif ask.kind != "add":
+                self.of_group[ask.labels].append(ask)
+        self.cells = cell_states(db, self.of_group, self.of_cell, len(columns))
+
+    def require_published(self) -> None:
+        """Raise if rows are to be removed or corrected that cannot have been published."""
+        wanted: Counter[tuple[object, int, str]] = Counter()
+        for ask, rows in self.desk.total.items():
+            if ask.kind != "add" and ask not in self.desk.before:
+                known = self.desk.people.get(ask.person)
+                where: object = ask.labels if known is None else known.cell
+                for column, value in enumerate(split_keys(ask.row)):
+                    wanted[where, column, value] += rows
+        there: Counter[tuple[object, int, str]] = Counter()
+        for cell in self.cells:
+            for column, codes in enumerate(cell.codes.columns):
+                for value, code in codes.items():
+                    n = cell.rows[column].get(code, 0)
+                    there[cell.record.id, column, value] += n
+                    there[cell.record.labels, column, value] += n
+        names = {cell.record.id: cell.record.labels for cell in self.cells}
+        for (where, column, value), rows in wanted.items():
+            if rows > there[where, column, value]:
+                labels = names.get(where, where) if isinstance(where, int) else where
+                raise InputError(
+                    f"{rows} rows with {self.columns[column]} {value} are to leave the group "
+                    f"{labels}, which was published with {there[where, column, value]}. Give rows "
+                    "to delete or correct as they were published; nothing was changed."
+                )
+
+    def let_join(self) -> None:
+        """Make a new cell of those who want to join a group, where it can be seen."""
+        groups: dict[str, list[Ask]] = defaultdict(list)
+        for ask, rows in self.left.items():
+            if ask.kind == "add" and rows:
+                groups[ask.labels].append(ask)
+        for labels, asks in groups.items():
+            codes = Codes.of(len(self.columns))
+            offers = _offers(codes, [ask.row for ask in asks], [self.left[ask] for ask in asks])
+            empty = codes.empty()
+            choice = choose_newcomers(empty, offers, self._rules(codes), self.rng)
+            why = choice.why
+            if choice.part.size and self.promises is not None:
+                broken = self.promises.broken_together(self.db, labels, codes, choice.part)
+                if broken:
+                    why = f"the group would break {broken}"
+                    choice = Choice(offers.none(), empty, why)
+            for ask, n in zip(asks, choice.taken.tolist(), strict=True):
+                self._publish(ask, n)
+                if why and self.left[ask]:
+                    self.why[ask] = why
+            if choice.part.size:
+                people = _who(asks, choice.taken)
+                self.changes.append(
+                    Change(
+                        labels, codes, empty, choice.part, joined=choice.part.size, people=people
+                    )
+                )
+
+    def let_leave(self, *, at_once: bool) -> None:
+        """Let people leave and move as parts of cells, and correct values in the others."""
+        for i in self.rng.permutation(len(self.cells)).tolist():
+            cell = self.cells[i]
+            asks = self._asks_of(cell)
+            if not asks:
+                continue
+            for ask in asks:
+                cell.codes.encode(ask.row)
+                if ask.kind == "correct":
+                    cell.codes.encode(ask.new_row)
+            urgent = at_once and any(
+                (ask.person or (ask.labels, ask.row)) in self.desk.urgent for ask in asks
+            )
+            if not self._split(cell, asks, urgent=urgent):
+                self._correct(cell, asks)
+
+    def _asks_of(self, cell: CellState) -> list[Ask]:
+        """Return what is asked of the people of a cell, or may be meant by it."""
+        asks = [*self.of_cell[cell.record.id], *self.of_group[cell.record.labels]]
+        return [ask for ask in asks if self.left[ask]]
+
+    def _split(self, cell: CellState, asks: list[Ask], *, urgent: bool) -> bool:
+        """Let people leave a cell, or move from it, in parts; return whether some did."""
+        memory = memory_of(self.db, cell)
+        start = rest = cell.codes.widen(cell.part())
+        rules = self._rules(cell.codes)
+        gone: list[str] = []
+        born: list[Change] = []
+        done = False
+        for destination in sorted({_destination(ask) for ask in asks} - {None}, key=str):
+            leaving = [ask for ask in asks if _destination(ask) == destination]
+            offers = self._held_by(cell, leaving, rest)
+            if not offers.total:
+                continue
+            choice = choose_leavers(
+                rest,
+                offers,
+                rules,
+                self.rng,
+                fits=lambda part: memory.allows(part, rules.alpha),
+            )
+            for ask in leaving:
+                if choice.why:
+                    self.why[ask] = choice.why
+            if not choice.part.size:
+                continue
+            done = True
+            rest = rest.minus(choice.part)
+            who = _who(leaving, choice.taken)
+            for ask, n in zip(leaving, choice.taken.tolist(), strict=True):
+                self._publish(ask, n)
+                self.drawn += n if not ask.person else 0
+            if destination:
+                born.append(
+                    Change(
+                        str(destination),
+                        cell.codes,
+                        cell.codes.empty(),
+                        choice.part,
+                        joined=choice.part.size,
+                        parent=cell.record.id,
+                        people=who,
+                    )
+                )
             else:
-                (self.joining if ask.kind == "add" else self.leaving)[place][ask] = codes
+                gone += who
+        if urgent and any(self.left[ask] and ask.kind == "remove" for ask in asks):
+            self._withdraw(cell, asks, rest)
+            rest, done = rest.without_people(), True
+        if done:
+            self.changes += born
+            self.changes.append(
+                Change(
+                    cell.record.labels,
+                    cell.codes,
+                    start,
+                    rest,
+                    cell.record,
+                    left=start.size - rest.size,
+                    gone=tuple(gone),
+                    everyone=not rest.size,
+                )
+            )
+        return done
 
-    def _find(self, labels: str, row: str) -> tuple[int, _Codes]:
-        """Return the place of a group, and the codes of a row's values in it."""
-        place = self.place[labels]
-        code = self.states[place].code
-        return place, tuple(code(column, key) for column, key in enumerate(split_keys(row)))
+    def _withdraw(self, cell: CellState, asks: list[Ask], rest: Part) -> None:
+        """Let all who are left in a cell go, so that one of them can."""
+        leaving = [ask for ask in asks if ask.kind == "remove"]
+        offers = self._held_by(cell, leaving, rest)
+        for ask, n in zip(leaving, offers.rows.tolist(), strict=True):
+            self._publish(ask, n)
+        for ask in asks:
+            if ask.kind == "correct" and ask.person:
+                self.left[ask] = 0  # Who is gone has nothing to be corrected.
+        self.others += rest.size - offers.total
 
-    def wishes(self) -> list[Wishes]:
-        """Return what is asked of each group."""
-        return [
-            Wishes(state.tally(), self._offers(joining), self._offers(leaving))
-            for state, joining, leaving in zip(self.states, self.joining, self.leaving, strict=True)
-        ]
+    def _correct(self, cell: CellState, asks: list[Ask]) -> None:
+        """Correct the values of one column, as many as can be."""
+        wrong = [ask for ask in asks if ask.kind == "correct" and not ask.moves()]
+        if not wrong:
+            return
+        memory = memory_of(self.db, cell)
+        start = cell.codes.widen(cell.part())
+        for column in self.rng.permutation(len(self.columns)).tolist():
+            rows = [
+                (ask, cell.codes.encode(ask.row)[column], cell.codes.encode(ask.new_row)[column])
+                for ask in wrong
+                if split_keys(ask.row)[column] != split_keys(ask.new_row)[column]
+                and self._may_hold(start, cell, ask)
+                for _ in range(self.left[ask])
+            ]
+            if not rows:
+                continue
+            old, new = (np.array([row[i] for row in rows], dtype=np.int64) for i in (1, 2))
+            wish = Wish(column, old, new)
+            rules = self._rules(cell.codes)
+            at = choose_corrections(start, wish, memory, rules.alpha, self.rng)
+            after = apply_corrections(start, wish, at.tolist())
+            why = "who knows the old value, or the new one, would learn the other"
+            if len(at) and (broken := rules.broken(after)):
+                at, why = at[:0], f"the group would break {broken}"
+            for ask in wrong:
+                self.why.setdefault(ask, why)
+            if not len(at):
+                continue
+            for i in at.tolist():
+                self._correct_column(rows[i][0], column)
+            now = apply_corrections(start, wish, at.tolist())
+            self.changes.append(Change(cell.record.labels, cell.codes, start, now, cell.record))
+            return
 
-    def _offers(self, asks: Mapping[Ask, _Codes]) -> Offers:
-        values = np.array(list(asks.values()), dtype=np.int64)
-        values = values.reshape(len(asks), len(self.states[0].codes)).T
-        return Offers(values, np.array([self.total[ask] for ask in asks], dtype=np.int64))
-
-    def read(
-        self, decision: Decision, asked: Counter[Ask], alpha: Fraction
-    ) -> tuple[Counter[Ask], Counter[Ask], tuple[Refusal, ...]]:
-        """Return the rows that are published and those that are refused, and why these are."""
-        published: Counter[Ask] = Counter()
-        refused: Counter[Ask] = Counter()
-        refusals: list[Refusal] = []
-        for joining, leaving, group in zip(
-            self.joining, self.leaving, decision.groups, strict=True
-        ):
-            published.update(dict(zip(joining, group.joined.tolist(), strict=True)))
-            published.update(dict(zip(leaving, group.left.tolist(), strict=True)))
-            unfit = group.count_refused(alpha).tolist()
-            for (ask, codes), n in zip(joining.items(), unfit, strict=True):
-                # Rows that had been waiting go on doing so; of those given now, some are refused.
-                mine = min(n, asked[ask], self.total[ask] - published[ask])
-                if mine:
-                    refused[ask] = mine
-                    refusals.append(_refusal(group, ask, codes, mine))
-        published.update(
-            ask for (ask, _), done in zip(self.corrections, decision.corrected, strict=True) if done
+    def _may_hold(self, part: Part, cell: CellState, ask: Ask) -> bool:
+        """Return whether a row can be in a cell: it is if the person is, or has values that are."""
+        codes = cell.codes.encode(ask.row)
+        return ask.person in self.desk.people or all(
+            count[code] for count, code in zip(part.counts, codes, strict=True)
         )
-        return +published, refused, tuple(refusals)
 
-    def held_rows(
-        self, decision: Decision, published: Counter[Ask], refused: Counter[Ask]
-    ) -> Iterator[HeldRows]:
-        """Yield the rows that wait, and why."""
-        for ask, rows in self.total.items():
-            rest = rows - published[ask] - refused[ask]
-            if rest:
-                groups = [decision.groups[self.place[labels]] for labels in ask.groups]
-                yield HeldRows(ask, rest, _why_held(groups))
+    def _correct_column(self, ask: Ask, column: int) -> None:
+        """Note that one column of a row is right now; what is left of the correction waits."""
+        old, new = list(split_keys(ask.row)), split_keys(ask.new_row)
+        old[column] = new[column]
+        rest = ask._replace(row=f"[{', '.join(old)}]")
+        self.left[ask] -= 1
+        if rest.settled():
+            self.published["correct"] += 1
+        else:
+            self.left[rest] += 1
+            self.why[rest] = "one column of a cell is corrected in a release, and people move later"
+
+    def _held_by(self, cell: CellState, asks: list[Ask], rest: Part) -> Offers:
+        """Return how many of some rows a cell can hold, those of its own people first."""
+        offers = _offers(cell.codes, [a.row for a in asks], [self.left[a] for a in asks])
+        free = [count.copy() for count in rest.counts]
+        rows = np.zeros_like(offers.rows)
+        known = [i for i, ask in enumerate(asks) if ask.person in self.desk.people]
+        others = [i for i, ask in enumerate(asks) if ask.person not in self.desk.people]
+        for i in [*known, *self.rng.permutation(others).astype(int).tolist()]:
+            codes = offers.values[:, i].tolist()
+            n = min(int(offers.rows[i]), *(int(f[c]) for f, c in zip(free, codes, strict=True)))
+            rows[i] = n
+            for count, code in zip(free, codes, strict=True):
+                count[code] -= n
+        return Offers(offers.values, rows)
+
+    def _publish(self, ask: Ask, n: int) -> None:
+        self.left[ask] -= n
+        self.published[ask.kind] += n
+
+    def _rules(self, codes: Codes) -> Rules:
+        promises = self.promises
+        if promises is None:
+            return self.rules
+        return replace(self.rules, broken=lambda part: promises.broken_by(codes, part))
+
+    def held_rows(self) -> tuple[HeldRows, ...]:
+        """Return the rows that wait, and why."""
+        usual = "the people of its cell cannot be told apart yet"
+        return tuple(
+            HeldRows(ask, rows, self.why.get(ask, usual)) for ask, rows in self.left.items() if rows
+        )
 
 
-def _why_held(groups: Sequence[GroupDecision]) -> str:
-    for group in groups:
-        if group.why:
-            return group.why
-        if not group.wishes.start.size:
-            return "the group is new, and its rows do not yet keep what a group must"
-    return "the group has no room for it at present"
+def _destination(ask: Ask) -> str | None:
+    """Return where a row goes from its cell: another group, nowhere (empty), or None: it stays."""
+    if ask.kind == "remove":
+        return ""
+    return ask.new_labels if ask.moves() else None
 
 
-def _refusal(group: GroupDecision, ask: Ask, codes: _Codes, rows: int) -> Refusal:
-    with_it = group.now.plus(np.array(codes, dtype=np.int64)[:, None])
-    labels, row = tuple(json.loads(ask.labels)), tuple(json.loads(ask.row))
-    return Refusal(labels, row, rows, *with_it.breach(codes), with_it.worst)
+def _offers(codes: Codes, rows: Sequence[str], times: Sequence[int]) -> Offers:
+    values = np.array([codes.encode(row) for row in rows], dtype=np.int64)
+    return Offers(values.reshape(len(rows), len(codes.columns)).T, np.array(times, dtype=np.int64))
+
+
+def _who(asks: Sequence[Ask], taken: IntArray) -> tuple[str, ...]:
+    """Return the fingerprints of those whose rows are taken."""
+    return tuple(
+        ask.person for ask, n in zip(asks, taken.tolist(), strict=True) if n and ask.person
+    )
 
 
 # Promises: the policy's models, asked about single groups as they would be published.
@@ -374,22 +666,45 @@ class Promises:
         self._sensitive = sensitive
         self._reference = reference
 
-    def broken_by(self, state: GroupState, tally: Tally) -> str:
-        """List the models that a group with these counts breaks; empty if it keeps all."""
-        named = {column for model in self._policy.models for column in model.columns}
+    def broken_by(self, codes: Codes, part: Part) -> str:
+        """List the models that people with these counts break; empty if they keep all."""
+        return self._broken(codes, part, self._policy.models)
+
+    def broken_together(self, db: sqlite3.Connection, labels: str, codes: Codes, part: Part) -> str:
+        """List the models that a group breaks if a new cell joins those it has.
+
+        A model that is kept by all parts is kept by them together, unless it says otherwise.
+        """
+        models = [model for model in self._policy.models if not model.merging.closed]
+        if not models:
+            return ""
+        wide = Codes(tuple(dict(column) for column in codes.columns))
+        total = part
+        for cell in cell_states(db, [labels], (), len(codes.columns)):
+            places = [
+                [wide.code(column, value) for value in known]
+                for column, known in enumerate(cell.codes.columns)
+            ]
+            total = wide.widen(total)
+            for count, place, rows in zip(total.counts, places, cell.part().counts, strict=True):
+                np.add.at(count, place, rows)
+            total = Part(total.size + cell.record.rows, total.counts)
+        return self._broken(wide, total, models)
+
+    def _broken(self, codes: Codes, part: Part, models: Iterable[PrivacyModel]) -> str:
+        models = list(models)
+        named = {column for model in models for column in model.columns}
         counts = {
-            name: self._counts(i, state, tally)
+            name: self._counts(i, codes, part)
             for i, name in enumerate(self._sensitive)
             if name in named
         }
-        classes = EquivalenceClasses(np.array([tally.size], dtype=np.int64), counts)
-        return ", ".join(
-            str(model) for model in self._policy.models if not model.passes(classes)[0]
-        )
+        classes = EquivalenceClasses(np.array([part.size], dtype=np.int64), counts)
+        return ", ".join(str(model) for model in models if not model.passes(classes)[0])
 
-    def _counts(self, column: int, state: GroupState, tally: Tally) -> ValueCounts:
+    def _counts(self, column: int, codes: Codes, part: Part) -> ValueCounts:
         whole = self._reference.get(column, {})
-        texts = [json.loads(key) for key in {**whole, **state.codes[column]}]
+        texts = [json.loads(key) for key in {**whole, **codes.columns[column]}]
         known = [value for value in in_order(texts) if value is not None]
         code = {value: i for i, value in enumerate(known)} | {None: MISSING}
         described = self._column(self._sensitive[column], tuple(known))
@@ -399,9 +714,9 @@ class Promises:
             len(known),
         )
         here = [
-            (code[json.loads(key)], int(tally.counts[column][i]))
-            for key, i in state.codes[column].items()
-            if tally.counts[column][i] > 0
+            (code[json.loads(key)], int(part.counts[column][i]))
+            for key, i in codes.columns[column].items()
+            if i < len(part.counts[column]) and part.counts[column][i] > 0
         ]
         value, rows = np.array(sorted(here), dtype=np.int64).reshape(-1, 2).T
         group = np.zeros(len(rows), dtype=np.int64)
@@ -429,27 +744,31 @@ def first_distribution(db: sqlite3.Connection) -> dict[int, dict[str, int]]:
 # Fingerprints: an increment that is given twice is recognised, without being kept.
 
 
-def row_fingerprint(salt: str, ask: Ask) -> str:
-    """Return the fingerprint of one row.
-
-    The salt is the ledger's own: fingerprints of different ledgers cannot be compared. A
-    thief of the ledger can still try out rows; that is why it is private.
-    """
-    # Labels and rows are written as JSON, which has no line breaks.
-    return _hmac(salt, f"{ask.kind}\n{ask.labels}\n{ask.row}\n{ask.new_labels}\n{ask.new_row}")
-
-
 def increment_fingerprint(salt: str, asks: Mapping[Ask, int]) -> str:
     """Return the fingerprint of all rows together, whatever their order.
+
+    The salt is the ledger's own: fingerprints of different ledgers cannot be compared.
 
     >>> one, two = Ask("add", '["a"]', '["x"]'), Ask("add", '["a"]', '["y"]')
     >>> both = Counter([one, two])
     >>> increment_fingerprint("s", both) == increment_fingerprint("s", Counter([two, one]))
     True
     """
-    rows = sorted((row_fingerprint(salt, ask), rows) for ask, rows in Counter(asks).items())
-    return _hmac(salt, digest_text(rows))
+    # Labels and rows are written as JSON, which has no line breaks.
+    rows = sorted("\n".join((*ask, str(n))) for ask, n in asks.items())
+    return hmac.digest(salt.encode(), digest_text(rows).encode(), "sha256").hex()
 
 
-def _hmac(salt: str, text: str) -> str:
-    return hmac.digest(salt.encode(), text.encode(), "sha256").hex()
+def person_fingerprints(salt: str, identifiers: Iterable[str]) -> list[str]:
+    """Return a fingerprint of each person's identifiers, which are given as one key.
+
+    A thief of the ledger can still try out identifiers; that is why it is private.
+
+    >>> [len(each) for each in person_fingerprints("s", ['["ann"]', '["bob"]'])]
+    [32, 32]
+    """
+    key = sha256(f"person\n{salt}".encode()).digest()
+    return [
+        blake2b(each.encode("utf-8", "surrogatepass"), digest_size=FINGERPRINT, key=key).hexdigest()
+        for each in identifiers
+    ]

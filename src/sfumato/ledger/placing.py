@@ -422,7 +422,7 @@ def _most_specific(
     """
     n = asked.shape[1]
     lengths = _look_up([each.lengths for each in choices], asked)
-    [there] = db.execute("SELECT COUNT(*) FROM groups").fetchone()
+    [there] = db.execute("SELECT COUNT(*) FROM cells").fetchone()
     # Either asks for every group that may be meant by its name, or goes through all there are.
     if np.prod(lengths.astype(np.float64), axis=0).sum() <= there:
         texts = [[[key_of(r.label) for r in each] for each in c.rungs] for c in choices]
@@ -430,12 +430,12 @@ def _most_specific(
         ways = zip(*columns, strict=True) if columns else [()] * n
         names = {f"[{', '.join(name)}]" for way in ways for name in product(*way)}
         rows = db.execute(
-            "SELECT labels FROM groups WHERE labels IN (SELECT value FROM json_each(?)) "
+            "SELECT labels FROM cells WHERE labels IN (SELECT value FROM json_each(?)) "
             "ORDER BY id",
             (json.dumps(list(names)),),
         )
     else:
-        rows = db.execute("SELECT labels FROM groups ORDER BY id")
+        rows = db.execute("SELECT labels FROM cells ORDER BY id")
     # Of several cells with the same labels, the first.
     keys = list(dict.fromkeys(key for [key] in rows))
     if not keys:

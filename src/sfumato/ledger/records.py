@@ -1,8 +1,9 @@
-"""Groups and counts in a ledger: reading those that are needed, and writing what changed."""
+"""Cells and counts in a ledger: reading those that are needed, and writing what changed."""
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -12,93 +13,192 @@ import numpy as np
 from sfumato.counts import Column
 from sfumato.decouplings.base import GroupedTables, SensitiveTable, random_labels
 from sfumato.errors import UnknownNameError
-from sfumato.ledger.admission import Tally
-from sfumato.ledger.store import Settings, key_of, keys_of, shown_of
-from sfumato.likelihood import likelihood_with_a_value
+from sfumato.ledger.admission import MISSING, Part
+from sfumato.ledger.corrections import Memory, kernel_of
+from sfumato.ledger.store import MOST_ROWS, Settings, key_of, shown_of, split_keys
 from sfumato.text import in_order, text_or_none
-from sfumato.typing import Value
+from sfumato.typing import FloatArray, Value
 
 
-class GroupRecord(NamedTuple):
-    """A group that is in the ledger."""
+class CellRecord(NamedTuple):
+    """A cell that is in the ledger: the people who joined a group in one release."""
 
     id: int
     label: int
     """What it is called in the published tables."""
 
+    labels: str
+    """The key of its group."""
+
+    born: int
+    parent: int | None
+    """The cell that its people were in before they moved; None if they joined."""
+
     rows: int
 
 
 @dataclass(eq=False)
-class GroupState:
-    """A group with its counts, and a code for each value that is or may come to be in it."""
+class Codes:
+    """A code for each value of each sensitive column; the first is a missing value's."""
 
-    key: str
-    record: GroupRecord | None
-    codes: tuple[dict[str, int], ...]
-    rows: tuple[list[int], ...]
+    columns: tuple[dict[str, int], ...]
+
+    @classmethod
+    def of(cls, n_columns: int) -> "Codes":
+        """Return the codes of no value but the missing one."""
+        return cls(tuple({key_of(None): MISSING} for _ in range(n_columns)))
 
     def code(self, column: int, value: str) -> int:
-        """Return a value's code; one that is new in the group gets the next."""
-        known = self.codes[column]
-        if value not in known:
-            known[value] = len(known)
-            self.rows[column].append(0)
-        return known[value]
+        """Return a value's code; one that is new gets the next."""
+        known = self.columns[column]
+        return known.setdefault(value, len(known))
 
-    def tally(self) -> Tally:
-        """Return the counts as they are published now."""
-        counts = tuple(np.array(rows, dtype=np.int64) for rows in self.rows)
-        return Tally(0 if self.record is None else self.record.rows, counts)
+    def encode(self, row: str) -> tuple[int, ...]:
+        """Return the codes of a row's values."""
+        return tuple(self.code(column, key) for column, key in enumerate(split_keys(row)))
 
-
-def group_states(
-    db: sqlite3.Connection, keys: Iterable[str], n_columns: int
-) -> dict[str, GroupState]:
-    """Read some groups by their labels; those that do not exist are empty."""
-    wanted = list(dict.fromkeys(keys))
-    found = {
-        key: GroupState(
-            key, None, tuple({} for _ in range(n_columns)), tuple([] for _ in range(n_columns))
+    def widen(self, part: Part) -> Part:
+        """Return a part with room for all codes there are."""
+        counts = tuple(
+            np.pad(count, (0, len(codes) - len(count)))
+            for count, codes in zip(part.counts, self.columns, strict=True)
         )
-        for key in wanted
+        return Part(part.size, counts)
+
+    def empty(self) -> Part:
+        """Return a part with nobody in it."""
+        return Part(0, tuple(np.zeros(len(codes), dtype=np.int64) for codes in self.columns))
+
+
+@dataclass(eq=False)
+class CellState:
+    """A cell with its counts, and a code for each value that is or may come to be in it."""
+
+    record: CellRecord
+    codes: Codes
+    rows: tuple[dict[int, int], ...]
+    """By column and code, how many rows have a value now."""
+
+    def part(self) -> Part:
+        """Return the people who are in it now."""
+        counts = tuple(
+            np.array([rows.get(code, 0) for code in codes.values()], dtype=np.int64)
+            for codes, rows in zip(self.codes.columns, self.rows, strict=True)
+        )
+        return Part(self.record.rows, counts)
+
+
+def cell_states(
+    db: sqlite3.Connection, keys: Iterable[str], ids: Iterable[int], n_columns: int
+) -> list[CellState]:
+    """Read the cells of some groups and some others by number; empty ones are left out."""
+    found = {
+        record[0]: CellState(
+            CellRecord(*record), Codes.of(n_columns), tuple({} for _ in range(n_columns))
+        )
+        for record in db.execute(
+            "SELECT id, label, labels, born, parent, rows FROM cells WHERE rows > 0 AND (labels IN "
+            "(SELECT value FROM json_each(?)) OR id IN (SELECT value FROM json_each(?))) "
+            "ORDER BY id",
+            (json.dumps(list(keys)), json.dumps(list(ids))),
+        )
     }
-    by_id = {}
-    for labels, *record in db.execute(
-        "SELECT labels, id, label, rows FROM groups WHERE labels IN "
-        "(SELECT value FROM json_each(?))",
-        (json.dumps(wanted),),
+    for cell, column, value, rows in db.execute(
+        "SELECT c.cell_id, v.column, v.value, c.rows FROM json_each(?) j CROSS JOIN counts c ON "
+        "c.cell_id = j.value CROSS JOIN sensitive_values v ON v.id = c.value_id "
+        "ORDER BY c.cell_id, v.id",
+        (json.dumps(list(found)),),
     ):
-        found[labels].record = GroupRecord(*record)
-        by_id[record[0]] = found[labels]
-    for group, column, value, rows in db.execute(
-        "SELECT c.group_id, v.column, v.value, c.rows FROM json_each(?) j CROSS JOIN counts c ON "
-        "c.group_id = j.value CROSS JOIN sensitive_values v ON v.id = c.value_id "
-        "ORDER BY c.group_id, v.id",
-        (json.dumps(list(by_id)),),
+        state = found[cell]
+        state.rows[column][state.codes.code(column, value)] = rows
+    return list(found.values())
+
+
+def memory_of(db: sqlite3.Connection, state: CellState) -> Memory:
+    """Read what was corrected in a cell, and in those its people were in before."""
+    kernels: list[list[FloatArray]] = [[] for _ in state.rows]
+    cell: tuple[int, int | None] = (state.record.id, state.record.parent)
+    until = MOST_ROWS
+    while True:
+        # The last first: what was before is counted back from what is now.
+        for column, kernel in _kernels_back(db, state.codes, cell[0], until):
+            kernels[column].insert(0, kernel)
+        if cell[1] is None:
+            break
+        [until, *_] = db.execute("SELECT born FROM cells WHERE id = ?", (cell[0],)).fetchone()
+        cell = db.execute("SELECT id, parent FROM cells WHERE id = ?", (cell[1],)).fetchone()
+    return Memory(tuple(map(tuple, kernels)))
+
+
+def _kernels_back(
+    db: sqlite3.Connection, codes: Codes, cell: int, until: int
+) -> Iterator[tuple[int, FloatArray]]:
+    """Yield the kernels of a cell's corrections before a release, the last first."""
+    corrected = {
+        sequence
+        for [sequence] in db.execute(
+            "SELECT sequence FROM moves WHERE cell_id = ? AND joined = 0 AND left_it = 0 AND "
+            "sequence < ?",
+            (cell, until),
+        )
+    }
+    if not corrected:
+        return
+    counts: dict[int, dict[int, int]] = defaultdict(lambda: defaultdict(int))
+    for column, value, rows in db.execute(
+        "SELECT v.column, v.value, c.rows FROM counts c JOIN sensitive_values v ON v.id = "
+        "c.value_id WHERE c.cell_id = ?",
+        (cell,),
     ):
-        state = by_id[group]
-        state.rows[column][state.code(column, value)] = rows
-    return found
+        counts[column][codes.code(column, value)] = rows
+    changes: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+    for sequence, column, value, rows in db.execute(
+        "SELECT c.sequence, v.column, v.value, c.rows FROM changes c JOIN sensitive_values v ON "
+        "v.id = c.value_id WHERE c.cell_id = ? ORDER BY c.sequence DESC",
+        (cell,),
+    ):
+        changes[sequence].append((column, codes.code(column, value), rows))
+    for sequence, changed in changes.items():
+        width = {column: len(codes.columns[column]) for column, _, _ in changed}
+        after = {c: np.array([counts[c][i] for i in range(w)]) for c, w in width.items()}
+        for column, code, rows in changed:
+            counts[column][code] -= rows
+        if sequence in corrected:
+            for column, now in after.items():
+                before = np.array([counts[column][i] for i in range(len(now))])
+                yield column, kernel_of(before, now)
 
 
 @dataclass(frozen=True)
 class Change:
-    """What a release does to one group."""
+    """What a release does to one cell, or a cell that it adds."""
 
-    state: GroupState
-    before: Tally
-    now: Tally
-    newcomers: Tally
-    """The rows that join, by themselves."""
+    labels: str
+    codes: Codes
+    before: Part
+    now: Part
+    record: CellRecord | None = None
+    """The cell; None if it is new."""
 
-    leavers: Tally
+    joined: int = 0
+    left: int = 0
+    parent: int | None = None
+    """For a new one, the cell its people come from if they moved."""
+
+    people: tuple[str, ...] = ()
+    """The fingerprints of those who join a new cell."""
+
+    gone: tuple[str, ...] = ()
+    """The fingerprints of those who leave, and are nowhere any more."""
+
+    everyone: bool = False
+    """Whether all who are in it leave, known by name or not."""
 
 
 def write_changes(
     db: sqlite3.Connection,
     sequence: int,
-    changes: Iterable[Change],
+    changes: Sequence[Change],
     shown: Mapping[tuple[int, str], str],
     rng: np.random.Generator,
 ) -> None:
@@ -107,34 +207,55 @@ def write_changes(
     Args:
         db: The ledger.
         sequence: The number of the release.
-        changes: One per group that changes.
+        changes: One per cell that changes, and per new one.
         shown: How values that may be new are given back.
-        rng: Draws what new groups are called.
+        rng: Draws what new cells are called.
     """
     ids = _ValueIds(db, shown)
     moved: list[tuple[int, int, int, int]] = []
     counts: list[tuple[int, int, int]] = []
+    born = [change for change in changes if change.record is None]
+    cells = dict(zip(map(id, born), _insert_cells(db, sequence, born, rng), strict=True))
     for change in changes:
-        group = change.state.record or _new_group(db, change.state.key, rng)
-        db.execute(
-            "UPDATE groups SET rows = rows + ? WHERE id = ?",
-            (change.now.size - change.before.size, group.id),
-        )
-        db.execute(
-            "INSERT INTO moves VALUES (?, ?, ?, ?)",
-            (sequence, group.id, change.newcomers.size, change.leavers.size),
-        )
-        for column, codes in enumerate(change.state.codes):
-            before, after = (tally.counts[column].tolist() for tally in (change.before, change.now))
+        cell = cells[id(change)] if change.record is None else change.record.id
+        for column, codes in enumerate(change.codes.columns):
+            after = change.now.counts[column].tolist()
+            before = change.before.counts[column].tolist()
+            before += [0] * (len(after) - len(before))
             for value, code in codes.items():
-                if before[code] != after[code]:
+                if code < len(after) and before[code] != after[code]:
                     value_id = ids.of(column, value)
-                    moved.append((sequence, group.id, value_id, after[code] - before[code]))
-                    counts.append((group.id, value_id, after[code]))
+                    moved.append((sequence, cell, value_id, after[code] - before[code]))
+                    counts.append((cell, value_id, after[code]))
+        if change.people:
+            db.executemany(
+                "INSERT INTO people VALUES (?, ?, ?, 0) ON CONFLICT (fingerprint) DO UPDATE SET "
+                "cell_id = excluded.cell_id",
+                ((bytes.fromhex(each), cell, sequence) for each in sorted(change.people)),
+            )
+        if change.everyone:
+            db.execute(
+                "UPDATE people SET left_it = ? WHERE cell_id = ? AND left_it = 0", (sequence, cell)
+            )
+        db.executemany(
+            "UPDATE people SET left_it = ? WHERE fingerprint = ?",
+            ((sequence, bytes.fromhex(each)) for each in change.gone),
+        )
+    db.executemany(
+        "UPDATE cells SET rows = ? WHERE id = ?",
+        ((c.now.size, c.record.id) for c in changes if c.record is not None),
+    )
+    db.executemany(
+        "INSERT INTO moves VALUES (?, ?, ?, ?)",
+        (
+            (sequence, cells[id(c)] if c.record is None else c.record.id, c.joined, c.left)
+            for c in changes
+        ),
+    )
     db.executemany("INSERT INTO changes VALUES (?, ?, ?, ?)", moved)
     db.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?)", (c for c in counts if c[2]))
     db.executemany(
-        "DELETE FROM counts WHERE group_id = ? AND value_id = ?",
+        "DELETE FROM counts WHERE cell_id = ? AND value_id = ?",
         (c[:2] for c in counts if not c[2]),
     )
 
@@ -145,58 +266,80 @@ class _ValueIds:
     shown: Mapping[tuple[int, str], str]
     known: dict[tuple[int, str], int] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        self.known = {
+            (column, value): number
+            for number, column, value in self.db.execute(
+                "SELECT id, column, value FROM sensitive_values"
+            )
+        }
+
     def of(self, column: int, value: str) -> int:
         if (column, value) not in self.known:
-            self.db.execute(
-                "INSERT OR IGNORE INTO sensitive_values (column, value, shown) VALUES (?, ?, ?)",
+            cursor = self.db.execute(
+                "INSERT INTO sensitive_values (column, value, shown) VALUES (?, ?, ?)",
                 (column, value, self.shown.get((column, value), value)),
             )
-            [found] = self.db.execute(
-                "SELECT id FROM sensitive_values WHERE column = ? AND value = ?", (column, value)
-            ).fetchone()
-            self.known[column, value] = found
+            self.known[column, value] = int(cursor.lastrowid or 0)
         return self.known[column, value]
 
 
-def _new_group(db: sqlite3.Connection, key: str, rng: np.random.Generator) -> GroupRecord:
-    [longest] = db.execute("SELECT COALESCE(MAX(label), 100000) FROM groups").fetchone()
-    digits = max(6, len(str(longest)))
-    while True:
-        label = int(rng.integers(10 ** (digits - 1), 10**digits))
-        if not db.execute("SELECT 1 FROM groups WHERE label = ?", (label,)).fetchone():
-            return insert_group(db, key, label)
-
-
-def insert_group(db: sqlite3.Connection, key: str, label: int) -> GroupRecord:
-    """Add an empty group."""
-    cursor = db.execute("INSERT INTO groups (label, labels, rows) VALUES (?, ?, 0)", (label, key))
-    for column, text in enumerate(json.loads(key)):
-        db.execute(
-            "INSERT OR IGNORE INTO labels VALUES (?, ?)",
-            (column, json.dumps(text, ensure_ascii=False)),
+def _insert_cells(
+    db: sqlite3.Connection, sequence: int, born: Sequence[Change], rng: np.random.Generator
+) -> list[int]:
+    """Add new cells, called by numbers that none has, and return their ids."""
+    [last, longest] = db.execute(
+        "SELECT COALESCE(MAX(id), 0), COALESCE(MAX(label), 100000) FROM cells"
+    ).fetchone()
+    digits = max(6, len(str(longest)), len(str(20 * (last + len(born)))))
+    taken: set[int] = set()
+    while len(taken) < len(born):
+        drawn = rng.integers(10 ** (digits - 1), 10**digits, len(born) - len(taken)).tolist()
+        used = db.execute(
+            "SELECT label FROM cells WHERE label IN (SELECT value FROM json_each(?))",
+            (json.dumps(drawn),),
         )
-    return GroupRecord(int(cursor.lastrowid or 0), label, 0)
+        taken |= set(drawn) - {label for [label] in used}
+    ids = list(range(last + 1, last + 1 + len(born)))
+    labels = rng.permutation(sorted(taken)).tolist()
+    insert_cells(
+        db,
+        [
+            CellRecord(number, label, change.labels, sequence, change.parent, change.now.size)
+            for number, label, change in zip(ids, labels, born, strict=True)
+        ],
+    )
+    return ids
+
+
+def insert_cells(db: sqlite3.Connection, cells: Sequence[CellRecord]) -> None:
+    """Add cells, without their counts."""
+    db.executemany("INSERT INTO cells VALUES (?, ?, ?, ?, ?, ?)", cells)
+    names = {
+        (column, text)
+        for key in {cell.labels for cell in cells}
+        for column, text in enumerate(split_keys(key))
+    }
+    db.executemany("INSERT OR IGNORE INTO labels VALUES (?, ?)", sorted(names))
 
 
 def current(db: sqlite3.Connection, settings: Settings) -> GroupedTables:
     """Read all groups and counts as they are published now."""
-    sizes = db.execute("SELECT id, label, labels, rows FROM groups WHERE rows > 0").fetchall()
+    sizes = db.execute("SELECT id, label, labels, rows FROM cells WHERE rows > 0").fetchall()
     counts = db.execute(
-        "SELECT c.group_id, v.column, v.shown, c.rows FROM counts c "
+        "SELECT c.cell_id, v.column, v.shown, c.rows FROM counts c "
         "JOIN sensitive_values v ON v.id = c.value_id"
     ).fetchall()
     return grouped_from(settings, sizes, counts)
 
 
 def newcomers(db: sqlite3.Connection, settings: Settings, sequence: int) -> GroupedTables:
-    """Read the tables of the rows that a release added; it must not have removed any."""
+    """Read the tables of the cells that a release added; it must not have changed others."""
     sizes = db.execute(
-        "SELECT g.id, g.label, g.labels, m.joined FROM moves m JOIN groups g ON g.id = m.group_id "
-        "WHERE m.sequence = ? AND m.joined > 0",
-        (sequence,),
+        "SELECT id, label, labels, rows FROM cells WHERE born = ?", (sequence,)
     ).fetchall()
     counts = db.execute(
-        "SELECT c.group_id, v.column, v.shown, c.rows FROM changes c "
+        "SELECT c.cell_id, v.column, v.shown, c.rows FROM changes c "
         "JOIN sensitive_values v ON v.id = c.value_id WHERE c.sequence = ?",
         (sequence,),
     ).fetchall()
@@ -208,15 +351,16 @@ def grouped_from(
     sizes: list[tuple[int, int, str, int]],
     counts: list[tuple[int, int, str, int]],
 ) -> GroupedTables:
-    """Make tables of groups (id, label, labels, rows) and counts (group, column, value, rows)."""
+    """Make tables of cells (id, label, labels, rows) and counts (cell, column, value, rows)."""
     labels = [json.loads(key) for _, _, key, _ in sizes]
     dictionaries = [
         in_order({row[q] for row in labels}) for q in range(len(settings.quasi_identifiers))
     ]
     ranks = [{value: i for i, value in enumerate(values)} for values in dictionaries]
     codes = [[rank[row[q]] for row in labels] for q, rank in enumerate(ranks)]
-    # Groups in the order of their labels, as a counted table has them.
-    order = sorted(range(len(sizes)), key=lambda g: [code[g] for code in codes])
+    # In the order of their labels, as a counted table has them; of several cells of a group, in the
+    # order of the numbers they are called by, which are drawn.
+    order = sorted(range(len(sizes)), key=lambda g: ([code[g] for code in codes], sizes[g][1]))
     place = {sizes[g][0]: i for i, g in enumerate(order)}
     columns = tuple(
         Column(name, tuple(values))
@@ -262,68 +406,66 @@ def at(db: sqlite3.Connection, settings: Settings, sequence: int) -> GroupedTabl
         raise UnknownNameError("release", str(sequence), map(str, known), where="the ledger")
     sizes = db.execute(
         "SELECT g.id, g.label, g.labels, SUM(m.joined - m.left_it) AS n FROM moves m "
-        "JOIN groups g ON g.id = m.group_id WHERE m.sequence <= ? GROUP BY g.id HAVING n > 0",
+        "JOIN cells g ON g.id = m.cell_id WHERE m.sequence <= ? GROUP BY g.id HAVING n > 0",
         (sequence,),
     ).fetchall()
     counts = db.execute(
-        "SELECT c.group_id, v.column, v.shown, SUM(c.rows) AS n FROM changes c "
+        "SELECT c.cell_id, v.column, v.shown, SUM(c.rows) AS n FROM changes c "
         "JOIN sensitive_values v ON v.id = c.value_id WHERE c.sequence <= ? "
-        "GROUP BY c.group_id, v.id HAVING n > 0",
+        "GROUP BY c.cell_id, v.id HAVING n > 0",
         (sequence,),
     ).fetchall()
     return grouped_from(settings, sizes, counts)
 
 
-def states(db: sqlite3.Connection, settings: Settings) -> Iterator[GroupState]:
-    """Yield all groups that have rows, with their counts."""
-    keys = [key for [key] in db.execute("SELECT labels FROM groups WHERE rows > 0 ORDER BY id")]
-    yield from group_states(db, keys, len(settings.sensitive)).values()
-
-
-def last_change(db: sqlite3.Connection, group: int) -> tuple[int, dict[tuple[int, str], int]]:
-    """Return how a group's size and counts changed in the last release that changed it."""
-    found = db.execute(
-        "SELECT sequence, joined - left_it FROM moves WHERE group_id = ? AND sequence > 1 "
-        "ORDER BY sequence DESC LIMIT 1",
-        (group,),
-    ).fetchone()
-    if found is None:
-        return 0, {}
-    rows = db.execute(
-        "SELECT v.column, v.value, c.rows FROM changes c JOIN sensitive_values v ON "
-        "v.id = c.value_id WHERE c.sequence = ? AND c.group_id = ?",
-        (found[0], group),
-    )
-    return int(found[1]), {(column, value): n for column, value, n in rows}
+def all_states(db: sqlite3.Connection, settings: Settings) -> dict[str, list[CellState]]:
+    """Read all cells that have rows, by the key of their group."""
+    ids = [number for [number] in db.execute("SELECT id FROM cells WHERE rows > 0")]
+    found: dict[str, list[CellState]] = defaultdict(list)
+    for state in cell_states(db, (), ids, len(settings.sensitive)):
+        found[state.record.labels].append(state)
+    return found
 
 
 # The first entry of a ledger: the tables of a decoupled release.
 
 
 def start_tables(db: sqlite3.Connection, grouped: GroupedTables, rng: np.random.Generator) -> None:
-    """Write groups and counts into an empty ledger, as release 1."""
-    ids = grouped.ids if grouped.ids is not None else random_labels(len(grouped), rng)
-    numbers = [
-        insert_group(db, keys_of(value for _, value in grouped.group_at(g)), label).id
-        for g, label in enumerate(ids.tolist())
+    """Write cells and counts into an empty ledger, as release 1."""
+    names = grouped.ids if grouped.ids is not None else random_labels(len(grouped), rng)
+    texts = [[key_of(value) for value in column.values] for column in grouped.quasi_identifiers]
+    keys = [
+        f"[{', '.join(text[code] for text, code in zip(texts, codes, strict=True))}]"
+        for codes in grouped.labels.T.tolist()
     ]
     sizes = grouped.sizes.tolist()
-    db.executemany("UPDATE groups SET rows = ? WHERE id = ?", zip(sizes, numbers, strict=True))
-    db.executemany("INSERT INTO moves VALUES (1, ?, ?, 0)", zip(numbers, sizes, strict=True))
+    ids = range(1, len(sizes) + 1)
+    insert_cells(
+        db,
+        [
+            CellRecord(number, label, key, 1, None, size)
+            for number, label, key, size in zip(ids, names.tolist(), keys, sizes, strict=True)
+        ],
+    )
+    db.executemany("INSERT INTO moves VALUES (1, ?, ?, 0)", zip(ids, sizes, strict=True))
+    value_id = 0
     for column, table in enumerate(grouped.sensitive):
-        values = []
+        first = value_id + 1
         for value in table.column.values:
-            cursor = db.execute(
-                "INSERT INTO sensitive_values (column, value, shown) VALUES (?, ?, ?)",
-                (column, key_of(value), shown_of(value)),
+            value_id += 1
+            db.execute(
+                "INSERT INTO sensitive_values VALUES (?, ?, ?, ?)",
+                (value_id, column, key_of(value), shown_of(value)),
             )
-            values.append(cursor.lastrowid)
-        entries = [
-            (numbers[group], values[value], rows)
-            for group, value, rows in zip(
-                table.group.tolist(), table.value.tolist(), table.rows.tolist(), strict=True
+        # Where no group is called twice, a row of the table is a row of the ledger.
+        entries = list(
+            zip(
+                (table.group + 1).tolist(),
+                (table.value.astype(np.int64) + first).tolist(),
+                table.rows.tolist(),
+                strict=True,
             )
-        ]
+        )
         db.executemany("INSERT INTO counts VALUES (?, ?, ?)", entries)
         db.executemany("INSERT INTO changes VALUES (1, ?, ?, ?)", entries)
 
@@ -331,10 +473,15 @@ def start_tables(db: sqlite3.Connection, grouped: GroupedTables, rng: np.random.
 def groups_above(
     grouped: GroupedTables, limit: Fraction
 ) -> Iterator[tuple[tuple[str | None, ...], Fraction]]:
-    """Yield the groups that tell more than the limit, and how much."""
+    """Yield the groups in which a value has a larger share than the limit, and how large."""
     largest = np.array([table.largest(len(grouped)) for table in grouped.sensitive])
     known = np.array([table.totals(len(grouped)) for table in grouped.sensitive])
-    for g in range(len(grouped)):
-        worst = likelihood_with_a_value(largest[:, g].tolist(), known[:, g].tolist())
+    above = (largest * float(limit.denominator) > float(limit.numerator) * known).any(axis=0)
+    close = np.isclose(largest / np.maximum(known, 1), float(limit)).any(axis=0)
+    for g in np.flatnonzero(above | close).tolist():
+        worst = max(
+            Fraction(most, total) if total else Fraction(0)
+            for most, total in zip(largest[:, g].tolist(), known[:, g].tolist(), strict=True)
+        )
         if worst > limit:
             yield tuple(text_or_none(value) for _, value in grouped.group_at(g)), worst

@@ -1,10 +1,11 @@
 """The file a ledger is kept in: one SQLite database, readable by its owner only.
 
-It holds what was published, as counts: groups, and how many rows of each have each value of each
-sensitive column, now and as every release changed it. It holds no row that was published or
-refused: which values belonged to the same person is what a decoupled release keeps secret, and a
-ledger that is lost must not tell. The exceptions are rows that *wait*: they are kept, generalised,
-until they are published or withdrawn, and overwritten then.
+It holds what was published, as counts: cells (the people who joined a group in one release), and
+how many rows of each have each value of each sensitive column, now and as every release changed
+it. It holds no row that was published: which values belonged to the same person is what a
+decoupled release keeps secret, and a ledger that is lost must not tell. The exceptions are rows
+that *wait*: they are kept, generalised, until they are published or withdrawn, and overwritten
+then. Who has an identifier is recognised by a keyed fingerprint of it, which tells the cell.
 """
 
 import json
@@ -28,8 +29,14 @@ from sfumato.typing import Value
 MARK = 0x53464C47
 """`SFLG`: by this a ledger is told from other databases."""
 
-FORMAT = 2
+FORMAT = 3
 """The version of the tables below and of their hashes; raised when they change."""
+
+FINGERPRINT = 16
+"""The bytes of a person's fingerprint."""
+
+_BEATEN = (1, 2)
+"""Formats that kept one table for all people of a group."""
 
 WAIT = 10.0
 """Seconds to wait for another publish to end."""
@@ -42,12 +49,15 @@ CREATE TABLE releases (
     previous TEXT NOT NULL,
     hash TEXT NOT NULL
 );
-CREATE TABLE groups (
+CREATE TABLE cells (
     id INTEGER PRIMARY KEY,
     label INTEGER NOT NULL UNIQUE,
-    labels TEXT NOT NULL UNIQUE,
+    labels TEXT NOT NULL,
+    born INTEGER NOT NULL REFERENCES releases DEFERRABLE INITIALLY DEFERRED,
+    parent INTEGER REFERENCES cells,
     rows INTEGER NOT NULL CHECK (rows >= 0)
 );
+CREATE INDEX cells_of_group ON cells (labels);
 CREATE TABLE labels (
     column INTEGER NOT NULL, label TEXT NOT NULL, PRIMARY KEY (column, label)
 ) WITHOUT ROWID;
@@ -59,25 +69,31 @@ CREATE TABLE sensitive_values (
     UNIQUE (column, value)
 );
 CREATE TABLE counts (
-    group_id INTEGER NOT NULL REFERENCES groups,
+    cell_id INTEGER NOT NULL REFERENCES cells,
     value_id INTEGER NOT NULL REFERENCES sensitive_values,
     rows INTEGER NOT NULL CHECK (rows > 0),
-    PRIMARY KEY (group_id, value_id)
+    PRIMARY KEY (cell_id, value_id)
 ) WITHOUT ROWID;
 CREATE TABLE moves (
     sequence INTEGER NOT NULL REFERENCES releases DEFERRABLE INITIALLY DEFERRED,
-    group_id INTEGER NOT NULL REFERENCES groups,
+    cell_id INTEGER NOT NULL REFERENCES cells,
     joined INTEGER NOT NULL,
     left_it INTEGER NOT NULL,
-    PRIMARY KEY (sequence, group_id)
+    PRIMARY KEY (sequence, cell_id)
 ) WITHOUT ROWID;
-CREATE INDEX moves_of_group ON moves (group_id, sequence);
+CREATE INDEX moves_of_cell ON moves (cell_id, sequence);
 CREATE TABLE changes (
     sequence INTEGER NOT NULL REFERENCES releases DEFERRABLE INITIALLY DEFERRED,
-    group_id INTEGER NOT NULL REFERENCES groups,
+    cell_id INTEGER NOT NULL REFERENCES cells,
     value_id INTEGER NOT NULL REFERENCES sensitive_values,
     rows INTEGER NOT NULL,
-    PRIMARY KEY (sequence, group_id, value_id)
+    PRIMARY KEY (sequence, cell_id, value_id)
+) WITHOUT ROWID;
+CREATE TABLE people (
+    fingerprint BLOB PRIMARY KEY,
+    cell_id INTEGER NOT NULL REFERENCES cells,
+    joined INTEGER NOT NULL,
+    left_it INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE waiting (
     id INTEGER PRIMARY KEY,
@@ -86,12 +102,13 @@ CREATE TABLE waiting (
     row TEXT NOT NULL,
     new_labels TEXT NOT NULL,
     new_row TEXT NOT NULL,
+    person TEXT NOT NULL,
     rows INTEGER NOT NULL CHECK (rows > 0),
     since INTEGER NOT NULL,
-    UNIQUE (kind, labels, row, new_labels, new_row)
+    UNIQUE (kind, labels, row, new_labels, new_row, person)
 );
-CREATE INDEX waiting_new_labels ON waiting (new_labels);
 CREATE INDEX waiting_labels ON waiting (labels);
+CREATE INDEX waiting_person ON waiting (person);
 CREATE TABLE paths (
     column INTEGER NOT NULL, value TEXT NOT NULL, path TEXT NOT NULL,
     PRIMARY KEY (column, value)
@@ -99,23 +116,16 @@ CREATE TABLE paths (
 CREATE TABLE given (
     fingerprint TEXT PRIMARY KEY, sequence INTEGER NOT NULL, time TEXT NOT NULL
 ) WITHOUT ROWID;
-CREATE TABLE refused (
-    fingerprint TEXT PRIMARY KEY, times INTEGER NOT NULL, sequence INTEGER NOT NULL
-) WITHOUT ROWID;
 CREATE TABLE pending (
     sequence INTEGER PRIMARY KEY, stage TEXT NOT NULL, target TEXT NOT NULL, hash TEXT NOT NULL
 );
-"""
-
-
-_SINCE_2 = """
 CREATE TABLE sketches (
     sequence INTEGER NOT NULL REFERENCES releases DEFERRABLE INITIALLY DEFERRED,
     kind TEXT NOT NULL,
     buckets INTEGER NOT NULL,
     rows BLOB NOT NULL,
     PRIMARY KEY (sequence, kind)
-) WITHOUT ROWID
+) WITHOUT ROWID;
 """
 
 
@@ -147,23 +157,10 @@ def new_ledger(path: Path) -> Iterator[sqlite3.Connection]:
             draft.unlink()
 
 
-def create_tables(db: sqlite3.Connection, version: int = FORMAT) -> None:
-    """Create the empty tables of a ledger of some format."""
+def create_tables(db: sqlite3.Connection) -> None:
+    """Create the empty tables of a ledger."""
     for statement in _SCHEMA.split(";\n"):
         db.execute(statement)
-    if version == FORMAT:
-        add_tables(db)
-
-
-def add_tables(db: sqlite3.Connection) -> None:
-    """Create the tables that ledgers have since format 2."""
-    db.execute(_SINCE_2)
-
-
-def version_of(db: sqlite3.Connection) -> int:
-    """Return the format of a ledger."""
-    [version] = db.execute("PRAGMA user_version").fetchone()
-    return int(version)
 
 
 def _into_place(draft: Path, path: Path) -> None:
@@ -317,12 +314,19 @@ def _open_checked(file: Path) -> sqlite3.Connection:
     if mark != MARK:
         _close(db)
         raise InputError(_NO_LEDGER.format(str(file)))
-    if not 1 <= version <= FORMAT:
+    if version in _BEATEN:
         _close(db)
         raise InputError(
-            f"{str(file)!r} is a ledger of format {version}, this Sfumato knows formats up to "
-            f"{FORMAT}. Install a newer Sfumato, or restore a copy if it is damaged; nothing was "
-            "changed."
+            f"{str(file)!r} is a ledger of format {version}. It does not know who joined when, so "
+            "its limit can be beaten by comparing its releases, and nothing can be added to it. "
+            "Start a new ledger from its last release of all tables; what that ledger promises "
+            "holds for its own releases. Nothing was changed."
+        )
+    if version != FORMAT:
+        _close(db)
+        raise InputError(
+            f"{str(file)!r} is a ledger of format {version}, this Sfumato knows format {FORMAT}. "
+            "Install a newer Sfumato, or restore a copy if it is damaged; nothing was changed."
         )
     return db
 

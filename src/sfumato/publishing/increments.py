@@ -31,7 +31,7 @@ from sfumato.ledger.increment import (
     consider,
     first_distribution,
     increment_fingerprint,
-    row_fingerprint,
+    person_fingerprints,
     write_waiting,
 )
 from sfumato.ledger.placing import places_of
@@ -45,7 +45,7 @@ from sfumato.releases.line_breaks import count_line_breaks_of_groups, warn_of_li
 from sfumato.releases.people import require_people
 from sfumato.releases.release import GivenTables
 from sfumato.schema import Role
-from sfumato.tables import DatabaseTable, Table, open_table
+from sfumato.tables import Table, open_table
 from sfumato.text import fold_spelling, number_of
 from sfumato.typing import Value
 
@@ -83,14 +83,17 @@ class Publication(Showable):
     waiting: int = 0
     """How many rows wait in the ledger now."""
 
+    others: int = 0
+    """How many left without having asked, because one of their cell had to leave at once."""
+
+    leaving: int = 0
+    """How many of those who wait are published still: they wait to leave, or to be corrected."""
+
     above: tuple[tuple[tuple[str | None, ...], Fraction], ...] = ()
-    """Groups that were published above alpha, and what they tell now; nothing in them may rise."""
+    """Groups that were published above alpha before the ledger began, and what they tell."""
 
     composition: ComparedReleases | None = None
     """What a comparison with the last release shows; None for the first."""
-
-    refused_before: int = 0
-    """How many of the refused rows had been refused before."""
 
     tables: GroupedTables | None = None
     """The tables of the rows that joined, or all if rows left; None if nothing changed."""
@@ -133,10 +136,11 @@ class Publication(Showable):
             "left": self.left,
             "corrected": self.corrected,
             "withdrawn": self.withdrawn,
+            "others": self.others,
             "refused": [self._plain_refusal(each) for each in self.refused],
-            "refused_before": self.refused_before,
             "held": [self._plain_held(each) for each in self.held],
             "waiting": self.waiting,
+            "leaving": self.leaving,
             "above": [
                 {"group": list(labels), "breach": float(share)} for labels, share in self.above
             ],
@@ -152,9 +156,7 @@ class Publication(Showable):
             "group": list(refusal.labels),
             "values": dict(zip(self.columns, refusal.row, strict=True)),
             "rows": refusal.rows,
-            "breach_by_group": float(refusal.group_only),
-            "breach_with_a_value": float(refusal.with_a_value),
-            "largest_breach": float(refusal.worst),
+            "why": refusal.why,
         }
 
     def _plain_held(self, held: HeldRows) -> dict[str, Any]:
@@ -173,18 +175,11 @@ class Publication(Showable):
         """Return the numbers, the rows refused and waiting, and what a comparison shows."""
         parts: list[Part] = []
         if self.refused:
-            heads = ("refused", "group", "rows", "with a value known", "largest in the group")
-            rows = [
-                (
-                    join_values(each.row),
-                    join_values(each.labels),
-                    each.rows,
-                    Share(each.with_a_value),
-                    Share(each.worst),
-                )
-                for each in self.refused
-            ]
-            parts.append(ContentTable.of("", heads, rows))
+            refused: Counter[tuple[str, str]] = Counter()
+            for each in self.refused:
+                refused[join_values(each.labels), each.why] += each.rows
+            rows = [(group, n, why) for (group, why), n in refused.most_common()]
+            parts.append(ContentTable.of("", ["refused in group", "rows", "why"], rows))
         if self.held:
             waiting: Counter[tuple[str, str, str]] = Counter()
             for held in self.held:
@@ -211,8 +206,13 @@ class Publication(Showable):
         parts += [f"{self.left} left"] if self.left else []
         parts += [f"{self.corrected} corrected"] if self.corrected else []
         parts += [f"{self.withdrawn} withdrawn"] if self.withdrawn else []
+        parts += [f"{self.others} others withdrawn with them"] if self.others else []
         parts += [f"{self.refused_rows} refused", f"{self.held_rows} held back"]
-        return f"release {self.sequence}: {', '.join(parts)}; {self.waiting} wait in the ledger"
+        published = f", {self.leaving} of them published still" if self.leaving else ""
+        return (
+            f"release {self.sequence}: {', '.join(parts)}; {self.waiting} wait in the ledger"
+            f"{published}"
+        )
 
 
 Row = tuple[Value, ...]
@@ -244,11 +244,20 @@ class NewRows:
         self._check(table.columns)
         if self.policy is not None and kind == "add":
             require_people(table, self.policy)
-        rows, times = distinct_rows(table, self.names)
-        for (labels, row), n in zip(self._generalise(rows), times, strict=True):
-            self.asks[Ask(kind, labels, row)] += n
-        if kind == "add":
-            note_rows(self.added, self.settings, self.policy, table, (rows, times))
+        people, rows, times = self._read(table, self.names)
+        for person, (labels, row), n in zip(people, self._generalise(rows), times, strict=True):
+            self.asks[Ask(kind, labels, row, person=person)] += n
+        if kind == "add" and not any(people):
+            note_rows(self.added, self.settings, rows, times)
+
+    def _read(self, table: Table, names: Sequence[str]) -> tuple[list[str], list[Row], list[int]]:
+        """Return who the distinct rows of a table are of, the rows, and how many there are."""
+        who = identifiers_of(self.policy, table)
+        rows, times = distinct_rows(table, (*who, *names))
+        if not who:
+            return [""] * len(rows), rows, times
+        people = read_people(self.settings, [row[: len(who)] for row in rows])
+        return people, [row[len(who) :] for row in rows], times
 
     def correct(self, data: object) -> None:
         """Count rows that are to become others: `age` is as it should be, `old_age` as it was."""
@@ -261,7 +270,7 @@ class NewRows:
                 f"published, as {OLD}{self.names[-1]}; columns are {some(table.columns, most=20)}."
             )
         self._check([name for name in table.columns if name not in was])
-        rows, times = distinct_rows(table, (*self.names, *olds.values()))
+        people, rows, times = self._read(table, (*self.names, *olds.values()))
         width = len(self.names)
         place = {name: width + i for i, name in enumerate(olds)}
         before = [
@@ -270,9 +279,9 @@ class NewRows:
         pairs = zip(
             self._generalise(before), self._generalise([r[:width] for r in rows]), strict=True
         )
-        for (old, new), n in zip(pairs, times, strict=True):
+        for person, (old, new), n in zip(people, pairs, times, strict=True):
             if old != new:
-                self.asks[Ask("correct", *old, *new)] += n
+                self.asks[Ask("correct", *old, *new, person)] += n
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -343,29 +352,33 @@ class NewRows:
         return bool(values) and all(isinstance(v, int | float) for v in values if v is not None)
 
 
+def identifiers_of(policy: Policy | None, table: Table) -> tuple[str, ...]:
+    """Return the columns by which people are recognised; none if a table does not have them all."""
+    names = () if policy is None else policy.with_role(Role.IDENTIFIER)
+    return tuple(names) if all(name in table.columns for name in names) else ()
+
+
+def read_people(settings: Settings, identifiers: Sequence[Row]) -> list[str]:
+    """Return the fingerprint of each person; empty where no identifier is there."""
+    marks = person_fingerprints(settings.salt, map(keys_of, identifiers))
+    return [
+        "" if all(value is None for value in each) else mark
+        for each, mark in zip(identifiers, marks, strict=True)
+    ]
+
+
 def note_rows(
-    added: GivenRows,
-    settings: Settings,
-    policy: Policy | None,
-    table: Table,
-    counted: tuple[Sequence[Row], Sequence[int]],
+    added: GivenRows, settings: Settings, rows: Sequence[Row], times: Sequence[int]
 ) -> None:
-    """Hash the rows of a table, and the people in it if it names them.
+    """Hash distinct rows of people without identifiers, so that they are told if they come again.
 
     Args:
         added: What the hashes are added to.
         settings: What the ledger was started with; its salt is the key.
-        policy: Which columns are identifiers.
-        table: Where the rows are. Identifiers do not leave a database.
-        counted: Its distinct rows, and how many there are of each.
+        rows: The rows.
+        times: How many there are of each.
     """
-    rows, times = counted
     added.add("values", hash_texts(settings.salt, "values", map(keys_of, rows)), times)
-    identifiers = () if policy is None else policy.with_role(Role.IDENTIFIER)
-    names = [name for name in identifiers if name in table.columns]
-    if names and not isinstance(table, DatabaseTable):
-        people, times = distinct_rows(table, names)
-        added.add("people", hash_texts(settings.salt, "people", map(keys_of, people)), times)
 
 
 def _as_number(key: str) -> str:
@@ -392,9 +405,9 @@ class IncrementJob:
 
     file: Path
     output: IncrementOutput | None = None
-    hold: bool = True
     whole: bool = False
     again: bool = False
+    at_once: bool = False
     dry_run: bool = False
     wait: float = WAIT
     seed: int | None = None
@@ -459,6 +472,8 @@ class _Work:
         self.db, self.settings = rows.db, rows.settings
         [last] = self.db.execute("SELECT MAX(sequence) FROM releases").fetchone()
         self.sequence = int(last) + 1
+        self.everything = job.whole
+        """Whether all tables are published: those of newcomers cannot show who left."""
 
     def require_news(self) -> str:
         """Raise if there is nothing to publish, or it was given before; return its fingerprint."""
@@ -491,15 +506,16 @@ class _Work:
         if policy is not None:
             compares = any(model.compares_with_table for model in policy.models)
             reference = first_distribution(self.db) if compares else {}
-            promises = Promises(policy, settings.sensitive, reference).broken_by
+            promises = Promises(policy, settings.sensitive, reference)
         result = consider(
             self.db,
             self.rows.asks,
             settings.sensitive,
-            Rules(settings.limit, settings.k, self.job.hold),
+            Rules(settings.limit, settings.k),
             self.rng,
             sequence=self.sequence,
             promises=promises,
+            at_once=self.job.at_once,
         )
         row = (mark, self.sequence, now())
         self.db.execute("INSERT OR IGNORE INTO given VALUES (?, ?, ?)", row)
@@ -511,11 +527,10 @@ class _Work:
         write_changes(db, self.sequence, result.changes, self.rows.as_published(), self.rng)
         write_waiting(db, result.before, result.after)
         self.rows.added.write(db, self.sequence)
-        known = self._note_refused(result.refused_asks)
-        numbers = Counter[str]()
-        for ask, n in result.published.items():
-            numbers[ask.kind] += n
-        [waiting] = db.execute("SELECT COALESCE(SUM(rows), 0) FROM waiting").fetchone()
+        numbers = result.published
+        [waiting, leaving] = db.execute(
+            "SELECT COALESCE(SUM(rows), 0), COALESCE(SUM(rows * (kind <> 'add')), 0) FROM waiting"
+        ).fetchone()
         done = Publication(
             self.job.file,
             self.sequence,
@@ -528,38 +543,20 @@ class _Work:
             withdrawn=result.withdrawn,
             refused=result.refused,
             held=result.held,
+            others=result.others,
             waiting=waiting,
-            above=tuple((tuple(json.loads(key)), share) for key, share in result.over),
+            leaving=leaving,
             composition=_compare_with_last(result, settings),
-            refused_before=known,
             dry_run=self.job.dry_run,
+            warnings=_warn_of_draws(result),
         )
         if not result.changes:
             return done
+        self.everything = self.job.whole or any(each.record for each in result.changes)
         tables = (
-            current(db, settings)
-            if self._is_whole(done)
-            else newcomers(db, settings, self.sequence)
+            current(db, settings) if self.everything else newcomers(db, settings, self.sequence)
         )
         return replace(done, tables=tables)
-
-    def _is_whole(self, done: Publication) -> bool:
-        """Return whether all tables are published: those of newcomers cannot show who left."""
-        return self.job.whole or bool(done.left or done.corrected)
-
-    def _note_refused(self, refused: Counter[Ask]) -> int:
-        """Remember refused rows by their fingerprints; return how many were refused before."""
-        known = 0
-        for ask, rows in refused.items():
-            mark = row_fingerprint(self.settings.salt, ask)
-            if self.db.execute("SELECT 1 FROM refused WHERE fingerprint = ?", (mark,)).fetchone():
-                known += rows
-            self.db.execute(
-                "INSERT INTO refused VALUES (?, ?, ?) ON CONFLICT (fingerprint) DO UPDATE SET "
-                "times = times + excluded.times, sequence = excluded.sequence",
-                (mark, rows, self.sequence),
-            )
-        return known
 
     def stage(self, done: Publication) -> pending.StagedRelease | None:
         """Write the release under a hidden name, and note that it is to be renamed."""
@@ -570,7 +567,7 @@ class _Work:
             done.tables,
             self.settings,
             self.sequence,
-            self._is_whole(done),
+            self.everything,
             self.rng,
             self.job.seed is not None,
         )
@@ -593,8 +590,8 @@ class _Work:
             "files": "" if staged is None else staged.hash,
             "rows": {
                 "given": done.given,
-                "joined": done.admitted + done.corrected,
-                "left": done.left + done.corrected,
+                "joined": done.admitted,
+                "left": done.left + done.others,
                 "corrected": done.corrected,
                 "refused": done.refused_rows,
                 "waiting": done.waiting,
@@ -609,8 +606,19 @@ class _Work:
             head=head,
             folder=None if output is None else output.folder,
             place=None if output is None else output.place,
-            warnings=(*problems, *_warn_of_line_breaks(done)),
+            warnings=(*problems, *done.warnings, *_warn_of_line_breaks(done)),
         )
+
+
+def _warn_of_draws(result: Result) -> tuple[str, ...]:
+    if not result.drawn:
+        return ()
+    text = (
+        f"{result.drawn} rows left or moved without an identifier, so the ledger drew the release "
+        "in which they had joined. What it promises holds for who knows no better: give "
+        "identifiers, in the policy and in the rows"
+    )
+    return (text,)
 
 
 def _warn_of_line_breaks(done: Publication) -> list[str]:
@@ -650,18 +658,20 @@ def now() -> str:
 
 
 def _compare_with_last(result: Result, settings: Settings) -> ComparedReleases:
-    """Return what a comparison with the last release will show, group by group."""
+    """Return what a comparison with the last release will show, cell by cell."""
     differences = []
     for change in result.changes:
-        # A group that is gone as a whole tells nothing that its last tables did not.
-        left = change.leavers if change.now.size else change.leavers.without_rows()
+        born = change.record is None
+        part = change.now if born else change.before.minus(change.now)
+        # Who leaves as a whole cell, or moves, tells nothing that the last tables did not.
+        left = not born and change.left and change.now.size
         differences.append(
             Difference(
-                tuple(json.loads(change.state.key)),
-                change.newcomers.size,
-                left.size,
-                change.newcomers.worst,
-                left.worst,
+                tuple(json.loads(change.labels)),
+                change.joined if change.parent is None else 0,
+                change.left if left else 0,
+                part.worst if born else Fraction(0),
+                part.worst if left else Fraction(0),
                 change.before.worst,
                 change.now.worst,
             )

@@ -3,7 +3,8 @@
 import json
 import secrets
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -36,21 +37,23 @@ from sfumato.errors import (
 )
 from sfumato.evidence.keys import Key
 from sfumato.ledger import chain, pending, records
-from sfumato.ledger.admission import Tally
-from sfumato.ledger.increment import require_group_models
-from sfumato.ledger.placing import record_ladder
-from sfumato.ledger.records import GroupState, groups_above, start_tables
+from sfumato.ledger.admission import MISSING, Part, count_room
+from sfumato.ledger.increment import people_in, require_group_models
+from sfumato.ledger.placing import places_of, record_ladder
+from sfumato.ledger.records import CellState, Codes, groups_above, start_tables
 from sfumato.ledger.repeats import GivenRows
-from sfumato.ledger.store import WAIT, Settings, key_of, new_ledger, reading
-from sfumato.likelihood import exact_limit, increment_ratio, likelihood_with_a_value
+from sfumato.ledger.store import WAIT, Settings, key_of, new_ledger, reading, split_keys
+from sfumato.likelihood import exact_limit
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.private import refuse_inside_release
 from sfumato.publishing.increments import (
     IncrementJob,
     Publication,
     distinct_rows,
+    identifiers_of,
     note_rows,
     now,
+    read_people,
     stored_policy,
 )
 from sfumato.publishing.outputs import FolderOutput, IncrementOutput, TablesOutput
@@ -61,8 +64,10 @@ from sfumato.releases.opening import Published, PublishedTable, open_release
 from sfumato.releases.places import Database, Folder, place_for
 from sfumato.releases.release import GivenTables, is_stored, public_name
 from sfumato.releases.spellings import warn_of_spellings
+from sfumato.schema import Role
 from sfumato.tables import FORMATS, open_table
-from sfumato.text import text_or_none
+from sfumato.tables import Table as SourceTable
+from sfumato.text import percent, text_or_none
 from sfumato.typing import Value
 
 
@@ -70,9 +75,9 @@ class PublishOptions(TypedDict, total=False):
     """What `Ledger.delete` and `Ledger.correct` take besides their rows; see `Ledger.publish`."""
 
     output: str | PathLike[str] | None
-    hold: bool
     whole: bool
     again: bool
+    at_once: bool
     dry_run: bool
     format: str | None
     wait: float
@@ -84,18 +89,22 @@ class PublishOptions(TypedDict, total=False):
 class Ledger:
     """A publisher's private record of what was released, on which later releases grow.
 
-    It is started from a decoupled release with `alpha`, the most that its tables may tell: the
-    probability of any combination of sensitive values, to an adversary who knows a person's group
-    and one of the values. New rows, raw or generalised like the release, are each *admitted*,
-    *refused* because alpha would be exceeded, or *wait* until they can be published with others.
+    It is started from a decoupled release with `alpha`. New rows, raw or generalised like the
+    release, are *admitted*, or *wait* until they can be published with others; so do people who
+    are to leave, to move to another group, or to be corrected.
 
-    Promises: a group within alpha stays within alpha, and one above it never tells more than it
-    did; no refused row could have been admitted besides; every group keeps the policy's
-    models and k; with `hold`, the rows that join or leave a group between two releases are at
-    least k and within alpha by themselves. The ledger and the release are both written or
-    neither is, whatever interrupts it: a release that is recorded and not visible yet gets its
-    name at the next publish. Does not promise anything against an adversary who knows the
-    values of other people in a group, or who has the ledger itself.
+    Promises, after every release and for every person who was ever published: an adversary who
+    has all releases, knows in which of them the person was, the person's quasi-identifiers in each,
+    and one of the sensitive values or none, believes no other value and no combination of values
+    with more than alpha. Those who are seen together, because they joined or left in the same
+    release, are at least k and keep the policy's models.
+
+    It holds if people are recognised: the policy names identifiers, and rows have them. Without
+    them it holds as long as nobody is given twice, or returns, and for an adversary who does not
+    know who left. It says nothing against those who know the values of others in a group, who
+    know whose value was corrected, or who reason about why a row waited; or who have the ledger
+    itself. The ledger and the release are both written or neither is, whatever interrupts it: a
+    release that is recorded and not visible yet gets its name at the next publish.
 
     Args:
         path: The file of a ledger that exists. It is private: rows that wait are in it.
@@ -111,12 +120,7 @@ class Ledger:
         ledger started with 4 rows, alpha 0.5
         >>> new = pa.table({"age": ["30s"] * 3, "ill": ["gout", "flu", "flu"]})
         >>> print(ledger.publish(new).headline)
-        release 2: 2 rows admitted, 1 refused, 0 held back; 0 wait in the ledger
-        >>> print(ledger.headroom([{"ill": "hiv"}]))
-        1 groups, alpha 0.5
-        group  rows  values  which          tells  raised by  more rows
-        30s       6  flu     most frequent   50 %       ...        0
-        30s       6  hiv     asked           17 %       ...        4
+        release 2: 2 rows admitted, 0 refused, 1 held back; 1 wait in the ledger
         >>> ledger.verify()
         []
     """
@@ -144,6 +148,7 @@ class Ledger:
         k: int | None = None,
         policy: GivenPolicy | None = None,
         source: object = None,
+        above: bool = False,
     ) -> "Ledger":
         """Record a decoupled release in a new ledger.
 
@@ -154,9 +159,12 @@ class Ledger:
             alpha: The limit, above 0 and at most 1.
             k: The fewest rows of a group; None takes the k that is promised.
             policy: The roles, hierarchies and models; new rows are generalised by it.
-            source: The table the release was made of, for hierarchies that depend on it.
+            source: The table the release was made of: for hierarchies that depend on it, and for
+                the identifiers of its people.
+            above: Start also if groups of the release tell more than alpha already. The promise
+                does not hold for the people in them.
         """
-        report = start_ledger(release, path, alpha, k, policy, source)
+        report = start_ledger(release, path, alpha, k, policy, source, above=above)
         ledger = cls(path)
         ledger.started = report
         return ledger
@@ -218,9 +226,9 @@ class Ledger:
         output: str | PathLike[str] | None = None,
         delete: object = None,
         correct: object = None,
-        hold: bool = True,
         whole: bool = False,
         again: bool = False,
+        at_once: bool = False,
         dry_run: bool = False,
         format: str | None = None,  # noqa: A002 - the word users know
         wait: float = WAIT,
@@ -238,9 +246,10 @@ class Ledger:
                 that, and the others after it.
             delete: Rows to remove, given as they were published or raw.
             correct: Rows to change: each column as it should be, and as `old_…` what was published.
-            hold: Hold rows back until at least k join a group and are within alpha by themselves.
             whole: Write all tables and not only those of the newcomers. Always so if rows left.
             again: Publish an increment that was given before.
+            at_once: Remove the rows of `delete` now, as the law may demand. If they cannot leave
+                together with enough others, everybody of their cell leaves.
             dry_run: Decide and report, and change nothing.
             format: csv, parquet or feather; None takes csv.
             wait: Seconds to wait for another publish on the same ledger.
@@ -266,7 +275,7 @@ class Ledger:
         refuse_inside_release(
             self.path, "the ledger", output=None if where is None else where.folder
         )
-        job = IncrementJob(self.path, where, hold, whole, again, dry_run, wait, seed, head)
+        job = IncrementJob(self.path, where, whole, again, at_once, dry_run, wait, seed, head)
         return job.run(rows, delete, correct, tables)
 
     def delete(self, rows: object, **options: Unpack[PublishOptions]) -> Publication:
@@ -299,32 +308,69 @@ class Ledger:
         if most is not None:
             require_int("most", most, at_least=1)
         rooms: list[Room] = []
-        n = 0
         with chain.reading(self.path) as db:
             settings = Settings.load(db)
             for asked in combinations:
                 _require_known(asked, settings.sensitive, "the sensitive columns")
             _require_known(group or {}, settings.quasi_identifiers, "the quasi-identifiers")
-            waiting: dict[str, list[str]] = {}
-            for labels, row in db.execute("SELECT labels, row FROM waiting WHERE kind = 'add'"):
-                waiting.setdefault(labels, []).append(row)
-            for state in records.states(db, settings):
-                n += 1
-                if state.record is None or not _is_in(state, settings, group or {}):
-                    continue
-                change = records.last_change(db, state.record.id)
-                chosen = _choose_combinations(
-                    state, settings, combinations, waiting.get(state.key, ())
-                )
-                rooms += [_room(state, which, row, change, settings.limit) for which, row in chosen]
+            waiting: dict[str, list[tuple[str, int]]] = {}
+            for labels, row, rows in db.execute(
+                "SELECT labels, row, SUM(rows) FROM waiting WHERE kind = 'add' GROUP BY 1, 2"
+            ):
+                waiting.setdefault(labels, []).append((row, rows))
+            groups = records.all_states(db, settings)
+            for labels in dict.fromkeys([*groups, *waiting]):
+                if _is_in(labels, settings, group or {}):
+                    cells = _Cells(labels, groups.get(labels, ()), waiting.get(labels, ()))
+                    rooms += cells.rooms(settings, combinations)
         if group and not rooms:
             raise InputError(
                 f"the ledger has no group with {dict(group)!r}. See: sfumato ledger show"
             )
         rooms.sort(key=_closeness)
         return Headroom(
-            settings.alpha, settings.quasi_identifiers, settings.sensitive, tuple(rooms[:most]), n
+            settings.alpha,
+            settings.quasi_identifiers,
+            settings.sensitive,
+            tuple(rooms[:most]),
+            len(groups),
         )
+
+    def find(self, people: Iterable[Value | tuple[Value, ...]]) -> "list[Whereabouts]":
+        """Return where each of some people is: published, gone or waiting.
+
+        Args:
+            people: Their identifiers; of several identifying columns a tuple each, in the order
+                of the policy.
+        """
+        with chain.reading(self.path) as db:
+            settings = Settings.load(db)
+            policy = stored_policy(settings)
+            names = () if policy is None else policy.with_role(Role.IDENTIFIER)
+            if not names:
+                raise InputError(
+                    "the ledger recognises nobody: its policy names no identifiers. Start one with "
+                    "a policy that does, and give rows that have them."
+                )
+            given = [each if isinstance(each, tuple) else (each,) for each in people]
+            wrong = [each for each in given if len(each) != len(names)]
+            if wrong:
+                raise ParameterError("people", wrong[0], f"values of {some(names, most=20)}")
+            marks = read_people(settings, given)
+            known = people_in(db, dict.fromkeys(mark for mark in marks if mark))
+            numbers = dict(db.execute("SELECT id, label FROM cells").fetchall())
+            waits = dict(
+                db.execute("SELECT person, kind FROM waiting WHERE person <> ''").fetchall()
+            )
+        return [
+            Whereabouts(
+                None if mark not in known else numbers[known[mark].cell],
+                None if mark not in known else known[mark].joined,
+                (known[mark].left or None) if mark in known else None,
+                waits.get(mark),
+            )
+            for mark in marks
+        ]
 
     def verify(self, head: str | None = None) -> list[str]:
         """Recompute the chain and the counts, and return what does not agree, or nothing.
@@ -435,6 +481,7 @@ def start_ledger(
     policy: GivenPolicy | None = None,
     source: object = None,
     *,
+    above: bool = False,
     dry_run: bool = False,
 ) -> Publication:
     """Start a ledger from a decoupled release, or only report on it; see `Ledger.start`."""
@@ -461,14 +508,22 @@ def start_ledger(
     # What is limited are values, so each has one spelling in a ledger.
     grouped = grouped.fold([column.name for column in spelt])
     settings = _settings(grouped, manifest, alpha, k, policy)
-    above = tuple(groups_above(grouped, limit))
+    exceeding = tuple(groups_above(grouped, limit))
+    if exceeding and not above:
+        raise InputError(
+            f"{len(exceeding)} of {len(grouped)} groups tell more than alpha {alpha:g} already, up "
+            f"to {percent(float(max(share for _, share in exceeding)))}, for example "
+            f"{some([join_values(labels) for labels, _ in exceeding])}. Take a larger alpha, make "
+            "larger groups, or start all the same, without a promise for the people in them: "
+            "--above (above=True)."
+        )
     head = ""
     if not dry_run:
         with new_ledger(Path(path)) as db:
             settings.save(db)
+            start_tables(db, grouped, np.random.default_rng(secrets.randbits(128)))
             if source is not None and policy is not None:
                 _record_source(db, settings, policy, source)
-            start_tables(db, grouped, np.random.default_rng(secrets.randbits(128)))
             head = chain.append(
                 db,
                 {
@@ -480,8 +535,8 @@ def start_ledger(
                 },
             )
     text = (
-        f"{len(above)} groups tell more than alpha already: no row will be admitted that raises "
-        "what is above it"
+        f"{len(exceeding)} groups tell more than alpha already: what the ledger promises does not "
+        "hold for the people in them"
     )
     return Publication(
         Path(path),
@@ -490,12 +545,12 @@ def start_ledger(
         settings.sensitive,
         grouped.total,
         grouped.total,
-        above=above,
+        above=exceeding,
         tables=grouped,
         head=head,
         dry_run=dry_run,
         warnings=(
-            *((text,) if above else ()),
+            *((text,) if exceeding else ()),
             *warn_of_line_breaks(count_line_breaks_of_groups(grouped)),
             *warn_of_spellings(spelt),
         ),
@@ -606,11 +661,66 @@ def _record_source(
     for column, name in enumerate(settings.quasi_identifiers):
         if policy.columns[name].hierarchy is not None:
             record_ladder(db, column, ladder_of(policy, counts, name))
+    who = identifiers_of(policy, table)
     names = (*settings.quasi_identifiers, *settings.sensitive)
-    if set(names) <= set(table.columns):
+    if who:
+        _record_people(db, settings, policy, table, who)
+    elif set(names) <= set(table.columns):
         added = GivenRows()
-        note_rows(added, settings, policy, table, distinct_rows(table, names))
+        note_rows(added, settings, *distinct_rows(table, names))
         added.write(db, 1)
+
+
+def _record_people(
+    db: sqlite3.Connection,
+    settings: Settings,
+    policy: Policy,
+    table: SourceTable,
+    who: tuple[str, ...],
+) -> None:
+    """Write down in which cell of the first release each person is.
+
+    A group of which the table has more or fewer people than the release holds others, or some who
+    were suppressed; then it is not known who is in it.
+    """
+    rows, times = distinct_rows(table, (*who, *settings.quasi_identifiers))
+    marks = read_people(settings, [row[: len(who)] for row in rows])
+    places = places_of(db, settings, policy, [row[len(who) :] for row in rows])
+    there = Counter[str]()
+    for place, n in zip(places, times, strict=True):
+        there[place] += n
+    cells = {
+        labels: number
+        for labels, number, n, size in db.execute(
+            "SELECT labels, MIN(id), COUNT(*), SUM(rows) FROM cells GROUP BY labels"
+        )
+        if n == 1 and size == there[labels]
+    }
+    db.executemany(
+        "INSERT OR IGNORE INTO people VALUES (?, ?, 1, 0)",
+        sorted(
+            (bytes.fromhex(mark), cells[place])
+            for mark, place in zip(marks, places, strict=True)
+            if mark and place in cells
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class Whereabouts:
+    """Where a person is in a ledger."""
+
+    group: int | None
+    """The number under which the person is published, or was last; None if never."""
+
+    joined: int | None
+    """The release in which the person joined."""
+
+    left: int | None
+    """The release in which the person left; None if not."""
+
+    waits: str | None = None
+    """What the person waits for: add, remove or correct; None for nothing."""
 
 
 # Headroom: how many more rows the groups take.
@@ -625,31 +735,32 @@ class Room:
 
     group: tuple[str | None, ...]
     size: int
+    """How many people are published in it."""
+
+    cells: int
+    """In how many releases they joined."""
+
     values: tuple[str | None, ...]
     which: Which
-    """Why it is looked at: it is the likeliest of its group, was asked for, or rows wait for it."""
+    """Why it is looked at: its values are the likeliest of the group, it was asked for, or rows
+    wait for it."""
 
     breach: Fraction
-    """Its breach probability now, for an adversary who knows the group and one of the values."""
+    """The largest share that one of its values has in any of the cells."""
 
-    before: Fraction | None
-    """The same before the last release that changed the group; None if there was none."""
+    waiting: int
+    """How many rows wait to join the group."""
 
     permitted: int | None
-    """How many further rows would be admitted one after the other; None if there is no end."""
-
-    @property
-    def ratio(self) -> float | None:
-        """By how much the last release raised it: (new − old) / old; None if that says nothing."""
-        return None if not self.before else float(increment_ratio(self.before, self.breach))
+    """How many more of the combination may join with those that wait; None if there is no end."""
 
 
 @dataclass(frozen=True, eq=False)
 class Headroom(Showable):
     """The combinations that were looked at, those closest to the limit first.
 
-    How many rows are permitted counts rows of that combination alone. Rows of other
-    combinations in the group make room for more.
+    Rows join as a cell of their own, so what is published already leaves no less room; but those
+    who join together must hide each other.
     """
 
     alpha: float
@@ -668,11 +779,11 @@ class Headroom(Showable):
                 {
                     "group": dict(zip(self.quasi_identifiers, room.group, strict=True)),
                     "size": room.size,
+                    "cells": room.cells,
                     "values": dict(zip(self.sensitive, room.values, strict=True)),
                     "which": room.which,
                     "breach": float(room.breach),
-                    "before": None if room.before is None else float(room.before),
-                    "ratio": room.ratio,
+                    "waiting": room.waiting,
                     "permitted": room.permitted,
                 }
                 for room in self.rooms
@@ -680,14 +791,13 @@ class Headroom(Showable):
         }
 
     def svg(self) -> str:
-        """Draw what each combination told before the last release, and what it tells now."""
-        from sfumato.drawing import bars_svg
+        """Draw what the likeliest value of each combination tells."""
+        from sfumato.drawing.charts import shares_svg
 
-        return bars_svg(
+        return shares_svg(
             [f"{join_values(room.group)}: {join_values(room.values)}" for room in self.rooms],
-            [float(room.breach if room.before is None else room.before) for room in self.rooms],
-            [float(room.breach) for room in self.rooms],
-            title=f"Breach probabilities in the ledger; the limit is {self.alpha:g}",
+            {"now": [float(room.breach) for room in self.rooms]},
+            title=f"What the ledger tells; the limit is {self.alpha:g}",
         )
 
     @property
@@ -701,10 +811,11 @@ class Headroom(Showable):
             [
                 join_values(room.group),
                 room.size,
+                room.cells,
                 join_values(room.values),
                 room.which,
                 Share(room.breach),
-                "" if room.ratio is None else f"{100 * room.ratio:+.0f} %",
+                room.waiting,
                 "any number" if room.permitted is None else room.permitted,
             ]
             for room in self.rooms
@@ -712,10 +823,11 @@ class Headroom(Showable):
         heads = (
             "group",
             "rows",
+            "cells",
             "values",
             "which",
             Heading("tells", bar=15),
-            "raised by",
+            "waiting",
             "more rows",
         )
         return Content(self.headline, (Table.of("", heads, rows, most=None),) if rows else ())
@@ -727,8 +839,8 @@ class Headroom(Showable):
         return f"<Headroom {self.headline}>"
 
 
-def _closeness(room: Room) -> tuple[bool, int, Fraction]:
-    return room.permitted is None, room.permitted or 0, -room.breach
+def _closeness(room: Room) -> tuple[Fraction, int]:
+    return -room.breach, -room.waiting
 
 
 def _require_known(named: Mapping[str, Value], known: tuple[str, ...], where: str) -> None:
@@ -737,74 +849,73 @@ def _require_known(named: Mapping[str, Value], known: tuple[str, ...], where: st
             raise UnknownColumnError(name, known, where=where)
 
 
-def _is_in(state: GroupState, settings: Settings, group: Mapping[str, Value]) -> bool:
-    labels = dict(zip(settings.quasi_identifiers, json.loads(state.key), strict=True))
+def _is_in(key: str, settings: Settings, group: Mapping[str, Value]) -> bool:
+    labels = dict(zip(settings.quasi_identifiers, json.loads(key), strict=True))
     return all(key_of(labels[name]) == key_of(value) for name, value in group.items())
 
 
-def _choose_combinations(
-    state: GroupState,
-    settings: Settings,
-    combinations: Sequence[Mapping[str, Value]],
-    waiting: Sequence[str],
-) -> Iterator[tuple[Which, tuple[str, ...]]]:
-    """Yield the combinations to look at, each once."""
-    frequent = tuple(
-        max(sorted(codes), key=lambda value, c=codes, r=rows: r[c[value]])  # type: ignore[misc]
-        for codes, rows in zip(state.codes, state.rows, strict=True)
-    )
-    seen = {frequent}
-    yield "most frequent", frequent
-    asked = [
-        tuple(
-            key_of(named[name]) if name in named else usual
-            for name, usual in zip(settings.sensitive, frequent, strict=True)
+class _Cells:
+    """The cells of one group, and the rows that wait to join it."""
+
+    def __init__(
+        self, labels: str, cells: Sequence[CellState], waiting: Sequence[tuple[str, int]]
+    ) -> None:
+        self.labels, self.cells, self.waiting = labels, cells, waiting
+
+    def rooms(
+        self, settings: Settings, combinations: Sequence[Mapping[str, Value]]
+    ) -> Iterator[Room]:
+        """Yield the combinations to look at, each once."""
+        shares = [self._shares(column) for column in range(len(settings.sensitive))]
+        likeliest = tuple(
+            max(sorted(each), key=each.__getitem__, default=key_of(None)) for each in shares
         )
-        for named in combinations
-    ]
-    in_line = [tuple(key_of(value) for value in json.loads(row)) for row in waiting]
-    for which, rows in (("asked", asked), ("waiting", in_line)):
-        for row in rows:
-            if row not in seen:
-                seen.add(row)
-                yield which, row  # type: ignore[misc]
+        asked = [
+            tuple(
+                key_of(named[name]) if name in named else usual
+                for name, usual in zip(settings.sensitive, likeliest, strict=True)
+            )
+            for named in combinations
+        ]
+        looked_at: dict[tuple[str, ...], Which] = {likeliest: "most frequent"} if self.cells else {}
+        for row in asked:
+            looked_at.setdefault(row, "asked")
+        for key, _ in self.waiting:
+            looked_at.setdefault(split_keys(key), "waiting")
+        codes = Codes.of(len(settings.sensitive))
+        part = self._count_waiting(codes)
+        for row, which in looked_at.items():
+            place = [codes.columns[column].get(value, -1) for column, value in enumerate(row)]
+            yield Room(
+                tuple(json.loads(self.labels)),
+                sum(cell.record.rows for cell in self.cells),
+                len(self.cells),
+                tuple(json.loads(value) for value in row),
+                which,
+                max(
+                    (each.get(value, Fraction(0)) for each, value in zip(shares, row, strict=True)),
+                    default=Fraction(0),
+                ),
+                part.size,
+                count_room(part, place, settings.limit),
+            )
 
+    def _shares(self, column: int) -> dict[str, Fraction]:
+        """Return the largest share of each value of a column in any of the cells."""
+        found: dict[str, Fraction] = {}
+        for cell in self.cells:
+            rows = cell.rows[column]
+            known = sum(n for code, n in rows.items() if code != MISSING)
+            for value, code in cell.codes.columns[column].items():
+                if code != MISSING and rows.get(code):
+                    share = Fraction(rows[code], known)
+                    found[value] = max(found.get(value, Fraction(0)), share)
+        return found
 
-def _room(
-    state: GroupState,
-    which: Which,
-    row: tuple[str, ...],
-    change: tuple[int, dict[tuple[int, str], int]],
-    limit: Fraction,
-) -> Room:
-    codes = tuple(state.code(column, value) for column, value in enumerate(row))
-    tally = state.tally()
-    return Room(
-        tuple(json.loads(state.key)),
-        tally.size,
-        tuple(json.loads(value) for value in row),
-        which,
-        tally.breach(codes)[1],
-        _before(tally, row, codes, change),
-        tally.permitted_rows(codes, limit),
-    )
-
-
-def _before(
-    tally: Tally,
-    row: tuple[str, ...],
-    codes: tuple[int, ...],
-    change: tuple[int, dict[tuple[int, str], int]],
-) -> Fraction | None:
-    """Return a breach probability as it was before the last release that changed the group."""
-    grown, counts = change
-    if not counts or tally.size == grown:
-        return None
-    earlier = (
-        int(tally.counts[i][code]) - counts.get((i, value), 0)
-        for i, (value, code) in enumerate(zip(row, codes, strict=True))
-    )
-    return likelihood_with_a_value(earlier, tally.size - grown)
+    def _count_waiting(self, codes: Codes) -> Part:
+        values = np.array([codes.encode(row) for row, _ in self.waiting], dtype=np.int64)
+        values = values.reshape(len(self.waiting), len(codes.columns)).T
+        return codes.empty().plus(values, np.array([n for _, n in self.waiting], dtype=np.int64))
 
 
 @dataclass(frozen=True, eq=False)

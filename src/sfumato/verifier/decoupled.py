@@ -170,7 +170,7 @@ class _LinkedTables(NamedTuple):
                 counts = count(sources[file.name], columns)
             tables.rows[file.name] = counts.rows
             if file.table == "qi":
-                tables._add_people(counts)
+                tables._add_people(counts, in_cells=manifest.increment)
             else:
                 column = str(file.column)
                 values, repeated = _count_values(counts, file.name, word, several=False)
@@ -178,12 +178,17 @@ class _LinkedTables(NamedTuple):
                 tables.repeated.extend(repeated)
         return tables
 
-    def _add_people(self, counts: Counts) -> None:
+    def _add_people(self, counts: Counts, *, in_cells: bool) -> None:
+        """Count the people of each label.
+
+        Those who joined a group in another release of a ledger have a label of their own.
+        """
         labels: dict[Key, str] = {}
         wrong = []
         for (given, *cells), rows in counts.combinations.items():
             label = _label_of(given)
             key = tuple(cells) if self.word == "group" else (label,)
+            key = (*key, label) if in_cells else key
             if self.keys.setdefault(label, key) != key:
                 wrong.append(f"group {label} has different quasi-identifiers")
             if labels.setdefault(key, label) != label:

@@ -417,6 +417,9 @@ class Manifest:
     losses: Mapping[str, Any] = field(default_factory=dict)
     """Figures about the classes, as they were claimed."""
 
+    increment: bool = False
+    """Whether it is a release of a ledger: who joined a group in another one has a label apart."""
+
     def with_role(self, role: str) -> tuple[str, ...]:
         """List the columns of one role."""
         return tuple(column.name for column in self.columns if column.role == role)
@@ -489,6 +492,7 @@ def _manifest(plain: dict[str, Any], stored: tuple[DataFile, ...] | None = None)
         kind=kind,
         group="" if kind is None else _get(plain, "group", str),
         count="" if kind is None else _get(plain, "count", str),
+        increment=isinstance(plain.get("increment"), Mapping),
         classes=_claims(plain, "classes"),
         losses=_claims(plain, "losses"),
     )

@@ -23,13 +23,15 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
     found = Ledger(dossier.ledger).headroom()
     if not found.rooms:
         raise NotHereError("nobody is in the ledger yet")
-    full = sum(room.permitted == 0 for room in found.rooms)
+    cells = {room.group: room.cells for room in found.rooms}
+    waiting = {room.group: room.waiting for room in found.rooms}
     figures = Figures(
         "The ledger",
         (
-            ("alpha", Share(found.alpha), "No combination of values may be likelier than this."),
+            ("alpha", Share(found.alpha), "No value may be believed with more than this."),
             ("groups", found.groups, "How many groups are published."),
-            ("full", full, "Combinations that no further row may have now."),
+            ("cells", sum(cells.values()), "Who joined a group in one release makes a cell."),
+            ("waiting", sum(waiting.values()), "Rows that wait to join."),
         ),
     )
     return [figures, _table(found), Drawing.of(_draw(found))]
@@ -47,9 +49,9 @@ def _table(found: Headroom) -> Table:
             Heading("people", "How many are in the group."),
             "values",
             Heading("looked at because", "Of each group the likeliest, and those rows wait for."),
-            Heading("before", "How likely it was before the last release that changed the group."),
-            Heading("now", "How likely it is to whoever knows the group and one of the values."),
-            Heading("more rows", "How many further rows may have these values; – is any number."),
+            Heading("tells", "The largest share of one of the values in a cell of the group."),
+            Heading("waiting", "How many rows wait to join the group."),
+            Heading("more rows", "How many more of these may join with them; – is any number."),
         ],
         [_row(room) for room in found.rooms],
         most=_MOST,
@@ -62,8 +64,8 @@ def _row(room: Room) -> list[Cell]:
         room.size,
         _join_values(room.values),
         room.which,
-        None if room.before is None else Share(room.before),
         Share(room.breach),
+        room.waiting,
         room.permitted,
     ]
 
@@ -71,10 +73,6 @@ def _row(room: Room) -> list[Cell]:
 def _draw(found: Headroom) -> str:
     rooms = found.rooms[:_MOST_DRAWN]
     series = {"now": [float(room.breach) for room in rooms]}
-    if any(room.before is not None for room in rooms):
-        # A group that no release has changed is as it was.
-        before = [room.breach if room.before is None else room.before for room in rooms]
-        series = {"before the last release": [float(share) for share in before], **series}
     return shares_svg(
         [f"{_join_values(room.group)}: {_join_values(room.values)}" for room in rooms],
         series,
@@ -85,7 +83,7 @@ def _draw(found: Headroom) -> str:
 HEADROOM = Chapter(
     "headroom",
     "How many more people there is room for",
-    "A group may be added to as long as no combination of its values becomes likelier than "
-    "alpha; rows of other combinations make room for more.",
+    "Those who join a group in one release make a cell of their own, in which no value is "
+    "more frequent than alpha; until they do, they wait.",
     _parts,
 )
