@@ -430,8 +430,7 @@ def _most_specific(
         ways = zip(*columns, strict=True) if columns else [()] * n
         names = {f"[{', '.join(name)}]" for way in ways for name in product(*way)}
         rows = db.execute(
-            "SELECT labels FROM cells WHERE labels IN (SELECT value FROM json_each(?)) "
-            "ORDER BY id",
+            "SELECT labels FROM cells WHERE labels IN (SELECT value FROM json_each(?)) ORDER BY id",
             (json.dumps(list(names)),),
         )
     else:
