@@ -16,7 +16,7 @@ A value that is corrected is seen by those who knew the old one: see `sfumato.le
 What does not fit waits. Which of several choices it is, is drawn at random.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil
@@ -126,6 +126,12 @@ class Rules:
     k: int
     broken: Callable[[Part], str] = field(default=lambda part: "")  # noqa: ARG005
     """Lists the promises of the policy that a part would break."""
+
+    closed: Mapping[str, str] = field(default_factory=dict)
+    """Groups that stay as they are, by their keys, and why."""
+
+    at_once: bool = False
+    """Whether rows that are to be removed leave now, at whatever cost for others."""
 
     def objection(self, part: Part, who: str) -> str:
         """Return why a part may not be seen; empty if it may."""

@@ -136,6 +136,9 @@ def choose_corrections(
     """
 
     def allowed(at: Sequence[int]) -> bool:
+        # The releases show the sum of all corrections: it must be what happened.
+        if np.intersect1d(wish.old[list(at)], wish.new[list(at)]).size:
+            return False
         after = apply_corrections(cell, wish, at)
         if not after.possible or not after.is_within(alpha):
             return False

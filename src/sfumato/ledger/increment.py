@@ -188,7 +188,6 @@ def consider(
     *,
     sequence: int,
     promises: "Promises | None" = None,
-    at_once: bool = False,
 ) -> Result:
     """Decide on an increment. Reads the cells it concerns, and writes nothing.
 
@@ -200,16 +199,15 @@ def consider(
         rng: In which order rows are considered.
         sequence: The number the release will have.
         promises: What the policy promises.
-        at_once: Whether rows to remove leave now, at whatever cost for others.
     """
     desk = _Desk(db, given)
-    if at_once:
+    if rules.at_once:
         desk.urgent = {ask.person or (ask.labels, ask.row) for ask in given if ask.kind == "remove"}
     desk.settle()
     work = _Work(db, desk, columns, rules, rng, promises)
     work.require_published()
     work.let_join()
-    work.let_leave(at_once=at_once)
+    work.let_leave()
     held = work.held_rows()
     since = {ask: each.since for ask, each in desk.before.items()}
     return Result(
@@ -405,6 +403,9 @@ class _Work:
             if ask.kind == "add" and rows:
                 groups[ask.labels].append(ask)
         for labels, asks in groups.items():
+            if labels in self.rules.closed:
+                self.why.update(dict.fromkeys(asks, self.rules.closed[labels]))
+                continue
             codes = Codes.of(len(self.columns))
             offers = _offers(codes, [ask.row for ask in asks], [self.left[ask] for ask in asks])
             empty = codes.empty()
@@ -427,22 +428,30 @@ class _Work:
                     )
                 )
 
-    def let_leave(self, *, at_once: bool) -> None:
+    def let_leave(self) -> None:
         """Let people leave and move as parts of cells, and correct values in the others."""
         for i in self.rng.permutation(len(self.cells)).tolist():
             cell = self.cells[i]
-            asks = self._asks_of(cell)
+            asks = [ask for ask in self._asks_of(cell) if not self._is_closed(ask)]
             if not asks:
                 continue
             for ask in asks:
                 cell.codes.encode(ask.row)
                 if ask.kind == "correct":
                     cell.codes.encode(ask.new_row)
-            urgent = at_once and any(
+            urgent = self.rules.at_once and any(
                 (ask.person or (ask.labels, ask.row)) in self.desk.urgent for ask in asks
             )
             if not self._split(cell, asks, urgent=urgent):
                 self._correct(cell, asks)
+
+    def _is_closed(self, ask: Ask) -> bool:
+        """Return whether a group that a row leaves or moves to is to stay as it is."""
+        why = self.rules.closed.get(ask.labels) or self.rules.closed.get(ask.new_labels)
+        if why is None or (self.rules.at_once and ask.kind == "remove"):
+            return False
+        self.why[ask] = why
+        return True
 
     def _asks_of(self, cell: CellState) -> list[Ask]:
         """Return what is asked of the people of a cell, or may be meant by it."""
@@ -454,6 +463,7 @@ class _Work:
         memory = memory_of(self.db, cell)
         start = rest = cell.codes.widen(cell.part())
         rules = self._rules(cell.codes)
+        several = sum(each.record.labels == cell.record.labels for each in self.cells) > 1
         gone: list[str] = []
         born: list[Change] = []
         done = False
@@ -479,7 +489,8 @@ class _Work:
             who = _who(leaving, choice.taken)
             for ask, n in zip(leaving, choice.taken.tolist(), strict=True):
                 self._publish(ask, n)
-                self.drawn += n if not ask.person else 0
+                if ask.person not in self.desk.people and several:
+                    self.drawn += n
             if destination:
                 born.append(
                     Change(

@@ -346,6 +346,21 @@ def newcomers(db: sqlite3.Connection, settings: Settings, sequence: int) -> Grou
     return grouped_from(settings, sizes, counts)
 
 
+def changed(db: sqlite3.Connection, settings: Settings, sequence: int) -> GroupedTables:
+    """Read the tables of the cells that a release added or changed, as they are after it."""
+    sizes = db.execute(
+        "SELECT g.id, g.label, g.labels, g.rows FROM moves m JOIN cells g ON g.id = m.cell_id "
+        "WHERE m.sequence = ? AND g.rows > 0",
+        (sequence,),
+    ).fetchall()
+    counts = db.execute(
+        "SELECT c.cell_id, v.column, v.shown, c.rows FROM moves m JOIN counts c ON c.cell_id = "
+        "m.cell_id JOIN sensitive_values v ON v.id = c.value_id WHERE m.sequence = ?",
+        (sequence,),
+    ).fetchall()
+    return grouped_from(settings, sizes, counts)
+
+
 def grouped_from(
     settings: Settings,
     sizes: list[tuple[int, int, str, int]],

@@ -4,7 +4,7 @@ import json
 import secrets
 import sqlite3
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -35,17 +35,19 @@ from sfumato.ledger.increment import (
     write_waiting,
 )
 from sfumato.ledger.placing import places_of
-from sfumato.ledger.records import current, newcomers, write_changes
+from sfumato.ledger.records import changed, current, newcomers, write_changes
 from sfumato.ledger.repeats import GivenRows, Repeat, find_repeats, hash_texts
 from sfumato.ledger.store import WAIT, Settings, key_of, keys_of, shown_of, writing
 from sfumato.policy import Policy
 from sfumato.private import describe_access
+from sfumato.publishing.judging import find_guilty, judge
 from sfumato.publishing.outputs import Increment, IncrementOutput, finish_tables
 from sfumato.releases.line_breaks import count_line_breaks_of_groups, warn_of_line_breaks
 from sfumato.releases.people import require_people
 from sfumato.releases.release import GivenTables
 from sfumato.schema import Role
 from sfumato.tables import Table, open_table
+from sfumato.tasks.verify import Assessment
 from sfumato.text import fold_spelling, number_of
 from sfumato.typing import Value
 
@@ -94,6 +96,9 @@ class Publication(Showable):
 
     composition: ComparedReleases | None = None
     """What a comparison with the last release shows; None for the first."""
+
+    assessment: Assessment | None = None
+    """The verdict on the cells that are new or changed; None if there are none."""
 
     tables: GroupedTables | None = None
     """The tables of the rows that joined, or all if rows left; None if nothing changed."""
@@ -145,6 +150,8 @@ class Publication(Showable):
                 {"group": list(labels), "breach": float(share)} for labels, share in self.above
             ],
             "composition": None if self.composition is None else self.composition.to_dict(),
+            "answer": None if self.assessment is None else self.assessment.answer,
+            "why": [] if self.assessment is None else list(self.assessment.why),
             "folder": None if self.folder is None else str(self.folder),
             **({} if self.place is None else {"place": self.place}),
             "head": self.head,
@@ -193,6 +200,9 @@ class Publication(Showable):
             parts.append(ContentTable.of("", ["group above alpha", "tells now"], above))
         if self.composition is not None and self.composition.differences:
             parts.append(Sentence(f"Compared with the last release: {self.composition}"))
+        if self.assessment is not None and self.assessment.answer != "yes":
+            reasons = "; ".join(self.assessment.why)
+            parts.append(Sentence(f"May it be published? {self.assessment.answer}: {reasons}"))
         remarks = tuple(f"Warning: {warning}" for warning in self.warnings)
         return Content(self.headline, tuple(parts), remarks=remarks)
 
@@ -432,7 +442,7 @@ class IncrementJob:
                     rows.correct(tables.open(correct))
                 work = _Work(self, rows, np.random.default_rng(self._seed))
                 repeated = work.find_repeated()
-                done = work.write(work.decide(work.require_news()))
+                done = work.settle(work.require_news())
                 staged = work.stage(done)
                 done = work.append(done, staged, [*problems, *repeated])
                 if self.dry_run:
@@ -499,7 +509,30 @@ class _Work:
             return []
         return [_describe_repeat(each) for each in find_repeats(self.db, self.rows.added)]
 
-    def decide(self, mark: str) -> Result:
+    def settle(self, mark: str) -> Publication:
+        """Decide on every row, write what changes, and judge it; what is judged no waits."""
+        closed: dict[str, str] = {}
+        while True:
+            self.db.execute("SAVEPOINT decided")
+            result = self.decide(mark, closed)
+            done = self.write(result)
+            if done.assessment is None or done.assessment.answer != "no":
+                break
+            concerned = {change.labels for change in result.changes} - closed.keys()
+            guilty = find_guilty(done.assessment, self.settings.quasi_identifiers)
+            reason = f"the verdict would be no: {done.assessment.why[0]}"
+            # If it is not said where, all of it is.
+            more = {key: why for key, why in guilty.items() if key in concerned}
+            more = more or dict.fromkeys(concerned, reason)
+            if not more:
+                break
+            closed |= more
+            self.db.execute("ROLLBACK TO decided")
+            self.db.execute("RELEASE decided")
+        self.db.execute("RELEASE decided")
+        return done
+
+    def decide(self, mark: str, closed: Mapping[str, str]) -> Result:
         """Decide on every row, and write down that the increment was given."""
         settings, policy = self.settings, self.rows.policy
         promises = None
@@ -511,11 +544,10 @@ class _Work:
             self.db,
             self.rows.asks,
             settings.sensitive,
-            Rules(settings.limit, settings.k),
+            Rules(settings.limit, settings.k, closed=closed, at_once=self.job.at_once),
             self.rng,
             sequence=self.sequence,
             promises=promises,
-            at_once=self.job.at_once,
         )
         row = (mark, self.sequence, now())
         self.db.execute("INSERT OR IGNORE INTO given VALUES (?, ?, ?)", row)
@@ -556,7 +588,9 @@ class _Work:
         tables = (
             current(db, settings) if self.everything else newcomers(db, settings, self.sequence)
         )
-        return replace(done, tables=tables)
+        seen = changed(db, settings, self.sequence) if self.everything else tables
+        assessment = judge(seen, self.rows.policy) if seen.total else None
+        return replace(done, tables=tables, assessment=assessment)
 
     def stage(self, done: Publication) -> pending.StagedRelease | None:
         """Write the release under a hidden name, and note that it is to be renamed."""
