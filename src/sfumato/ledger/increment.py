@@ -29,7 +29,7 @@ from sfumato.ledger.admission import (
     choose_newcomers,
 )
 from sfumato.ledger.chain import digest_text
-from sfumato.ledger.corrections import Wish, apply_corrections, choose_corrections
+from sfumato.ledger.corrections import Memory, Wish, apply_corrections, choose_corrections
 from sfumato.ledger.records import CellState, Change, Codes, cell_states, memory_of
 from sfumato.ledger.store import FINGERPRINT, split_keys
 from sfumato.models.base import PrivacyModel, TableModel
@@ -462,67 +462,56 @@ class _Work:
         """Let people leave a cell, or move from it, in parts; return whether some did."""
         memory = memory_of(self.db, cell)
         start = rest = cell.codes.widen(cell.part())
-        rules = self._rules(cell.codes)
-        several = sum(each.record.labels == cell.record.labels for each in self.cells) > 1
-        gone: list[str] = []
-        born: list[Change] = []
-        done = False
+        gone: tuple[str, ...] = ()
         for destination in sorted({_destination(ask) for ask in asks} - {None}, key=str):
             leaving = [ask for ask in asks if _destination(ask) == destination]
-            offers = self._held_by(cell, leaving, rest)
-            if not offers.total:
-                continue
-            choice = choose_leavers(
-                rest,
-                offers,
-                rules,
-                self.rng,
-                fits=lambda part: memory.allows(part, rules.alpha),
-            )
-            for ask in leaving:
-                if choice.why:
-                    self.why[ask] = choice.why
+            choice = self._choose(cell, leaving, rest, memory)
             if not choice.part.size:
                 continue
-            done = True
             rest = rest.minus(choice.part)
             who = _who(leaving, choice.taken)
-            for ask, n in zip(leaving, choice.taken.tolist(), strict=True):
-                self._publish(ask, n)
-                if ask.person not in self.desk.people and several:
-                    self.drawn += n
             if destination:
-                born.append(
-                    Change(
-                        str(destination),
-                        cell.codes,
-                        cell.codes.empty(),
-                        choice.part,
-                        joined=choice.part.size,
-                        parent=cell.record.id,
-                        people=who,
-                    )
-                )
+                self.changes.append(_moved(cell, destination, choice.part, who))
             else:
-                gone += who
+                gone = who
         if urgent and any(self.left[ask] and ask.kind == "remove" for ask in asks):
             self._withdraw(cell, asks, rest)
-            rest, done = rest.without_people(), True
-        if done:
-            self.changes += born
+            rest = rest.without_people()
+        left = start.size - rest.size
+        if left:
+            labels, record = cell.record.labels, cell.record
             self.changes.append(
                 Change(
-                    cell.record.labels,
+                    labels,
                     cell.codes,
                     start,
                     rest,
-                    cell.record,
-                    left=start.size - rest.size,
-                    gone=tuple(gone),
+                    record,
+                    left=left,
+                    gone=gone,
                     everyone=not rest.size,
                 )
             )
-        return done
+        return bool(left)
+
+    def _choose(self, cell: CellState, leaving: list[Ask], rest: Part, memory: Memory) -> Choice:
+        """Publish those of some people who may leave what is left of a cell."""
+        rules = self._rules(cell.codes)
+        choice = choose_leavers(
+            rest,
+            self._held_by(cell, leaving, rest),
+            rules,
+            self.rng,
+            fits=lambda part: memory.allows(part, rules.alpha),
+        )
+        several = sum(each.record.labels == cell.record.labels for each in self.cells) > 1
+        for ask, n in zip(leaving, choice.taken.tolist(), strict=True):
+            if choice.why:
+                self.why[ask] = choice.why
+            self._publish(ask, n)
+            if several and ask.person not in self.desk.people:
+                self.drawn += n
+        return choice
 
     def _withdraw(self, cell: CellState, asks: list[Ask], rest: Part) -> None:
         """Let all who are left in a cell go, so that one of them can."""
@@ -620,6 +609,19 @@ class _Work:
         return tuple(
             HeldRows(ask, rows, self.why.get(ask, usual)) for ask, rows in self.left.items() if rows
         )
+
+
+def _moved(cell: CellState, labels: str, part: Part, people: tuple[str, ...]) -> Change:
+    """Return the new cell of those who move to another group together."""
+    return Change(
+        labels,
+        cell.codes,
+        cell.codes.empty(),
+        part,
+        joined=part.size,
+        parent=cell.record.id,
+        people=people,
+    )
 
 
 def _destination(ask: Ask) -> str | None:
