@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,6 +20,10 @@ from sfumato.cli.options import (
 from sfumato.cli.output import clean, finish, progress_bar, say, show, write_json
 from sfumato.errors import InputError, ParameterError
 
+if TYPE_CHECKING:
+    from sfumato.publishing.increments import Publication
+    from sfumato.publishing.streams import StreamPublication
+
 LedgerOption = Annotated[
     Path, typer.Option("--ledger", "-l", metavar="FILE", help="The ledger; private, keep it so.")
 ]
@@ -30,7 +34,9 @@ LedgerOption = Annotated[
     "sfumato publish new.csv --ledger clinic.ledger -o increment-2/\n"
     "sfumato publish new.csv --ledger clinic.ledger --dry-run\n"
     "sfumato publish --ledger clinic.ledger --delete withdrawn.csv -o release-3/\n"
-    "sfumato publish 'duckdb:///clinic.db?table=new' --ledger clinic.ledger -o table:april",
+    "sfumato publish 'duckdb:///clinic.db?table=new' --ledger clinic.ledger -o table:april\n"
+    "sfumato publish visits.csv --ledger clinic.ledger --since seen --every month -o releases/\n"
+    "sfumato publish inbox/ --ledger clinic.ledger --since files --start 2026-04.csv -o releases/",
     python='ledger = sf.Ledger.start("decoupled", "clinic.ledger", alpha=0.5)\n'
     'print(ledger.publish("new.csv", output="increment-2"))',
 )
@@ -41,7 +47,7 @@ def publish(  # noqa: PLR0917 - options of a command line
         typer.Argument(
             metavar="[RELEASE_OR_ROWS]",
             help="A decoupled release to start a ledger with, or new rows: a file, or the address "
-            "of a table in DuckDB, PostgreSQL or Spark.",
+            "of a table in DuckDB, PostgreSQL or Spark; with --since also a folder of files.",
         ),
     ] = None,
     alpha: Annotated[
@@ -68,8 +74,44 @@ def publish(  # noqa: PLR0917 - options of a command line
             "--output",
             "-o",
             metavar="FOLDER|table:NAME",
-            help="Write the tables there, or into the database that the rows are in.",
+            help="Write the tables there, or into the database that the rows are in. With --since "
+            "each increment has a folder in it, or {window} stands for its name.",
         ),
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN|files",
+            help="Publish what is new since the last time, by a column that only grows, or the new "
+            "files of a folder.",
+        ),
+    ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VALUE|beginning",
+            help="With --since, the first time: the first value, or file, that is new.",
+        ),
+    ] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(metavar="VALUE", help="With --since: only what is before this value."),
+    ] = None,
+    every: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WINDOW",
+            help="With --since: an increment per day, week, month, quarter, year, so many numbers, "
+            "or file.",
+        ),
+    ] = None,
+    zone: Annotated[
+        str | None,
+        typer.Option(metavar="ZONE", help="With --every: the time zone of days; UTC if not said."),
+    ] = None,
+    stream: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="With --since: which of several streams this is."),
     ] = None,
     delete: Annotated[
         str | None, typer.Option(metavar="DATA", help="Rows to remove, as they were published.")
@@ -125,6 +167,36 @@ def publish(  # noqa: PLR0917 - options of a command line
     """
     from sfumato.publishing.ledger import Ledger, start_ledger
 
+    if since is not None:
+        _require_nothing_else(
+            "with --since",
+            delete=delete,
+            correct=correct,
+            again=again or None,
+            at_once=at_once or None,
+        )
+        with progress_bar(quiet=quiet or json):
+            found = Ledger.open(ledger, alpha=alpha, k=k, policy=policy).publish_since(
+                data,
+                since,
+                start=start,
+                until=until,
+                every=every,
+                zone=zone,
+                stream=stream or "",
+                output=output,
+                whole=whole,
+                dry_run=dry_run,
+                format=format,
+                wait=wait,
+                key=signing_key(key),
+                head=head,
+            )
+        _show(found, json=json, quiet=quiet)
+        return
+    _require_nothing_else(
+        "without --since", start=start, until=until, every=every, zone=zone, stream=stream
+    )
     if ledger.exists():
         signer = signing_key(key)
         with progress_bar(quiet=quiet or json):
@@ -143,31 +215,41 @@ def publish(  # noqa: PLR0917 - options of a command line
                 head=head,
             )
     else:
-        _require_nothing_else(delete=delete, correct=correct, output=output, key=key, head=head)
+        _require_nothing_else(
+            "when a ledger is started",
+            "nothing was published yet",
+            delete=delete,
+            correct=correct,
+            output=output,
+            key=key,
+            head=head,
+        )
         with progress_bar(quiet=quiet or json):
             done = start_ledger(
                 data, ledger, alpha, k, policy, source, above=above, dry_run=dry_run
             )
+    _show(done, json=json, quiet=quiet)
+
+
+def _show(done: "Publication | StreamPublication", *, json: bool, quiet: bool) -> None:
     finish(done, json=json, quiet=quiet)
     if json:
         return
     if quiet:
-        for remark in done.content().remarks:
+        for remark in (*getattr(done, "notes", ()), *done.content().remarks):
             say(clean(remark))
         return
-    place = done.folder if done.place is None else done.place
+    place, sequence = done.place or done.folder, done.sequence
     if place is not None:
         say(f"Written: {clean(place)}")
     if done.head:
-        say(f"Entry {done.sequence}, hash {done.head}: keep it, and give it next time as --head.")
+        say(f"Entry {sequence}, hash {done.head}: keep it, and give it next time as --head.")
 
 
-def _require_nothing_else(**given: object) -> None:
+def _require_nothing_else(when: str, why: str = "", **given: object) -> None:
     for name, value in given.items():
         if value is not None:
-            raise ParameterError(
-                name, value, "left out when a ledger is started", why="nothing was published yet"
-            )
+            raise ParameterError(name, value, f"left out {when}", why=why)
 
 
 def _warn_of_access(ledger: Path) -> None:

@@ -38,6 +38,7 @@ from sfumato.ledger.placing import places_of
 from sfumato.ledger.records import changed, current, newcomers, write_changes
 from sfumato.ledger.repeats import GivenRows, Repeat, find_repeats, hash_texts
 from sfumato.ledger.store import WAIT, Settings, key_of, keys_of, shown_of, writing
+from sfumato.ledger.streams import Taken, require_position
 from sfumato.policy import Policy
 from sfumato.private import describe_access
 from sfumato.publishing.judging import find_guilty, judge
@@ -245,6 +246,9 @@ class NewRows:
     added: GivenRows = field(default_factory=GivenRows)
     """The rows to add, as they were given."""
 
+    since: str | None = None
+    """The column by which a stream grows: it needs no role."""
+
     _spelt: dict[int, dict[str, Value]] = field(default_factory=dict)
     """By column, the spelling that stands for all of a value, by what is left of it when folded."""
 
@@ -302,6 +306,8 @@ class NewRows:
         for name in self.names:
             if name not in columns:
                 raise UnknownColumnError(name, columns, where="the new rows")
+        roles = () if self.policy is None else self.policy.columns
+        columns = [name for name in columns if name in roles or name != self.since]
         if self.policy is not None:
             self.policy.check_against(columns)
             return
@@ -424,6 +430,12 @@ class IncrementJob:
     head: str | None = None
     """The last hash as it was kept elsewhere."""
 
+    taken: Taken | None = None
+    """What it takes of a stream, which is recorded with it."""
+
+    before: Taken | None = None
+    """What was taken of that stream last."""
+
     def run(
         self, data: object, delete: object, correct: object, tables: GivenTables
     ) -> Publication:
@@ -433,8 +445,10 @@ class IncrementJob:
             with chain.writing(self.file, wait=self.wait, head=self.head) as db:
                 problems = [*describe_access(self.file), *pending.finish(db)]
                 problems += finish_tables(db, tables.database)
+                if self.taken is not None:
+                    require_position(db, self.taken, self.before)
                 settings = Settings.load(db)
-                rows = NewRows(db, settings, stored_policy(settings))
+                rows = NewRows(db, settings, stored_policy(settings), since=self.since)
                 for source, kind in ((data, "add"), (delete, "remove")):
                     if source is not None:
                         rows.add(tables.open(source), kind)  # type: ignore[arg-type]
@@ -454,6 +468,11 @@ class IncrementJob:
         if staged is not None:
             self._finish(done.sequence)
         return done
+
+    @property
+    def since(self) -> str | None:
+        """The column by which the stream grows, if it is one."""
+        return None if self.taken is None else self.taken.since
 
     @property
     def _seed(self) -> int:
@@ -631,6 +650,8 @@ class _Work:
                 "waiting": done.waiting,
             },
         }
+        if self.job.taken is not None:
+            entry["taken"] = replace(self.job.taken, rows=done.given).to_dict()
         head = "" if self.job.dry_run else chain.append(self.db, entry)
         output = None if staged is None else self.job.output
         if self.job.output is not None and staged is None and not self.job.dry_run:

@@ -11,7 +11,7 @@ from functools import cached_property
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 import numpy as np
 
@@ -56,12 +56,11 @@ from sfumato.publishing.increments import (
     read_people,
     stored_policy,
 )
-from sfumato.publishing.outputs import FolderOutput, IncrementOutput, TablesOutput
+from sfumato.publishing.outputs import choose_output
 from sfumato.recode.deciding import ladder_of
 from sfumato.releases.line_breaks import count_line_breaks_of_groups, warn_of_line_breaks
 from sfumato.releases.manifest import Manifest, Promise, promised_class_size
 from sfumato.releases.opening import Published, PublishedTable, open_release
-from sfumato.releases.places import Database, Folder, place_for
 from sfumato.releases.release import GivenTables, is_stored, public_name
 from sfumato.releases.spellings import warn_of_spellings
 from sfumato.schema import Role
@@ -69,6 +68,9 @@ from sfumato.tables import FORMATS, open_table
 from sfumato.tables import Table as SourceTable
 from sfumato.text import percent, text_or_none
 from sfumato.typing import Value
+
+if TYPE_CHECKING:
+    from sfumato.publishing.streams import StreamPublication
 
 
 class PublishOptions(TypedDict, total=False):
@@ -258,25 +260,73 @@ class Ledger:
                 the ledger, or a rewritten one, is refused by it.
             seed: Fixes all that is random, for tests; not for publication.
         """
-        if seed is not None:
-            require_int("seed", seed, at_least=0)
-        if head is not None:
-            require_text("head", head)
-        require_number("wait", wait, at_least=0)
-        if format is not None and format not in FORMATS:
-            raise ParameterError("format", format, "one of " + ", ".join(FORMATS))
+        _require_options(seed, head, wait, format)
         tables = GivenTables(rows, delete, correct)
         if _is_release(rows, tables):
             raise InputError(
                 f"{str(self.path)!r} is a ledger already, and {_describe(rows)} is a release, not "
                 "new rows. Give the rows to add, or another name for a new ledger."
             )
-        where = _choose_output(output, tables, format, key)
+        where = choose_output(output, tables, format, key)
         refuse_inside_release(
             self.path, "the ledger", output=None if where is None else where.folder
         )
         job = IncrementJob(self.path, where, whole, again, at_once, dry_run, wait, seed, head)
         return job.run(rows, delete, correct, tables)
+
+    def publish_since(  # noqa: PLR0913 - all but two have a default and are named
+        self,
+        source: object,
+        since: str,
+        *,
+        start: Value = None,
+        until: Value = None,
+        every: str | int | None = None,
+        zone: str | None = None,
+        stream: str = "",
+        output: str | PathLike[str] | None = None,
+        whole: bool = False,
+        dry_run: bool = False,
+        format: str | None = None,  # noqa: A002 - the word users know
+        wait: float = WAIT,
+        key: Key | None = None,
+        head: str | None = None,
+        seed: int | None = None,
+    ) -> "StreamPublication":
+        """Publish what is new in a source that grows, as one increment or window by window.
+
+        The ledger remembers what it took, in the entry of each increment. A run that was
+        interrupted goes on where it stopped, and one that finds nothing new changes nothing.
+
+        Args:
+            source: A table, as for `publish`, or a folder into which files are put.
+            since: The column by which the table grows: a day, a time or a number that later rows
+                have no smaller. `files` for a folder: files are taken in the order of their names.
+            start: The first value, or file, that is new, or `beginning`. Needed the first time:
+                the ledger cannot know what its first release held.
+            until: Take only what is before this value, also if no later row is there yet.
+            every: Cut what is new into one increment per whole day, week, month, quarter or year,
+                per so many numbers, or per file. The last window is left until it is over.
+            zone: The time zone of days and longer windows, for a column of times in a zone.
+            stream: A name, if several sources are published on one ledger.
+            output: The folder in which each increment gets its folder, called after its window; or
+                a name with `{window}` in it, such as `table:visits_{window}` in a database.
+            whole: As for `publish`.
+            dry_run: Decide on the first increment, list the others, and change nothing.
+            format: As for `publish`.
+            wait: As for `publish`.
+            key: As for `publish`.
+            head: As for `publish`.
+            seed: As for `publish`.
+        """
+        from sfumato.publishing.streams import StreamJob
+
+        _require_options(seed, head, wait, format)
+        job = StreamJob(
+            self.path, since, stream, start, until, every, zone, output, whole, dry_run, format,
+            wait, key, head, seed,
+        )  # fmt: skip
+        return job.run(source)
 
     def delete(self, rows: object, **options: Unpack[PublishOptions]) -> Publication:
         """Remove rows, given as they were published or raw; options as of `publish`."""
@@ -435,22 +485,21 @@ class Ledger:
         return f"<Ledger {str(self.path)!r}: alpha {self.alpha:g}, k {self.k}>"
 
 
+def _require_options(seed: int | None, head: str | None, wait: float, form: str | None) -> None:
+    if seed is not None:
+        require_int("seed", seed, at_least=0)
+    if head is not None:
+        require_text("head", head)
+    require_number("wait", wait, at_least=0)
+    if form is not None and form not in FORMATS:
+        raise ParameterError("format", form, "one of " + ", ".join(FORMATS))
+
+
 def _load(policy: GivenPolicy | None) -> Policy | None:
     if isinstance(policy, str | PathLike):
         # The whole path, so that files it names are found from any folder.
         policy = Path(policy).expanduser().resolve()
     return policy_of(policy)
-
-
-def _choose_output(
-    output: str | PathLike[str] | None, tables: GivenTables, form: str | None, key: Key | None
-) -> IncrementOutput | None:
-    """Return where the release goes; raise before any work is done if it cannot be written."""
-    place = place_for(output, tables.first, format=form, key=key)
-    if isinstance(place, Database) and tables.database is not None:
-        tables.database.staging("").require_unused(place.names(["", "manifest"]))
-        return TablesOutput(tables.database, place)
-    return FolderOutput(place.path, form or "csv", place.key) if isinstance(place, Folder) else None
 
 
 def _is_release(data: object, tables: GivenTables) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
+from os import PathLike
 from pathlib import Path
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Protocol
@@ -16,6 +17,7 @@ from sfumato.decouplings import Parts, publish, readme, schema_sql
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError
 from sfumato.evidence import SigningKey
+from sfumato.evidence.keys import Key
 from sfumato.ledger import pending
 from sfumato.ledger.pending import StagedRelease
 from sfumato.ledger.store import Settings
@@ -32,10 +34,13 @@ from sfumato.releases.manifest import (
 from sfumato.releases.places import (
     Database,
     DecoupledTable,
+    Folder,
     UnpublishedRelease,
     create_tables,
+    place_for,
     write_folder,
 )
+from sfumato.releases.release import GivenTables
 from sfumato.schema import Role
 from sfumato.tables import in_types_of
 
@@ -136,6 +141,17 @@ class IncrementOutput(Protocol):
 
     def finish(self, db: Connection) -> list[str]:
         """Rename everything that waits; return what is in the way."""
+
+
+def choose_output(
+    output: str | PathLike[str] | None, tables: GivenTables, form: str | None, key: Key | None
+) -> IncrementOutput | None:
+    """Return where the release goes; raise before any work is done if it cannot be written."""
+    place = place_for(output, tables.first, format=form, key=key)
+    if isinstance(place, Database) and tables.database is not None:
+        tables.database.staging("").require_unused(place.names(["", "manifest"]))
+        return TablesOutput(tables.database, place)
+    return FolderOutput(place.path, form or "csv", place.key) if isinstance(place, Folder) else None
 
 
 def owner_of(settings: Settings) -> str:

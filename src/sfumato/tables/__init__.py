@@ -5,6 +5,7 @@
 
 from collections.abc import Sequence
 from os import PathLike
+from pathlib import Path
 from typing import ClassVar
 
 from sfumato.counts import FrequencySet
@@ -17,9 +18,11 @@ from sfumato.tables.base import (
     DelimitedFile,
     Domain,
     Engine,
+    Extent,
     Progress,
     Suppression,
     Table,
+    Window,
     WrittenFile,
 )
 from sfumato.tables.derived import derived_table, in_types_of, write_derived
@@ -36,9 +39,12 @@ __all__ = [
     "DelimitedFile",
     "Domain",
     "Engine",
+    "Extent",
+    "JoinedFiles",
     "Progress",
     "Suppression",
     "Table",
+    "Window",
     "WrittenFile",
     "count_people",
     "derived_table",
@@ -108,6 +114,27 @@ def open_table(source: object) -> Table:
         "Give the path of a CSV, Parquet or Feather file, a pandas, Polars or Arrow table, or a "
         "table of DuckDB, PostgreSQL or Spark."
     )
+
+
+class JoinedFiles:
+    """Files that may be joined to one table; those without rows are left out.
+
+    Args:
+        paths: The files, which are opened at once: what changes later is found out.
+    """
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        from sfumato.tables.arrow.windows import open_sources
+
+        self._sources = open_sources(paths)
+        self.paths = tuple(self._sources)
+
+    def table(self, paths: Sequence[Path]) -> Table:
+        """Return the rows of some of them, one file after the other."""
+        from sfumato.tables.arrow.table import ArrowTable
+        from sfumato.tables.arrow.windows import JoinedSource
+
+        return ArrowTable(JoinedSource([self._sources[path] for path in paths]))
 
 
 def count_people(

@@ -119,6 +119,59 @@ class Domain:
         return self.take(positions)
 
 
+Order = Literal["days", "times", "moments", "numbers", "texts"]
+"""How values are ordered. Moments are times in a zone: the same everywhere."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """A stretch of a column by which a table grows: times, days or numbers.
+
+    Bounds are texts, as `Extent` has them, so that no engine rounds them. Rows without a value, or
+    with a text that is not of the form, are in no window.
+
+    >>> november = Window("seen", low="2026-11-01", high="2026-12-01")
+    >>> november.above, november.through
+    (False, False)
+    """
+
+    column: str
+    form: str | None = None
+    """A regular expression of the texts that are values, if the column holds text."""
+
+    low: str | None = None
+    """Where it begins; None if there is no such bound."""
+
+    above: bool = False
+    """Whether `low` itself is not in it."""
+
+    high: str | None = None
+    """Where it ends; None if there is no such bound."""
+
+    through: bool = False
+    """Whether `high` itself is in it."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How many rows are in a window, and where they begin and end.
+
+    Whole numbers, days and texts are written as they are, other numbers so that nothing is lost,
+    times as 2026-11-03 10:15:00 with as many decimals as they have, and moments in UTC.
+    """
+
+    rows: int
+    others: int
+    """Rows of the whole table that are in no window."""
+
+    least: str | None
+    """The smallest value; None if there are no rows."""
+
+    largest: str | None
+    other: str | None = None
+    """One of the texts that are not of the form, the first of them in order."""
+
+
 class Table(ABC):
     """An opened source: it can be counted, and it can be published. It is never changed.
 
@@ -291,6 +344,18 @@ class Table(ABC):
         """
         raise NotImplementedError(f"{self.kind} has no workers")
 
+    def within(self, window: Window) -> "Table":
+        """Return the rows of a window as a table of its own, which is counted where they are."""
+        raise InputError(_NO_WINDOWS.format(self.kind))
+
+    def extent(self, window: Window) -> Extent:
+        """Return how many rows are in a window, and where they begin and end, in one pass."""
+        raise InputError(_NO_WINDOWS.format(self.kind))
+
+    def order_of(self, column: str) -> Order | None:
+        """Return how the values of a column are ordered; None if they are not."""
+        return None
+
     @abstractmethod
     def type_of(self, column: str) -> "pa.DataType":
         """Return the Arrow type of a column's values."""
@@ -355,6 +420,9 @@ class Table(ABC):
             raise ParameterError(
                 "columns", list(columns), f"distinct, without {some(repeated)} twice"
             )
+
+
+_NO_WINDOWS = "tables of the engine {} cannot be read window by window. Give new rows as a table."
 
 
 class DatabaseTable(Table):

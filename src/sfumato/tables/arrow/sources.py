@@ -369,6 +369,9 @@ class Source(ABC):
         """Turn a table into the kind of this source."""
         return table
 
+    def check_unchanged(self) -> None:  # noqa: B027 - what is in memory stays as it is
+        """Raise if it changed since it was opened: counts and rows would not belong together."""
+
     def check_columns(self) -> None:
         """Raise if columns cannot be told apart by name."""
         hint = " (pandas writes its row labels that way: use to_csv(index=False))"
@@ -391,7 +394,6 @@ class FileSource(Source):
         return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
     def check_unchanged(self) -> None:
-        """Raise if the file changed: counts and rows would not belong together."""
         if self._fingerprint() != self._state:
             raise InputError(
                 f"{self.where} changed while it was being worked on. Start again with a file "

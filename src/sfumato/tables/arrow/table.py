@@ -35,15 +35,25 @@ from sfumato.tables.arrow.publishing import (
 )
 from sfumato.tables.arrow.sources import (
     BATCH_ROWS,
-    FileSource,
     Source,
     canonical,
     counted_type,
     from_numpy,
     python_values,
 )
+from sfumato.tables.arrow.windows import WindowSource, extent, order_of
 from sfumato.tables.arrow.writing import closing_writer, creating, open_writer, plain_batch
-from sfumato.tables.base import FORMATS, Domain, Progress, Suppression, Table, WrittenFile
+from sfumato.tables.base import (
+    FORMATS,
+    Domain,
+    Extent,
+    Order,
+    Progress,
+    Suppression,
+    Table,
+    Window,
+    WrittenFile,
+)
 from sfumato.typing import CodeArray, IntArray, Value
 
 
@@ -186,6 +196,17 @@ class ArrowTable(Table):
         ]
         return pa.Table.from_batches(finished, publication.schema)
 
+    def within(self, window: Window) -> "ArrowTable":
+        self.require([window.column])
+        return ArrowTable(WindowSource(self._source, window), budget=self._budget)
+
+    def extent(self, window: Window) -> Extent:
+        self.require([window.column])
+        return extent(self._source, window)
+
+    def order_of(self, column: str) -> Order | None:
+        return order_of(self.type_of(column))
+
     @property
     def lines_beyond(self) -> int:
         return self._source.lines_beyond
@@ -267,8 +288,7 @@ class ArrowTable(Table):
         """Yield the rows of a release in random order, some at a time, column by column."""
         counted = self._telling(publication)
         if counted is not None:
-            if isinstance(self._source, FileSource):
-                self._source.check_unchanged()
+            self._source.check_unchanged()
             yield from publication.deal(counted, rng, progress)
             return
         # Writing takes about as long as reading does: each is half of the way.
@@ -296,8 +316,7 @@ class ArrowTable(Table):
                 done += len(batch)
                 if progress is not None:
                     progress(done, self._rows)
-        if isinstance(self._source, FileSource):
-            self._source.check_unchanged()
+        self._source.check_unchanged()
         if not done:
             raise InputError(f"{self._source.where} has no rows")
         if self._rows is not None and done != self._rows:

@@ -22,7 +22,9 @@ from sfumato.tables.arrow.sources import (
     python_values,
     to_numpy,
 )
-from sfumato.tables.sql.database import Database
+from sfumato.tables.arrow.windows import text_of_scalar, value_of
+from sfumato.tables.base import Extent, Window
+from sfumato.tables.sql.database import Database, ibis_type
 from sfumato.text import in_order
 from sfumato.typing import CodeArray, IntArray, Value
 
@@ -180,6 +182,78 @@ def _one(column: pa.ChunkedArray, kind: pa.DataType) -> pa.Array:
     """Join the pieces of a column; where nothing is known, not even its type was fetched."""
     column = column.cast(kind) if t.is_null(column.type) else column
     return column.combine_chunks()
+
+
+# Windows: the rows of which a column has a value between two bounds. The database compares.
+
+
+def rows_within(database: Database, position: int, window: Window, rows: Any) -> "Query":  # noqa: ANN401
+    """Return the rows of a window, of all that there are."""
+    inside: Query = rows.filter(_is_inside(database, position, window, rows))
+    return inside
+
+
+def _is_inside(database: Database, position: int, window: Window, rows: Any) -> Any:  # noqa: ANN401
+    key: Any = _window_key(database, position, window, rows)
+    inside = key.notnull()
+    if window.low is not None:
+        low = _literal(database, position, window.low)
+        inside &= key > low if window.above else key >= low
+    if window.high is not None:
+        high = _literal(database, position, window.high)
+        inside &= key <= high if window.through else key < high
+    return inside
+
+
+def _window_key(database: Database, position: int, window: Window, rows: Any) -> Any:  # noqa: ANN401
+    """Return a column as it is compared, missing where a text is not of the form."""
+    key: Any = _canonical(rows[f"k{position}"], nan=database.has_nan)
+    if window.form is None or not is_text(database.fields[position].key_type):
+        return key
+    return ibis.ifelse(key.re_search(window.form), key, ibis.null())
+
+
+def _literal(database: Database, position: int, bound: str) -> Any:  # noqa: ANN401
+    field = database.fields[position]
+    # As Arrow reads it, so that what is no value is refused in the same words.
+    value = value_of(bound, field.key_type, field.name)
+    if is_text(field.key_type):
+        return ibis.literal(bound)
+    if t.is_timestamp(field.key_type) and field.key_type.tz is not None:
+        bound = f"{bound}+00:00"
+    if t.is_integer(field.key_type):
+        return ibis.literal(value.as_py())
+    return ibis.literal(bound).cast(ibis_type(field.key_type))
+
+
+def extent(database: Database, position: int, window: Window) -> Extent:
+    """Return how many rows are in a window, and where they begin and end, with one statement."""
+    rows: Any = database.rows
+    inside = _is_inside(database, position, window, rows)
+    key = _window_key(database, position, window, rows)
+    named = f"k{position}"
+    found = database.fetch(
+        rows.aggregate(
+            inside=inside.ifelse(1, 0).sum().cast("int64"),
+            others=key.isnull().ifelse(1, 0).sum().cast("int64"),
+            **{
+                f"{named}_least": inside.ifelse(key, ibis.null()).min(),
+                f"{named}_largest": inside.ifelse(key, ibis.null()).max(),
+                f"{named}_other": key.isnull().ifelse(rows[named], ibis.null()).min(),
+            },
+        )
+    )
+    kind = database.fields[position].key_type
+    n, others = (int(found.column(name)[0].as_py() or 0) for name in ("inside", "others"))
+    least, largest, other = (
+        _written(_one(found.column(f"{named}_{end}"), kind)[0])
+        for end in ("least", "largest", "other")
+    )
+    return Extent(n, others, least, largest, other if other and is_text(kind) else None)
+
+
+def _written(value: pa.Scalar) -> str | None:
+    return text_of_scalar(value) if value.is_valid else None
 
 
 # Counting at coarser levels. Where there are too many combinations to fetch them all, columns are

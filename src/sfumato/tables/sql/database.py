@@ -260,6 +260,8 @@ class Database(ABC):
     where: str
     fields: tuple[Field, ...]
     name: Name | None
+    restrict: "Callable[[Any], Any] | None" = None
+    """Returns the rows that every statement is about, of all; None if it is about all."""
 
     # Opening.
 
@@ -370,7 +372,8 @@ class Database(ABC):
             schema[f"c{i}"] = ibis_type(each.type) if each.key else ibis.dtype("string")
             if each.key:
                 schema[f"k{i}"] = ibis_type(each.key_type)
-        return ibis.table(schema, name=ROWS)
+        rows = ibis.table(schema, name=ROWS)
+        return rows if self.restrict is None else self.restrict(rows)
 
     def statement(self, query: "Query") -> str:
         """Write an expression in the database's SQL."""

@@ -262,7 +262,8 @@ class PostgreSQL(Database):
         """Return the type a key is fetched as; None for numbers of any length."""
         if not name.startswith("k"):
             return pa.int64()
-        field = self.fields[int(name[1:])]
+        # The key of a column, or one of its values by the name of what it is: k3, k3_least.
+        field = self.fields[int(name[1:].partition("_")[0])]
         return None if field.key_type == _ANY_LENGTH else field.key_type
 
     def load(self, name: str, table: pa.Table) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,14 +18,18 @@ from sfumato.errors import InputError, OutputError, ParameterError
 from sfumato.recoding import Recoding
 from sfumato.tables.arrow.counting import MISSING, Survey, count_line_breaks
 from sfumato.tables.arrow.sources import from_numpy, python_values, to_numpy
+from sfumato.tables.arrow.windows import order_of
 from sfumato.tables.base import (
     FORMATS,
     CreatedTable,
     DatabaseTable,
     Domain,
+    Extent,
+    Order,
     Progress,
     Suppression,
     Table,
+    Window,
     WrittenFile,
     require_column_names,
 )
@@ -34,7 +39,9 @@ from sfumato.tables.sql.counting import (
     FetchedCounts,
     StoredSurvey,
     count_merged,
+    extent,
     group_query,
+    rows_within,
     survey,
 )
 from sfumato.tables.sql.database import Answer, Database, Field, format_name, name_of
@@ -291,6 +298,27 @@ class SqlTable(DatabaseTable):
             f"{self._database.where}: rows of a database are not brought into memory. Publish "
             "them to a table of the same database, or to a file."
         )
+
+    def within(self, window: Window) -> "SqlTable":
+        self._require_window(window)
+        position = self.columns.index(window.column)
+        # Of the connection that is open now: a file that is opened again to write has another.
+        database, all_rows = copy(self._database), self._database.restrict or (lambda rows: rows)
+        database.restrict = lambda rows: rows_within(database, position, window, all_rows(rows))
+        return SqlTable(database)
+
+    def extent(self, window: Window) -> Extent:
+        self._require_window(window)
+        return extent(self._database, self.columns.index(window.column), window)
+
+    def order_of(self, column: str) -> Order | None:
+        self.require([column])
+        field = self._field(column)
+        return None if field.key is None else order_of(field.key_type)
+
+    def _require_window(self, window: Window) -> None:
+        self.require([window.column])
+        self._require_key(window.column)
 
     def query(self, statement: str) -> Answer:
         return self._database.query(statement)
