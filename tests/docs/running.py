@@ -36,6 +36,7 @@ def run_page(page: Path) -> int:
             require_same(block.text, before[1], block.place)
         before = None
         if block.file:
+            Path(block.file).parent.mkdir(exist_ok=True)
             Path(block.file).write_text(block.text, encoding="utf-8")
         elif block.language == "python":
             before = block, _python(block, names)

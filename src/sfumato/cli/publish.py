@@ -101,8 +101,8 @@ def publish(  # noqa: PLR0917 - options of a command line
         str | None,
         typer.Option(
             metavar="WINDOW",
-            help="With --since: an increment per day, week, month, quarter, year, so many numbers, "
-            "or file.",
+            help="With --since: an increment per day, week, month, quarter, year, 1000 (of a "
+            "column of numbers), or file.",
         ),
     ] = None,
     zone: Annotated[

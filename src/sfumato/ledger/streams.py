@@ -1,7 +1,7 @@
 """Streams: what a ledger took of a source that grows, and where its next increment begins.
 
 What was taken is part of the entry that its increment adds to the chain. So it is recorded in the
-same transaction, or not at all, and whoever edits it is found out as for everything else.
+same transaction, or not at all, and an edit of it is found as in the rest of the ledger.
 """
 
 import calendar

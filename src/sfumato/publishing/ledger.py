@@ -306,7 +306,8 @@ class Ledger:
                 the ledger cannot know what its first release held.
             until: Take only what is before this value, also if no later row is there yet.
             every: Cut what is new into one increment per whole day, week, month, quarter or year,
-                per so many numbers, or per file. The last window is left until it is over.
+                per 1000 numbers (or another whole number), or per `file`. The last window is left
+                until it is over.
             zone: The time zone of days and longer windows, for a column of times in a zone.
             stream: A name, if several sources are published on one ledger.
             output: The folder in which each increment gets its folder, called after its window; or

@@ -61,7 +61,7 @@ class StreamPublication(Showable):
 
     @property
     def rows(self) -> int:
-        """How many rows were new, of all increments."""
+        """The number of rows that were new, of all increments."""
         return sum(each.rows for each in self.increments)
 
     @property
@@ -94,7 +94,8 @@ class StreamPublication(Showable):
             return f"nothing new by {self.since!r}: nothing was changed"
         n = len(self.increments)
         would = "would make " if self.dry_run else "made "
-        return f"{self.rows} new rows {would}{n} {'increment' if n == 1 else 'increments'}"
+        increments = "1 increment" if n == 1 else f"{n} increments"
+        return f"{_rows(self.rows, 'new ')} {would}{increments}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold. Refused rows are in it."""
@@ -134,6 +135,10 @@ class StreamPublication(Showable):
 
     def __repr__(self) -> str:
         return f"<StreamPublication {self.headline}>"
+
+
+def _rows(n: int, which: str = "") -> str:
+    return f"1 {which}row" if n == 1 else f"{n} {which}rows"
 
 
 # One run.
@@ -296,8 +301,8 @@ class GrowingTable(Growth):
         if self.limit is not None and _reaches(self.form, everything.largest, self.limit):
             future = self._extent(replace(self.window, low=self.limit, above=False, high=None))
             self.notes.append(
-                f"{future.rows} rows have a {self._word} in the future, up to {future.largest!r}: "
-                "they are not taken before it has come"
+                f"In the future: {_rows(future.rows)}, up to {future.largest}. They are not taken "
+                "before it has come"
             )
             everything = self._extent(self.window)
         self.seen = everything
@@ -344,21 +349,21 @@ class GrowingTable(Growth):
         until = f"{'before' if last.end is not None else 'up to'} {end}"
         if there > taken:
             self.notes.append(
-                f"{there - taken} rows came late: they are {until}, which was taken without them, "
-                "and they are not taken now. Publish them by themselves, or correct the times"
+                f"Late: {_rows(there - taken)} {until}, which was taken without them. They are not "
+                "taken now; publish them by themselves, or correct their times"
             )
         elif there < taken:
             self.notes.append(
-                f"{taken - there} rows {until} that were taken are gone from the source. They are "
-                "still published; take them out with --delete if they shall leave"
+                f"Gone: {_rows(taken - there)} {until}, which were taken and are no longer in the "
+                "source. They are still published; --delete takes them out"
             )
 
     def _tell_others(self, found: Extent) -> None:
         if found.others:
             such = "" if found.other is None else f", such as {found.other[:40]!r}"
             self.notes.append(
-                f"{found.others} rows have no {self._word} in {self.job.since!r} that can be "
-                f"read{such}: they are never taken. Give them one, or publish them by themselves"
+                f"No {self._word}: {_rows(found.others)} in which {self.job.since!r} is missing or "
+                f"cannot be read{such}. They are never taken; publish them by themselves"
             )
 
     def take(self) -> Piece | None:
@@ -416,13 +421,12 @@ class GrowingTable(Growth):
             return []
         if self.period is not None:
             stretch = self.period.around(str(self.seen.least), self.form, self.zone)
-            why = f"a window is over when a later row is there, or with --until {stretch.end}"
-            return [f"{self.seen.rows} rows from {stretch.name} on are left: {why}"]
+            why = f"A window is over when a later row is there, or with --until {stretch.end}"
+            return [f"Left: {_rows(self.seen.rows)} from {stretch.name} on. {why}"]
         if self.until is not None:
-            return [f"{self.seen.rows} rows from {self.until} on are left"]
-        last = f"the last {self._word}, {self.seen.largest}"
-        why = "others with the same may still come, unless --until says that they do not"
-        return [f"{self.seen.rows} rows with {last}, are left: {why}"]
+            return [f"Left: {_rows(self.seen.rows)} from {self.until} on"]
+        last = f"{_rows(self.seen.rows)} with the last {self._word}, {self.seen.largest}"
+        return [f"Left: {last}. Others with the same may still come, unless --until says no"]
 
 
 def _reaches(form: Form, value: str | None, bound: str) -> bool:
@@ -522,7 +526,7 @@ class GrowingFolder(Growth):
         self._files = JoinedFiles(new)
         empty = [path.name for path in new if path not in self._files.paths]
         if empty:
-            self.notes.append(f"no rows are in {some(empty)} yet: not taken")
+            self.notes.append(f"Empty: {some(empty)}, not taken as long as there are no rows")
         self._open = self._without_copies(known)
 
     def _list(self, folder: Path) -> list[str]:
@@ -534,7 +538,7 @@ class GrowingFolder(Growth):
         tables = [name for name in found if _SUFFIXES & {*Path(name.lower()).suffixes[-2:]}]
         others = [name for name in found if name not in tables]
         if others:
-            self.notes.append(f"{some(others)} looks like no table: not taken")
+            self.notes.append(f"No table: {some(others)}, by the names")
         return tables
 
     def _tell_changed(
@@ -546,9 +550,8 @@ class GrowingFolder(Growth):
                 if self._hash(folder / name) == hashed:
                     continue
                 self.notes.append(
-                    f"{name!r} was changed after it was taken: what was published is what it held "
-                    "then. Publish new rows as a new file, and give others with --correct or "
-                    "--delete"
+                    f"Changed: {name!r}, after it was taken. Published is what it held then; give "
+                    "new rows as a new file, and others with --correct or --delete"
                 )
 
     def _without_copies(
@@ -561,8 +564,8 @@ class GrowingFolder(Growth):
             hashed = self._hash(path)
             if hashed in seen:
                 self.notes.append(
-                    f"{path.name!r} holds the same as {seen[hashed]!r}, and is not taken: the same "
-                    "people would be counted twice"
+                    f"Copied: {path.name!r} holds the same as {seen[hashed]!r}. It is not taken; "
+                    "the same people would be counted twice"
                 )
                 continue
             seen[hashed] = path.name
@@ -590,7 +593,7 @@ class GrowingFolder(Growth):
 
     def left(self) -> list[str]:
         """Return which files were not taken because they are too late."""
-        return [f"{some(self._later)} is left, from {self.job.until} on"] if self._later else []
+        return [f"Left: {some(self._later)}, from {self.job.until} on"] if self._later else []
 
 
 def _state(path: Path) -> tuple[int, int]:
