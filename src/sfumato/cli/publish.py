@@ -120,6 +120,13 @@ def publish(  # noqa: PLR0917 - options of a command line
         str | None,
         typer.Option(metavar="DATA", help="Rows to change; old_… columns hold what was published."),
     ] = None,
+    level: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN=LEVEL",
+            help="Generalise all groups to that level of a quasi-identifier, and publish all.",
+        ),
+    ] = None,
     above: Annotated[
         bool,
         typer.Option("--above", help="Start also if groups tell more than alpha already."),
@@ -197,7 +204,27 @@ def publish(  # noqa: PLR0917 - options of a command line
     _require_nothing_else(
         "without --since", start=start, until=until, every=every, zone=zone, stream=stream
     )
-    if ledger.exists():
+    if level and ledger.exists():
+        _require_nothing_else(
+            "with --level",
+            "it is a release of its own",
+            data=data,
+            delete=delete,
+            correct=correct,
+            again=again or None,
+            at_once=at_once or None,
+        )
+        with progress_bar(quiet=quiet or json):
+            done = Ledger.open(ledger, alpha=alpha, k=k, policy=policy).generalise(
+                _parse_levels(level),
+                output=output,
+                dry_run=dry_run,
+                format=format,
+                wait=wait,
+                key=signing_key(key),
+                head=head,
+            )
+    elif ledger.exists():
         signer = signing_key(key)
         with progress_bar(quiet=quiet or json):
             done = Ledger.open(ledger, alpha=alpha, k=k, policy=policy).publish(
@@ -223,6 +250,7 @@ def publish(  # noqa: PLR0917 - options of a command line
             output=output,
             key=key,
             head=head,
+            level=level,
         )
         with progress_bar(quiet=quiet or json):
             done = start_ledger(
@@ -244,6 +272,16 @@ def _show(done: "Publication | StreamPublication", *, json: bool, quiet: bool) -
         say(f"Written: {clean(place)}")
     if done.head:
         say(f"Entry {sequence}, hash {done.head}: keep it, and give it next time as --head.")
+
+
+def _parse_levels(texts: list[str]) -> dict[str, int]:
+    """Read `column=level`."""
+    found = {}
+    for name, value in _parse_values(split_names(texts)).items():
+        if value is None or not value.isdecimal():
+            raise ParameterError("level", f"{name}={value}", "column=level, as in age=2")
+        found[name] = int(value)
+    return found
 
 
 def _require_nothing_else(when: str, why: str = "", **given: object) -> None:

@@ -167,13 +167,16 @@ def choose_newcomers(empty: Part, offers: Offers, rules: Rules, rng: np.random.G
         >>> choice.taken.tolist(), choice.why
         ([1, 1], 'a value is too frequent among the newcomers')
     """
+    if offers.total < rules.k:
+        why = f"the newcomers would be {offers.total}, fewer than k={rules.k}"
+        return Choice(offers.none(), empty, why)
     taken = offers.rows
     if not empty.plus(offers.values, taken).is_within(rules.alpha):
         # Which rows are dropped first decides how many are left in the end.
         drawn = (_take_within(empty, offers, taken, rules.alpha, rng) for _ in range(_TRIES))
         taken = max(drawn, key=lambda rows: int(rows.sum()))
     part = empty.plus(offers.values, taken)
-    if not part.size and offers.total >= rules.k:
+    if not part.size:
         return Choice(offers.none(), empty, "the newcomers are too much alike")
     why = rules.objection(part, "the newcomers")
     if why:

@@ -55,6 +55,7 @@ HISTORY = {
     "moves": "SELECT cell_id, joined, left_it FROM moves WHERE sequence = ? ORDER BY cell_id",
     "changes": "SELECT cell_id, json_group_array(json_array(value_id, rows)) FROM changes "
     "WHERE sequence = ? GROUP BY cell_id ORDER BY cell_id",
+    "epochs": "SELECT levels FROM epochs WHERE sequence = ?",
     "sketches": "SELECT kind, buckets, rows FROM sketches WHERE sequence = ? ORDER BY kind",
 }
 """The tables that only grow: every entry has the hashes of its own rows."""
@@ -403,6 +404,9 @@ def _forms(settings: Settings) -> dict[str, str]:
         "given": f"typeof(fingerprint) = 'text' AND {_whole('sequence')} AND typeof(time) = 'text'",
         "people": f"typeof(fingerprint) = 'blob' AND length(fingerprint) = {FINGERPRINT} AND "
         f"{_whole('joined', 1)} AND {_whole('left_it')}",
+        "epochs": f"{_whole('sequence', 1)} AND {_plain_json('levels', 'array')} AND "
+        f"json_array_length(levels) = {known} AND "
+        + _none_of("levels", "each.type NOT IN ('integer', 'null') OR each.value < 0"),
         "sketches": f"{_whole('sequence', 1)} AND kind IN ('people', 'values') AND "
         f"{_whole('buckets', 1)} AND typeof(rows) = 'blob' AND length(rows) % 4 = 0",
         "pending": f"{_whole('sequence', 1)} AND typeof(stage) = 'text' AND "

@@ -75,6 +75,12 @@ class Waiting:
     since: int
 
 
+def all_waiting(db: sqlite3.Connection) -> dict[Ask, Waiting]:
+    """Read all rows that wait."""
+    rows = db.execute(f"SELECT {_ASK}, rows, since FROM waiting")  # noqa: S608
+    return {Ask(*ask): Waiting(rows, since) for *ask, rows, since in rows}
+
+
 def waiting_in(
     db: sqlite3.Connection, groups: Iterable[str], people: Iterable[str]
 ) -> dict[Ask, Waiting]:
@@ -232,7 +238,8 @@ class _Desk:
         self.people = people_in(db, names)
         self.homes = homes_of(db, {person.cell for person in self.people.values()})
         groups = {*(ask.labels for ask in given), *self.homes.values()}
-        self.before = waiting_in(db, groups, names)
+        # If nothing is given, all that waits is tried again.
+        self.before = waiting_in(db, groups, names) if given else all_waiting(db)
         self.people |= people_in(db, {ask.person for ask in self.before if ask.person} - names)
         self.total: Counter[Ask] = Counter({ask: w.rows for ask, w in self.before.items()})
         self.of_person = {ask.person: ask for ask in self.before if ask.person}

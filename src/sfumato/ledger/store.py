@@ -119,6 +119,10 @@ CREATE TABLE given (
 CREATE TABLE pending (
     sequence INTEGER PRIMARY KEY, stage TEXT NOT NULL, target TEXT NOT NULL, hash TEXT NOT NULL
 );
+CREATE TABLE epochs (
+    sequence INTEGER PRIMARY KEY REFERENCES releases DEFERRABLE INITIALLY DEFERRED,
+    levels TEXT NOT NULL
+);
 CREATE TABLE sketches (
     sequence INTEGER NOT NULL REFERENCES releases DEFERRABLE INITIALLY DEFERRED,
     kind TEXT NOT NULL,
@@ -388,7 +392,8 @@ class Settings:
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
     levels: tuple[int | None, ...]
-    """The level of each quasi-identifier, where it is the same in all groups and known."""
+    """The level of each quasi-identifier, where it is the same in all groups and known; it is
+    raised by an epoch, and all other settings stay."""
 
     policy: str
     """The policy as text; empty if there is none."""
@@ -421,6 +426,9 @@ class Settings:
             raise InputError(_NO_SETTINGS) from None
         if not all(_FORMS[name](value) for name, value in plain.items()):
             raise InputError(_NO_SETTINGS)
+        epoch = db.execute("SELECT levels FROM epochs ORDER BY sequence DESC LIMIT 1").fetchone()
+        if epoch is not None:
+            plain["levels"] = json.loads(epoch[0])
         for name in ("quasi_identifiers", "sensitive", "levels"):
             plain[name] = tuple(plain[name])
         settings = cls(**plain)

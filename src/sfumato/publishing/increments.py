@@ -21,6 +21,7 @@ from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, OutputError, UnknownColumnError, some
 from sfumato.ledger import chain, pending
 from sfumato.ledger.admission import Rules
+from sfumato.ledger.epochs import coarsen
 from sfumato.ledger.increment import (
     Ask,
     HeldRows,
@@ -436,6 +437,9 @@ class IncrementJob:
     before: Taken | None = None
     """What was taken of that stream last."""
 
+    levels: Mapping[str, int] | None = None
+    """The levels to which all groups are generalised; None leaves them as they are."""
+
     def run(
         self, data: object, delete: object, correct: object, tables: GivenTables
     ) -> Publication:
@@ -448,6 +452,8 @@ class IncrementJob:
                 if self.taken is not None:
                     require_position(db, self.taken, self.before)
                 settings = Settings.load(db)
+                if self.levels is not None:
+                    settings = coarsen(db, settings, self.levels)
                 rows = NewRows(db, settings, stored_policy(settings), since=self.since)
                 for source, kind in ((data, "add"), (delete, "remove")):
                     if source is not None:
@@ -506,7 +512,7 @@ class _Work:
 
     def require_news(self) -> str:
         """Raise if there is nothing to publish, or it was given before; return its fingerprint."""
-        if not self.rows.asks:
+        if not self.rows.asks and self.job.levels is None:
             raise InputError(
                 "the increment has no rows: there is nothing to publish. Nothing was changed."
             )
@@ -514,7 +520,7 @@ class _Work:
         before = self.db.execute(
             "SELECT sequence, time FROM given WHERE fingerprint = ?", (mark,)
         ).fetchone()
-        if before is not None and not self.job.again:
+        if before is not None and not self.job.again and self.rows.asks:
             raise InputError(
                 f"these very rows were given before, as increment {before[0]} on {before[1]}. "
                 "Nothing was changed. If they are other people with the same values, or rows "
@@ -601,9 +607,10 @@ class _Work:
             dry_run=self.job.dry_run,
             warnings=_warn_of_draws(result),
         )
-        if not result.changes:
+        if not result.changes and self.job.levels is None:
             return done
         self.everything = self.job.whole or any(each.record for each in result.changes)
+        self.everything = self.everything or self.job.levels is not None
         tables = (
             current(db, settings) if self.everything else newcomers(db, settings, self.sequence)
         )
@@ -638,7 +645,7 @@ class _Work:
         """Add the entry to the chain, and complete the report."""
         entry = {
             "sequence": done.sequence,
-            "kind": "increment",
+            "kind": "increment" if self.job.levels is None else "epoch",
             "time": now(),
             "files": "" if staged is None else staged.hash,
             "rows": {

@@ -337,6 +337,52 @@ class Ledger:
         """Change rows: columns as they should be, `old_…` what was published; see `publish`."""
         return self.publish(correct=rows, **options)
 
+    def generalise(
+        self,
+        levels: Mapping[str, int],
+        *,
+        output: str | PathLike[str] | None = None,
+        dry_run: bool = False,
+        format: str | None = None,  # noqa: A002 - the word users know
+        wait: float = WAIT,
+        key: Key | None = None,
+        head: str | None = None,
+        seed: int | None = None,
+    ) -> Publication:
+        """Generalise all groups further, and publish all tables so: an epoch.
+
+        Labels only get coarser, so nothing is told that was not known; but people who wait in
+        several groups may be enough in one.
+
+        Args:
+            levels: The new level of some quasi-identifiers, as `{"age": 2}`.
+            output: As for `publish`; a folder.
+            dry_run: As for `publish`.
+            format: As for `publish`.
+            wait: As for `publish`.
+            key: As for `publish`.
+            head: As for `publish`.
+            seed: As for `publish`.
+        """
+        _require_options(seed, head, wait, format)
+        if not levels:
+            raise ParameterError("levels", levels, "the new level of a quasi-identifier")
+        tables = GivenTables(None, None, None)
+        where = choose_output(output, tables, format, key)
+        refuse_inside_release(
+            self.path, "the ledger", output=None if where is None else where.folder
+        )
+        job = IncrementJob(
+            self.path,
+            where,
+            dry_run=dry_run,
+            wait=wait,
+            seed=seed,
+            head=head,
+            levels=dict(levels),
+        )
+        return job.run(None, None, None, tables)
+
     def headroom(
         self,
         combinations: Sequence[Mapping[str, Value]] = (),
