@@ -262,5 +262,5 @@ def test_tasks_that_need_groups_of_people_who_look_alike_refuse_it(tmp_path, tas
 def test_a_ledger_does_not_start_from_it(tmp_path):
     for output in (None, tmp_path / "buckets"):
         release = anatomised(ROWS, 2, output=output)
-        with pytest.raises(InputError, match="decoupled by 'break-merge'"):
+        with pytest.raises(InputError, match="a row of exact quasi-identifiers for each person"):
             sf.Ledger.start(release, tmp_path / "x.ledger", alpha=0.5)

@@ -25,6 +25,7 @@ from sfumato.content import (
     Table,
     join_values,
 )
+from sfumato.decouplings import BreakMerge
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import (
     InputError,
@@ -682,11 +683,25 @@ def _open_decoupled(data: object) -> tuple[GroupedTables, Manifest | None, str]:
     return grouped, manifest, sha256(manifest.to_json().encode()).hexdigest()
 
 
+_NO_CELLS = {
+    "anatomy": "it publishes a row of exact quasi-identifiers for each person, and a ledger keeps "
+    "counts and no rows, so it could not take out a person who leaves",
+    "slicing": "the columns of a slice are published joined, so who knows one value learns the "
+    "others, and alpha would not bound that",
+}
+"""Decouplings that have no ledger, and why."""
+
+
 def _require_kept(release: Published, what: str) -> tuple[GroupedTables, Manifest | None]:
     """Return the tables and the manifest of a release; raise if its promises do not hold.
 
     Everything that a ledger admits is decided on the counts it begins with.
     """
+    if release.kind.name in _NO_CELLS:
+        raise InputError(
+            f"a ledger cannot be kept of {what}, which is decoupled by {release.kind.name!r}: "
+            f"{_NO_CELLS[release.kind.name]}. Decouple the table by {BreakMerge.name!r}."
+        )
     manifest = release.manifest
     checks = () if manifest is None else release.recompute().checks
     broken = [check for check in checks if check.status == "broken"]
