@@ -15,6 +15,7 @@ import pytest
 from sfumato.errors import InputError
 from sfumato.tables import ENGINES, ArrowEngine, open_table
 from sfumato.tables.arrow import sources as csv_file
+from sfumato.verifier.counting import open_source
 from tests.tables.tables import KINDS, as_source, write_csv
 from tests.unprivileged import unprivileged
 
@@ -230,6 +231,35 @@ def test_a_truncated_parquet_or_feather_file_is_refused(tmp_path):
         path.write_bytes(path.read_bytes()[:-20])
         with pytest.raises(InputError, match=r"cannot be read as "):
             open_table(path)
+
+
+def no_text():
+    """Return a column whose second cell is no UTF-8, as damaged files have it."""
+    _, offsets, _ = pa.array(["ab", "cd", "ef"]).buffers()
+    return pa.StringArray.from_buffers(3, offsets, pa.py_buffer(b"ab\xd4def"))
+
+
+@pytest.mark.parametrize("kind", ["parquet", "feather", "arrow"])
+@pytest.mark.parametrize("encoded", [False, True], ids=["plain", "encoded"])
+def test_text_that_is_no_text_is_refused(kind, encoded, tmp_path):
+    column = no_text()
+    if encoded:
+        column = pa.DictionaryArray.from_arrays([0, 1, 2], column)
+    source = as_source(pa.table({"a": column}), kind, tmp_path)
+    with pytest.raises(InputError, match=r"cannot be read.*UTF8"):
+        open_table(source).count(["a"])
+    with pytest.raises(InputError, match=r"cannot be read.*(UTF8|utf-8)"):
+        list(open_source(source).batches(["a"]))
+
+
+@pytest.mark.parametrize("kind", ["parquet", "feather"])
+def test_a_name_that_is_no_text_is_refused(kind, tmp_path):
+    path = as_source(pa.table({"WRGKWJJ": [1, 2]}), kind, tmp_path)
+    path.write_bytes(path.read_bytes().replace(b"WRGKWJJ", b"WR\xffKWJJ"))
+    with pytest.raises(InputError, match=r"cannot be read as "):
+        open_table(path)
+    with pytest.raises(InputError, match=r"cannot be read"):
+        open_source(path)
 
 
 @pytest.mark.parametrize("kind", KINDS)

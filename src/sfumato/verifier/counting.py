@@ -121,7 +121,8 @@ def _open_table(data: object) -> Source:
 
     def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         with readable("the table"):
-            yield from table.select(list(columns)).to_batches(max_chunksize=_BATCH_ROWS)
+            for batch in table.select(list(columns)).to_batches(max_chunksize=_BATCH_ROWS):
+                yield _with_text(batch)
 
     return Source(tuple(table.column_names), batches)
 
@@ -294,14 +295,24 @@ def _open_parquet(path: Path) -> Source:
         with readable(path.name), pq.ParquetFile(path, read_dictionary=text) as file:
             # Not all at once: a batch would end at both ends of each row group.
             for group in range(file.num_row_groups):
-                yield from file.iter_batches(
+                for batch in file.iter_batches(
                     batch_size=_BATCH_ROWS,
                     row_groups=[group],
                     columns=list(columns),
                     use_threads=False,
-                )
+                ):
+                    yield _with_text(batch)
 
     return Source(tuple(schema.names), batches, _metadata(schema), telling_notes(schema))
+
+
+def _with_text(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a batch, or raise if its text is none: Arrow takes a table's word for that."""
+    for column in batch.columns:
+        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        if kind in (pa.string(), pa.large_string(), pa.string_view()):
+            column.validate(full=True)
+    return batch
 
 
 def _open_feather(path: Path) -> Source:

@@ -866,7 +866,7 @@ class ParquetSource(FileSource):
         super().__init__(path)
         try:
             with pq.ParquetFile(path) as file:
-                self.schema = file.schema_arrow
+                self.schema = _with_names(file.schema_arrow)
                 self.rows = file.metadata.num_rows
         except (pa.ArrowException, OSError, ValueError) as error:
             raise unreadable_error(self.where, "Parquet", error) from error
@@ -878,6 +878,8 @@ class ParquetSource(FileSource):
             with pq.ParquetFile(self.path, read_dictionary=text, pre_buffer=False) as file:
                 # A name with a dot also selects what lies under the part before it.
                 for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=list(columns)):
+                    # Arrow does not look whether text is text; it costs a fraction of reading.
+                    batch.validate(full=True)
                     yield batch.select(list(columns))
         except (pa.ArrowException, OSError) as error:
             raise unreadable_error(self.where, "Parquet", error) from error
@@ -885,6 +887,12 @@ class ParquetSource(FileSource):
     def _check(self) -> None:
         if not self.rows:
             raise InputError(f"{self.where} has no rows")
+
+
+def _with_names(schema: pa.Schema) -> pa.Schema:
+    """Return a schema, or raise if a name in it is no text: Arrow looks only when it is asked."""
+    _ = schema.names
+    return schema
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -904,8 +912,8 @@ class FeatherSource(FileSource):
         self._stream = stream
         try:
             with pa.OSFile(str(path)) as file:
-                self.schema = self._open(file).schema
-        except (pa.ArrowException, OSError) as error:
+                self.schema = _with_names(self._open(file).schema)
+        except (pa.ArrowException, OSError, ValueError) as error:
             raise unreadable_error(self.where, "Feather", error) from error
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -965,7 +973,14 @@ class MemorySource(Source):
             raise InputError(f"{self.where} has no rows")
 
     def _arrow(self, source: Any) -> pa.Table:  # noqa: ANN401
-        return pa.table(source)
+        table = pa.table(source)
+        for name, column in zip(_with_names(table.schema).names, table.columns, strict=True):
+            if _is_text(plain_type(column.type)):
+                try:
+                    column.validate(full=True)
+                except pa.ArrowInvalid as error:
+                    raise ValueError(f"column {name!r}: {error}") from error
+        return table
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         yield from self._table.select(list(columns)).to_batches(max_chunksize=BATCH_ROWS)
