@@ -465,6 +465,10 @@ _UNCOUNTED = 1 << 21
 _PENDING = 1 << 20
 """Counts that may pile up before equal ones are added up."""
 
+_WAITING = 1 << 25
+"""Bytes of cells that wait to be numbered together: values that many rows have are then met less
+often. Ten million rows of 200 000 groups took four times as long batch by batch."""
+
 
 class Tally:
     """Counts rows by their combination of values, batch after batch.
@@ -483,6 +487,8 @@ class Tally:
     def __init__(self, columns: int) -> None:
         self._books = [_Book() for _ in range(columns)]
         self._sums: dict[Combination, int] = {}
+        self._waiting: list[Sequence[pa.Array]] = []
+        self._size = 0
         self._numbers: list[pa.Array] = []
         self._uncounted = 0
         self._keys: list[pa.Array] = []
@@ -490,6 +496,23 @@ class Tally:
 
     def add(self, columns: Sequence[pa.Array]) -> None:
         """Count the rows of a batch: one array per column, all equally long."""
+        for column in columns:
+            _require_inside(column)
+        if self._waiting and [c.type for c in columns] != [c.type for c in self._waiting[-1]]:
+            self._number_waiting()
+        self._waiting.append(columns)
+        self._size += sum(column.nbytes for column in columns)
+        if self._size >= _WAITING:
+            self._number_waiting()
+
+    def _number_waiting(self) -> None:
+        waiting, self._waiting, self._size = self._waiting, [], 0
+        if len(waiting) == 1:
+            self._number(waiting[0])
+        elif waiting:
+            self._number([_join(arrays) for arrays in zip(*waiting, strict=True)])
+
+    def _number(self, columns: Sequence[pa.Array]) -> None:
         coded = [_encode(column) for column in columns]
         for book, (values, _) in zip(self._books, coded, strict=True):
             book.learn(values)
@@ -520,6 +543,7 @@ class Tally:
 
     def sums(self) -> dict[Combination, int]:
         """Return every combination with its number of rows."""
+        self._number_waiting()
         self._spell_out()
         return self._sums
 
@@ -592,6 +616,25 @@ class _Book:
         """Make room for all values, and for as many again."""
         if self.full:
             self.bits = len(self.values).bit_length()
+
+
+def _require_inside(column: pa.Array) -> None:
+    """Raise if an index points beyond its dictionary, before anything goes where it points."""
+    if not pa.types.is_dictionary(column.type):
+        return
+    ends = pc.min_max(column.indices).values()
+    if any(end.is_valid and not 0 <= end.as_py() < len(column.dictionary) for end in ends):
+        raise pa.ArrowIndexError("an index points beyond its dictionary")
+
+
+def _join(arrays: Sequence[pa.Array]) -> pa.Array:
+    """Return arrays of one column as one."""
+    if not pa.types.is_dictionary(arrays[0].type):
+        return pa.concat_arrays(arrays)
+    try:
+        return pa.chunked_array(arrays).unify_dictionaries().combine_chunks()
+    except pa.ArrowNotImplementedError:
+        return pa.concat_arrays([array.dictionary_decode() for array in arrays])
 
 
 _Coded = tuple[list[object], pa.Array]
