@@ -370,35 +370,43 @@ class Action(StrEnum):
 
 @command(
     examples="sfumato ledger log clinic.ledger\n"
+    "sfumato ledger show clinic.ledger --draw timeline.svg\n"
     "sfumato ledger show clinic.ledger --release 2\n"
     "sfumato ledger verify clinic.ledger --head 3f5a…",
-    python='ledger = sf.Ledger.open("clinic.ledger")\nprint(ledger.history, ledger.verify())',
+    python='ledger = sf.Ledger.open("clinic.ledger")\nprint(ledger.overview(), ledger.verify())',
 )
 def ledger(
     action: Annotated[
         Action,
         typer.Argument(
             metavar="ACTION",
-            help="log: all releases. show: what it is, and its groups. verify: was it edited?",
+            help="log: all releases. show: who joined when, and who waits. verify: was it edited?",
         ),
     ],
     file: Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger.")],
     release: Annotated[
         int | None, typer.Option(metavar="N", help="With show: the groups after that release.")
     ] = None,
+    draw: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="With show: write a timeline as SVG there."),
+    ] = None,
+    force: ForceOption = False,
     head: Annotated[
         str | None,
         typer.Option(metavar="HASH", help="With verify: the last hash as it was kept elsewhere."),
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """List the releases of a ledger, show its groups, or recompute its chain of hashes.
+    """List the releases of a ledger, show who is in it, or recompute its chain of hashes.
 
     The exit code of verify is 1 if something is not as it was written.
     """
     from sfumato.content import Content, Sentence
     from sfumato.publishing.ledger import Ledger, history_content
 
+    if draw is not None:
+        refuse_existing(draw, force=force, private="the drawing")
     found = Ledger.open(file)
     _warn_of_access(file)
     if action is Action.LOG:
@@ -406,7 +414,11 @@ def ledger(
         write_json(entries) if json else show(history_content(entries))
         return
     if action is Action.SHOW:
-        finish(found.contents(release), json=json)
+        overview = found.overview()
+        if draw is not None:
+            write_text(draw, overview.svg(), force=force, private="the drawing")
+            say(f"Written: {clean(draw)}")
+        finish(overview if release is None else found.contents(release), json=json)
         return
     with progress_bar(quiet=json):
         faults = found.verify(head)

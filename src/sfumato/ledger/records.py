@@ -442,6 +442,49 @@ def all_states(db: sqlite3.Connection, settings: Settings) -> dict[str, list[Cel
     return found
 
 
+class CellSummary(NamedTuple):
+    """A cell in figures."""
+
+    joined_in: int
+    """The release in which its people joined the ledger, also if they moved since."""
+
+    rows: int
+    largest: Fraction
+    """The largest share of any value in it."""
+
+
+def cell_summaries(db: sqlite3.Connection) -> dict[int, CellSummary]:
+    """Read all cells, those that are empty by now too."""
+    largest: dict[int, Fraction] = defaultdict(Fraction)
+    for cell, most, known in db.execute(
+        "SELECT c.cell_id, MAX(c.rows), SUM(c.rows) FROM counts c JOIN sensitive_values v ON "
+        "v.id = c.value_id WHERE v.value <> ? GROUP BY c.cell_id, v.column",
+        (key_of(None),),
+    ):
+        largest[cell] = max(largest[cell], Fraction(most, known))
+    found: dict[int, CellSummary] = {}
+    for number, born, parent, rows in db.execute(
+        "SELECT id, born, parent, rows FROM cells ORDER BY id"
+    ):
+        joined = born if parent is None else found[parent].joined_in
+        found[number] = CellSummary(joined, rows, largest[number])
+    return found
+
+
+def cell_moves(db: sqlite3.Connection) -> list[tuple[int, int, int, int]]:
+    """Read how many people joined and left each cell: (release, cell, joined, left)."""
+    return db.execute(
+        "SELECT sequence, cell_id, joined, left_it FROM moves ORDER BY sequence"
+    ).fetchall()
+
+
+def waiting_rows(db: sqlite3.Connection) -> list[tuple[str, str, int, int]]:
+    """Read who waits, by kind and group: (kind, labels, rows, since)."""
+    return db.execute(
+        "SELECT kind, labels, SUM(rows), MIN(since) FROM waiting GROUP BY kind, labels"
+    ).fetchall()
+
+
 # The first entry of a ledger: the tables of a decoupled release.
 
 

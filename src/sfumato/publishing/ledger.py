@@ -58,6 +58,7 @@ from sfumato.publishing.increments import (
     stored_policy,
 )
 from sfumato.publishing.outputs import choose_output
+from sfumato.publishing.overview import Overview, read_overview
 from sfumato.recode.deciding import ladder_of
 from sfumato.releases.line_breaks import count_line_breaks_of_groups, warn_of_line_breaks
 from sfumato.releases.manifest import Manifest, Promise, promised_class_size
@@ -502,6 +503,11 @@ class Ledger:
             waiting,
             bool(settings.policy),
         )
+
+    def overview(self) -> Overview:
+        """Return its releases, who joined in each, and who waits, as tables and a timeline."""
+        with chain.reading(self.path) as db:
+            return read_overview(db, Settings.load(db))
 
     def compare(self, earlier: int, later: int) -> ComparedReleases:
         """Return what two of its releases tell together."""
