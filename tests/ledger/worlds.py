@@ -1,0 +1,495 @@
+"""What an adversary believes who has every public folder of a ledger: all worlds that fit them.
+
+A second source: it reads the CSV files of the folders, and nothing of the ledger's own code.
+
+A *world* gives every person ever published a value of each column at each release in which the
+person is published, so that every table of every folder comes out. The adversary knows who was
+published when and under which group number, and of one person, the target, at most one value. All
+worlds are equally likely. Corrections are read in two ways: *any* value may change between two
+releases; or as *few* people change as the folders allow, counted for each column.
+
+The tables of a folder say nothing about two columns together, and corrections are counted for each
+column. So the worlds of all columns are the products of the worlds of each, a value of one column
+tells nothing about another, and a combination of columns is at most as likely as each of its
+values. (`test_worlds.py` lists the worlds of several columns together, and compares.) What is left
+is one column at a time. There a combination is the values of several releases.
+
+Missing values are no belief: how likely a value is, is counted among the worlds in which the value
+is recorded.
+"""
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from itertools import combinations, pairwise, permutations, product
+from math import factorial, prod
+from pathlib import Path
+
+Value = str | None
+Number = str
+"""A group number as it is written."""
+
+Trajectory = tuple[Number | None, ...]
+"""The group number under which a person is published in each release, or None."""
+
+Parts = tuple[tuple[Trajectory, int], ...]
+"""Trajectories, and how many people have each: people of a part are alike."""
+
+Counts = tuple[int, ...]
+"""How many people have each of the values of a column."""
+
+History = tuple[Value, ...]
+"""The values of one person in one column, one for each release in which the person is published."""
+
+Paths = Mapping[History, int | Fraction]
+"""How many worlds there are for each history that the target may have."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """One group of a folder: its labels, its rows, and the table of each sensitive column."""
+
+    labels: tuple[Value, ...]
+    size: int
+    tables: Mapping[str, Mapping[Value, int]]
+
+
+State = Mapping[Number, Group]
+"""Everything that is public of one release: the groups there are after it."""
+
+
+@dataclass(frozen=True)
+class Belief:
+    """How likely the adversary holds some values of a person, and why."""
+
+    belief: Fraction
+    column: str
+    trajectory: Trajectory
+    knows: tuple[int, str] | None
+    """The release and the value that the adversary knows of this column, if any."""
+    values: tuple[tuple[int, str], ...]
+    """The values believed in, each with its release."""
+
+    def __str__(self) -> str:
+        knows = f" | {self.column}@{self.knows[0]}={self.knows[1]}" if self.knows else ""
+        values = ", ".join(f"{self.column}@{t}={v}" for t, v in self.values)
+        return f"P({values}{knows}) = {self.belief} for {self.trajectory}"
+
+
+# --- Folders -------------------------------------------------------------------------------------
+
+
+def read_tables(folder: Path) -> dict[Number, Group]:
+    """Return the groups that are in a folder."""
+    labels: dict[Number, tuple[Value, ...]] = {}
+    sizes: Counter[Number] = Counter()
+    for row in _read(folder / "qi.csv"):
+        number, *rest = row.values()
+        labels[number or ""] = tuple(rest)
+        sizes[number or ""] += 1
+    tables: dict[Number, dict[str, dict[Value, int]]] = {number: {} for number in labels}
+    for file in sorted(folder.glob("sensitive_*.csv")):
+        for number, value, count in (row.values() for row in _read(file)):
+            table = tables[number or ""].setdefault(file.stem.removeprefix("sensitive_"), {})
+            assert value not in table
+            table[value] = int(count or 0)
+    for number, columns in tables.items():
+        assert all(sum(table.values()) == sizes[number] for table in columns.values())
+    return {number: Group(labels[number], sizes[number], tables[number]) for number in labels}
+
+
+def _read(file: Path) -> Iterator[dict[str, Value]]:
+    with file.open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            yield {name: cell or None for name, cell in row.items()}
+
+
+def read_folders(folders: Iterable[Path]) -> list[State]:
+    """Return what was public after each release: folders of newcomers add to the one before."""
+    states: list[State] = []
+    for folder in folders:
+        found = read_tables(folder)
+        manifest = folder / "manifest.json"
+        said = json.loads(manifest.read_text(encoding="utf-8")) if manifest.exists() else {}
+        if said.get("increment", {}).get("tables") == "newcomers":
+            assert not states[-1].keys() & found.keys()
+            found = {**states[-1], **found}
+        states.append(found)
+    return states
+
+
+# --- Parts ---------------------------------------------------------------------------------------
+
+
+def count_parts(states: Sequence[State], people: Iterable[Trajectory]) -> Counter[Trajectory]:
+    """Return how many people have each trajectory; raise if the folders have other numbers."""
+    parts = Counter(people)
+    for t, state in enumerate(states):
+        here: Counter[Number] = Counter()
+        for trajectory, n in parts.items():
+            if (number := trajectory[t]) is not None:
+                here[number] += n
+        public = {number: group.size for number, group in state.items()}
+        if dict(here) != public:
+            raise ValueError(f"release {t + 1} has {public}, and these people are {dict(here)}")
+    return parts
+
+
+def split_components(parts: Mapping[Trajectory, int]) -> list[Parts]:
+    """Return the parts, those that share a group number with one another together."""
+    components: list[tuple[set[Number], list[tuple[Trajectory, int]]]] = []
+    for trajectory, n in parts.items():
+        numbers = {number for number in trajectory if number is not None}
+        members = [(trajectory, n)]
+        others = []
+        for component in components:
+            if component[0] & numbers:
+                numbers |= component[0]
+                members += component[1]
+            else:
+                others.append(component)
+        components = [*others, (numbers, members)]
+    return [tuple(sorted(members, key=repr)) for _, members in components]
+
+
+# --- Worlds in which as few people change as can be ---------------------------------------------
+
+
+@cache
+def _portions(n: int, room: Counts) -> tuple[Counts, ...]:
+    """Return all ways in which n people can take from the room of each value."""
+    if len(room) == 1:
+        return ((n,),) if n <= room[0] else ()
+    rest = sum(room[1:])
+    return tuple(
+        (first, *others)
+        for first in range(max(0, n - rest), min(n, room[0]) + 1)
+        for others in _portions(n - first, room[1:])
+    )
+
+
+def _arrangements(counts: Counts) -> int:
+    return factorial(sum(counts)) // prod(map(factorial, counts))
+
+
+Before = tuple[tuple[int | None, int], ...]
+"""How many people of a part had each value before, or no value yet."""
+
+
+def _values_before(had: Counts | None, people: int) -> Before:
+    return ((None, people),) if had is None else tuple((v, n) for v, n in enumerate(had) if n)
+
+
+@cache
+def _fillings(
+    parts: tuple[Before, ...], room: Counts, most: int
+) -> tuple[tuple[tuple[Counts, ...], int, int], ...]:
+    """Return all ways in which parts fill a table: the values of each, worlds, and changes."""
+    if not parts:
+        return () if any(room) else (((), 1, 0),)
+    found: Counter[tuple[tuple[Counts, ...], int]] = Counter()
+    for now, left, ways, changes in _changes(parts[0], room, most):
+        for others, more, cost in _fillings(parts[1:], left, most - changes):
+            found[(now, *others), changes + cost] += ways * more
+    return tuple((now, ways, changes) for (now, changes), ways in found.items())
+
+
+@cache
+def _changes(
+    before: Before, room: Counts, most: int
+) -> tuple[tuple[Counts, Counts, int, int], ...]:
+    """Return what a part may have now, with the room it leaves, worlds, and changes."""
+    if not before:
+        return (((0,) * len(room), room, 1, 0),)
+    (old, n), rest = before[0], before[1:]
+    found: Counter[tuple[Counts, Counts, int]] = Counter()
+    for taken in _portions(n, room):
+        changes = 0 if old is None else n - taken[old]
+        if changes <= most:
+            less = tuple(a - b for a, b in zip(room, taken, strict=True))
+            for now, left, ways, more in _changes(rest, less, most - changes):
+                has = tuple(a + b for a, b in zip(now, taken, strict=True))
+                found[has, left, changes + more] += ways * _arrangements(taken)
+    return tuple((now, left, ways, changes) for (now, left, changes), ways in found.items())
+
+
+Table = tuple[tuple[Value, int], ...]
+Tables = tuple[tuple[tuple[Number, Table], ...], ...]
+"""The tables of one column: for each release, each group number with its table."""
+
+
+Had = tuple[Counts | None, ...]
+"""Of each part, how many people had each value when they were last published."""
+
+
+def count_worlds(
+    component: Parts, tables: Tables, target: Trajectory, most: int
+) -> dict[tuple[History, int], int]:
+    """Return how many worlds there are for each history of a target, and number of changes.
+
+    Worlds that differ only in who of one part has which value are counted, not listed: people of
+    a part are alike. The target is a part alone.
+
+    Args:
+        component: The parts, and how many people each has.
+        tables: Of one column, the groups of the component.
+        target: The trajectory of the target.
+        most: The most changes that a world may have, over all people and releases.
+    """
+    values = sorted({v for step in tables for _, table in step for v, _ in table}, key=repr)
+    parts = [(target, 1)] + [(each, n - (each == target)) for each, n in component]
+    last = [max(t for t, g in enumerate(each) if g is not None) for each, _ in parts]
+    states: dict[tuple[History, Had, int], int] = {((), (None,) * len(parts), 0): 1}
+    for t, step in enumerate(tables):
+        for number, table in step:
+            room = tuple(dict(table).get(value, 0) for value in values)
+            here = [i for i, (each, n) in enumerate(parts) if each[t] == number and n]
+            after: Counter[tuple[History, Had, int]] = Counter()
+            for (path, had, changes), worlds in states.items():
+                before = [_values_before(had[i], parts[i][1]) for i in here]
+                for now, ways, more in _fillings(tuple(before), room, most - changes):
+                    has = list(had)
+                    for i, counts in zip(here, now, strict=True):
+                        has[i] = counts
+                    new = (values[now[0].index(1)],) if here[0] == 0 else ()
+                    after[path + new, tuple(has), changes + more] += worlds * ways
+            states = dict(after)
+        # Those who never come again make no difference to what follows.
+        after = Counter()
+        for (path, had, changes), worlds in states.items():
+            rest = tuple(h if t < end else None for h, end in zip(had, last, strict=True))
+            after[path, rest, changes] += worlds
+        states = dict(after)
+    found: Counter[tuple[History, int]] = Counter()
+    for (path, _, changes), worlds in states.items():
+        found[path, changes] += worlds
+    return dict(found)
+
+
+@cache
+def paths_with_few_changes(component: Parts, tables: Tables, target: Trajectory) -> Paths:
+    """Return the worlds for each history of a target, with as few changes as can be."""
+    for most in range(sum(n for _, n in component) * len(target) + 1):
+        if found := count_worlds(component, tables, target, most):
+            return {path: worlds for (path, _), worlds in found.items()}
+    raise ValueError("no world fits the folders")
+
+
+@cache
+def paths_with_rate(
+    component: Parts, tables: Tables, target: Trajectory, rate: Fraction
+) -> dict[History, Fraction]:
+    """Return the same over all worlds, each of which counts less with every change it has."""
+    found: dict[History, Fraction] = {}
+    most = sum(n for _, n in component) * len(target)
+    for (path, changes), worlds in count_worlds(component, tables, target, most).items():
+        found[path] = found.get(path, Fraction(0)) + worlds * rate**changes
+    return found
+
+
+# --- Beliefs -------------------------------------------------------------------------------------
+
+
+def strongest_belief(
+    paths: Paths, releases: Sequence[int], also_missing: bool = False
+) -> tuple[Fraction, tuple[int, Value] | None, tuple[tuple[int, Value], ...]]:
+    """Return the strongest belief in values that the adversary does not know already.
+
+    Args:
+        paths: The worlds of each history.
+        releases: The release of each value of a history.
+        also_missing: Let the adversary also know that the value of some release is missing.
+    """
+    places = [
+        i
+        for i in range(len(releases))
+        if i == 0 or any(path[i] != path[i - 1] for path in paths)  # else it is the same value
+    ]
+    known: list[tuple[int, Value] | None] = [None]
+    known += sorted(
+        {(i, path[i]) for path in paths for i in places if also_missing or path[i] is not None},
+        key=repr,
+    )
+    best: tuple[Fraction, tuple[int, Value] | None, tuple[tuple[int, Value], ...]]
+    best = (Fraction(0), None, ())
+    for knows in known:
+        fits = [
+            (path, n) for path, n in paths.items() if knows is None or path[knows[0]] == knows[1]
+        ]
+        others = [i for i in places if knows is None or i != knows[0]]
+        for size in range(1, len(others) + 1):
+            for chosen in combinations(others, size):
+                worlds: Counter[tuple[Value, ...]] = Counter()
+                for path, n in fits:
+                    worlds[tuple(path[i] for i in chosen)] += n
+                recorded = {each: n for each, n in worlds.items() if None not in each}
+                total = sum(recorded.values())
+                for each, n in recorded.items():
+                    if knows is not None and set(each) == {knows[1]}:
+                        continue  # It is what the adversary knows.
+                    if Fraction(n, total) > best[0]:
+                        said = tuple(
+                            (releases[i] + 1, v) for i, v in zip(chosen, each, strict=True)
+                        )
+                        told = None if knows is None else (releases[knows[0]] + 1, knows[1])
+                        best = (Fraction(n, total), told, said)
+    return best
+
+
+def share_belief(
+    trajectory: Trajectory, tables: Tables
+) -> tuple[Fraction, tuple[int, Value] | None, tuple[tuple[int, Value], ...]]:
+    """Return the strongest belief if any value may change at any release.
+
+    Then the worlds of all releases are the products of the worlds of each. So nothing that is
+    known of one release tells anything about another, and the strongest belief is a share.
+    """
+    best: tuple[Fraction, tuple[int, Value] | None, tuple[tuple[int, Value], ...]]
+    best = (Fraction(0), None, ())
+    for t, number in enumerate(trajectory):
+        table = dict(dict(tables[t])[number]) if number is not None else {}
+        total = sum(n for value, n in table.items() if value is not None)
+        for value, n in table.items():
+            if value is not None and Fraction(n, total) > best[0]:
+                best = (Fraction(n, total), None, ((t + 1, value),))
+    return best
+
+
+READINGS = ("any", "few")
+"""How corrections are read."""
+
+
+@cache
+def part_belief(
+    component: Parts,
+    tables: Tables,
+    target: Trajectory,
+    reading: str | Fraction,
+) -> tuple[Fraction, tuple[int, Value] | None, tuple[tuple[int, Value], ...]]:
+    """Return the strongest belief about the people of one part, in one column."""
+    if reading == "any":
+        return share_belief(target, tables)
+    paths: Paths = (
+        paths_with_few_changes(component, tables, target)
+        if reading == "few"
+        else paths_with_rate(component, tables, target, Fraction(reading))
+    )
+    return strongest_belief(paths, [t for t, number in enumerate(target) if number is not None])
+
+
+def tables_of(
+    component: Iterable[tuple[Trajectory, int]], states: Sequence[State], column: str
+) -> Tables:
+    """Return the tables of one column, of the groups in which the people of a component are."""
+    return tuple(
+        tuple(
+            (number, tuple(sorted(states[t][number].tables[column].items(), key=repr)))
+            for number in sorted({each[t] for each, _ in component} - {None})
+        )
+        for t in range(len(states))
+    )
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the adversary found: beliefs, the strongest first, and the smallest part seen."""
+
+    beliefs: tuple[Belief, ...]
+    smallest: int
+
+    def above(self, alpha: Fraction) -> list[Belief]:
+        """Return the beliefs that are above a limit."""
+        return [each for each in self.beliefs if each.belief > alpha]
+
+
+def judge(
+    states: Sequence[State],
+    people: Mapping[Hashable, Sequence[Number | None]],
+    *,
+    readings: Sequence[str | Fraction] = READINGS,
+) -> Verdict:
+    """Return the strongest belief about each part in each column, after every release.
+
+    Args:
+        states: What was public after each release.
+        people: The trajectory of every person ever published.
+        readings: How corrections are read; a fraction is how much less likely a world is with
+            every value that changes.
+    """
+    beliefs: set[Belief] = set()
+    smallest = len(people)
+    for end in range(1, len(states) + 1):
+        seen = [tuple(each[:end]) for each in people.values()]
+        parts = count_parts(states[:end], [each for each in seen if set(each) != {None}])
+        smallest = min([smallest, *parts.values()])
+        for component in split_components(parts):
+            columns = {c for each, _ in component for c in _columns(each, states)}
+            for column in sorted(columns):
+                tables = tables_of(component, states[:end], column)
+                for (target, _), reading in product(component, readings):
+                    found, knows, values = part_belief(component, tables, target, reading)
+                    beliefs.add(Belief(found, column, target, knows, values))
+    return Verdict(tuple(sorted(beliefs, key=lambda each: -each.belief)), smallest)
+
+
+def _columns(trajectory: Trajectory, states: Sequence[State]) -> Iterable[str]:
+    return next(
+        states[t][number].tables.keys() for t, number in enumerate(trajectory) if number is not None
+    )
+
+
+# --- The same, listed --------------------------------------------------------------------------
+
+
+World = Mapping[tuple[Hashable, int], Value]
+"""The value of each person at each release."""
+
+
+def list_worlds(
+    states: Sequence[State], people: Mapping[Hashable, Sequence[Number | None]], column: str
+) -> Iterator[World]:
+    """Yield every world of one column, whoever changes: all orders of all tables."""
+    choices: list[list[dict[tuple[Hashable, int], Value]]] = []
+    for t, state in enumerate(states):
+        for number, group in state.items():
+            members = [person for person, each in people.items() if each[t] == number]
+            values = list(Counter(group.tables[column]).elements())
+            orders = sorted(set(permutations(values)), key=repr)
+            choices.append(
+                [{(p, t): v for p, v in zip(members, order, strict=True)} for order in orders]
+            )
+    for chosen in product(*choices):
+        yield {key: value for each in chosen for key, value in each.items()}
+
+
+def count_changes(world: World, people: Mapping[Hashable, Sequence[Number | None]]) -> int:
+    """Return how often somebody's value differs from the one published of them before."""
+    changes = 0
+    for person, trajectory in people.items():
+        path = [world[person, t] for t, number in enumerate(trajectory) if number is not None]
+        changes += sum(a != b for a, b in pairwise(path))
+    return changes
+
+
+def list_paths(
+    states: Sequence[State],
+    people: Mapping[Hashable, Sequence[Number | None]],
+    column: str,
+    target: Hashable,
+    reading: str | Fraction,
+) -> Paths:
+    """Return the worlds for each history of a target, by listing all worlds."""
+    worlds = list(list_worlds(states, people, column))
+    changes = [count_changes(world, people) for world in worlds]
+    when = [t for t, number in enumerate(people[target]) if number is not None]
+    found: dict[History, int | Fraction] = {}
+    for world, n in zip(worlds, changes, strict=True):
+        history = tuple(world[target, t] for t in when)
+        counts = reading**n if isinstance(reading, Fraction) else 1
+        if reading != "few" or n == min(changes):
+            found[history] = found.get(history, 0) + counts
+    return found
