@@ -6,8 +6,10 @@ from collections import Counter
 from fractions import Fraction
 from itertools import product
 
+import pyarrow as pa
 import pytest
 
+import sfumato as sf
 from tests.ledger.worlds import (
     Group,
     count_changes,
@@ -18,6 +20,7 @@ from tests.ledger.worlds import (
     part_belief,
     paths_with_few_changes,
     paths_with_rate,
+    read_folder,
     read_folders,
     split_components,
     strongest_belief,
@@ -280,3 +283,305 @@ def test_it_finds_nothing_where_parts_of_cells_leave_together(tmp_path):
     verdict = found_in(tmp_path, releases, people)
     assert verdict.beliefs[0].belief == Fraction(1, 3)
     assert verdict.smallest == 3
+
+
+# --- Ledgers of a few people -------------------------------------------------------------------
+
+ALPHAS = (0.34, 0.4, 0.5, 0.6, 0.67)
+AGES = ("30s", "40s", "50s")
+VALUES = ("a", "b", "c", "d", "e")
+
+
+class TinyLedger:
+    """A ledger of a few people: what was asked of it, what it published, and who is where.
+
+    Args:
+        folder: Where everything is written.
+        seed: Draws all that is asked.
+        written: Whether releases are written as folders, and read from there; else the tables
+            that would be written are taken, which needs a third of the time.
+    """
+
+    def __init__(self, folder, seed, *, written=True):
+        folder.mkdir()
+        self.rng = rng = random.Random(seed)
+        self.folder, self.written = folder, written
+        self.alpha, self.k = rng.choice(ALPHAS), rng.choice([2, 2, 3])
+        self.quasi_identifiers = ["age", "sex"][: rng.choice([1, 1, 1, 2])]
+        self.sensitive = ["ill", "pay", "job"][: rng.choice([1, 2, 2, 3])]
+        self.missing = rng.choice([0, 0, 0.15, 0.3])
+        self.rows = {}
+        """Everybody ever given, as they really are."""
+        self.could_be = {}
+        """For each person and column, the values that may be published now."""
+        self.states = []
+        """What is public after each release."""
+        self.whereabouts = []
+        """Under which number each person is published after each release."""
+        self.happened = Counter()
+        self.policy = sf.Policy(
+            columns={
+                "id": "identifier",
+                **dict.fromkeys(self.quasi_identifiers, "quasi-identifier"),
+                **dict.fromkeys(self.sensitive, "sensitive"),
+            },
+            models=[sf.models.KAnonymity(self.k)],
+        )
+        self.start()
+        for _ in range(rng.choice([1, 2, 2, 3, 3, 4])):
+            self.publish()
+
+    @property
+    def limit(self):
+        return Fraction(str(self.alpha))
+
+    @property
+    def people(self):
+        """The trajectory of everybody who was ever published."""
+        found = {p: [each.get(p) for each in self.whereabouts] for p in self.rows}
+        return {p: each for p, each in found.items() if set(each) != {None}}
+
+    # People and values that have a good chance to be published.
+
+    def is_within(self, values):
+        """Return whether no value is above the limit."""
+        counts = Counter(value for value in values if value is not None)
+        return not counts or max(counts.values()) <= self.limit * counts.total()
+
+    def are_hidden(self, people):
+        """Return whether people may be seen together."""
+        tables = [[self.rows[p][name] for p in people] for name in self.sensitive]
+        return not people or (len(people) >= self.k and all(map(self.is_within, tables)))
+
+    def draw_values(self, n):
+        """Return values that are about as frequent as one another, and some that are missing."""
+        for _ in range(20):
+            values = self.rng.sample(VALUES, self.rng.choice([3, 4]))
+            drawn = (values * n)[:n]
+            if self.rng.random() < 0.5:
+                drawn[0] = self.rng.choice(values)
+            drawn = [None if self.rng.random() < self.missing else value for value in drawn]
+            if self.is_within(drawn):
+                break
+        self.rng.shuffle(drawn)
+        return drawn
+
+    def draw_labels(self):
+        ages = AGES[: self.rng.choice([2, 2, 2, 3])]
+        labels = {"age": self.rng.choice(ages), "sex": self.rng.choice("fm")}
+        return {name: labels[name] for name in self.quasi_identifiers}
+
+    def draw_people(self, n):
+        """Return new people of one group."""
+        labels = self.draw_labels()
+        columns = {name: self.draw_values(n) for name in self.sensitive}
+        found = [f"p{len(self.rows) + i}" for i in range(n)]
+        for i, person in enumerate(found):
+            values = {name: columns[name][i] for name in self.sensitive}
+            self.rows[person] = {**labels, **values}
+            self.could_be[person] = {name: {value} for name, value in values.items()}
+        return found
+
+    def draw_part(self, people):
+        """Return some people of a cell; often such that they may be seen, and the rest too."""
+        for _ in range(12):
+            n = self.rng.randint(min(self.k, len(people)), len(people))
+            chosen = self.rng.sample(people, n)
+            if self.are_hidden(chosen) and self.are_hidden(sorted(set(people) - set(chosen))):
+                return chosen
+        return self.rng.sample(people, self.rng.randint(1, len(people)))
+
+    def draw_one(self, which, chance):
+        """Return one of the people to whom something applies, or none."""
+        found = [person for person, each in self.now.items() if which(each)]
+        return self.rng.sample(found, 1) if found and self.rng.random() < chance else []
+
+    # What is asked.
+
+    def table(self, people, **more):
+        columns = {"id": list(people)}
+        for name in (*self.quasi_identifiers, *self.sensitive):
+            columns[name] = [self.rows[person][name] for person in people]
+        columns |= more
+        return pa.table({name: pa.array(cells, pa.string()) for name, cells in columns.items()})
+
+    def start(self):
+        hidden = False
+        while not hidden:
+            self.rows.clear()
+            for _ in range(self.rng.choice([1, 2])):
+                self.draw_people(self.rng.randint(self.k + 1, 8))
+            groups = {}
+            for person, row in self.rows.items():
+                labels = tuple(row[name] for name in self.quasi_identifiers)
+                groups.setdefault(labels, []).append(person)
+            hidden = all(len(each) <= 8 and self.are_hidden(each) for each in groups.values())
+        table = self.table(self.rows)
+        first = self.folder / "1" if self.written else None
+        release = sf.decouple(table, policy=self.policy, output=first, format="csv")
+        self.ledger = sf.Ledger.start(
+            release,
+            self.folder / "ledger",
+            alpha=self.alpha,
+            k=self.k,
+            policy=self.policy,
+            source=table,
+        )
+        self.note(self.ledger.started, first)
+
+    def publish(self):
+        """Ask for something of some people, and note what is published."""
+        rng = self.rng
+        joining = self.draw_people(rng.randint(1, 6)) if rng.random() < 0.7 else []
+        again = self.draw_one(lambda each: each.left is not None, 0.3)
+        again += self.draw_one(lambda each: each.waits == "remove", 0.3)
+        again += self.draw_one(lambda each: each.group is not None and each.waits is None, 0.1)
+        again = sorted(set(again))
+        leaving, correcting = [], {}
+        for people in self.cells().values():
+            free = [p for p in people if self.now[p].waits is None and p not in again]
+            what = rng.choices(["nothing", "leave", "move", "correct"], [3, 3, 2, 4])[0]
+            if what == "leave":
+                leaving += [p for p in self.draw_part(people) if p in free]
+            elif what == "move":
+                correcting |= self.move([p for p in self.draw_part(people) if p in free])
+            elif what == "correct" and free:
+                correcting |= self.correct(people, free)
+        if not (joining or again or leaving or correcting):
+            return
+        joining += again
+        old = {
+            f"old_{name}": [correcting[p].get(name, self.rows[p][name]) for p in correcting]
+            for name in sorted({name for each in correcting.values() for name in each})
+        }
+        folder = self.folder / str(len(self.states) + 1) if self.written else None
+        done = self.ledger.publish(
+            self.table(joining) if joining else None,
+            delete=self.table(leaving) if leaving else None,
+            correct=self.table(correcting, **old) if correcting else None,
+            output=folder,
+            whole=not self.written or rng.random() < 0.5,
+            at_once=rng.random() < 0.1,
+            again=True,
+            seed=rng.randrange(2**32),
+        )
+        self.note(done, folder)
+
+    def cells(self):
+        """Return who is published under each group number now."""
+        found = {}
+        for person, number in self.whereabouts[-1].items():
+            if number is not None:
+                found.setdefault(number, []).append(person)
+        return found
+
+    def move(self, people):
+        """Give some people other labels, and return their old ones."""
+        labels = self.draw_labels()
+        moved = {}
+        for person in people:
+            old = {name: self.rows[person][name] for name in labels}
+            if old != labels:
+                moved[person] = old
+                self.rows[person].update(labels)
+        return moved
+
+    def correct(self, people, free):
+        """Give some people of a cell another value of one column, and return their old ones."""
+        name = self.rng.choice(self.sensitive)
+        values = {self.rows[p][name] for p in people} | {self.rng.choice(VALUES)}
+        for _ in range(6):
+            chosen = self.rng.sample(free, min(len(free), self.rng.choice([1, 1, 2, 3])))
+            new = {p: self.rng.choice(sorted(values, key=repr)) for p in chosen}
+            if self.is_within([new.get(p, self.rows[p][name]) for p in people]):
+                break
+        corrected = {}
+        for person, value in new.items():
+            if value != self.rows[person][name]:
+                corrected[person] = {name: self.rows[person][name]}
+                self.rows[person][name] = value
+                self.could_be[person][name].add(value)
+        return corrected
+
+    # What is seen.
+
+    def note(self, done, folder):
+        """Note what is public and where everybody is now, and compare it with what was asked."""
+        self.now = dict(zip(self.rows, self.ledger.find(self.rows), strict=True))
+        for each in done.refused:
+            self.happened["returned" if "left in" in each.why else "given twice"] += each.rows
+        self.happened["changed their mind"] += done.withdrawn
+        self.happened["went with others"] += done.others
+        there = {
+            person: None if each.group is None or each.left is not None else str(each.group)
+            for person, each in self.now.items()
+        }
+        if done.tables is None:
+            before = self.whereabouts[-1]
+            assert there == {person: before.get(person) for person in there}
+            return
+        before = self.states[-1] if self.states else {}
+        earlier = self.whereabouts[-1] if self.states else {}
+        state = state_of(done.tables) if folder is None else read_folder(folder, before)
+        self.states.append(state)
+        self.whereabouts.append(there)
+        self.happened += count_events(before, state, earlier, there)
+        for person, each in self.now.items():
+            if each.waits is None:
+                values = {name: {self.rows[person][name]} for name in self.sensitive}
+                self.could_be[person] = values
+        for number, people in self.cells().items():
+            for name in self.sensitive:
+                could_be = [self.could_be[p][name] for p in people]
+                assert can_be(state[number].tables[name], could_be), (number, name)
+
+
+def state_of(grouped):
+    """Return what a folder with these tables would tell."""
+    tables = [{} for _ in grouped.sizes]
+    for table in grouped.sensitive:
+        for g, value, n in zip(table.group, table.value, table.rows, strict=True):
+            tables[g].setdefault(table.column.name, {})[table.column.values[value]] = int(n)
+    return {
+        str(number): Group(tuple(v for _, v in grouped.group_at(g)), int(size), tables[g])
+        for g, (number, size) in enumerate(zip(grouped.labelled, grouped.sizes, strict=True))
+    }
+
+
+def count_events(before, state, earlier, there):
+    """Count what can be seen to have happened between two releases."""
+    found = Counter()
+    if not before:
+        return found
+    for person, number in there.items():
+        was = earlier.get(person)
+        if was is None and number is not None:
+            found["joined"] += 1
+        elif was is not None and number is None:
+            found["left" if was in state else "left with all"] += 1
+        elif was != number:
+            found["moved" if was in state else "moved with all"] += 1
+    for number in before.keys() & state.keys():
+        if before[number].size == state[number].size:
+            found["corrected"] += before[number].tables != state[number].tables
+    return found
+
+
+def can_be(table, people):
+    """Return whether people can have the values of a table, if each has one of some."""
+    if not people:
+        return not any(table.values())
+    first, *rest = sorted(people, key=len)
+    return any(
+        table.get(value) and can_be({**table, value: table[value] - 1}, rest) for value in first
+    )
+
+
+def test_nobody_is_believed_above_alpha(tmp_path, some):
+    happened = Counter()
+    for seed in range(some(60, of=2000)):
+        tiny = TinyLedger(tmp_path / str(seed), seed, written=seed % 10 == 0)
+        verdict = judge(tiny.states, tiny.people)
+        assert not verdict.above(tiny.limit), f"seed {seed}: {verdict.beliefs[0]}"
+        assert verdict.smallest >= tiny.k, f"seed {seed}"
+        happened += tiny.happened

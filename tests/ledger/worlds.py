@@ -108,17 +108,22 @@ def _read(file: Path) -> Iterator[dict[str, Value]]:
             yield {name: cell or None for name, cell in row.items()}
 
 
+def read_folder(folder: Path, before: State) -> State:
+    """Return what is public after a release; a folder of newcomers adds to what was before."""
+    found = read_tables(folder)
+    manifest = folder / "manifest.json"
+    said = json.loads(manifest.read_text(encoding="utf-8")) if manifest.exists() else {}
+    if said.get("increment", {}).get("tables") != "newcomers":
+        return found
+    assert not before.keys() & found.keys()
+    return {**before, **found}
+
+
 def read_folders(folders: Iterable[Path]) -> list[State]:
-    """Return what was public after each release: folders of newcomers add to the one before."""
+    """Return what was public after each release."""
     states: list[State] = []
     for folder in folders:
-        found = read_tables(folder)
-        manifest = folder / "manifest.json"
-        said = json.loads(manifest.read_text(encoding="utf-8")) if manifest.exists() else {}
-        if said.get("increment", {}).get("tables") == "newcomers":
-            assert not states[-1].keys() & found.keys()
-            found = {**states[-1], **found}
-        states.append(found)
+        states.append(read_folder(folder, states[-1] if states else {}))
     return states
 
 
