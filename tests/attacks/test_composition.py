@@ -1,17 +1,19 @@
 """Two releases compared, against the rows of those who joined and left."""
 
 import json
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.attacks import Composition, EarlierRelease, Target
+from sfumato.counts import Column
 from sfumato.errors import ParameterError
 from sfumato.harm import HarmRule
-from tests.ledger.literal import breaches
 from tests.ledger.releases import START, grouped_of
 
 ILLS, PAYS = ["flu", "gout", "hiv"], ["low", "high"]
@@ -26,10 +28,6 @@ def after(later, *earlier):
     return replace(target, earlier=tuple(found))
 
 
-def coded(rows, label):
-    return [(ILLS.index(ill), PAYS.index(pay)) for age, ill, pay in rows if age == label]
-
-
 @given(
     st.lists(ROW, min_size=1, max_size=10),
     st.lists(ROW, min_size=1, max_size=8),
@@ -41,8 +39,9 @@ def test_the_newcomers_are_seen_by_themselves(start, new, alpha, k):
     assert {each.labels for each in found.differences} == {(row[0],) for row in new}
     exposed = 0
     for each in found.differences:
-        rows = coded(new, each.labels[0])
-        worst = max(breaches(rows, [3, 2]).values())
+        rows = [row for row in new if row[:1] == each.labels]
+        _, *columns = zip(*rows, strict=True)
+        worst = Fraction(max(max(Counter(column).values()) for column in columns), len(rows))
         assert (each.joined, each.left) == (len(rows), 0)
         assert (each.newcomers, each.leavers) == (worst, 0)
         if len(rows) < k or worst > Fraction(str(alpha)):
@@ -149,3 +148,61 @@ def test_missing_values_of_one_column_hide_nobody_whatever_another_column_shows(
     target = after(grouped_of(START + new), grouped_of(START))
     [case] = Composition(0.75).on(target, HarmRule()).worst
     assert (case.people, case.posterior) == (4, 1.0)
+
+
+def test_with_three_columns_a_single_value_is_judged():
+    """All who join have hiv, which the product of the other two shares would hide."""
+    names = ("age",), ("ill", "pay", "town")
+    start = [("20s", f"ill {i}", f"pay {i}", f"town {i}") for i in range(8)]
+    new = [("20s", "hiv", f"pay {i}", f"town {i}") for i in range(8)]
+    found = Composition(0.5).run(grouped_of(start, *names), grouped_of(start + new, *names))
+    [each] = found.exposed
+    assert (each.joined, each.newcomers) == (8, 1)
+
+
+def cells(*parts):
+    """Return groups with the same labels, each with a number of its own: (number, rows)."""
+    rows = [(f"{number}", *row[1:]) for number, part in parts for row in part]
+    grouped = grouped_of(rows)
+    numbers = [int(grouped.quasi_identifiers[0].values[code]) for code in grouped.labels[0]]
+    return replace(
+        grouped,
+        quasi_identifiers=(Column("age", ("20s",)),),
+        labels=np.zeros_like(grouped.labels),
+        ids=np.array(numbers),
+    )
+
+
+FOUR = START[:4]
+
+
+def test_groups_with_the_same_labels_are_one_if_numbers_say_nothing():
+    both = cells((7, FOUR[:2]), (8, FOUR[2:]))
+    assert not Composition(0.5).run(grouped_of(FOUR), both).differences
+    assert not Composition(0.5).run(both, grouped_of(FOUR)).differences
+
+
+def test_those_of_one_ledger_are_compared_by_their_numbers():
+    before, new = [*FOUR, *FOUR], START[4:6]
+    now = cells((7, FOUR), (9, new))
+    attack = Composition(0.5)
+    joined, left = attack.run(cells((7, before)), now, numbered=True).differences[::-1]
+    assert (joined.joined, joined.left, joined.newcomers) == (2, 0, Fraction(1, 2))
+    assert (left.joined, left.left, left.leavers) == (0, 4, Fraction(1, 2))
+    # By labels, two left: those who joined hide two of them.
+    [each] = attack.run(cells((7, before)), now).differences
+    assert (each.joined, each.left) == (0, 2)
+    # Verdicts find out by themselves that numbers are kept.
+    outcome = attack.on(after(now, cells((7, before))), HarmRule())
+    assert sorted(case.people for case in outcome.worst) == [2, 4]
+
+
+def test_a_cell_that_is_gone_and_one_that_came_are_not_taken_for_a_change():
+    found = Composition(0.5).run(cells((7, FOUR)), cells((9, START[:2])), numbered=True)
+    assert [(each.joined, each.left) for each in found.differences] == [(0, 0), (2, 0)]
+
+
+def test_who_is_in_a_cell_stays_the_same_if_values_are_corrected():
+    later = [("20s", "gout", "low"), *FOUR[1:]]
+    found = Composition(0.5).run(cells((7, FOUR)), cells((7, later)), numbered=True)
+    assert [(each.joined, each.left) for each in found.differences] == [(0, 0)]

@@ -3,6 +3,7 @@
 import csv
 import json
 from collections import Counter
+from fractions import Fraction
 from pathlib import Path
 
 import pyarrow as pa
@@ -35,8 +36,23 @@ def table_of(rows, names=(*QI, *SENSITIVE)) -> pa.Table:
 
 
 def counted(grouped: GroupedTables) -> dict:
-    """Everything a broken table says, by labels: {labels: (size, {column: {value: rows}})}."""
+    """Everything tables say, by labels: {labels: (size, {column: {value: rows}})}.
+
+    Cells with the same labels are added up: see `cells_of` for each by itself.
+    """
     found = {}
+    for labels, size, tables in _cells(grouped):
+        rows, sums = found.get(labels, (0, {name: Counter() for name in tables}))
+        found[labels] = (rows + size, {name: sums[name] + tables[name] for name in tables})
+    return found
+
+
+def cells_of(grouped: GroupedTables) -> dict:
+    """Everything tables say, by number: {number: (labels, size, {column: {value: rows}})}."""
+    return dict(zip(grouped.ids.tolist(), _cells(grouped), strict=True))
+
+
+def _cells(grouped):
     for g, size in enumerate(grouped.sizes.tolist()):
         labels = tuple(
             column.values[code]
@@ -45,12 +61,20 @@ def counted(grouped: GroupedTables) -> dict:
         tables = {}
         for table in grouped.sensitive:
             here = table.group == g
-            tables[table.column.name] = {
-                table.column.values[v]: n
-                for v, n in zip(table.value[here].tolist(), table.rows[here].tolist(), strict=True)
-            }
-        found[labels] = (size, tables)
-    return found
+            values, rows = table.value[here].tolist(), table.rows[here].tolist()
+            tables[table.column.name] = Counter(
+                dict(zip((table.column.values[v] for v in values), rows, strict=True))
+            )
+        yield labels, size, tables
+
+
+def worst_of(tables: dict) -> Fraction:
+    """Return the largest share of a value among those of its column that are known."""
+    shares = [Fraction(0)]
+    for counts in tables.values():
+        known = {value: n for value, n in counts.items() if value is not None}
+        shares += [Fraction(n, sum(known.values())) for n in known.values()]
+    return max(shares)
 
 
 def sums_of(told: dict, written=str) -> Counter:

@@ -24,7 +24,7 @@ from sfumato.errors import (
     some,
 )
 from sfumato.harm import HarmRule, Level
-from sfumato.likelihood import exact, likelihood_with_a_value
+from sfumato.likelihood import exact
 from sfumato.text import STAR, percent, text_of, text_or_none
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
@@ -43,7 +43,7 @@ class Difference:
     """The least number of rows that are gone."""
 
     newcomers: Fraction
-    """The largest breach probability among the rows that joined; 0 if none did."""
+    """The largest share of a value among the rows that joined; 0 if none did."""
 
     leavers: Fraction
     before: Fraction
@@ -130,8 +130,8 @@ class Composition(Attack):
     people of a pair is what is expected over all worlds. Releases of any kind can be compared
     as long as they share a sensitive column; of several earlier releases each is compared by
     itself. Of two releases by break-merge, the differences of groups are also judged for
-    several sensitive columns together: groups in which the values of those who joined or left
-    are likelier than alpha, or fewer than k joined, for an adversary who knows one of the values.
+    all sensitive columns: groups in which a value of those who joined or left is likelier than
+    alpha, or fewer than k joined. Groups of one ledger are known by their numbers.
     Does not find: what can be told from knowing who *else* is in a class or joined; what three
     releases tell that no two do; that the people of the two releases are others. Where
     rows joined and left the same classes at once, who joined is not told from who changed, and
@@ -199,9 +199,19 @@ earlier), 17 % before, 100 % after
             )
         )
 
-    def run(self, earlier: GroupedTables, later: GroupedTables) -> ComparedReleases:
-        """Compare two releases of the same columns; a missing value is a value of its own."""
-        return ComparedReleases(self, tuple(_differences(_by_labels(earlier, later))))
+    def run(
+        self, earlier: GroupedTables, later: GroupedTables, *, numbered: bool = False
+    ) -> ComparedReleases:
+        """Compare two releases of the same columns; a missing value is a value of its own.
+
+        Args:
+            earlier: The release before.
+            later: The release after it.
+            numbered: Whether a group of the same number is the same people, of whom some may have
+                left, as in the releases of one ledger. Groups are else known by their labels.
+        """
+        pairs = _pairs(earlier, later, numbered=numbered)
+        return ComparedReleases(self, tuple(_differences(pairs)))
 
     @classmethod
     def against(cls, target: Target, rule: HarmRule) -> list[Self]:
@@ -257,7 +267,8 @@ earlier), 17 % before, 100 % after
         assert target.grouped is not None  # noqa: S101 - groups were looked for
         assert earlier.grouped is not None  # noqa: S101
         names = target.grouped.quasi_identifiers
-        both = _by_labels(earlier.grouped, target.grouped)
+        numbered = _share_numbers(earlier.grouped, target.grouped)
+        both = _pairs(earlier.grouped, target.grouped, numbered=numbered)
         found = [
             case
             for difference in _differences(both, _without_missing)
@@ -596,16 +607,26 @@ def _cases(names: tuple[str, ...], difference: Difference) -> list[Case]:
 class _Group:
     size: int
     counts: tuple[dict[str | None, int], ...]
-    only_known: bool = False
-    """Whether missing values were left out, which may be more in one column than in another."""
 
     @property
     def worst(self) -> Fraction:
-        """The most that can be believed there."""
-        largest = [max(each.values(), default=0) for each in self.counts]
-        if not self.only_known:
-            return likelihood_with_a_value(largest, self.size)
-        return likelihood_with_a_value(largest, [sum(each.values()) for each in self.counts])
+        """The largest share of a value among those of its column that are known.
+
+        Combinations of values are no likelier, whether one of them is known or none.
+        """
+        shares = [Fraction(0)]
+        for each in self.counts:
+            known = [n for value, n in each.items() if value is not None]
+            shares += [Fraction(max(known), sum(known))] if known else []
+        return max(shares)
+
+    def plus(self, other: "_Group") -> "_Group":
+        """Return the people of both together."""
+        counts = tuple(
+            {value: one.get(value, 0) + two.get(value, 0) for value in {**one, **two}}
+            for one, two in zip(self.counts, other.counts, strict=True)
+        )
+        return _Group(self.size + other.size, counts)
 
 
 def _without_missing(group: _Group) -> _Group:
@@ -613,23 +634,30 @@ def _without_missing(group: _Group) -> _Group:
     counts: tuple[dict[str | None, int], ...] = tuple(
         {value: n for value, n in each.items() if value is not None} for each in group.counts
     )
-    size = max((sum(each.values()) for each in counts), default=0)
-    return _Group(size, counts, only_known=True)
+    return _Group(max((sum(each.values()) for each in counts), default=0), counts)
+
+
+class _Pair(NamedTuple):
+    """A group in two releases; in one of them it may be empty."""
+
+    labels: Labels
+    old: _Group
+    new: _Group
+    same: bool
+    """Whether all who are in the later one are known to have been in the earlier one."""
 
 
 def _differences(
-    pairs: Iterable[tuple[Labels, _Group, _Group]], of: Callable[[_Group], _Group] | None = None
+    pairs: Iterable[_Pair], of: Callable[[_Group], _Group] | None = None
 ) -> Iterator[Difference]:
     """Yield how groups differ that do, perhaps in some respect only."""
-    for labels, *both in pairs:
+    for labels, *both, same in pairs:
         old, new = both if of is None else map(of, both)
         if old != new:
-            yield _difference(labels, old, new)
+            yield _difference(labels, old, new, same=same, left=both[0].size - both[1].size)
 
 
-def _by_labels(
-    earlier: GroupedTables, later: GroupedTables
-) -> Iterator[tuple[Labels, _Group, _Group]]:
+def _pairs(earlier: GroupedTables, later: GroupedTables, *, numbered: bool) -> Iterator[_Pair]:
     """Yield the groups of two releases beside each other."""
     for kind in ("quasi_identifiers", "sensitive"):
         names = [_names(grouped, kind) for grouped in (earlier, later)]
@@ -637,17 +665,35 @@ def _by_labels(
             raise ParameterError(
                 "later", names[1], f"a release with the {kind} of the earlier, {names[0]}"
             )
-    before, after = _groups(earlier), _groups(later)
+    before, after = (_groups(grouped, numbered=numbered) for grouped in (earlier, later))
     empty = _Group(0, tuple({} for _ in earlier.sensitive))
-    for labels in sorted(before.keys() | after.keys(), key=str):
-        yield labels, before.get(labels, empty), after.get(labels, empty)
+    for key in sorted(before.keys() | after.keys(), key=str):
+        same = numbered and key in before and key in after
+        labels = (after if key in after else before)[key][0]
+        yield _Pair(
+            labels, before.get(key, (labels, empty))[1], after.get(key, (labels, empty))[1], same
+        )
 
 
-def _difference(labels: Labels, old: _Group, new: _Group) -> Difference:
+def _share_numbers(earlier: GroupedTables, later: GroupedTables) -> bool:
+    """Return whether groups have the same numbers in both, as in the releases of one ledger.
+
+    Numbers are drawn, so those of two releases that were made apart agree by chance only.
+    """
+    if earlier.ids is None or later.ids is None:
+        return False
+    return 2 * len(np.intersect1d(earlier.ids, later.ids)) >= min(len(earlier), len(later)) > 0
+
+
+def _difference(labels: Labels, old: _Group, new: _Group, *, same: bool, left: int) -> Difference:
     gained, lost = _gain(old, new), _gain(new, old)
+    empty = _Group(0, ())
     # A group that is gone as a whole tells nothing that its last tables did not.
     if not new.size:
-        lost = new
+        lost = empty
+    # If it is as large as it was, values were corrected.
+    if same:
+        gained, lost = empty, lost if left else empty
     return Difference(
         labels, gained.size, lost.size, gained.worst, lost.worst, old.worst, new.worst
     )
@@ -660,17 +706,19 @@ def _gain(old: _Group, new: _Group) -> _Group:
         for before, after in zip(old.counts, new.counts, strict=True)
     )
     size = max((sum(counts.values()) for counts in more), default=0)
-    return _Group(size, more, new.only_known)
+    return _Group(size, more)
 
 
-def _groups(grouped: GroupedTables) -> dict[Labels, _Group]:
+def _groups(grouped: GroupedTables, *, numbered: bool) -> dict[object, tuple[Labels, _Group]]:
+    """Return the groups by their numbers; or by their labels, several with the same added up."""
     texts = [[text_or_none(value) for value in c.values] for c in grouped.quasi_identifiers]
     tables = []
     for table in grouped.sensitive:
         values = [text_or_none(value) for value in table.column.values]
         starts = np.searchsorted(table.group, np.arange(len(grouped) + 1))
         tables.append((values, starts, table))
-    found = {}
+    numbers = grouped.ids.tolist() if numbered and grouped.ids is not None else None
+    found: dict[object, tuple[Labels, _Group]] = {}
     for g, size in enumerate(grouped.sizes.tolist()):
         labels = tuple(text[code] for text, code in zip(texts, grouped.labels[:, g], strict=True))
         counts = tuple(
@@ -678,7 +726,9 @@ def _groups(grouped: GroupedTables) -> dict[Labels, _Group]:
             for values, starts, table in tables
             for a, b in [(starts[g], starts[g + 1])]
         )
-        found[labels] = _Group(size, counts)
+        key = labels if numbers is None else numbers[g]
+        group = _Group(size, counts)
+        found[key] = labels, group if key not in found else found[key][1].plus(group)
     return found
 
 

@@ -514,7 +514,7 @@ class Ledger:
         with chain.reading(self.path) as db:
             settings = Settings.load(db)
             tables = [records.at(db, settings, each) for each in (earlier, later)]
-        return Composition(settings.alpha, settings.k).run(*tables)
+        return Composition(settings.alpha, settings.k).run(*tables, numbered=True)
 
     def _require_same(self, alpha: float | None, k: int | None, policy: Policy | None) -> None:
         if alpha is None and k is None and policy is None:
