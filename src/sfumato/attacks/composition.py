@@ -221,6 +221,8 @@ earlier), 17 % before, 100 % after
             name = each.name if several else None
             if _same_groups(target, each.target):
                 found.append(cls(rule.very_high, earlier=name))
+                if _are_of_one_ledger(target, each.target):
+                    continue  # A person is under the same number in both: that says all.
             found += [
                 cls(rule.very_high, column=column, earlier=name)
                 for column in target.sensitive
@@ -357,6 +359,12 @@ def _same_groups(target: Target, earlier: Target) -> bool:
         _names(target.grouped, kind) == _names(earlier.grouped, kind)
         for kind in ("quasi_identifiers", "sensitive")
     )
+
+
+def _are_of_one_ledger(target: Target, earlier: Target) -> bool:
+    assert target.grouped is not None  # noqa: S101 - groups were looked for
+    assert earlier.grouped is not None  # noqa: S101
+    return _share_numbers(earlier.grouped, target.grouped)
 
 
 # The same people in two releases: their classes in both, and those who are in one only.

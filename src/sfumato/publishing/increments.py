@@ -103,7 +103,8 @@ class Publication(Showable):
     """The verdict on the cells that are new or changed; None if there are none."""
 
     tables: GroupedTables | None = None
-    """The tables of the rows that joined, or all if rows left; None if nothing changed."""
+    """The tables of the rows that joined, or all if others left, changed or are to; None if nobody
+    joined."""
 
     folder: Path | None = None
     place: str | None = None
@@ -607,10 +608,16 @@ class _Work:
             dry_run=self.job.dry_run,
             warnings=_warn_of_draws(result),
         )
-        if not result.changes and self.job.levels is None:
+        # Newcomers have tables of their own. If others are to leave or to change, all are shown,
+        # also if they still wait: that they do is not told by a release that is missing.
+        self.everything = (
+            self.job.whole
+            or self.job.levels is not None
+            or any(ask.kind != "add" for ask in self.rows.asks)
+            or any(change.record for change in result.changes)
+        )
+        if not result.changes and not self.everything:
             return done
-        self.everything = self.job.whole or any(each.record for each in result.changes)
-        self.everything = self.everything or self.job.levels is not None
         tables = (
             current(db, settings) if self.everything else newcomers(db, settings, self.sequence)
         )
