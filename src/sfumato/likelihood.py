@@ -159,7 +159,8 @@ def permitted_each(counts: IntArray, sizes: IntArray, alpha: float | Fraction) -
 
     Args:
         counts: `counts[i, j]`: how many rows of its group have value i of combination j.
-        sizes: The size of each combination's group.
+        sizes: The size of each combination's group, or `sizes[i, j]`: how many of its rows have a
+            known value in the column of value i.
         alpha: The largest likelihood allowed.
 
     Example:
@@ -168,73 +169,37 @@ def permitted_each(counts: IntArray, sizes: IntArray, alpha: float | Fraction) -
     """
     limit = exact(alpha)
     _check(counts, sizes, alpha)
+    of_each = np.broadcast_to(sizes, counts.shape)
+    n = counts.shape[1]
     if limit >= 1:
-        return np.full(len(sizes), UNLIMITED, dtype=np.int64)
+        return np.full(n, UNLIMITED, dtype=np.int64)
     # Bisect in floating point, then let whole numbers decide what is a rounding apart.
-    low = np.zeros(len(sizes), dtype=np.int64)
-    others = (sizes - counts).sum(axis=0)
-    high = np.clip(others / float(1 - limit) + 2 - sizes, 1, _WIDEST).astype(np.int64)
+    low = np.zeros(n, dtype=np.int64)
+    others = (of_each - counts).sum(axis=0)
+    least = of_each.min(axis=0, initial=_WIDEST)
+    high = np.clip(others / float(1 - limit) + 2 - least, 1, _WIDEST).astype(np.int64)
     while (high - low > 1).any():
         middle = (low + high) // 2
         # Shares first: a product of counts this large would not fit into a float.
-        shares = np.prod((counts + middle) / np.maximum(sizes + middle, 1), axis=0)
+        shares = np.prod((counts + middle) / np.maximum(of_each + middle, 1), axis=0)
         fits = shares <= float(limit)
         low, high = np.where(fits, middle, low), np.where(fits, high, middle)
-    found = np.where(_admits(counts, sizes, 0 * low, limit), low, ABOVE)
+    found = np.where(_admits(counts, of_each, 0 * low, limit), low, ABOVE)
     right = (found == ABOVE) | (
-        _admits(counts, sizes, low, limit) & ~_admits(counts, sizes, low + 1, limit)
+        _admits(counts, of_each, low, limit) & ~_admits(counts, of_each, low + 1, limit)
     )
     for j in np.flatnonzero(~right).tolist():
-        n = permitted_rows(counts[:, j].tolist(), int(sizes[j]), limit)
-        found[j] = UNLIMITED if n is None else min(n, UNLIMITED - 1)
+        n_permitted = permitted_rows(counts[:, j].tolist(), of_each[:, j].tolist(), limit)
+        found[j] = UNLIMITED if n_permitted is None else min(n_permitted, UNLIMITED - 1)
     return found
 
 
 def _admits(counts: IntArray, sizes: IntArray, n: IntArray, limit: Fraction) -> BoolArray:
     """Return, in Python's integers, for which combinations n further rows are permitted."""
     with_them = np.multiply.reduce((counts + n).astype(object), axis=0)
-    of_all = (sizes + n).astype(object) ** len(counts)
+    of_all = np.multiply.reduce((sizes + n).astype(object), axis=0)
     # Both sides are 0 for a group without rows, where nothing is likely yet.
     return np.asarray(with_them * limit.denominator <= limit.numerator * of_all, dtype=np.bool_)
-
-
-def permitted_until_peak(
-    own: Sequence[int], others: Sequence[int], size: int, alpha: Fraction
-) -> int | None:
-    """Return how many rows with some values of a combination keep it within alpha as it rises.
-
-    A combination of the rows' own values only becomes likelier with every row. With values of
-    others it becomes likelier up to a peak and then less so.
-
-    Args:
-        own: The counts that grow with every row.
-        others: The counts that stay as they are.
-        size: How many rows the group has.
-        alpha: The limit.
-
-    Returns:
-        The last number before it passes alpha on its way up; None if it never does.
-
-    >>> permitted_until_peak([2, 4], [], 5, exact(0.6)), permitted_until_peak([2], [1], 5, exact(1))
-    (4, None)
-    """
-    factors = len(own) + len(others)
-    rest = prod(others)
-
-    def at(n: int) -> Fraction:
-        return Fraction(prod(c + n for c in own) * rest, (size + n) ** factors or 1)
-
-    if alpha >= 1 or at(1) <= at(0):
-        return None
-    high = 1
-    # It rises, and may fall again: doubling ends beyond alpha, or beyond the peak.
-    while at(high) <= alpha and at(high) > at(high - 1):
-        high *= 2
-    if at(high) <= alpha:
-        high = _last(lambda n: at(n) > at(n - 1), 1, high)
-    if at(high) <= alpha:
-        return None
-    return _last(lambda n: at(n) <= alpha, 0, high)
 
 
 def _last(good: Callable[[int], bool], low: int, high: int) -> int:

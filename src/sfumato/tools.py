@@ -1,8 +1,9 @@
 """Tools for particular questions, beside the tasks: for analysts, experiments and a closer look."""
 
+from sfumato.tasks.append import append
 from sfumato.tasks.attack import attack
 from sfumato.tasks.membership import membership
 from sfumato.tasks.merge import merge
 from sfumato.tasks.utility import correlations
 
-__all__ = ["attack", "correlations", "membership", "merge"]
+__all__ = ["append", "attack", "correlations", "membership", "merge"]

@@ -547,6 +547,21 @@ def test_many_at_once_are_permitted_what_each_is(groups, alpha):
     ]
 
 
+@given(
+    groups=st.lists(
+        st.lists(groups_with_counts(columns=1), min_size=2, max_size=2), min_size=1, max_size=20
+    ),
+    alpha=st.integers(0, 99),
+)
+def test_many_at_once_with_values_that_are_missing(groups, alpha):
+    # Each column has its own number of known values.
+    counts = [[held[0] for held, _ in columns] for columns in groups]
+    sizes = [[size for _, size in columns] for columns in groups]
+    each = [permitted_rows(*pair, alpha / 100) for pair in zip(counts, sizes, strict=True)]
+    found = permitted_each(np.array(counts).T, np.array(sizes).T, alpha / 100)
+    assert found.tolist() == each
+
+
 def test_equality_is_admitted_and_alpha_is_the_decimal_that_was_written():
     # 3/10 is allowed by 0.3, though the binary fraction nearest to 0.3 is a little less.
     assert Fraction(0.3) < Fraction(3, 10)

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 from docs.generator.markdown import table
 from docs.papers.break_merge.census import CLOSE, LEARNERS
+from docs.papers.break_merge.increments import READINGS
 from docs.papers.break_merge.large import KNOWN, WAYS, WIDTHS
 from docs.papers.break_merge.people import MOST, SENSITIVE
 from docs.papers.break_merge.printed import (
@@ -343,18 +344,15 @@ def _limits(results: Record) -> str:
 def _admissions(results: Record) -> str:
     rows = []
     for one in results["admissions"]:
-        poor, rich = (one["one_by_one"].get(pay, 0) for pay in ("<=50K", ">50K"))
-        at_once, fives = one["published"], one["published_in_fives"]
-        rows.append(
-            [
-                f"{one['alpha']:g}",
-                f"{poor + rich}: {poor} of ≤50K, {rich} of >50K",
-                str(at_once["admitted"]),
-                f"{fives['admitted']}; {fives['held']} wait",
-            ]
-        )
-    heads = ["α", "Algorithm 3, row by row", "`Ledger.publish(hold=False)`", "`Ledger.publish`"]
-    return table(heads, rows)
+        cells = [f"{one['alpha']:g}"]
+        for reading in READINGS:
+            done = one[reading]
+            poor, rich = (done["admitted"][pay] for pay in ("<=50K", ">50K"))
+            cells += [f"{poor + rich}: {poor} of ≤50K, {rich} of >50K", _percent(done["worst"])]
+        ledger = one["published"]
+        rows.append([*cells, f"{ledger['admitted']}; {ledger['waiting']} wait"])
+    heads = ["α", "Algorithm 3 as printed", "tells up to", "employer known, going on"]
+    return table([*heads, "tells up to", "`Ledger.publish`"], rows)
 
 
 def _learning(results: Record) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from sfumato.counts import FrequencySet
+from sfumato.counts import Column, FrequencySet
 from sfumato.dialect import Dialect
 from sfumato.errors import InputError, OutputError, ParameterError, UnknownColumnError, some
 from sfumato.recoding import Recoding
@@ -200,6 +200,18 @@ class Table(ABC):
 
         None, NaN and NaT are one value: missing. -0.0 is 0.0.
         """
+
+    def read(self, columns: Sequence[str]) -> tuple[tuple[Column, ...], CodeArray]:
+        """Return the rows in the order they are given in, for the few things that depend on it.
+
+        Returns:
+            The columns with the values that occur, and `codes[i, r]`: the value of row r in
+            column i.
+        """
+        raise InputError(
+            f"rows are taken in their order, and a table of {self.kind} has none. Give them as a "
+            "file, or as a pandas, Polars or Arrow table."
+        )
 
     @abstractmethod
     def survey(

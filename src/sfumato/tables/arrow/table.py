@@ -22,6 +22,7 @@ from sfumato.tables.arrow.counting import (
     Tally,
     count_line_breaks,
     make_survey,
+    order_values,
 )
 from sfumato.tables.arrow.publishing import (
     BUDGET,
@@ -85,6 +86,18 @@ class ArrowTable(Table):
             seen.add(codes, [len(book) for book in books], len(batch))
         self._counted = _count_table(books, seen)
         return self._counted.counts
+
+    def read(self, columns: Sequence[str]) -> tuple[tuple[Column, ...], CodeArray]:
+        self.require(columns)
+        books = [Codebook(name, self._source.schema.field(name).type) for name in columns]
+        read = [
+            [book.encode(batch.column(book.column)) for book in books]
+            for batch in self._batches(columns, None)
+        ]
+        codes = [np.concatenate(each) for each in zip(*read, strict=True)]
+        ordered = [order_values(b, np.unique(c)) for b, c in zip(books, codes, strict=True)]
+        places = [number[code] for (_, number), code in zip(ordered, codes, strict=True)]
+        return tuple(column for column, _ in ordered), np.array(places, dtype=np.int32)
 
     def survey(
         self,

@@ -1,0 +1,75 @@
+"""Append: Incremental Break-Merge as its source has it, on the tables of a decoupled release."""
+
+from sfumato.decouplings.appending import AppendedRows, Reading, ReadingName, append_rows
+from sfumato.decouplings.base import Kind
+from sfumato.errors import InputError, UnknownColumnError
+from sfumato.likelihood import exact_limit
+from sfumato.releases.opening import PublishedGroups, open_release
+from sfumato.tables import open_table
+
+
+def append(
+    release: object,
+    rows: object,
+    *,
+    alpha: float,
+    reading: ReadingName = "one-known",
+    known: str | None = None,
+) -> AppendedRows:
+    """Decide row by row which rows may be appended to a decoupled release, as the literature does.
+
+    This is Incremental Break-Merge. A row is admitted if the likelihood of its values, the product
+    of their shares in its group with the row, is at most alpha. It is here to study the algorithm;
+    to publish increments use `sf.Ledger`.
+
+    Promises: in the last tables by themselves, no row made its own values likelier than alpha when
+    it was admitted. Does not promise: that other combinations stay below alpha, nor anything
+    about more than one release. Who compares the tables with earlier ones sees the newcomers by
+    themselves, and which of them were refused depends on the order of the rows.
+
+    Args:
+        release: A release decoupled by Break-Merge, its folder, or a `GroupedTables`.
+        rows: New rows with the same columns, generalised to the same groups: a file, or a pandas,
+            Polars or Arrow table. They are taken in their order.
+        alpha: The largest likelihood allowed, above 0 and at most 1.
+        reading: `one-known`, an adversary knows one sensitive value and guesses the others, and
+            every row has its turn; or `printed`, Algorithm 3 word by word: the product over all
+            sensitive tables, and the first refusal ends it.
+        known: The sensitive column that is known; None takes for each row the one that tells most.
+
+    Returns:
+        The new tables; every row with its outcome and likelihood; and for each combination of
+        values that rows came with its likelihood before and after, the increment ratio, and how
+        many further rows are permitted.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> import sfumato as sf
+        >>> ill, pay = ["flu", "flu", "gout", "hiv"], ["low", "low", "low", "high"]
+        >>> table = pa.table({"age": ["30s"] * 4, "ill": ill, "pay": pay})
+        >>> release = sf.decouple(table, quasi_identifiers=["age"], sensitive=["ill", "pay"])
+        >>> new = pa.table({"age": ["30s"] * 3, "ill": ["flu"] * 3, "pay": ["high"] * 3})
+        >>> print(sf.tools.append(release, new, alpha=0.6, known="pay"))
+        1 of 3 rows admitted, 2 refused; alpha 0.6, reading one-known
+        group  values     before  after  increment ratio  more rows
+        30s    flu, high    50 %   60 %              0.2          0
+        An adversary who knows the group and one value guesses the others with up to 60 %.
+        ...
+    """
+    limit = exact_limit(alpha)
+    found = open_release(release)
+    if not isinstance(found, PublishedGroups):
+        if found.kind is not Kind:
+            raise found.lacks_groups()
+        raise InputError(
+            "this is a table in one piece, and rows are appended to the tables of a release "
+            "decoupled by 'break-merge'. Decouple it first: sf.decouple."
+        )
+    grouped = found.groups
+    if known is not None and known not in grouped.names:
+        raise UnknownColumnError(known, grouped.names, where="the sensitive columns")
+    place = None if known is None else grouped.names.index(known)
+    names = [*(column.name for column in grouped.quasi_identifiers), *grouped.names]
+    table = open_table(rows)
+    table.require(names)
+    return append_rows(grouped, *table.read(names), Reading(limit, reading, place))
