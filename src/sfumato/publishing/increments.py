@@ -606,7 +606,7 @@ class _Work:
             leaving=leaving,
             composition=_compare_with_last(result, settings),
             dry_run=self.job.dry_run,
-            warnings=_warn_of_draws(result),
+            warnings=(*_warn_of_draws(result), *self._warn_of_nameless()),
         )
         # Newcomers have tables of their own. If others are to leave or to change, all are shown,
         # also if they still wait: that they do is not told by a release that is missing.
@@ -624,6 +624,18 @@ class _Work:
         seen = changed(db, settings, self.sequence) if self.everything else tables
         assessment = judge(seen, self.rows.policy) if seen.total else None
         return replace(done, tables=tables, assessment=assessment)
+
+    def _warn_of_nameless(self) -> tuple[str, ...]:
+        policy = self.rows.policy
+        names = () if policy is None else policy.with_role(Role.IDENTIFIER)
+        rows = sum(n for ask, n in self.rows.asks.items() if ask.kind == "add" and not ask.person)
+        if not names or not rows:
+            return ()
+        text = (
+            f"{rows} rows have no identifier, so nobody recognises their people if they come again "
+            f"or leave: give {some(names, most=20)} with the rows"
+        )
+        return (text,)
 
     def stage(self, done: Publication) -> pending.StagedRelease | None:
         """Write the release under a hidden name, and note that it is to be renamed."""

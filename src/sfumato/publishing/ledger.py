@@ -620,13 +620,14 @@ def start_ledger(
             "larger groups, or start all the same, without a promise for the people in them: "
             "--above (above=True)."
         )
-    head = ""
+    head, recognised = "", 0
     if not dry_run:
         with new_ledger(Path(path)) as db:
             settings.save(db)
             start_tables(db, grouped, np.random.default_rng(secrets.randbits(128)))
             if source is not None and policy is not None:
                 _record_source(db, settings, policy, source)
+            [recognised] = db.execute("SELECT COUNT(*) FROM people").fetchone()
             head = chain.append(
                 db,
                 {
@@ -654,10 +655,28 @@ def start_ledger(
         dry_run=dry_run,
         warnings=(
             *((text,) if exceeding else ()),
+            *_warn_of_strangers(recognised, grouped.total, policy),
             *warn_of_line_breaks(count_line_breaks_of_groups(grouped)),
             *warn_of_spellings(spelt),
         ),
     )
+
+
+def _warn_of_strangers(recognised: int, people: int, policy: Policy | None) -> tuple[str, ...]:
+    """Return a warning if people of the first release are not recognised when they come again."""
+    if recognised == people:
+        return ()
+    named = policy is not None and policy.with_role(Role.IDENTIFIER)
+    advice = (
+        "name the table it was made of, with their identifiers (--source)"
+        if named
+        else "start the ledger with a policy that names identifiers (--policy, --source)"
+    )
+    text = (
+        f"{people - recognised} people of the first release are not recognised if they come again "
+        f"or leave: {advice}. Else what is promised holds if nobody is given twice or returns"
+    )
+    return (text,)
 
 
 def _open_decoupled(data: object) -> tuple[GroupedTables, Manifest | None, str]:
@@ -798,8 +817,15 @@ def _record_people(
     """Write down in which cell of the first release each person is.
 
     A group of which the table has more or fewer people than the release holds others, or some who
-    were suppressed; then it is not known who is in it.
+    were suppressed; then it is not known who is in it. Nor is it where values were generalised to
+    different levels, because a person may then fit several groups.
     """
+    fixed = (
+        level is not None or policy.columns[name].hierarchy is None
+        for name, level in zip(settings.quasi_identifiers, settings.levels, strict=True)
+    )
+    if not all(fixed):
+        return
     rows, times = distinct_rows(table, (*who, *settings.quasi_identifiers))
     marks = read_people(settings, [row[: len(who)] for row in rows])
     places = places_of(db, settings, policy, [row[len(who) :] for row in rows])
