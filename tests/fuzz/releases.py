@@ -15,8 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from fractions import Fraction
 from functools import partial
-from itertools import pairwise, product
-from math import prod
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -40,7 +39,7 @@ from tests.fuzz.recount import (
     spelt_once,
     text,
 )
-from tests.ledger.releases import counted, sums_of, sums_of_folder
+from tests.ledger.releases import cells_of, counted, sums_of, sums_of_folder, worst_of
 from tests.slicing import literal as slices
 
 LETTERS = "GHJKMNPQRSTVWXZ"
@@ -668,22 +667,23 @@ class Releases(Guard):
                         raise Fault("slices expose a person", f"{person} {model}")
 
     def judge_ledger(self, case: Case, broken: Any, policy: sf.Policy, folder: Path) -> None:
-        """Publish increments, and hold every group to alpha and to the sums of the folders."""
+        """Publish increments, and hold every cell to alpha and to the sums of the folders."""
         path = folder / "x.ledger"
-        ledger = sf.Ledger.start(broken, path, alpha=case["alpha"], policy=policy)
-        told = counted(ledger.contents().tables)
-        sums = sums_of(told, text)
+        ledger = sf.Ledger.start(broken, path, alpha=case["alpha"], policy=policy, above=True)
+        contents = ledger.contents()
+        before = cells_beyond(contents)
+        sums = sums_of(counted(contents.tables), text)
         for i, batch in enumerate(case["increments"]):
-            before = told
             output = folder / f"increment-{i}"
             try:
-                done = ledger.publish(table_of(case, batch), output=output, hold=bool(i % 2))
+                done = ledger.publish(table_of(case, batch), output=output)
             except SfumatoError:
                 with refusals():
                     raise
                 continue
-            told = counted(ledger.contents().tables)
-            hold_to_alpha(before, told, case["alpha"])
+            contents = ledger.contents()
+            if new := cells_beyond(contents) - before:
+                raise Fault("a cell tells more than alpha, or has fewer rows than k", str(new))
             if ledger.verify():
                 raise Fault("the ledger does not verify", str(ledger.verify()))
             if output.exists():
@@ -699,8 +699,8 @@ class Releases(Guard):
                 find_canaries(unpublished(planted, taken), bytes_of_folder(output))
             elif done.admitted:
                 raise Fault("rows without a folder", str(done.admitted))
-            if sums != sums_of(told, text):
-                raise Fault("folders and ledger do not add up", str(sums - sums_of(told, text)))
+            if sums != (told := sums_of(counted(contents.tables), text)):
+                raise Fault("folders and ledger do not add up", f"{sums - told} {told - sums}")
 
 
 def role_of(rule: Any) -> str:
@@ -723,21 +723,11 @@ def comparable(case: Case) -> list[list[Any]]:
     ]
 
 
-def hold_to_alpha(before: Mapping[Any, Any], after: Mapping[Any, Any], alpha: float) -> None:
-    """Raise a fault if something became likelier than alpha."""
-    for labels, (size, tables) in after.items():
-        if not size:
-            continue
-        old_size, old = before.get(labels, (0, {}))
-        names = list(tables)
-        for values in product(*(tables[name] for name in names)):
-            shares = [Fraction(tables[n][v], size) for n, v in zip(names, values, strict=True)]
-            olds = [
-                Fraction(old.get(n, {}).get(v, 0), old_size) if old_size else Fraction(0)
-                for n, v in zip(names, values, strict=True)
-            ]
-            for known in range(len(names)) if len(names) > 1 else [None]:
-                new = prod(s for i, s in enumerate(shares) if i != known)
-                was = prod(s for i, s in enumerate(olds) if i != known)
-                if new > Fraction(repr(alpha)) and new > was:
-                    raise Fault("likelier than alpha", f"{labels} {values}: {was} -> {new}")
+def cells_beyond(contents: Any) -> set[int]:
+    """Return the cells with fewer rows than k, or a value that tells more than alpha."""
+    alpha = Fraction(repr(contents.alpha))
+    return {
+        number
+        for number, (_, size, tables) in cells_of(contents.tables).items()
+        if size < contents.k or worst_of(tables) > alpha
+    }
