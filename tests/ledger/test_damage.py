@@ -8,10 +8,9 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import InputError, OutputError, SfumatoError, VerificationError
-from tests.ledger.releases import table_of
-from tests.ledger.test_tampering import cells, edit, reseal, written  # noqa: F401
+from tests.ledger.test_tampering import cells, edit, given, reseal, written  # noqa: F401
 
-NEW = table_of([("24", "cold", "high"), ("25", "hiv", "low"), ("26", "flu", "low")])
+NEW = given([("24", "cold", "high"), ("25", "hiv", "low"), ("26", "flu", "low")])
 
 
 def ask_everything(path, folder):

@@ -1,4 +1,4 @@
-"""As many rows as headroom says are admitted, and not one more."""
+"""Headroom: what each group tells, and how many rows may join with those that wait."""
 
 import json
 from fractions import Fraction
@@ -14,27 +14,32 @@ from tests.ledger.releases import START, grouped_of, table_of
 ILLS, PAYS = ["flu", "gout", "hiv", "cold", "measles"], ["low", "high"]
 
 
-@given(
-    st.lists(st.tuples(st.sampled_from(ILLS), st.sampled_from(PAYS)), min_size=2, max_size=10),
-    st.sampled_from(ILLS),
-    st.sampled_from(PAYS),
-    st.sampled_from([0.4, 0.5, 0.6, 0.75, 0.8]),
-)
-@settings(max_examples=40)
-def test_so_many_are_admitted_and_not_one_more(tmp_path_factory, rows, ill, pay, alpha):
+WAITING = st.lists(st.tuples(st.sampled_from(ILLS), st.sampled_from(PAYS)), max_size=8)
+
+
+@given(WAITING, st.sampled_from(ILLS), st.sampled_from(PAYS), st.sampled_from([0.4, 0.5, 0.75]))
+@settings(max_examples=25)
+def test_so_many_join_with_those_who_wait_and_not_one_more(
+    tmp_path_factory, waiting, ill, pay, alpha
+):
+    """The limit k is so large that all who come wait."""
     path = tmp_path_factory.mktemp("h") / "x.ledger"
-    sf.Ledger.start(grouped_of([("20s", *row) for row in rows]), path, alpha=alpha, k=2)
+    rows = [("20s", f"ill {i % 4}", f"pay {i % 4}") for i in range(8)]
+    sf.Ledger.start(grouped_of(rows), path, alpha=alpha, k=100)
+    if waiting:
+        sf.Ledger(path).publish(table_of([("20s", *row) for row in waiting]))
     found = sf.Ledger(path).headroom([{"ill": ill, "pay": pay}])
     [room] = [room for room in found.rooms if room.values == (ill, pay)]
-    offered = 40 if room.permitted is None else room.permitted + 1
-    admitted = 0
-    for _ in range(min(offered, 12)):
-        done = sf.Ledger(path).publish(table_of([("20s", ill, pay)]), hold=False, again=True)
-        admitted += done.admitted
-    if room.permitted is None:
-        assert admitted == 12
-    else:
-        assert admitted == min(room.permitted, 12)
+    assert room.waiting == len(waiting)
+    fits = [n for n in range(40) if _share(waiting, (ill, pay), n) <= Fraction(str(alpha))]
+    assert room.permitted == max(fits, default=0)
+
+
+def _share(waiting, row, n):
+    """The larger share of two values, if n rows with both join those who wait."""
+    together = [*waiting, *[row] * n]
+    most = max(sum(each[i] == row[i] for each in together) for i in (0, 1))
+    return Fraction(most, max(len(together), 1))
 
 
 def test_the_likeliest_combination_of_each_group_and_those_asked_for(tmp_path):
@@ -47,31 +52,19 @@ def test_the_likeliest_combination_of_each_group_and_those_asked_for(tmp_path):
         (("flu", "low"), "most frequent"),
         (("hiv", "low"), "asked"),
     ]
+    # The largest share of one of the values, whoever knows the other.
     assert found.rooms[0].breach == Fraction(3, 5)
-    assert found.rooms[0].before is None
+    assert (found.rooms[0].size, found.rooms[0].cells) == (5, 1)
     assert sf.Ledger(path).headroom(most=1).rooms[0].group == ("20s",)
 
 
-def test_the_increment_ratio_is_exact(tmp_path):
-    # The printed example: 2/5 · 4/5 becomes 12/15 · 9/15, an increase of one half.
-    government = ["State"] * 2 + ["Federal", "Private", "Local"]
-    marital = ["Never"] * 2 + ["Married", "Divorced", "Separated"]
-    salary = ["low"] * 4 + ["high"]
-    start = [("g", *row) for row in zip(government, marital, salary, strict=True)]
-    names = ("age",), ("government", "marital", "salary")
+def test_of_several_cells_the_one_that_tells_most_is_told(tmp_path):
     path = tmp_path / "x.ledger"
-    sf.Ledger.start(grouped_of(start, *names), path, alpha=0.7, k=5)
-    new = [("g", "State", "Never", "low")] * 5 + [("g", "State", "Never", "high")] * 5
-    table = table_of(new, ("age", "government", "marital", "salary"))
-    assert sf.Ledger(path).publish(table, hold=False).admitted == 10
-    asked = {"government": "Local", "marital": "Never", "salary": "low"}
-    found = sf.Ledger(path).headroom([asked])
-    by_values = {room.values: room for room in found.rooms}
-    room = by_values["Local", "Never", "low"]
-    assert (room.before, room.breach) == (Fraction(8, 25), Fraction(12, 25))
-    assert room.ratio == 0.5
-    likeliest = by_values["State", "Never", "low"]
-    assert (likeliest.before, likeliest.breach) == (Fraction(8, 25), Fraction(16, 25))
+    sf.Ledger.start(grouped_of(START), path, alpha=0.7, k=2)
+    new = [("20s", "flu", "low"), ("20s", "flu", "high"), ("20s", "gout", "low")]
+    assert sf.Ledger(path).publish(table_of(new)).admitted == 3
+    [room] = sf.Ledger(path).headroom(group={"age": "20s"}).rooms
+    assert (room.size, room.cells, room.breach) == (7, 2, Fraction(2, 3))
 
 
 def test_rows_that_wait_are_looked_at_too(tmp_path):

@@ -3,6 +3,7 @@
 import shutil
 import sqlite3
 
+import pyarrow as pa
 import pytest
 
 import sfumato as sf
@@ -11,8 +12,8 @@ from sfumato.ledger import chain, pending
 from tests.ledger.releases import START, grouped_of, table_of
 
 STATEMENTS = [
-    "DELETE FROM counts WHERE group_id = 1",
-    "UPDATE groups SET labels = '[\"90s\"]' WHERE id = 1",
+    "DELETE FROM counts WHERE cell_id = 1",
+    "UPDATE cells SET labels = '[\"90s\"]' WHERE id = 1",
     "UPDATE sensitive_values SET shown = '\"measles\"' WHERE id = 1",
     "UPDATE meta SET value = '0.9' WHERE key = 'alpha'",
     "UPDATE meta SET value = '1.0' WHERE key = 'alpha'",
@@ -25,7 +26,12 @@ STATEMENTS = [
     "DELETE FROM waiting",
     "UPDATE paths SET path = replace(path, '20', '30')",
     "DELETE FROM given",
-    "DELETE FROM refused",
+    "DELETE FROM people",
+    "UPDATE people SET left_it = 2",
+    "UPDATE cells SET parent = 1 WHERE id = 2",
+    "UPDATE cells SET born = 2 WHERE id = 1",
+    "UPDATE waiting SET person = '' WHERE kind = 'remove'",
+    "DELETE FROM epochs",
     "DELETE FROM pending",
     "DELETE FROM labels",
     "INSERT INTO labels VALUES (0, '\"90s\"')",
@@ -34,15 +40,22 @@ STATEMENTS = [
     "INSERT INTO pending VALUES (2, '/from', '/to', '')",
     "INSERT INTO changes VALUES (9, 1, 1, 1)",
     "INSERT INTO moves VALUES (-1, 1, 1, 0)",
-    "UPDATE releases SET entry = replace(entry, 'increment', 'excrement') WHERE sequence = 2",
+    "UPDATE releases SET entry = replace(entry, 'increment', 'excrement') WHERE sequence = 3",
     "UPDATE releases SET previous = '' WHERE sequence = 2",
-    "DELETE FROM releases WHERE sequence = 3",
+    "DELETE FROM releases WHERE sequence = 4",
     "DELETE FROM releases",
     "CREATE TRIGGER grow AFTER INSERT ON releases BEGIN UPDATE meta SET value = '1'; END",
     "CREATE TABLE more (a)",
-    "DROP INDEX moves_of_group",
-    "DROP TABLE refused",
+    "DROP INDEX moves_of_cell",
+    "DROP TABLE people",
 ]
+
+
+def given(rows, names=None):
+    """Return rows of people with identifiers, or without."""
+    return table_of(rows).append_column(
+        "name", pa.array(names or [None] * len(rows), type=pa.string())
+    )
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +65,7 @@ def written(tmp_path_factory):
     path = folder / "x.ledger"
     policy = sf.Policy(
         columns={
+            "name": "identifier",
             "age": {"role": "quasi-identifier", "hierarchy": {"kind": "intervals", "widths": [10]}},
             "ill": "sensitive",
             "pay": "sensitive",
@@ -59,19 +73,32 @@ def written(tmp_path_factory):
         models=[sf.models.KAnonymity(2)],
     )
     first = [(f"{label[0]}0-{label[0]}9", *row) for label, *row in START]
-    sf.Ledger.start(grouped_of(first), path, alpha=0.5, policy=policy)
+    source = given([(row[0][:2], *row[1:]) for row in first], [f"n{i}" for i in range(8)])
+    sf.Ledger.start(grouped_of(first), path, alpha=0.5, policy=policy, source=source)
     ledger = sf.Ledger(path)
+    ledger.generalise({"age": 1})
     flu = ("21", "flu", "low")
-    ledger.publish(table_of([("22", "flu", "high"), ("23", "gout", "low"), flu, flu, flu]))
+    rows = [("22", "flu", "high"), ("23", "gout", "low"), flu, flu, flu]
+    ledger.publish(given(rows, ["m0", "m1", "m2", None, None]), seed=1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pending, "_rename", lambda *_: "interrupted")
         with pytest.raises(OSError, match="interrupted"):
             ledger.publish(
-                table_of([("74", "flu", "high"), ("35", "flu", "low"), ("36", "gout", "high")]),
+                given([("74", "flu", "high"), ("35", "flu", "low"), ("36", "gout", "high")]),
+                delete=given([("20", *START[0][1:])], ["n0"]),
                 output=folder / "two",
             )
     assert ledger.verify() == []
+    assert not _empty_tables(path)
     return path
+
+
+def _empty_tables(path):
+    with sqlite3.connect(path) as db:
+        names = [n for [n] in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        empty = [n for n in names if not db.execute(f"SELECT COUNT(*) FROM {n}").fetchone()[0]]
+    db.close()
+    return empty
 
 
 @pytest.fixture
@@ -90,7 +117,7 @@ def assert_useless(path):
     """Neither `publish` nor anything that shows what a ledger holds goes by it."""
     before = path.read_bytes()
     assert sf.Ledger(path).verify()
-    new = table_of([("24", "cold", "high"), ("25", "hiv", "low")])
+    new = given([("24", "cold", "high"), ("25", "hiv", "low")])
     for use in (
         lambda: sf.Ledger(path).publish(new, output=path.parent / "out"),
         lambda: sf.Ledger(path).publish(new, dry_run=True),
@@ -143,14 +170,14 @@ def test_each_cell_of_each_table_is_covered(ledger, some):
             tried.add((table, column))
             assert sf.Ledger(ledger).verify(), (table, column, value)
             with pytest.raises(InputError, match="is damaged"):
-                sf.Ledger(ledger).publish(table_of([("24", "cold", "high")]), dry_run=True)
+                sf.Ledger(ledger).publish(given([("24", "cold", "high")]), dry_run=True)
     assert len({table for table, _ in tried}) >= some(8, of=13)
 
 
 def test_the_message_names_the_table(ledger):
     edit(ledger, "UPDATE sensitive_values SET shown = '\"measles\"' WHERE id = 1")
     with pytest.raises(InputError, match="the table 'sensitive_values' is not as it was written"):
-        sf.Ledger(ledger).publish(table_of([("24", "cold", "high")]))
+        sf.Ledger(ledger).publish(given([("24", "cold", "high")]))
 
 
 def test_edited_settings_are_found_after_a_release_was_added_on_them(ledger):
@@ -158,15 +185,15 @@ def test_edited_settings_are_found_after_a_release_was_added_on_them(ledger):
     edit(ledger, "UPDATE meta SET value = '1.0' WHERE key = 'alpha'")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(chain, "require_sound", lambda *_: None)
-        sf.Ledger(ledger).publish(table_of([("24", "flu", "low"), ("25", "flu", "low")]))
+        sf.Ledger(ledger).publish(given([("24", "flu", "low"), ("25", "flu", "low")]))
     assert sf.Ledger(ledger).verify() == ["the settings are not those the ledger was started with"]
 
 
 def test_counts_and_changes_edited_alike_are_found_out(ledger):
     edit(
         ledger,
-        "UPDATE changes SET rows = rows + 1 WHERE sequence = 1 AND group_id = 1",
-        "UPDATE counts SET rows = rows + 1 WHERE group_id = 1",
+        "UPDATE changes SET rows = rows + 1 WHERE sequence = 1 AND cell_id = 1",
+        "UPDATE counts SET rows = rows + 1 WHERE cell_id = 1",
     )
     assert any("changes of release 1" in fault for fault in sf.Ledger(ledger).verify())
 
@@ -174,7 +201,7 @@ def test_counts_and_changes_edited_alike_are_found_out(ledger):
 def test_a_chain_that_was_cut_short_is_found_out_by_the_hash_that_was_kept(ledger, tmp_path):
     shorter = tmp_path / "y.ledger"
     sf.Ledger.start(grouped_of(START), shorter, alpha=0.5, k=2)
-    last = sf.Ledger(ledger).publish(table_of([("74", "hiv", "high")])).head
+    last = sf.Ledger(ledger).publish(given([("74", "hiv", "high")])).head
     assert sf.Ledger(ledger).verify(last) == []
     assert sf.Ledger(shorter).verify() == []
     assert "the last hash is" in sf.Ledger(shorter).verify(last)[0]
@@ -183,38 +210,38 @@ def test_a_chain_that_was_cut_short_is_found_out_by_the_hash_that_was_kept(ledge
 def test_an_old_copy_is_refused_with_the_hash_that_was_kept(ledger, tmp_path):
     old = shutil.copy(ledger, tmp_path / "old.ledger")
     first = sf.Ledger(ledger).history[-1]["hash"]
-    new = table_of([("24", "cold", "high"), ("25", "hiv", "low")])
+    new = given([("24", "cold", "high"), ("25", "hiv", "low")])
     head = sf.Ledger(ledger).publish(new, head=first).head
     with pytest.raises(InputError, match="which no release has: it is an older copy"):
         sf.Ledger(old).publish(new, head=head, output=tmp_path / "out")
     assert not (tmp_path / "out").exists()
-    assert len(sf.Ledger(old).history) == 3
-    with pytest.raises(InputError, match="that is the hash of release 3, and there are 4"):
-        sf.Ledger(ledger).publish(table_of([("74", "hiv", "high")]), head=first)
-    assert sf.Ledger(ledger).publish(table_of([("74", "hiv", "high")]), head=head).sequence == 5
+    assert len(sf.Ledger(old).history) == 4
+    with pytest.raises(InputError, match="that is the hash of release 4, and there are 5"):
+        sf.Ledger(ledger).publish(given([("74", "hiv", "high")]), head=first)
+    assert sf.Ledger(ledger).publish(given([("74", "hiv", "high")]), head=head).sequence == 6
 
 
 def test_an_old_copy_is_refused_where_a_later_release_lies(ledger, tmp_path):
     """Without the hash, too: releases say of which ledger they are, and which."""
     old = shutil.copy(ledger, tmp_path / "old.ledger")
-    new = table_of([("24", "cold", "high"), ("25", "hiv", "low")])
+    new = given([("24", "cold", "high"), ("25", "hiv", "low")])
     folders = tmp_path / "releases"
     sf.Ledger(ledger).publish(new, output=folders / "april")
     with pytest.raises(
-        InputError, match=r"is release 4 of this ledger, which has only 3: .* older"
+        InputError, match=r"is release 5 of this ledger, which has only 4: .* older"
     ):
         sf.Ledger(old).publish(new, output=folders / "april again")
     assert [path.name for path in folders.iterdir()] == ["april"]
-    assert len(sf.Ledger(old).history) == 3
-    more = table_of([("26", "gout", "high"), ("27", "hiv", "low")])
-    assert sf.Ledger(ledger).publish(more, output=folders / "may").sequence == 5
+    assert len(sf.Ledger(old).history) == 4
+    more = given([("26", "gout", "high"), ("27", "hiv", "low")])
+    assert sf.Ledger(ledger).publish(more, output=folders / "may").sequence == 6
     other = sf.Ledger.start(grouped_of(START), tmp_path / "other.ledger", alpha=0.5, k=2)
     rows = table_of([("20s", "cold", "high"), ("20s", "hiv", "low")])
     assert other.publish(rows, output=folders / "other").sequence == 2
 
 
 def test_what_an_interrupted_publish_left_is_no_later_release(ledger, tmp_path):
-    new = table_of([("24", "cold", "high"), ("25", "hiv", "low")])
+    new = given([("24", "cold", "high"), ("25", "hiv", "low")])
     folders = tmp_path / "releases"
     with pytest.MonkeyPatch.context() as patch:
         # Killed after the folder is staged, before the ledger is committed: nothing is removed.
@@ -225,7 +252,7 @@ def test_what_an_interrupted_publish_left_is_no_later_release(ledger, tmp_path):
     [left] = folders.iterdir()
     assert (left / "manifest.json").is_file()
     shutil.copytree(left, folders / ".april.of-another.unfinished")
-    assert sf.Ledger(ledger).publish(new, output=folders / "april").sequence == 4
+    assert sf.Ledger(ledger).publish(new, output=folders / "april").sequence == 5
 
 
 def test_a_forged_chain_is_refused_with_the_hash_that_was_kept(ledger):
@@ -235,7 +262,7 @@ def test_a_forged_chain_is_refused_with_the_hash_that_was_kept(ledger):
     assert sf.Ledger(ledger).verify() == []  # It cannot be found out from the file alone.
     assert sf.Ledger(ledger).verify(head)
     with pytest.raises(InputError, match="it was rewritten"):
-        sf.Ledger(ledger).publish(table_of([("24", "cold", "high")]), head=head)
+        sf.Ledger(ledger).publish(given([("24", "cold", "high")]), head=head)
 
 
 def reseal(path):
