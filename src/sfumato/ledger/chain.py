@@ -10,13 +10,14 @@ old copy: keep the last hash, which every publish shows, in another place, and g
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from hashlib import sha256
 from itertools import chain as concatenate
+from itertools import groupby
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from sfumato.errors import InputError, some
 from sfumato.ledger import store
@@ -34,22 +35,74 @@ from sfumato.ledger.store import (
 )
 
 TABLES = {
-    "cells": "SELECT id, label, labels, born, parent, rows FROM cells ORDER BY id",
     "labels": "SELECT column, label FROM labels ORDER BY column, label",
     "sensitive_values": "SELECT id, column, value, shown FROM sensitive_values ORDER BY id",
-    # One text per group: a third of the time of one Python object per count.
-    "counts": "SELECT cell_id, json_group_array(json_array(value_id, rows)) FROM counts "
-    "GROUP BY cell_id ORDER BY cell_id",
-    # One text per 256 people, who are in the order of their fingerprints.
-    "people": "SELECT substr(fingerprint, 1, 2), group_concat(hex(fingerprint) || ' ' || cell_id "
-    "|| ' ' || joined || ' ' || left_it) FROM (SELECT * FROM people ORDER BY fingerprint) "
-    "GROUP BY 1 ORDER BY 1",
     "waiting": "SELECT id, kind, labels, row, new_labels, new_row, person, rows, since FROM "
     "waiting ORDER BY id",
     "paths": "SELECT column, value, path FROM paths ORDER BY column, value",
-    "given": "SELECT fingerprint, sequence, time FROM given ORDER BY fingerprint",
 }
-"""The tables that a release changes, as they are hashed: every entry has the hash of each."""
+"""The tables that a release may change everywhere: every entry has the hash of each."""
+
+
+class Blocks(NamedTuple):
+    """A table that grows with the releases, hashed in blocks, so that only some are hashed anew."""
+
+    column: str
+    """The column by which rows are in blocks, and in order."""
+
+    block: str
+    """SQL for the block of a row."""
+
+    rows: str
+    """Selects the block, and what is hashed; `{where}` stands for some of the blocks."""
+
+    bounds: Callable[[Any], tuple[object, object]]
+    """Returns between which values of the column a block is; the second is not in it."""
+
+
+def _cell_bounds(block: int) -> tuple[int, int]:
+    return 256 * block, 256 * (block + 1)
+
+
+def _people_bounds(block: str) -> tuple[bytes, bytes]:
+    end = int(block, 16) + 1
+    last = bytes.fromhex(f"{end:03X}0") if end < 1 << 12 else b"\xff" * (FINGERPRINT + 1)
+    return bytes.fromhex(f"{block}0"), last
+
+
+BLOCKS = {
+    "cells": Blocks(
+        "id",
+        "{row}id / 256",
+        "SELECT id / 256, id, label, labels, born, parent, rows FROM cells {where} ORDER BY id",
+        _cell_bounds,
+    ),
+    "counts": Blocks(
+        "cell_id",
+        "{row}cell_id / 256",
+        # One text per cell: a third of the time of one Python object per count.
+        "SELECT cell_id / 256, cell_id, json_group_array(json_array(value_id, rows)) FROM counts "
+        "{where} GROUP BY cell_id ORDER BY cell_id",
+        _cell_bounds,
+    ),
+    "people": Blocks(
+        "fingerprint",
+        "substr(hex({row}fingerprint), 1, 3)",
+        # One text per block of people, who are in the order of their fingerprints.
+        "SELECT substr(hex(fingerprint), 1, 3), group_concat(hex(fingerprint) || ' ' || cell_id || "
+        "' ' || joined || ' ' || left_it) FROM (SELECT * FROM people {where} ORDER BY fingerprint) "
+        "GROUP BY 1 ORDER BY 1",
+        _people_bounds,
+    ),
+    "given": Blocks(
+        "fingerprint",
+        "substr({row}fingerprint, 1, 2)",
+        "SELECT substr(fingerprint, 1, 2), fingerprint, sequence, time FROM given {where} "
+        "ORDER BY fingerprint",
+        lambda block: (block, f"{block}\U0010ffff"),
+    ),
+}
+"""The tables of which a release changes a part: every entry has the hash of all their blocks."""
 
 HISTORY = {
     "moves": "SELECT cell_id, joined, left_it FROM moves WHERE sequence = ? ORDER BY cell_id",
@@ -89,11 +142,15 @@ def append(db: sqlite3.Connection, entry: dict[str, Any]) -> str:
     """Add an entry for a release whose changes are written already, and return its hash."""
     previous, sequence = get(db, "head"), entry["sequence"]
     seal_pending(db)
+    _seal_blocks(db)
     whole = {
         **entry,
         "settings": _settings_digest(db),
         "history": _history_digests(db, sequence),
-        "tables": {name: digest_rows(db.execute(rows)) for name, rows in TABLES.items()},
+        "tables": {
+            **{name: digest_rows(db.execute(rows)) for name, rows in TABLES.items()},
+            **{name: digest_rows(db.execute(_SEALS_OF, (name,))) for name in BLOCKS},
+        },
         "pending": _pending_digest(db, sequence),
     }
     text = digest_text(whole)
@@ -106,6 +163,59 @@ def append(db: sqlite3.Connection, entry: dict[str, Any]) -> str:
 def seal_pending(db: sqlite3.Connection) -> None:
     """Hash the releases that wait for their names: they get them after their entry is written."""
     put(db, "pending_hash", digest_rows(db.execute(f"{_PENDING} ORDER BY sequence")))
+
+
+# Blocks: what an increment does not touch is not hashed again.
+
+
+_SEALS_OF = "SELECT block, hash FROM seals WHERE name = ? ORDER BY block"
+
+
+def _block_digests(db: sqlite3.Connection, name: str) -> dict[Any, str]:
+    """Hash all blocks of a table."""
+    rows = db.execute(BLOCKS[name].rows.format(where=""))
+    return {block: _digest(each) for block, each in groupby(rows, key=lambda row: row[0])}
+
+
+def _digest(rows: Iterable[tuple[object, ...]]) -> str:
+    return sha256("".join(f"{row!a}\n" for row in rows).encode()).hexdigest()
+
+
+def _watch(db: sqlite3.Connection) -> None:
+    """Let the connection note which blocks are changed, by whatever statement."""
+    db.execute("CREATE TEMP TABLE touched (name, block, PRIMARY KEY (name, block)) WITHOUT ROWID")
+    for name, table in BLOCKS.items():
+        for event, rows in (("INSERT", ["NEW"]), ("DELETE", ["OLD"]), ("UPDATE", ["OLD", "NEW"])):
+            blocks = [table.block.format(row=f"{row}.") for row in rows]
+            notes = [f"INSERT OR IGNORE INTO touched VALUES ('{name}', {b});" for b in blocks]  # noqa: S608
+            db.execute(
+                f"CREATE TEMP TRIGGER touch_{name}_{event} AFTER {event} ON main.{name} "
+                f"BEGIN {' '.join(notes)} END"
+            )
+
+
+def _seal_blocks(db: sqlite3.Connection) -> None:
+    """Hash the blocks that were changed, or all of a ledger that was not watched."""
+    watched = db.execute("SELECT 1 FROM sqlite_temp_master WHERE name = 'touched'").fetchone()
+    for name, table in BLOCKS.items():
+        if watched is None:
+            db.execute("DELETE FROM seals WHERE name = ?", (name,))
+            new = _block_digests(db, name)
+        else:
+            touched = db.execute("SELECT block FROM touched WHERE name = ?", (name,)).fetchall()
+            where = f"WHERE {table.column} >= ? AND {table.column} < ?"
+            new = {
+                block: digest_rows(db.execute(table.rows.format(where=where), table.bounds(block)))
+                for [block] in touched
+            }
+        db.executemany(
+            "INSERT OR REPLACE INTO seals VALUES (?, ?, ?)",
+            ((name, block, hashed) for block, hashed in new.items()),
+        )
+        # A block without rows has no hash.
+        db.execute("DELETE FROM seals WHERE name = ? AND hash = ?", (name, _digest(())))
+    if watched is not None:
+        db.execute("DELETE FROM touched")
 
 
 def _link(previous: str, text: str) -> str:
@@ -156,11 +266,17 @@ def writing(
     """
     with store.writing(path, wait=wait) as db:
         require_sound(db, Path(path), head)
+        _watch(db)
+        before = db.total_changes
         yield db
+        if db.in_transaction and db.total_changes > before:
+            seal_file(db)
 
 
 def require_sound(db: sqlite3.Connection, file: Path, head: str | None = None) -> None:
     """Raise if a ledger is damaged, was edited, or is not the one that was left."""
+    if head is None and _is_as_sealed(db):
+        return
     found = faults(db, thorough=False)
     if found:
         raise damage_error(file, "; ".join(found[:_FEW]))
@@ -182,7 +298,8 @@ def faults(db: sqlite3.Connection, head: str | None = None, *, thorough: bool = 
             the whole chain was forged.
     """
     try:
-        found = _file_faults(db) or _chain_faults(db) or _form_faults(db) or _size_faults(db)
+        found = _file_faults(db) or [*_chain_faults(db), *_seal_faults(db)]
+        found = found or _form_faults(db) or _size_faults(db)
         if not found and thorough:
             found = _sum_faults(db)
     except (sqlite3.Error, UnicodeDecodeError) as error:
@@ -210,6 +327,65 @@ def _other_head(db: sqlite3.Connection, head: str) -> str | None:
         f"the last hash is {last}, not {head}, which no release has: it is an older copy, or it "
         "was rewritten. Restore the copy with that hash"
     )
+
+
+# The file as a whole. Every cell must be looked at before a ledger is used, and nothing is faster
+# than to hash all bytes: a thirtieth of the time of reading all tables. If they are those that were
+# left, everything in them was checked then. If not, everything is checked again: other programs
+# write the same cells in other places. With the last hash as it was kept elsewhere, everything is
+# always checked: who computes the hash of the file again is found by that one.
+
+
+_LARGEST = 1 << 30
+"""Bytes of a ledger that are hashed as a whole, for they are in memory then."""
+
+
+def seal_file(db: sqlite3.Connection) -> None:
+    """Write the hash of all pages, in the transaction that changed them."""
+    db.execute("INSERT OR IGNORE INTO file_seal VALUES (1, '')")
+    hashed = _file_digest(db)
+    if hashed is not None:
+        db.execute("UPDATE file_seal SET hash = ?", (_with_check(hashed),))
+    else:
+        db.execute("DELETE FROM file_seal")
+
+
+def _with_check(hashed: str) -> str:
+    # By its second half an edited seal is told from one of another layout of the file.
+    return f"{hashed} {sha256(hashed.encode()).hexdigest()}"
+
+
+def _is_as_sealed(db: sqlite3.Connection) -> bool:
+    """Return whether all pages are those that were left."""
+    try:
+        [[seal]] = db.execute("SELECT hash FROM file_seal").fetchall() or [[None]]
+        hashed = None if not isinstance(seal, str) else _file_digest(db)
+    except (sqlite3.Error, UnicodeDecodeError, ValueError):
+        return False  # What is wrong will be found when everything is read.
+    return hashed is not None and seal == _with_check(hashed)
+
+
+def _file_digest(db: sqlite3.Connection) -> str | None:
+    """Hash all pages but the one with the hash; None if there are too many."""
+    [[size], [pages]] = (
+        db.execute(f"PRAGMA {name}").fetchone() for name in ("page_size", "page_count")
+    )
+    if size * pages > _LARGEST:
+        return None
+    [own] = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'file_seal'").fetchone()
+    digest = sha256(f"{size} {pages} {own}\n".encode())
+    data = memoryview(db.serialize())
+    # Without what SQLite counts in the header when it commits: how often, how much, and who did.
+    for start, end in ((0, 24), (32, 92), (100, (own - 1) * size), (own * size, len(data))):
+        digest.update(data[start:end])
+    return digest.hexdigest()
+
+
+def _seal_faults(db: sqlite3.Connection) -> list[str]:
+    for number, seal in db.execute("SELECT id, hash FROM file_seal").fetchall():
+        if number != 1 or not isinstance(seal, str) or seal != _with_check(seal.partition(" ")[0]):
+            return ["the table 'file_seal' is not as it was written"]
+    return []
 
 
 # The file: its tables, and how SQLite keeps them.
@@ -269,7 +445,22 @@ def _chain_faults(db: sqlite3.Connection) -> list[str]:
         for name, rows in TABLES.items()
         if digest_rows(db.execute(rows)) != last.get(name)
     ]
+    found += _block_faults(db, last)
     return [*found, *_pending_faults(db, {entry["sequence"]: entry for entry in known})]
+
+
+def _block_faults(db: sqlite3.Connection, written: Mapping[str, str]) -> list[str]:
+    found = []
+    for name in BLOCKS:
+        if digest_rows(db.execute(_SEALS_OF, (name,))) != written.get(name):
+            found.append("the table 'seals' is not as it was written")
+        elif db.execute(_SEALS_OF, (name,)).fetchall() != [*_block_digests(db, name).items()]:
+            found.append(f"the table {name!r} is not as it was written")
+    known = json.dumps([*BLOCKS])
+    [others] = db.execute(
+        "SELECT COUNT(*) FROM seals WHERE name NOT IN (SELECT value FROM json_each(?))", (known,)
+    ).fetchone()
+    return [*found, *(["the table 'seals' has rows of no table"] if others else [])]
 
 
 def _read_entries(

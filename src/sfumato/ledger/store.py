@@ -123,6 +123,10 @@ CREATE TABLE epochs (
     sequence INTEGER PRIMARY KEY REFERENCES releases DEFERRABLE INITIALLY DEFERRED,
     levels TEXT NOT NULL
 );
+CREATE TABLE seals (
+    name TEXT NOT NULL, block NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (name, block)
+) WITHOUT ROWID;
+CREATE TABLE file_seal (id INTEGER PRIMARY KEY CHECK (id = 1), hash TEXT NOT NULL);
 CREATE TABLE sketches (
     sequence INTEGER NOT NULL REFERENCES releases DEFERRABLE INITIALLY DEFERRED,
     kind TEXT NOT NULL,
@@ -359,6 +363,8 @@ def _connect(file: Path) -> sqlite3.Connection:
         db.execute("PRAGMA synchronous = FULL")
         # What is deleted is overwritten: rows that waited must not be found in free pages.
         db.execute("PRAGMA secure_delete = ON")
+        # What is noted beside the ledger is nowhere but in memory.
+        db.execute("PRAGMA temp_store = MEMORY")
     except BaseException:
         db.close()
         raise

@@ -489,7 +489,7 @@ class IncrementJob:
         """Rename the release; if that fails, the next publish does it."""
         if self.output is None:
             return
-        with writing(self.file, wait=self.wait) as db:
+        with chain.writing(self.file, wait=self.wait) as db:
             problems = self.output.finish(db)
             [waits] = db.execute(
                 "SELECT COUNT(*) FROM pending WHERE sequence = ?", (sequence,)

@@ -638,6 +638,7 @@ def start_ledger(
                     "rows": {"joined": grouped.total, "left": 0, "refused": 0, "waiting": 0},
                 },
             )
+            chain.seal_file(db)
     text = (
         f"{len(exceeding)} groups tell more than alpha already: what the ledger promises does not "
         "hold for the people in them"
