@@ -27,6 +27,7 @@ from tests.ledger.worlds import (
     paths_with_rate,
     read_folder,
     read_folders,
+    seen_tables,
     split_components,
     strongest_belief,
     tables_of,
@@ -304,8 +305,8 @@ class TinyLedger:
         seed: Draws all that is asked.
         written: Whether releases are written as folders, and read from there; else the tables
             that would be written are taken, which needs a third of the time.
-        fixed: What is not drawn: `alpha`, `k`, `quasi_identifiers`, `sensitive`, `missing`,
-            `wishes`.
+        fixed: What is not drawn: `alpha`, `k`, `l`, `quasi_identifiers`, `sensitive`, `missing`,
+            `wishes`, `releases`.
     """
 
     def __init__(self, folder, seed, *, written=True, **fixed):
@@ -313,11 +314,14 @@ class TinyLedger:
         self.rng = rng = random.Random(seed)
         self.folder, self.written = folder, written
         self.alpha, self.k = rng.choice(ALPHAS), rng.choice([2, 2, 3])
+        self.l = rng.choice([0, 0, 0, 3])
+        """How many illnesses people have at least who are seen together."""
         self.quasi_identifiers = ["age", "sex"][: rng.choice([1, 1, 1, 2])]
         self.sensitive = ["ill", "pay", "job"][: rng.choice([1, 2, 2, 3])]
         self.missing = rng.choice([0, 0, 0.15, 0.3])
         self.wishes = {"": 2, "leave": 3, "move": 3, "correct": 4, "leave, correct": 1}
         """How often something is asked of a cell."""
+        self.releases = rng.choice([2, 3, 3, 4, 4, 5])
         vars(self).update(fixed)
         self.rows = {}
         """Everybody ever given, as they really are."""
@@ -336,15 +340,24 @@ class TinyLedger:
                 **dict.fromkeys(self.quasi_identifiers, "quasi-identifier"),
                 **dict.fromkeys(self.sensitive, "sensitive"),
             },
-            models=[sf.models.KAnonymity(2)],
+            models=[
+                sf.models.KAnonymity(2),
+                *([sf.models.DistinctLDiversity("ill", self.l)] if self.l else []),
+            ],
         )
         self.start()
-        for _ in range(rng.choice([1, 2, 2, 3, 3, 4])):
+        for _ in range(self.releases - 1):
             self.publish()
 
     @property
     def limit(self):
         return Fraction(str(self.alpha))
+
+    @property
+    def least_diverse(self):
+        """The fewest illnesses among people who can be seen together."""
+        tables = seen_tables(self.states, self.people, "ill")
+        return min(sum(n > 0 for value, n in each.items() if value is not None) for each in tables)
 
     @property
     def people(self):
@@ -362,7 +375,10 @@ class TinyLedger:
     def are_hidden(self, people):
         """Return whether people may be seen together."""
         tables = [[self.rows[p][name] for p in people] for name in self.sensitive]
-        return not people or (len(people) >= self.k and all(map(self.is_within, tables)))
+        diverse = len({*tables[0]} - {None}) >= self.l
+        return not people or (
+            diverse and len(people) >= self.k and all(map(self.is_within, tables))
+        )
 
     def draw_values(self, n):
         """Return values that are about as frequent as one another, and some that are missing."""
@@ -604,6 +620,7 @@ def check_ledgers(folder, seeds):
         verdict = judge(tiny.states, tiny.people)
         assert not verdict.above(tiny.limit), f"seed {seed}: {verdict.beliefs[0]}"
         assert verdict.smallest >= tiny.k, f"seed {seed}"
+        assert tiny.least_diverse >= tiny.l, f"seed {seed}"
         happened += tiny.happened
     few = {what: happened[what] for what, n in ENOUGH.items() if happened[what] < n * len(seeds)}
     assert not few, happened
@@ -797,6 +814,10 @@ def correct_and_split_at_once(monkeypatch):
     monkeypatch.setattr(increment._Work, "_split", split_and_correct)
 
 
+def keep_no_models(monkeypatch):
+    monkeypatch.setattr(increment.Promises, "broken_by", lambda *_: "")
+
+
 LEAVE = {"wishes": {"": 1, "leave": 3}}
 MOVE = {"wishes": {"": 1, "move": 3}, "quasi_identifiers": ["age"]}
 CORRECT = {"wishes": {"leave": 1, "correct": 3}, "sensitive": ["ill"], "alpha": 0.5}
@@ -821,6 +842,7 @@ RULES = {
         partial(relax_leavers, of_leavers={}, of_stayers={"alpha": Fraction(1)}),
         LEAVE,
     ),
+    "all keep the models of the policy": (keep_no_models, {"l": 3, "alpha": 0.67, **LEAVE}),
     "people leave their own cell": (draw_the_cell_of_leavers, LEAVE),
     "those who left do not return": (take_back_who_returns, LEAVE),
     "people move as a part": (let_people_move_with_others, MOVE),
@@ -851,7 +873,7 @@ def test_without_a_rule_somebody_is_believed_above_alpha(
 
 
 def find_above(folder, seed, fixed):
-    """Return whether the adversary finds something, and which rule it is if nothing agrees."""
+    """Return whether the adversary finds something, or the rule that was not kept."""
     try:
         tiny = TinyLedger(folder, seed, written=False, **fixed)
         verdict = judge(tiny.states, tiny.people)
@@ -859,4 +881,6 @@ def find_above(folder, seed, fixed):
         return False
     except ValueError:  # A group has other people than those who were published in it.
         return "people leave their own cell"
+    if tiny.least_diverse < tiny.l:
+        return "all keep the models of the policy"
     return bool(verdict.above(tiny.limit)) or verdict.smallest < tiny.k

@@ -161,6 +161,27 @@ def split_components(parts: Mapping[Trajectory, int]) -> list[Parts]:
     return [tuple(sorted(members, key=repr)) for _, members in components]
 
 
+def seen_tables(
+    states: Sequence[State], people: Mapping[Hashable, Sequence[Number | None]], column: str
+) -> Iterator[Counter[Value]]:
+    """Yield the table of everybody who can be seen together: who joined, left, moved or stayed."""
+    before: State = {}
+    for t, state in enumerate(states):
+        for number in before.keys() | state.keys():
+            now = Counter(state[number].tables[column] if number in state else {})
+            if now:
+                yield now
+            if number in before:
+                gone = Counter(before[number].tables[column])
+                gone.subtract(now)
+                moved = {each[t] for each in people.values() if t and each[t - 1] == number}
+                for other in moved - {number, None}:
+                    gone.subtract(state[str(other)].tables[column])
+                if any(gone.values()) and sum(gone.values()):
+                    yield gone
+        before = state
+
+
 # --- Worlds in which as few people change as can be ---------------------------------------------
 
 
