@@ -243,6 +243,21 @@ def test_the_two_readings_of_algorithm_3_differ(decoupled, alpha, printed, known
     assert admitted(ours) == known
 
 
+@pytest.mark.parametrize(
+    ("known", "likely"),
+    [
+        ("government", Fraction(6, 36)),
+        ("marital_status", Fraction(6, 36)),
+        ("salary", Fraction(9, 36)),
+        (None, Fraction(9, 36)),
+    ],
+)
+def test_without_a_column_the_one_that_tells_most_is_known(decoupled, known, likely):
+    # With the row 3 of 6 are State-gov, 3 are Never-Married, and 2 have the higher salary.
+    [row] = sf.tools.append(decoupled, census(TABLE_10[-1:]), alpha=1, known=known).rows
+    assert row.likelihood == likely
+
+
 def test_the_print_ends_with_the_first_refusal(decoupled):
     done = sf.tools.append(decoupled, census(TABLE_10), alpha=0.4, reading="printed")
     # 2/5 · 2/5 · 4/5 with five more: 7/10 · 7/10 · 9/10 = 44 %.

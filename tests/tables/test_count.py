@@ -51,6 +51,31 @@ def test_every_kind_of_table_is_counted_like_a_counter_would(kind, table, tmp_pa
     assert tuples(opened.count(opened.columns)) == Counter(literal_rows(table))
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=9)
+@given(table=typed_tables())
+def test_every_kind_of_table_is_read_in_its_order(kind, table, tmp_path):
+    opened = open_table(as_source(table, kind, tmp_path))
+    columns, codes = opened.read(opened.columns)
+    read = [
+        [cell(column.values[code]) for code in each]
+        for column, each in zip(columns, codes.tolist(), strict=True)
+    ]
+    assert list(zip(*read, strict=True)) == list(literal_rows(table))
+    # The same values in the same order as counting finds.
+    counts = opened.count(opened.columns)
+    assert [c.values for c in columns] == [c.values for c in counts.columns]
+
+
+def test_batches_are_read_one_after_the_other(monkeypatch):
+    monkeypatch.setattr("sfumato.tables.arrow.table.BATCH_ROWS", 2)
+    cells = [["b", None, "a"], ["a", "c", "b", "c"]]
+    table = pa.table({"x": pa.chunked_array(cells, pa.string())})
+    [column], codes = open_table(table).read(["x"])
+    assert column.values == ("a", "b", "c", None)
+    assert [column.values[code] for code in codes[0]] == [*cells[0], *cells[1]]
+
+
 @given(
     names=st.lists(st.sampled_from(ODD_NAMES), min_size=1, max_size=3, unique=True),
     data=st.data(),
