@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
@@ -86,6 +86,7 @@ def textbook(one, other):
 
 @settings(max_examples=150, deadline=None)
 @given(PEOPLE, WAYS, WAYS)
+@example([(25, "130", "cold"), (35, "130", "cold")], ("decades", "none"), ("shifted", "none"))
 def test_the_belief_is_the_share_of_worlds(people, one_way, other_way):
     one, other = recoded(people, one_way), recoded(people, other_way)
     target = after(target_of(one), target_of(other))
@@ -112,9 +113,13 @@ def test_the_belief_is_the_share_of_worlds(people, one_way, other_way):
             and who.get("earlier age", pair[1][0]) == pair[1][0]
             and who.get("earlier zip", pair[1][1]) == pair[1][1]
         ]
+        believed[at] = value
+        if not matching and not found.exact:
+            # Labels fit and no world has it: the numbers of largest entropy leave next to none.
+            assert found.beliefs.rows[at] < near
+            continue
         beliefs = [expected[pair][0].get(value, 0.0) for pair in matching]
         assert any(found.beliefs.posterior[at] == pytest.approx(b, abs=near) for b in beliefs)
-        believed[at] = value
     # Nobody joined and nobody left.
     assert len(believed) == len(found.beliefs.prior)
     assert found.people == pytest.approx(len(people), abs=1e-6 if found.exact else 0.1)
