@@ -5,7 +5,7 @@ from dataclasses import FrozenInstanceError, fields, replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, note
 from hypothesis import strategies as st
 
 from sfumato.classes import EquivalenceClasses
@@ -62,6 +62,34 @@ def those(fact):
     return pytest.mark.parametrize("model", [m for m in EVERY if fact(m)], ids=str)
 
 
+def law(fact=lambda _: True, *, also=lambda _: st.none()):
+    """Hold every model of which something is true to a law, on each of the tables drawn.
+
+    To draw a table takes much longer than to judge it, so all models judge the same tables. What
+    else is drawn depends on the number of classes.
+    """
+    models = [model for model in EVERY if fact(model)]
+    assert models
+
+    def decorate(holds):
+        def test(classes, data):
+            more = data.draw(also(len(classes)))
+            for model in models:
+                note(f"{model}")
+                holds(model, fitting(model, classes), *(() if more is None else (more,)))
+
+        test.__name__, test.__qualname__ = holds.__name__, holds.__qualname__
+        test.__doc__ = holds.__doc__
+        return given(classes=populated(), data=st.data())(test)
+
+    return decorate
+
+
+def one_each(cell):
+    """Draw one for each class."""
+    return lambda n: st.lists(cell, min_size=n, max_size=n).map(np.array)
+
+
 @every_kind
 def test_the_docstring_says_what_is_promised_and_what_is_not(kind):
     assert "Promises:" in kind.__doc__
@@ -92,10 +120,8 @@ def test_the_registry_finds_it_by_its_name(kind):
     assert kind.name in str(kind.example())
 
 
-@every_model
-@given(classes=populated())
+@law()
 def test_there_is_one_verdict_per_class(model, classes):
-    classes = fitting(model, classes)
     verdicts = model.passes(classes)
     assert verdicts.dtype == bool
     assert verdicts.shape == (len(classes),)
@@ -109,11 +135,8 @@ def test_an_empty_table_keeps_every_promise(model):
     assert measured
 
 
-@every_model
-@given(classes=populated(), data=st.data())
-def test_the_order_of_classes_does_not_matter(model, classes, data):
-    classes = fitting(model, classes)
-    order = np.array(data.draw(st.permutations(range(len(classes)))))
+@law(also=lambda n: st.permutations(range(n)).map(np.array))
+def test_the_order_of_classes_does_not_matter(model, classes, order):
     other = classes.merge(order)
     moved, unmoved = model.passes(other), model.passes(classes)
     if isinstance(model, TableModel) and not model.sizes_together:
@@ -124,35 +147,23 @@ def test_the_order_of_classes_does_not_matter(model, classes, data):
     assert model.measure(classes.merge(order)) == pytest.approx(model.measure(classes))
 
 
-@those(lambda model: not isinstance(model, TableModel))
-@given(classes=populated(), data=st.data())
-def test_a_class_is_judged_for_itself(model, classes, data):
-    classes = fitting(model, classes)
-    size = len(classes)
-    keep = np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)), dtype=bool)
+@law(lambda model: not isinstance(model, TableModel), also=one_each(st.booleans()))
+def test_a_class_is_judged_for_itself(model, classes, keep):
     assert model.passes(classes.keep(keep)).tolist() == model.passes(classes)[keep].tolist()
 
 
-@those(lambda model: model.merging.closed)
-@given(classes=populated(), data=st.data())
-def test_a_closed_promise_survives_merging_classes_that_keep_it(model, classes, data):
-    classes = fitting(model, classes)
+@law(lambda model: model.merging.closed, also=one_each(st.integers(0, 1)))
+def test_a_closed_promise_survives_merging_classes_that_keep_it(model, classes, side):
     good = model.passes(classes)
-    size = len(classes)
-    side = np.array(data.draw(st.lists(st.integers(0, 1), min_size=size, max_size=size)))
     # Failing classes stay alone; the others meet on two sides.
-    group = np.where(good, side, 2 + np.arange(size))
+    group = np.where(good, side, 2 + np.arange(len(classes)))
     _, into = np.unique(group, return_inverse=True)
     after = model.passes(classes.merge(into))
     assert after[into[good]].all()
 
 
-@those(lambda model: model.merging.absorbing)
-@given(classes=populated(), data=st.data())
-def test_an_absorbing_promise_survives_merging_with_anything(model, classes, data):
-    classes = fitting(model, classes)
-    size = len(classes)
-    side = np.array(data.draw(st.lists(st.integers(0, 1), min_size=size, max_size=size)))
+@law(lambda model: model.merging.absorbing, also=one_each(st.integers(0, 1)))
+def test_an_absorbing_promise_survives_merging_with_anything(model, classes, side):
     _, into = np.unique(side, return_inverse=True)
     after = model.passes(classes.merge(into))
     assert after[into[model.passes(classes)]].all()
@@ -186,19 +197,15 @@ def test_a_low_average_risk_can_be_broken_by_merging_others():
     assert model.merging == NEITHER
 
 
-@those(lambda model: model.absorbing_part)
-@given(classes=populated())
+@law(lambda model: model.absorbing_part)
 def test_what_passes_also_passes_the_absorbing_part(model, classes):
-    classes = fitting(model, classes)
     part = model.absorbing_part
     assert part.merging.absorbing
     assert (part.passes(classes) | ~model.passes(classes)).all()
 
 
-@every_model
-@given(classes=populated())
+@law()
 def test_the_measured_parameters_hold(model, classes):
-    classes = fitting(model, classes)
     measured = model.measure(classes)
     for name in model.exceeds:
         measured[name] += 1e-6 * max(1.0, measured[name])
@@ -209,19 +216,15 @@ def test_the_measured_parameters_hold(model, classes):
     assert rebuilt.passes(classes).all()
 
 
-@those(lambda model: model.exceeds)
-@given(classes=populated())
+@law(lambda model: model.exceeds)
 def test_a_bound_that_must_be_exceeded_does_not_hold_itself(model, classes):
-    classes = fitting(model, classes)
     measured = model.measure(classes)
     if all(0 < measured[name] < math.inf for name in model.exceeds):
         assert not replace(model, **measured).passes(classes).all()
 
 
-@every_model
-@given(classes=populated())
+@law()
 def test_all_classes_pass_exactly_when_the_measured_parameters_are_no_weaker(model, classes):
-    classes = fitting(model, classes)
     good = []
     for name, value in model.measure(classes).items():
         bound = model.params()[name]
@@ -251,14 +254,16 @@ def moved(model, name, step):
         return None
 
 
-@every_model
-@given(classes=populated(), data=st.data())
-def test_what_keeps_a_stricter_promise_keeps_the_weaker_one(model, classes, data):
-    classes = fitting(model, classes)
-    steps = st.integers(1, 6)
-    for name in data.draw(st.lists(st.sampled_from(sorted(model.stricter)), min_size=1)):
+MOVES = st.lists(st.tuples(st.integers(0, 5), st.integers(1, 6)), min_size=1)
+"""Which of its parameters is moved, and how far, one after the other."""
+
+
+@law(also=lambda _: MOVES)
+def test_what_keeps_a_stricter_promise_keeps_the_weaker_one(model, classes, moves):
+    names = sorted(model.stricter)
+    for place, step in moves:
         before = model
-        model = moved(model, name, data.draw(steps)) or model
+        model = moved(model, names[place % len(names)], step) or model
         assert model.implies(before)
         assert before.implies(model) == (before == model)
         assert (before.passes(classes) | ~model.passes(classes)).all()
@@ -286,10 +291,8 @@ def test_protecting_more_values_implies_protecting_fewer(classes, data):
             return  # a protected value that the column does not have
 
 
-@every_model
-@given(classes=populated())
+@law()
 def test_a_passing_class_has_the_rows_and_values_it_promises(model, classes):
-    classes = fitting(model, classes)
     good = model.passes(classes)
     if model.smallest_class is not None:
         assert (classes.sizes[good] >= model.smallest_class).all()
