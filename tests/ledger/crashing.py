@@ -2,7 +2,8 @@
 
     python crashing.py FOLDER ROUNDS SEED
 
-After every kill the ledger must be in the state before or after, and the folder whole or absent.
+People join, leave and move to another group. After every kill the ledger must be in the state
+before or after, and the folder whole or absent.
 What the first child had to import is imported before the others are forked, so that they start at
 once; no table library is used before forking, for its threads would not be there afterwards.
 """
@@ -33,15 +34,21 @@ NEW = [
     ("20s", "cold", "high"),
 ]
 NAMES = ("age", "ill", "pay")
+WAYS = ("rows", "delete", "correct")
+ENOUGH = 16
+"""People of the group from which some leave or move."""
 
 
-def publish_in_a_child(ledger: Path, target: Path, seed: int) -> int:
+def publish_in_a_child(ledger: Path, target: Path, seed: int, how: str = "rows") -> int:
     child = os.fork()
     if child:
         return child
     try:
         rows = pa.table({name: [row[i] for row in NEW] for i, name in enumerate(NAMES)})
-        sf.Ledger(ledger).publish(rows, output=target, again=True, seed=seed)
+        if how == "correct":
+            rows = rows.append_column("old_age", rows["age"])
+            rows = rows.set_column(0, "age", pa.array(["30s"] * len(NEW)))
+        sf.Ledger(ledger).publish(**{how: rows}, output=target, again=True, seed=seed)
         if target.name == "warm-up":
             (ledger.parent / "imported").write_text("\n".join(sys.modules))
     except BaseException as error:  # noqa: BLE001 - the parent must hear of it
@@ -59,10 +66,24 @@ def is_whole(folder: Path) -> bool:
     )
 
 
+def state_of(ledger: Path) -> tuple[dict, int]:
+    """Return what is published, and how many rows wait."""
+    contents = sf.Ledger(ledger).contents()
+    return counted(contents.tables), contents.waiting
+
+
+def require_same(ledger: Path, number: int, folder: Path) -> None:
+    """Raise if a folder holds other tables than the ledger has of that release."""
+    told = sums_of(counted(sf.Ledger(ledger).contents(number).tables))
+    manifest = json.loads((folder / "manifest.json").read_text())
+    if manifest["increment"]["tables"] == "newcomers":
+        told -= sums_of(counted(sf.Ledger(ledger).contents(number - 1).tables))
+    assert sums_of_folder(folder) == told, "a folder and the ledger do not agree"
+
+
 def main(folder: Path, rounds: int, rng: random.Random) -> None:
     ledger = folder / "x.ledger"
     sf.Ledger.start(grouped_of(START), ledger, alpha=0.5, k=2)
-    sums = sums_of(counted(sf.Ledger(ledger).contents().tables))
     os.waitpid(publish_in_a_child(ledger, folder / "warm-up", 0), 0)
     for name in (folder / "imported").read_text().splitlines():
         with suppress(ImportError):
@@ -71,29 +92,32 @@ def main(folder: Path, rounds: int, rng: random.Random) -> None:
     os.waitpid(publish_in_a_child(ledger, folder / "usual", 0), 0)
     usual = reach = time.monotonic() - begun
     targets: dict[int, Path] = {2: folder / "warm-up", 3: folder / "usual"}
-    survived = 0
+    survived: dict[str, int] = dict.fromkeys(WAYS, 0)
     for i in range(rounds):
         last = sf.Ledger(ledger).history[-1]["sequence"]
-        before = counted(sf.Ledger(ledger).contents().tables)
+        before = state_of(ledger)
         target = folder / f"out-{i}"
-        child = publish_in_a_child(ledger, target, i)
+        many = sums_of(before[0])["20s",] >= ENOUGH
+        how = rng.choice(WAYS) if many else "rows"
+        child = publish_in_a_child(ledger, target, i, how)
         time.sleep(rng.uniform(0, 1.2 * reach))
         os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
         assert not (os.WIFEXITED(status) and os.WEXITSTATUS(status)), "a publish failed"
         assert sf.Ledger(ledger).verify() == [], "the chain is broken"
         now = sf.Ledger(ledger).history[-1]["sequence"]
-        after = counted(sf.Ledger(ledger).contents().tables)
+        after = state_of(ledger)
         # Other programs make a publish slower or faster; kills should come before and after.
         reach *= 1.05 if now == last else 0.9
         if now == last:
             assert after == before, "half a release"
             assert not target.exists(), "a folder of a release that never was"
         else:
-            survived += 1
+            survived[how] += 1
             assert now == last + 1
             targets[now] = target
-            assert after["20s",][0] == before["20s",][0] + len(NEW), "half a release"
+            if how == "rows":
+                assert after[0]["20s",][0] >= before[0]["20s",][0] + len(NEW), "half a release"
             with reading(ledger) as db:
                 waits = staged_names(db)
             assert target.exists() or waits, "a release without its folder"
@@ -103,10 +127,11 @@ def main(folder: Path, rounds: int, rng: random.Random) -> None:
     targets[sf.Ledger(ledger).history[-1]["sequence"]] = folder / "last"
     assert len(targets) == len(sf.Ledger(ledger).history) - 1
     assert all(is_whole(target) for target in targets.values())
-    for target in targets.values():
-        sums += sums_of_folder(target)
-    held = sums_of(counted(sf.Ledger(ledger).contents().tables))
-    assert sums == held, "the folders and the ledger do not add up"
+    for number, target in targets.items():
+        require_same(ledger, number, target)
+    numbers = [entry["rows"] for entry in sf.Ledger(ledger).history]
+    rows = sum(each["joined"] - each["left"] for each in numbers)
+    assert rows == sf.Ledger(ledger).contents().tables.total, "the history does not add up"
     assert not list(folder.glob(".*.unfinished")), "something was left behind"
     sys.stdout.write(json.dumps({"rounds": rounds, "after": survived, "usual": usual}))
 
