@@ -39,6 +39,9 @@ from sfumato.typing import IntArray, Value
 
 Kind = Literal["add", "remove", "correct"]
 
+WISHES: dict[str, str] = {"add": "join", "remove": "leave", "correct": "be corrected"}
+"""What people wait for, in words."""
+
 
 class Ask(NamedTuple):
     """One row, generalised: the labels of its group, and its sensitive values.
@@ -206,9 +209,7 @@ def consider(
         sequence: The number the release will have.
         promises: What the policy promises.
     """
-    desk = _Desk(db, given)
-    if rules.at_once:
-        desk.urgent = {ask.person or (ask.labels, ask.row) for ask in given if ask.kind == "remove"}
+    desk = _Desk(db, given, at_once=rules.at_once)
     desk.settle()
     work = _Work(db, desk, columns, rules, rng, promises)
     work.require_published()
@@ -232,7 +233,7 @@ def consider(
 class _Desk:
     """Takes what is asked, and settles it with what waits and with who is published."""
 
-    def __init__(self, db: sqlite3.Connection, given: Counter[Ask]) -> None:
+    def __init__(self, db: sqlite3.Connection, given: Counter[Ask], *, at_once: bool) -> None:
         self.given = given
         names = {ask.person for ask in given if ask.person}
         self.people = people_in(db, names)
@@ -245,7 +246,8 @@ class _Desk:
         self.of_person = {ask.person: ask for ask in self.before if ask.person}
         self.refused: list[Refusal] = []
         self.withdrawn = 0
-        self.urgent: set[object] = set()
+        leaving = [ask for ask in given if ask.kind == "remove"] if at_once else []
+        self.urgent: set[object] = {ask.person or (ask.labels, ask.row) for ask in leaving}
 
     def settle(self) -> None:
         """Go through all that is asked."""
@@ -268,7 +270,9 @@ class _Desk:
         self.withdrawn += n
         if ask.kind == "correct" and n:
             self.total[Ask("add", ask.new_labels, ask.new_row)] += n
-        self.total[ask] += rows - n
+        # Who waits to leave, and is to leave at once now, is no other person.
+        meant = min(rows - n, self.total[ask]) if (ask.labels, ask.row) in self.urgent else 0
+        self.total[ask] += rows - n - meant
 
     def _settle_person(self, ask: Ask, rows: int) -> None:
         if rows > 1:
@@ -322,7 +326,8 @@ class _Desk:
     def _change_person(self, ask: Ask, waiting: Ask | None) -> None:
         if waiting is not None:
             if waiting.kind == "remove":
-                self._refuse(ask, 1, "the person waits to leave already")
+                if ask.person not in self.urgent:
+                    self._refuse(ask, 1, "the person waits to leave already")
                 return
             # What is published is what the earlier correction was to change.
             self._drop(waiting)

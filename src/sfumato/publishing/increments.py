@@ -23,6 +23,7 @@ from sfumato.ledger import chain, pending
 from sfumato.ledger.admission import Rules
 from sfumato.ledger.epochs import coarsen
 from sfumato.ledger.increment import (
+    WISHES,
     Ask,
     HeldRows,
     Kind,
@@ -193,10 +194,9 @@ class Publication(Showable):
         if self.held:
             waiting: Counter[tuple[str, str, str]] = Counter()
             for held in self.held:
-                waiting[join_values(json.loads(held.ask.labels)), held.ask.kind, held.why] += (
-                    held.rows
-                )
-            lines = [(group, kind, n, why) for (group, kind, why), n in waiting.most_common()]
+                group, wish = join_values(json.loads(held.ask.labels)), WISHES[held.ask.kind]
+                waiting[group, wish, held.why] += held.rows
+            lines = [(group, wish, n, why) for (group, wish, why), n in waiting.most_common()]
             parts.append(ContentTable.of("", ["waiting in group", "to", "rows", "why"], lines))
         if self.above:
             above = [(join_values(group), Share(share)) for group, share in self.above]
@@ -521,7 +521,8 @@ class _Work:
         before = self.db.execute(
             "SELECT sequence, time FROM given WHERE fingerprint = ?", (mark,)
         ).fetchone()
-        if before is not None and not self.job.again and self.rows.asks:
+        may_repeat = self.job.again or self.job.at_once or not self.rows.asks
+        if before is not None and not may_repeat:
             raise InputError(
                 f"these very rows were given before, as increment {before[0]} on {before[1]}. "
                 "Nothing was changed. If they are other people with the same values, or rows "

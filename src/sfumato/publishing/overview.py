@@ -11,6 +11,7 @@ from typing import Any
 
 from sfumato.content import Cell, Content, Heading, Share, Showable, Table, join_values
 from sfumato.ledger import records
+from sfumato.ledger.increment import WISHES
 from sfumato.ledger.records import CellSummary, cell_moves, cell_summaries, waiting_rows
 from sfumato.ledger.store import Settings
 
@@ -19,9 +20,6 @@ _LAYERS = 6
 
 _STEPS = 120
 """Steps of a timeline: of more releases, some are left out."""
-
-WISHES = {"add": "join", "remove": "leave", "correct": "be corrected"}
-"""What people wait for, in words."""
 
 
 @dataclass(frozen=True)
@@ -112,10 +110,9 @@ class Overview(Showable):
         releases: list[list[Cell]] = [
             [
                 entry["sequence"],
-                entry["time"],
+                entry["time"][:16].replace("T", " "),
                 entry["kind"],
                 *(entry["rows"].get(name, 0) for name in counted),
-                entry["hash"][:12],
             ]
             for entry in self.releases
         ]
@@ -127,7 +124,7 @@ class Overview(Showable):
             [join_values(each.labels), each.wish, each.rows, each.since] for each in self.queues
         ]
         parts = [
-            Table.of("Releases", ["release", "time", "kind", *counted, "hash"], releases),
+            Table.of("Releases", ["release", "time", "kind", *counted], releases),
             Table.of(
                 "Who joined when",
                 ["release", "joined", "still there", "cells", "smallest", Heading("tells", bar=15)],
