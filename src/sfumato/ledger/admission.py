@@ -47,15 +47,26 @@ class Part:
     """One array per sensitive column, by code: the first number counts missing values. Each adds
     up to the size."""
 
+    harmless: tuple[BoolArray, ...] | None = None
+    """Of each column and code, whether the policy calls the value harmless; None if none is."""
+
     @property
     def worst(self) -> Fraction:
-        """The largest share of any value among those that are known; 0 if none is."""
+        """The largest share of any value among those that are known; 0 if none is.
+
+        A value that the policy calls harmless is no finding, and counts among those known.
+        """
         shares = [Fraction(0)]
-        for count in self.counts:
+        for column, count in enumerate(self.counts):
             known = int(count[1:].sum())
             if known:
-                shares.append(Fraction(int(count[1:].max()), known))
+                shares.append(Fraction(int(self.limited(column)[1:].max()), known))
         return max(shares)
+
+    def limited(self, column: int) -> IntArray:
+        """Return the counts of a column with those of harmless values left out."""
+        count = self.counts[column]
+        return count if self.harmless is None else np.where(self.harmless[column], 0, count)
 
     @property
     def possible(self) -> bool:
@@ -71,11 +82,11 @@ class Part:
         found: tuple[int, int] | None = None
         most = 0
         for column, count in enumerate(self.counts):
-            known = count[1:]
+            known, limited = count[1:], self.limited(column)[1:]
             if not len(known):
                 continue
-            value = int(known.argmax())
-            above = int(known[value]) * alpha.denominator - alpha.numerator * int(known.sum())
+            value = int(limited.argmax())
+            above = int(limited[value]) * alpha.denominator - alpha.numerator * int(known.sum())
             if above > most:
                 most, found = above, (column, value + 1)
         return found
@@ -86,16 +97,22 @@ class Part:
             count + np.bincount(code, weights=rows, minlength=len(count)).astype(np.int64)
             for count, code in zip(self.counts, values, strict=True)
         )
-        return Part(self.size + int(rows.sum()), counts)
+        return Part(self.size + int(rows.sum()), counts, self.harmless)
 
     def minus(self, other: "Part") -> "Part":
         """Remove people; a count may become negative, see `possible`."""
         counts = tuple(a - b for a, b in zip(self.counts, other.counts, strict=True))
-        return Part(self.size - other.size, counts)
+        return Part(self.size - other.size, counts, self.harmless)
 
     def without_people(self) -> "Part":
         """Return a part with the same values and nobody in it."""
-        return Part(0, tuple(np.zeros_like(count) for count in self.counts))
+        return Part(0, tuple(np.zeros_like(count) for count in self.counts), self.harmless)
+
+    def is_limited(self, column: int, code: int) -> bool:
+        """Return whether alpha limits a value: it is known, and not called harmless."""
+        if code == MISSING:
+            return False
+        return self.harmless is None or code < 0 or not self.harmless[column][code]
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,9 +287,9 @@ def _take_within(
 def _worst_of(part: Part, offers: Offers, guilty: BoolArray, alpha: Fraction) -> BoolArray:
     """Keep of some rows those that have most other values that are too frequent."""
     score = np.zeros(len(guilty), dtype=np.int64)
-    for count, codes in zip(part.counts, offers.values, strict=True):
+    for column, (count, codes) in enumerate(zip(part.counts, offers.values, strict=True)):
         known = int(count[1:].sum())
-        frequent = count * alpha.denominator > alpha.numerator * known
+        frequent = part.limited(column) * alpha.denominator > alpha.numerator * known
         frequent[MISSING] = False
         score += frequent[codes]
     worst: BoolArray = guilty & (score == score[guilty].max(initial=0))
@@ -309,7 +326,7 @@ def _add_back(
     for c in rng.permutation(np.flatnonzero(rows > taken)).tolist():
         codes = offers.values[:, c].tolist()
         while taken[c] < rows[c] and all(
-            code == MISSING
+            not part.is_limited(i, code)
             or (counts[i][code] + 1) * alpha.denominator <= alpha.numerator * (known[i] + 1)
             for i, code in enumerate(codes)
         ):
@@ -332,8 +349,8 @@ def count_room(part: Part, row: Sequence[int], alpha: Fraction) -> int | None:
     if alpha == 1:
         return None
     found = None
-    for count, code in zip(part.counts, row, strict=True):
-        if code == MISSING:
+    for column, (count, code) in enumerate(zip(part.counts, row, strict=True)):
+        if not part.is_limited(column, code):
             continue
         known, mine = int(count[1:].sum()), int(count[code]) if code >= 0 else 0
         room = max(int((alpha * known - mine) / (1 - alpha)), 0)

@@ -21,7 +21,7 @@ from fractions import Fraction
 import numpy as np
 
 from sfumato.ledger.admission import MISSING, Part
-from sfumato.typing import FloatArray, IntArray
+from sfumato.typing import BoolArray, FloatArray, IntArray
 
 _ROUNDING = 1e-12
 
@@ -38,8 +38,8 @@ class Memory:
     def allows(self, part: Part, alpha: Fraction) -> bool:
         """Return whether nothing is believed of a part's people with more than alpha."""
         return all(
-            _allows(count, kernels, float(alpha) + _ROUNDING)
-            for count, kernels in zip(part.counts, self.kernels, strict=True)
+            _allows(count, kernels, _limited(part, column), float(alpha) + _ROUNDING)
+            for column, (count, kernels) in enumerate(zip(part.counts, self.kernels, strict=True))
             if kernels
         )
 
@@ -63,7 +63,16 @@ def kernel_of(before: IntArray, after: IntArray) -> FloatArray:
     return found
 
 
-def _allows(count: IntArray, kernels: Kernels, alpha: float) -> bool:
+def _limited(part: Part, column: int) -> BoolArray:
+    """Return the values of which a belief is limited: those that are known and not harmless."""
+    every: BoolArray = np.ones(len(part.counts[column]), dtype=bool)
+    if part.harmless is not None:
+        every = ~part.harmless[column]
+    every[MISSING] = False
+    return every
+
+
+def _allows(count: IntArray, kernels: Kernels, limited: BoolArray, alpha: float) -> bool:
     width = len(count)
     steps = [_widen(kernel, width) for kernel in reversed(kernels)]
     now: FloatArray = count.astype(np.float64)
@@ -71,7 +80,7 @@ def _allows(count: IntArray, kernels: Kernels, alpha: float) -> bool:
         way: FloatArray = np.eye(width)
         for step in steps[i:]:
             way = way @ step
-            if not _is_hidden(now, way, alpha):
+            if not _is_hidden(now, way, limited, alpha):
                 return False
         now = now @ steps[i]
     return True
@@ -84,30 +93,31 @@ def _widen(kernel: FloatArray, width: int) -> FloatArray:
     return wide
 
 
-def _is_hidden(later: FloatArray, way: FloatArray, alpha: float) -> bool:
+def _is_hidden(later: FloatArray, way: FloatArray, limited: BoolArray, alpha: float) -> bool:
     """Return whether neither the earlier value nor the later one is believed with more than alpha.
 
     Args:
         later: How many have each value in the later release.
         way: The distribution of the earlier value, for each later one.
+        limited: The values of which a belief is limited.
         alpha: The limit.
     """
     both = later[:, None] * way
     earlier = both.sum(axis=0)
-    if earlier[1:].max(initial=0.0) > alpha * earlier[1:].sum():
+    if earlier[limited].max(initial=0.0) > alpha * earlier[1:].sum():
         return False
     there = later > 0
     # Who knows the later value, and who knows the earlier one: of the others, which is believed?
-    return _is_bounded(way[there], np.flatnonzero(there), alpha) and _is_bounded(
-        both.T, np.arange(len(earlier)), alpha
+    return _is_bounded(way[there], np.flatnonzero(there), limited, alpha) and _is_bounded(
+        both.T, np.arange(len(earlier)), limited, alpha
     )
 
 
-def _is_bounded(believed: FloatArray, known: IntArray, alpha: float) -> bool:
+def _is_bounded(believed: FloatArray, known: IntArray, limited: BoolArray, alpha: float) -> bool:
     """Return whether no row has a share above alpha of a value that is not the known one."""
     others = believed.copy()
     others[np.arange(len(known)), known] = 0
-    others[:, MISSING] = 0
+    others[:, ~limited] = 0
     totals = believed[:, 1:].sum(axis=1)
     return bool((others <= alpha * totals[:, None] + _ROUNDING).all())
 
@@ -164,4 +174,4 @@ def apply_corrections(cell: Part, wish: Wish, at: Sequence[int]) -> Part:
     np.add.at(count, wish.new[list(at)], 1)
     counts = list(cell.counts)
     counts[wish.column] = count
-    return Part(cell.size, tuple(counts))
+    return Part(cell.size, tuple(counts), cell.harmless)

@@ -30,7 +30,7 @@ from sfumato.ledger.admission import (
 )
 from sfumato.ledger.chain import digest_text
 from sfumato.ledger.corrections import Memory, Wish, apply_corrections, choose_corrections
-from sfumato.ledger.records import CellState, Change, Codes, cell_states, memory_of
+from sfumato.ledger.records import CellState, Change, Codes, Harmless, cell_states, memory_of
 from sfumato.ledger.store import FINGERPRINT, split_keys
 from sfumato.models.base import PrivacyModel, TableModel
 from sfumato.policy import Policy
@@ -197,6 +197,7 @@ def consider(
     *,
     sequence: int,
     promises: "Promises | None" = None,
+    harmless: Harmless | None = None,
 ) -> Result:
     """Decide on an increment. Reads the cells it concerns, and writes nothing.
 
@@ -208,10 +209,12 @@ def consider(
         rng: In which order rows are considered.
         sequence: The number the release will have.
         promises: What the policy promises.
+        harmless: The values that it calls harmless; None for none.
     """
     desk = _Desk(db, given, at_once=rules.at_once)
     desk.settle()
-    work = _Work(db, desk, columns, rules, rng, promises)
+    harmless = harmless or Harmless.of(None, columns)
+    work = _Work(db, desk, columns, harmless, rules, rng, promises)
     work.require_published()
     work.let_join()
     work.let_leave()
@@ -356,11 +359,13 @@ class _Work:
         db: sqlite3.Connection,
         desk: _Desk,
         columns: tuple[str, ...],
+        harmless: Harmless,
         rules: Rules,
         rng: np.random.Generator,
         promises: "Promises | None",
     ) -> None:
         self.db, self.desk, self.columns, self.rng = db, desk, columns, rng
+        self.harmless = harmless
         self.rules, self.promises = rules, promises
         self.left = Counter(desk.total)
         """What is not published yet."""
@@ -380,7 +385,7 @@ class _Work:
                 self.of_cell[desk.people[ask.person].cell].append(ask)
             elif ask.kind != "add":
                 self.of_group[ask.labels].append(ask)
-        self.cells = cell_states(db, self.of_group, self.of_cell, len(columns))
+        self.cells = cell_states(db, self.of_group, self.of_cell, harmless)
 
     def require_published(self) -> None:
         """Raise if rows are to be removed or corrected that cannot have been published."""
@@ -418,7 +423,7 @@ class _Work:
             if labels in self.rules.closed:
                 self.why.update(dict.fromkeys(asks, self.rules.closed[labels]))
                 continue
-            codes = Codes.of(len(self.columns))
+            codes = Codes.of(self.harmless)
             offers = _offers(codes, [ask.row for ask in asks], [self.left[ask] for ask in asks])
             empty = codes.empty()
             choice = choose_newcomers(empty, offers, self._rules(codes), self.rng)
@@ -703,9 +708,9 @@ class Promises:
         models = [model for model in self._policy.models if not model.merging.closed]
         if not models:
             return ""
-        wide = Codes(tuple(dict(column) for column in codes.columns))
+        wide = Codes(tuple(dict(column) for column in codes.columns), codes.harmless)
         total = part
-        for cell in cell_states(db, [labels], (), len(codes.columns)):
+        for cell in cell_states(db, [labels], (), codes.harmless):
             places = [
                 [wide.code(column, value) for value in known]
                 for column, known in enumerate(cell.codes.columns)
@@ -713,7 +718,7 @@ class Promises:
             total = wide.widen(total)
             for count, place, rows in zip(total.counts, places, cell.part().counts, strict=True):
                 np.add.at(count, place, rows)
-            total = Part(total.size + cell.record.rows, total.counts)
+            total = Part(total.size + cell.record.rows, total.counts, total.harmless)
         return self._broken(wide, total, models)
 
     def _broken(self, codes: Codes, part: Part, models: Iterable[PrivacyModel]) -> str:

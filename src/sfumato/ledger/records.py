@@ -16,8 +16,9 @@ from sfumato.errors import UnknownNameError
 from sfumato.ledger.admission import MISSING, Part
 from sfumato.ledger.corrections import Memory, kernel_of
 from sfumato.ledger.store import MOST_ROWS, Settings, key_of, shown_of, split_keys
-from sfumato.text import in_order, text_or_none
-from sfumato.typing import FloatArray, Value
+from sfumato.policy import Policy
+from sfumato.text import fold_spelling, in_order, text_or_none
+from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
 
 class CellRecord(NamedTuple):
@@ -42,11 +43,12 @@ class Codes:
     """A code for each value of each sensitive column; the first is a missing value's."""
 
     columns: tuple[dict[str, int], ...]
+    harmless: "Harmless"
 
     @classmethod
-    def of(cls, n_columns: int) -> "Codes":
+    def of(cls, harmless: "Harmless") -> "Codes":
         """Return the codes of no value but the missing one."""
-        return cls(tuple({key_of(None): MISSING} for _ in range(n_columns)))
+        return cls(tuple({key_of(None): MISSING} for _ in harmless.values), harmless)
 
     def code(self, column: int, value: str) -> int:
         """Return a value's code; one that is new gets the next."""
@@ -63,11 +65,53 @@ class Codes:
             np.pad(count, (0, len(codes) - len(count)))
             for count, codes in zip(part.counts, self.columns, strict=True)
         )
-        return Part(part.size, counts)
+        return Part(part.size, counts, self.mask())
 
     def empty(self) -> Part:
-        """Return a part with nobody in it."""
-        return Part(0, tuple(np.zeros(len(codes), dtype=np.int64) for codes in self.columns))
+        """Return a part without people."""
+        counts = tuple(np.zeros(len(codes), dtype=np.int64) for codes in self.columns)
+        return Part(0, counts, self.mask())
+
+    def mask(self) -> tuple[BoolArray, ...] | None:
+        """Return of each column and code whether the value is harmless; None if none is."""
+        if not any(self.harmless.values):
+            return None
+        return tuple(
+            np.array([self.harmless.has(column, value) for value in codes], dtype=bool)
+            for column, codes in enumerate(self.columns)
+        )
+
+
+@dataclass(frozen=True)
+class Harmless:
+    """The values that a policy calls harmless: to be known to have one hurts no person."""
+
+    values: tuple[frozenset[str], ...]
+    """Per sensitive column, as they are spelt there or folded."""
+
+    folded: tuple[bool, ...]
+
+    @classmethod
+    def of(cls, policy: Policy | None, sensitive: Sequence[str]) -> "Harmless":
+        """Read them from a policy."""
+        rules = {} if policy is None else policy.columns
+        exact = () if policy is None else policy.exact
+        found = [rules[name].harmless if name in rules else () for name in sensitive]
+        folded = tuple(name not in exact for name in sensitive)
+        return cls(
+            tuple(
+                frozenset(map(fold_spelling, each) if fold else each)
+                for each, fold in zip(found, folded, strict=True)
+            ),
+            folded,
+        )
+
+    def has(self, column: int, key: str) -> bool:
+        """Return whether a value, given as a key, is harmless."""
+        text = json.loads(key) if self.values[column] else None
+        if text is None:
+            return False
+        return (fold_spelling(text) if self.folded[column] else text) in self.values[column]
 
 
 @dataclass(eq=False)
@@ -85,16 +129,16 @@ class CellState:
             np.array([rows.get(code, 0) for code in codes.values()], dtype=np.int64)
             for codes, rows in zip(self.codes.columns, self.rows, strict=True)
         )
-        return Part(self.record.rows, counts)
+        return Part(self.record.rows, counts, self.codes.mask())
 
 
 def cell_states(
-    db: sqlite3.Connection, keys: Iterable[str], ids: Iterable[int], n_columns: int
+    db: sqlite3.Connection, keys: Iterable[str], ids: Iterable[int], harmless: Harmless
 ) -> list[CellState]:
     """Read the cells of some groups and some others by number; empty ones are left out."""
     found = {
         record[0]: CellState(
-            CellRecord(*record), Codes.of(n_columns), tuple({} for _ in range(n_columns))
+            CellRecord(*record), Codes.of(harmless), tuple({} for _ in harmless.values)
         )
         for record in db.execute(
             "SELECT id, label, labels, born, parent, rows FROM cells WHERE rows > 0 AND (labels IN "
@@ -433,11 +477,11 @@ def at(db: sqlite3.Connection, settings: Settings, sequence: int) -> GroupedTabl
     return grouped_from(settings, sizes, counts)
 
 
-def all_states(db: sqlite3.Connection, settings: Settings) -> dict[str, list[CellState]]:
+def all_states(db: sqlite3.Connection, harmless: Harmless) -> dict[str, list[CellState]]:
     """Read all cells that have rows, by the key of their group."""
     ids = [number for [number] in db.execute("SELECT id FROM cells WHERE rows > 0")]
     found: dict[str, list[CellState]] = defaultdict(list)
-    for state in cell_states(db, (), ids, len(settings.sensitive)):
+    for state in cell_states(db, (), ids, harmless):
         found[state.record.labels].append(state)
     return found
 
@@ -450,16 +494,19 @@ class CellSummary(NamedTuple):
 
     rows: int
     largest: Fraction
-    """The largest share of any value in it."""
+    """The largest share of any value in it that is not harmless."""
 
 
-def cell_summaries(db: sqlite3.Connection) -> dict[int, CellSummary]:
+def cell_summaries(db: sqlite3.Connection, harmless: Harmless) -> dict[int, CellSummary]:
     """Read all cells, those that are empty by now too."""
+    values = db.execute("SELECT id, column, value FROM sensitive_values").fetchall()
+    unlimited = [number for number, column, value in values if harmless.has(column, value)]
     largest: dict[int, Fraction] = defaultdict(Fraction)
     for cell, most, known in db.execute(
-        "SELECT c.cell_id, MAX(c.rows), SUM(c.rows) FROM counts c JOIN sensitive_values v ON "
-        "v.id = c.value_id WHERE v.value <> ? GROUP BY c.cell_id, v.column",
-        (key_of(None),),
+        "SELECT c.cell_id, MAX(CASE WHEN v.id IN (SELECT value FROM json_each(?)) THEN 0 ELSE "
+        "c.rows END), SUM(c.rows) FROM counts c JOIN sensitive_values v ON v.id = c.value_id "
+        "WHERE v.value <> ? GROUP BY c.cell_id, v.column",
+        (json.dumps(unlimited), key_of(None)),
     ):
         largest[cell] = max(largest[cell], Fraction(most, known))
     found: dict[int, CellSummary] = {}
@@ -529,10 +576,15 @@ def start_tables(db: sqlite3.Connection, grouped: GroupedTables, rng: np.random.
 
 
 def groups_above(
-    grouped: GroupedTables, limit: Fraction
+    grouped: GroupedTables, limit: Fraction, harmless: Harmless
 ) -> Iterator[tuple[tuple[str | None, ...], Fraction]]:
     """Yield the groups in which a value has a larger share than the limit, and how large."""
-    largest = np.array([table.largest(len(grouped)) for table in grouped.sensitive])
+    largest = np.array(
+        [
+            _largest(table, len(grouped), [harmless.has(i, key_of(v)) for v in table.column.values])
+            for i, table in enumerate(grouped.sensitive)
+        ]
+    )
     known = np.array([table.totals(len(grouped)) for table in grouped.sensitive])
     above = (largest * float(limit.denominator) > float(limit.numerator) * known).any(axis=0)
     close = np.isclose(largest / np.maximum(known, 1), float(limit)).any(axis=0)
@@ -543,3 +595,14 @@ def groups_above(
         )
         if worst > limit:
             yield tuple(text_or_none(value) for _, value in grouped.group_at(g)), worst
+
+
+def _largest(table: SensitiveTable, n_groups: int, harmless: Sequence[bool]) -> IntArray:
+    """Return the rows of each group's most frequent known value that is not harmless."""
+    if not any(harmless):
+        return table.largest(n_groups)
+    limited = ~np.array(harmless, dtype=bool)[table.value]
+    limited &= np.array([value is not None for value in table.column.values])[table.value]
+    most = np.zeros(n_groups, dtype=np.int64)
+    np.maximum.at(most, table.group[limited], table.rows[limited])
+    return most

@@ -37,7 +37,7 @@ from sfumato.ledger.increment import (
     write_waiting,
 )
 from sfumato.ledger.placing import places_of
-from sfumato.ledger.records import changed, current, newcomers, write_changes
+from sfumato.ledger.records import Harmless, changed, current, newcomers, write_changes
 from sfumato.ledger.repeats import GivenRows, Repeat, find_repeats, hash_texts
 from sfumato.ledger.store import WAIT, Settings, key_of, keys_of, shown_of, writing
 from sfumato.ledger.streams import Taken, require_position
@@ -575,6 +575,7 @@ class _Work:
             self.rng,
             sequence=self.sequence,
             promises=promises,
+            harmless=Harmless.of(policy, settings.sensitive),
         )
         row = (mark, self.sequence, now())
         self.db.execute("INSERT OR IGNORE INTO given VALUES (?, ?, ?)", row)

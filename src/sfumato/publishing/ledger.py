@@ -41,7 +41,7 @@ from sfumato.ledger import chain, pending, records
 from sfumato.ledger.admission import MISSING, Part, count_room
 from sfumato.ledger.increment import people_in, require_group_models
 from sfumato.ledger.placing import places_of, record_ladder
-from sfumato.ledger.records import CellState, Codes, groups_above, start_tables
+from sfumato.ledger.records import CellState, Codes, Harmless, groups_above, start_tables
 from sfumato.ledger.repeats import GivenRows
 from sfumato.ledger.store import WAIT, Settings, key_of, new_ledger, reading, split_keys
 from sfumato.likelihood import exact_limit
@@ -417,11 +417,12 @@ class Ledger:
                 "SELECT labels, row, SUM(rows) FROM waiting WHERE kind = 'add' GROUP BY 1, 2"
             ):
                 waiting.setdefault(labels, []).append((row, rows))
-            groups = records.all_states(db, settings)
+            harmless = _harmless(settings)
+            groups = records.all_states(db, harmless)
             for labels in dict.fromkeys([*groups, *waiting]):
                 if _is_in(labels, settings, group or {}):
                     cells = _Cells(labels, groups.get(labels, ()), waiting.get(labels, ()))
-                    rooms += cells.rooms(settings, combinations)
+                    rooms += cells.rooms(settings, harmless, combinations)
         if group and not rooms:
             raise InputError(
                 f"the ledger has no group with {dict(group)!r}. See: sfumato ledger show"
@@ -507,7 +508,8 @@ class Ledger:
     def overview(self) -> Overview:
         """Return its releases, who joined in each, and who waits, as tables and a timeline."""
         with chain.reading(self.path) as db:
-            return read_overview(db, Settings.load(db))
+            settings = Settings.load(db)
+            return read_overview(db, settings, _harmless(settings))
 
     def compare(self, earlier: int, later: int) -> ComparedReleases:
         """Return what two of its releases tell together."""
@@ -547,6 +549,10 @@ def _require_options(seed: int | None, head: str | None, wait: float, form: str 
     require_number("wait", wait, at_least=0)
     if form is not None and form not in FORMATS:
         raise ParameterError("format", form, "one of " + ", ".join(FORMATS))
+
+
+def _harmless(settings: Settings) -> Harmless:
+    return Harmless.of(stored_policy(settings), settings.sensitive)
 
 
 def _load(policy: GivenPolicy | None) -> Policy | None:
@@ -611,14 +617,14 @@ def start_ledger(
     # What is limited are values, so each has one spelling in a ledger.
     grouped = grouped.fold([column.name for column in spelt])
     settings = _settings(grouped, manifest, alpha, k, policy)
-    exceeding = tuple(groups_above(grouped, limit))
+    exceeding = tuple(groups_above(grouped, limit, Harmless.of(policy, settings.sensitive)))
     if exceeding and not above:
         raise InputError(
             f"{len(exceeding)} of {len(grouped)} groups tell more than alpha {alpha:g} already, up "
             f"to {percent(float(max(share for _, share in exceeding)))}, for example "
             f"{some([join_values(labels) for labels, _ in exceeding])}. Take a larger alpha, make "
-            "larger groups, or start all the same, without a promise for the people in them: "
-            "--above (above=True)."
+            "larger groups, say which values are harmless (in the policy), or start all the same, "
+            "without a promise for the people in them: --above (above=True)."
         )
     head, recognised = "", 0
     if not dry_run:
@@ -1007,7 +1013,10 @@ class _Cells:
         self.labels, self.cells, self.waiting = labels, cells, waiting
 
     def rooms(
-        self, settings: Settings, combinations: Sequence[Mapping[str, Value]]
+        self,
+        settings: Settings,
+        harmless: Harmless,
+        combinations: Sequence[Mapping[str, Value]],
     ) -> Iterator[Room]:
         """Yield the combinations to look at, each once."""
         shares = [self._shares(column) for column in range(len(settings.sensitive))]
@@ -1026,7 +1035,7 @@ class _Cells:
             looked_at.setdefault(row, "asked")
         for key, _ in self.waiting:
             looked_at.setdefault(split_keys(key), "waiting")
-        codes = Codes.of(len(settings.sensitive))
+        codes = Codes.of(harmless)
         part = self._count_waiting(codes)
         for row, which in looked_at.items():
             place = [codes.columns[column].get(value, -1) for column, value in enumerate(row)]
@@ -1051,7 +1060,8 @@ class _Cells:
             rows = cell.rows[column]
             known = sum(n for code, n in rows.items() if code != MISSING)
             for value, code in cell.codes.columns[column].items():
-                if code != MISSING and rows.get(code):
+                limited = not cell.codes.harmless.has(column, value)
+                if code != MISSING and limited and rows.get(code):
                     share = Fraction(rows[code], known)
                     found[value] = max(found.get(value, Fraction(0)), share)
         return found

@@ -12,7 +12,7 @@ from typing import Any
 from sfumato.content import Cell, Content, Heading, Share, Showable, Table, join_values
 from sfumato.ledger import records
 from sfumato.ledger.increment import WISHES
-from sfumato.ledger.records import CellSummary, cell_moves, cell_summaries, waiting_rows
+from sfumato.ledger.records import CellSummary, Harmless, cell_moves, cell_summaries, waiting_rows
 from sfumato.ledger.store import Settings
 
 _LAYERS = 6
@@ -180,9 +180,9 @@ def _bands(releases: Sequence[int]) -> dict[str, list[int]]:
     }
 
 
-def read_overview(db: sqlite3.Connection, settings: Settings) -> Overview:
+def read_overview(db: sqlite3.Connection, settings: Settings, harmless: Harmless) -> Overview:
     """Read everything from a ledger."""
-    cells = cell_summaries(db)
+    cells = cell_summaries(db, harmless)
     joined: Counter[int] = Counter()
     there: dict[int, dict[int, int]] = {}
     now: Counter[int] = Counter()
