@@ -4,6 +4,7 @@ from fractions import Fraction
 from itertools import product
 from math import prod
 
+import duckdb
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -393,7 +394,6 @@ def test_rows_of_a_ledger_stay_with_the_ledger(tmp_path):
 
 
 def test_rows_of_a_database_have_no_order(decoupled):
-    duckdb = pytest.importorskip("duckdb")
     with duckdb.connect() as connection:
         relation = connection.from_arrow(census(TABLE_10))
         with pytest.raises(InputError, match="a table of duckdb has none"):
