@@ -2,7 +2,9 @@
 
 import shutil
 import sqlite3
+from contextlib import closing
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -12,7 +14,8 @@ from sfumato.ledger import chain, pending
 from tests.ledger.releases import START, grouped_of, table_of
 
 STATEMENTS = [
-    "DELETE FROM counts WHERE cell_id = 1",
+    "DELETE FROM parts WHERE cell_id = 1",
+    "UPDATE parts SET counts = zeroblob(length(counts)) WHERE cell_id = 1",
     "UPDATE cells SET labels = '[\"90s\"]' WHERE id = 1",
     "UPDATE sensitive_values SET shown = '\"measles\"' WHERE id = 1",
     "UPDATE meta SET value = '0.9' WHERE key = 'alpha'",
@@ -38,15 +41,16 @@ STATEMENTS = [
     "INSERT INTO sensitive_values VALUES (99, 0, '\"plague\"', '\"plague\"')",
     "INSERT INTO given VALUES ('f', 2, 'now')",
     "INSERT INTO pending VALUES (2, '/from', '/to', '')",
-    "INSERT INTO changes VALUES (9, 1, 1, 1)",
-    "INSERT INTO moves VALUES (-1, 1, 1, 0)",
+    "INSERT INTO parts VALUES (9, 1, 0, 0, 1, x'0000000000000000')",
+    "INSERT INTO parts VALUES (-1, 1, 1, 0, 1, x'0000000000000000')",
+    "UPDATE parts SET rows = rows + 1, joined = joined + 1 WHERE cell_id = 1",
     "UPDATE releases SET entry = replace(entry, 'increment', 'excrement') WHERE sequence = 3",
     "UPDATE releases SET previous = '' WHERE sequence = 2",
     "DELETE FROM releases WHERE sequence = 4",
     "DELETE FROM releases",
     "CREATE TRIGGER grow AFTER INSERT ON releases BEGIN UPDATE meta SET value = '1'; END",
     "CREATE TABLE more (a)",
-    "DROP INDEX moves_of_cell",
+    "DROP INDEX parts_of_cell",
     "DROP TABLE people",
 ]
 
@@ -189,13 +193,24 @@ def test_edited_settings_are_found_after_a_release_was_added_on_them(ledger):
     assert sf.Ledger(ledger).verify() == ["the settings are not those the ledger was started with"]
 
 
-def test_counts_and_changes_edited_alike_are_found_out(ledger):
-    edit(
-        ledger,
-        "UPDATE changes SET rows = rows + 1 WHERE sequence = 1 AND cell_id = 1",
-        "UPDATE counts SET rows = rows + 1 WHERE cell_id = 1",
-    )
+def test_sizes_and_counts_edited_alike_are_found_out(ledger):
+    """One person more, in every column: it adds up, and is not what was published."""
+    with closing(sqlite3.connect(ledger)) as db:
+        [packed] = db.execute("SELECT counts FROM parts WHERE cell_id = 1").fetchone()
+    pairs = np.frombuffer(packed, "<u4").reshape(-1, 2).copy()
+    pairs[[0, -1], 1] += 1
+    change = "UPDATE parts SET joined = joined + 1, rows = rows + 1, counts = ? WHERE cell_id = 1"
+    edit(ledger, (change, pairs.tobytes()))
     assert any("changes of release 1" in fault for fault in sf.Ledger(ledger).verify())
+    reseal(ledger)
+    assert sf.Ledger(ledger).verify() == []
+
+
+@pytest.mark.parametrize("change", ["rows + 1", "joined + 1"])
+def test_sizes_that_do_not_add_up_are_found_out_in_a_forged_chain(ledger, change):
+    edit(ledger, f"UPDATE parts SET {change.split()[0]} = {change} WHERE cell_id = 1")
+    reseal(ledger)
+    assert any("do not" in fault for fault in sf.Ledger(ledger).verify())
 
 
 def test_a_chain_that_was_cut_short_is_found_out_by_the_hash_that_was_kept(ledger, tmp_path):

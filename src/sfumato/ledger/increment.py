@@ -30,6 +30,7 @@ from sfumato.ledger.admission import (
 )
 from sfumato.ledger.chain import digest_text
 from sfumato.ledger.corrections import Memory, Wish, apply_corrections, choose_corrections
+from sfumato.ledger.counting import CellCounts
 from sfumato.ledger.records import CellState, Change, Codes, Harmless, cell_states, memory_of
 from sfumato.ledger.store import FINGERPRINT, split_keys
 from sfumato.models.base import PrivacyModel, TableModel
@@ -762,12 +763,15 @@ class Promises:
 
 def first_distribution(db: sqlite3.Connection) -> dict[int, dict[str, int]]:
     """Read how many rows of the first release have each value of each sensitive column."""
+    packed = db.execute("SELECT counts FROM parts WHERE sequence = 1 ORDER BY cell_id").fetchall()
+    counted = CellCounts.unpack([each for [each] in packed])
+    total = np.bincount(counted.value, counted.rows).astype(np.int64).tolist()
     found: dict[int, dict[str, int]] = defaultdict(dict)
-    for column, value, rows in db.execute(
-        "SELECT v.column, v.value, SUM(c.rows) FROM changes c JOIN sensitive_values v ON "
-        "v.id = c.value_id WHERE c.sequence = 1 GROUP BY v.id"
+    for number, column, value in db.execute(
+        "SELECT id, column, value FROM sensitive_values ORDER BY id"
     ):
-        found[column][value] = rows
+        if number < len(total) and total[number]:
+            found[column][value] = total[number]
     return found
 
 

@@ -111,7 +111,7 @@ def find_places(
     new = np.flatnonzero(place < 0)
     if len(new):
         labels = [
-            _numbered(_levels(settings, each, there))
+            _number_labels(_levels(settings, each, there))
             for each, there in zip(climbs, existing, strict=True)
         ]
         mine = _look_up([each.of_value for each in labels], codes[:, new])
@@ -132,17 +132,17 @@ def _look_up(tables: Sequence[IntArray], codes: IntArray) -> IntArray:
     return np.array([table[row] for table, row in zip(tables, codes, strict=True)])
 
 
-class _Numbered(NamedTuple):
+class _LabelNumbers(NamedTuple):
     """Labels as parts of keys, each once, and which one each value has."""
 
     texts: list[str]
     of_value: IntArray
 
 
-def _numbered(labels: Iterable[str | None]) -> _Numbered:
+def _number_labels(labels: Iterable[str | None]) -> _LabelNumbers:
     ranks: dict[str, int] = {}
     of_value = [ranks.setdefault(key_of(label), len(ranks)) for label in labels]
-    return _Numbered(list(ranks), np.array(of_value, dtype=np.int64))
+    return _LabelNumbers(list(ranks), np.array(of_value, dtype=np.int64))
 
 
 def _join_keys(parts: Iterable[Sequence[str]], n: int) -> list[str]:

@@ -15,10 +15,11 @@ from sfumato.decouplings.base import GroupedTables, SensitiveTable, random_label
 from sfumato.errors import UnknownNameError
 from sfumato.ledger.admission import MISSING, Part
 from sfumato.ledger.corrections import Memory, kernel_of
+from sfumato.ledger.counting import CellCounts
 from sfumato.ledger.store import MOST_ROWS, Settings, key_of, shown_of, split_keys
 from sfumato.policy import Policy
 from sfumato.text import fold_spelling, in_order, text_or_none
-from sfumato.typing import BoolArray, FloatArray, IntArray, Value
+from sfumato.typing import BoolArray, FloatArray, IntArray
 
 
 class CellRecord(NamedTuple):
@@ -136,26 +137,35 @@ def cell_states(
     db: sqlite3.Connection, keys: Iterable[str], ids: Iterable[int], harmless: Harmless
 ) -> list[CellState]:
     """Read the cells of some groups and some others by number; empty ones are left out."""
-    found = {
-        record[0]: CellState(
-            CellRecord(*record), Codes.of(harmless), tuple({} for _ in harmless.values)
-        )
-        for record in db.execute(
-            "SELECT id, label, labels, born, parent, rows FROM cells WHERE rows > 0 AND (labels IN "
-            "(SELECT value FROM json_each(?)) OR id IN (SELECT value FROM json_each(?))) "
-            "ORDER BY id",
-            (json.dumps(list(keys)), json.dumps(list(ids))),
-        )
-    }
-    for cell, column, value, rows in db.execute(
-        "SELECT c.cell_id, v.column, v.value, c.rows FROM json_each(?) j CROSS JOIN counts c ON "
-        "c.cell_id = j.value CROSS JOIN sensitive_values v ON v.id = c.value_id "
-        "ORDER BY c.cell_id, v.id",
-        (json.dumps(list(found)),),
-    ):
+    read = db.execute(
+        "SELECT id, label, labels, born, parent, rows, counts FROM current WHERE rows > 0 AND "
+        "(labels IN (SELECT value FROM json_each(?)) OR id IN (SELECT value FROM json_each(?))) "
+        "ORDER BY id",
+        (json.dumps(list(keys)), json.dumps(list(ids))),
+    ).fetchall()
+    found = [
+        CellState(CellRecord(*record), Codes.of(harmless), tuple({} for _ in harmless.values))
+        for *record, _ in read
+    ]
+    counted = CellCounts.unpack([row[-1] for row in read])
+    values = _values(db, counted.value)
+    for cell, number, rows in zip(*(each.tolist() for each in counted), strict=True):
+        column, value = values[number]
         state = found[cell]
         state.rows[column][state.codes.code(column, value)] = rows
-    return list(found.values())
+    return found
+
+
+def _values(db: sqlite3.Connection, numbers: IntArray) -> dict[int, tuple[int, str]]:
+    """Return the column and the key of some values, by their numbers."""
+    return {
+        number: (column, value)
+        for number, column, value in db.execute(
+            "SELECT id, column, value FROM sensitive_values WHERE id IN "
+            "(SELECT value FROM json_each(?))",
+            (json.dumps(np.unique(numbers).tolist()),),
+        )
+    }
 
 
 def memory_of(db: sqlite3.Connection, state: CellState) -> Memory:
@@ -178,39 +188,29 @@ def _kernels_back(
     db: sqlite3.Connection, codes: Codes, cell: int, until: int
 ) -> Iterator[tuple[int, FloatArray]]:
     """Yield the kernels of a cell's corrections before a release, the last first."""
-    corrected = {
-        sequence
-        for [sequence] in db.execute(
-            "SELECT sequence FROM moves WHERE cell_id = ? AND joined = 0 AND left_it = 0 AND "
-            "sequence < ?",
-            (cell, until),
-        )
-    }
-    if not corrected:
+    parts = db.execute(
+        "SELECT joined, left_it, counts FROM parts WHERE cell_id = ? AND sequence < ? "
+        "ORDER BY sequence DESC",
+        (cell, until),
+    ).fetchall()
+    if not any(not joined and not left for joined, left, _ in parts):
         return
-    counts: dict[int, dict[int, int]] = defaultdict(lambda: defaultdict(int))
-    for column, value, rows in db.execute(
-        "SELECT v.column, v.value, c.rows FROM counts c JOIN sensitive_values v ON v.id = "
-        "c.value_id WHERE c.cell_id = ?",
-        (cell,),
-    ):
-        counts[column][codes.code(column, value)] = rows
-    changes: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
-    for sequence, column, value, rows in db.execute(
-        "SELECT c.sequence, v.column, v.value, c.rows FROM changes c JOIN sensitive_values v ON "
-        "v.id = c.value_id WHERE c.cell_id = ? ORDER BY c.sequence DESC",
-        (cell,),
-    ):
-        changes[sequence].append((column, codes.code(column, value), rows))
-    for sequence, changed in changes.items():
-        width = {column: len(codes.columns[column]) for column, _, _ in changed}
-        after = {c: np.array([counts[c][i] for i in range(w)]) for c, w in width.items()}
-        for column, code, rows in changed:
-            counts[column][code] -= rows
-        if sequence in corrected:
-            for column, now in after.items():
-                before = np.array([counts[column][i] for i in range(len(now))])
-                yield column, kernel_of(before, now)
+    counted = CellCounts.unpack([packed for *_, packed in parts])
+    values = {
+        number: (column, codes.code(column, value))
+        for number, (column, value) in _values(db, counted.value).items()
+    }
+    tables = [
+        [np.zeros(len(known), dtype=np.int64) for known in codes.columns] for _ in range(len(parts))
+    ]
+    for part, number, rows in zip(*(each.tolist() for each in counted), strict=True):
+        column, code = values[number]
+        tables[part][column][code] = rows
+    for i, (joined, left, _) in enumerate(parts[:-1]):
+        if not joined and not left:
+            for column, (now, before) in enumerate(zip(tables[i], tables[i + 1], strict=True)):
+                if not np.array_equal(now, before):
+                    yield column, kernel_of(before, now)
 
 
 @dataclass(frozen=True)
@@ -255,53 +255,56 @@ def write_changes(
         shown: How values that may be new are given back.
         rng: Draws what new cells are called.
     """
-    ids = _ValueIds(db, shown)
-    moved: list[tuple[int, int, int, int]] = []
-    counts: list[tuple[int, int, int]] = []
     born = [change for change in changes if change.record is None]
-    cells = dict(zip(map(id, born), _insert_cells(db, sequence, born, rng), strict=True))
-    for change in changes:
-        cell = cells[id(change)] if change.record is None else change.record.id
-        for column, codes in enumerate(change.codes.columns):
-            after = change.now.counts[column].tolist()
-            before = change.before.counts[column].tolist()
-            before += [0] * (len(after) - len(before))
-            for value, code in codes.items():
-                if code < len(after) and before[code] != after[code]:
-                    value_id = ids.of(column, value)
-                    moved.append((sequence, cell, value_id, after[code] - before[code]))
-                    counts.append((cell, value_id, after[code]))
-        if change.people:
-            db.executemany(
-                "INSERT INTO people VALUES (?, ?, ?, 0) ON CONFLICT (fingerprint) DO UPDATE SET "
-                "cell_id = excluded.cell_id",
-                ((bytes.fromhex(each), cell, sequence) for each in sorted(change.people)),
-            )
-        if change.everyone:
-            db.execute(
-                "UPDATE people SET left_it = ? WHERE cell_id = ? AND left_it = 0", (sequence, cell)
-            )
-        db.executemany(
-            "UPDATE people SET left_it = ? WHERE fingerprint = ?",
-            ((sequence, bytes.fromhex(each)) for each in change.gone),
-        )
+    new = iter(_insert_cells(db, sequence, born, rng))
+    cells = [next(new) if each.record is None else each.record.id for each in changes]
+    counted = _count_parts(changes, _ValueIds(db, shown)).pack(len(changes))
     db.executemany(
-        "UPDATE cells SET rows = ? WHERE id = ?",
-        ((c.now.size, c.record.id) for c in changes if c.record is not None),
-    )
-    db.executemany(
-        "INSERT INTO moves VALUES (?, ?, ?, ?)",
-        (
-            (sequence, cells[id(c)] if c.record is None else c.record.id, c.joined, c.left)
-            for c in changes
+        "INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?)",
+        sorted(
+            (sequence, cell, each.joined, each.left, each.now.size, packed)
+            for cell, each, packed in zip(cells, changes, counted, strict=True)
         ),
     )
-    db.executemany("INSERT INTO changes VALUES (?, ?, ?, ?)", moved)
-    db.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?)", (c for c in counts if c[2]))
     db.executemany(
-        "DELETE FROM counts WHERE cell_id = ? AND value_id = ?",
-        (c[:2] for c in counts if not c[2]),
+        "INSERT INTO people VALUES (?, ?, ?, 0) ON CONFLICT (fingerprint) DO UPDATE SET "
+        "cell_id = excluded.cell_id",
+        sorted(
+            (bytes.fromhex(person), cell, sequence)
+            for cell, each in zip(cells, changes, strict=True)
+            for person in each.people
+        ),
     )
+    db.executemany(
+        "UPDATE people SET left_it = ? WHERE cell_id = ? AND left_it = 0",
+        [(sequence, c) for c, each in zip(cells, changes, strict=True) if each.everyone],
+    )
+    db.executemany(
+        "UPDATE people SET left_it = ? WHERE fingerprint = ?",
+        ((sequence, bytes.fromhex(person)) for each in changes for person in each.gone),
+    )
+
+
+def _count_parts(changes: Sequence[Change], ids: "_ValueIds") -> CellCounts:
+    """Return how many rows have each value in cells after a release, by the numbers of values."""
+    cells: list[int] = []
+    values: list[int] = []
+    rows: list[int] = []
+    for i, change in enumerate(changes):
+        here = [
+            (ids.of(column, value), n)
+            for column, (codes, count) in enumerate(
+                zip(change.codes.columns, change.now.counts, strict=True)
+            )
+            # Codes are numbered as they were met; a part may have been counted before the last.
+            for value, n in zip(codes, count.tolist(), strict=False)
+            if n
+        ]
+        here.sort()
+        cells += [i] * len(here)
+        values += [number for number, _ in here]
+        rows += [n for _, n in here]
+    return CellCounts(*(np.array(each, dtype=np.int64) for each in (cells, values, rows)))
 
 
 @dataclass(eq=False)
@@ -333,7 +336,9 @@ def _insert_cells(
 ) -> list[int]:
     """Add new cells, called by numbers that none has, and return their ids."""
     [last, longest] = db.execute(
-        "SELECT COALESCE(MAX(id), 0), COALESCE(MAX(label), 100000) FROM cells"
+        # Each by its index: both at once would go through all cells.
+        "SELECT COALESCE((SELECT MAX(id) FROM cells), 0), "
+        "COALESCE((SELECT MAX(label) FROM cells), 100000)"
     ).fetchone()
     digits = max(6, len(str(longest)), len(str(20 * (last + len(born)))))
     taken: set[int] = set()
@@ -349,19 +354,23 @@ def _insert_cells(
     insert_cells(
         db,
         [
-            CellRecord(number, label, change.labels, sequence, change.parent, change.now.size)
+            (number, label, change.labels, sequence, change.parent)
             for number, label, change in zip(ids, labels, born, strict=True)
         ],
     )
     return ids
 
 
-def insert_cells(db: sqlite3.Connection, cells: Sequence[CellRecord]) -> None:
+_NewCell = tuple[int, int, str, int, int | None]
+"""Its number, what it is called in tables, the key of its group, the release and its parent."""
+
+
+def insert_cells(db: sqlite3.Connection, cells: Sequence[_NewCell]) -> None:
     """Add cells, without their counts."""
-    db.executemany("INSERT INTO cells VALUES (?, ?, ?, ?, ?, ?)", cells)
+    db.executemany("INSERT INTO cells VALUES (?, ?, ?, ?, ?)", cells)
     names = {
         (column, text)
-        for key in {cell.labels for cell in cells}
+        for key in {cell[2] for cell in cells}
         for column, text in enumerate(split_keys(key))
     }
     db.executemany("INSERT OR IGNORE INTO labels VALUES (?, ?)", sorted(names))
@@ -369,82 +378,89 @@ def insert_cells(db: sqlite3.Connection, cells: Sequence[CellRecord]) -> None:
 
 def current(db: sqlite3.Connection, settings: Settings) -> GroupedTables:
     """Read all groups and counts as they are published now."""
-    sizes = db.execute("SELECT id, label, labels, rows FROM cells WHERE rows > 0").fetchall()
-    counts = db.execute(
-        "SELECT c.cell_id, v.column, v.shown, c.rows FROM counts c "
-        "JOIN sensitive_values v ON v.id = c.value_id"
-    ).fetchall()
-    return grouped_from(settings, sizes, counts)
+    return _tables(db, settings, "SELECT label, labels, rows, counts FROM current WHERE rows > 0")
 
 
 def newcomers(db: sqlite3.Connection, settings: Settings, sequence: int) -> GroupedTables:
     """Read the tables of the cells that a release added; it must not have changed others."""
-    sizes = db.execute(
-        "SELECT id, label, labels, rows FROM cells WHERE born = ?", (sequence,)
-    ).fetchall()
-    counts = db.execute(
-        "SELECT c.cell_id, v.column, v.shown, c.rows FROM changes c "
-        "JOIN sensitive_values v ON v.id = c.value_id WHERE c.sequence = ?",
-        (sequence,),
-    ).fetchall()
-    return grouped_from(settings, sizes, counts)
+    return _tables(
+        db,
+        settings,
+        "SELECT c.label, c.labels, p.rows, p.counts FROM parts p JOIN cells c ON c.id = p.cell_id "
+        "WHERE p.sequence = ? AND c.born = p.sequence",
+        sequence,
+    )
 
 
 def changed(db: sqlite3.Connection, settings: Settings, sequence: int) -> GroupedTables:
     """Read the tables of the cells that a release added or changed, as they are after it."""
-    sizes = db.execute(
-        "SELECT g.id, g.label, g.labels, g.rows FROM moves m JOIN cells g ON g.id = m.cell_id "
-        "WHERE m.sequence = ? AND g.rows > 0",
-        (sequence,),
-    ).fetchall()
-    counts = db.execute(
-        "SELECT c.cell_id, v.column, v.shown, c.rows FROM moves m JOIN counts c ON c.cell_id = "
-        "m.cell_id JOIN sensitive_values v ON v.id = c.value_id WHERE m.sequence = ?",
-        (sequence,),
-    ).fetchall()
-    return grouped_from(settings, sizes, counts)
+    return _tables(
+        db,
+        settings,
+        "SELECT c.label, c.labels, p.rows, p.counts FROM parts p JOIN cells c ON c.id = p.cell_id "
+        "WHERE p.sequence = ? AND p.rows > 0",
+        sequence,
+    )
 
 
-def grouped_from(
-    settings: Settings,
-    sizes: list[tuple[int, int, str, int]],
-    counts: list[tuple[int, int, str, int]],
+def _tables(
+    db: sqlite3.Connection, settings: Settings, cells: str, *given: object
 ) -> GroupedTables:
-    """Make tables of cells (id, label, labels, rows) and counts (cell, column, value, rows)."""
-    labels = [json.loads(key) for _, _, key, _ in sizes]
-    dictionaries = [
-        in_order({row[q] for row in labels}) for q in range(len(settings.quasi_identifiers))
-    ]
-    ranks = [{value: i for i, value in enumerate(values)} for values in dictionaries]
-    codes = [[rank[row[q]] for row in labels] for q, rank in enumerate(ranks)]
+    """Make tables of cells, which a statement selects with label, labels, rows and counts."""
+    found = db.execute(cells, given).fetchall()
+    names = [row[0] for row in found]
+    keys = {key: i for i, key in enumerate(dict.fromkeys(row[1] for row in found))}
+    texts = json.loads(f"[{','.join(keys)}]")
+    of_key = np.array([keys[row[1]] for row in found], dtype=np.int64)
+    columns: list[Column] = []
+    codes = np.empty((len(settings.quasi_identifiers), len(found)), dtype=np.int32)
+    for q, name in enumerate(settings.quasi_identifiers):
+        values = in_order({text[q] for text in texts})
+        rank = {value: i for i, value in enumerate(values)}
+        codes[q] = np.array([rank[text[q]] for text in texts], dtype=np.int32)[of_key]
+        columns.append(Column(name, tuple(values)))
     # In the order of their labels, as a counted table has them; of several cells of a group, in the
     # order of the numbers they are called by, which are drawn.
-    order = sorted(range(len(sizes)), key=lambda g: ([code[g] for code in codes], sizes[g][1]))
-    place = {sizes[g][0]: i for i, g in enumerate(order)}
-    columns = tuple(
-        Column(name, tuple(values))
-        for name, values in zip(settings.quasi_identifiers, dictionaries, strict=True)
-    )
+    order = np.lexsort((np.array(names, dtype=np.int64), *codes[::-1]))
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    counted = CellCounts.unpack([row[3] for row in found])
+    counted = counted._replace(cell=place[counted.cell])
     return GroupedTables(
-        columns,
-        np.array([[code[g] for g in order] for code in codes], dtype=np.int32).reshape(
-            len(columns), len(order)
-        ),
-        np.array([sizes[g][3] for g in order], dtype=np.int64),
-        tuple(
-            _table(name, [(place[g], json.loads(v), n) for g, c, v, n in counts if c == i])
-            for i, name in enumerate(settings.sensitive)
-        ),
-        ids=np.array([sizes[g][1] for g in order], dtype=np.int64),
+        tuple(columns),
+        codes[:, order],
+        np.array([row[2] for row in found], dtype=np.int64)[order],
+        tuple(_sensitive_tables(db, settings, counted)),
+        ids=np.array(names, dtype=np.int64)[order],
     )
 
 
-def _table(name: str, entries: list[tuple[int, Value, int]]) -> SensitiveTable:
-    values = in_order({value for _, value, _ in entries})
-    rank = {value: i for i, value in enumerate(values)}
-    ordered = sorted((group, rank[value], rows) for group, value, rows in entries)
-    group, value, rows = np.array(ordered, dtype=np.int64).reshape(-1, 3).T
-    return SensitiveTable(Column(name, tuple(values)), group, value.astype(np.int32), rows)
+def _sensitive_tables(
+    db: sqlite3.Connection, settings: Settings, counted: CellCounts
+) -> Iterator[SensitiveTable]:
+    numbers, at = np.unique(counted.value, return_inverse=True)
+    shown = {
+        number: (column, json.loads(value))
+        for number, column, value in db.execute(
+            "SELECT id, column, shown FROM sensitive_values WHERE id IN "
+            "(SELECT value FROM json_each(?))",
+            (json.dumps(numbers.tolist()),),
+        )
+    }
+    described = [shown[number] for number in numbers.tolist()]
+    column_of = np.array([column for column, _ in described], dtype=np.int64)
+    for column, name in enumerate(settings.sensitive):
+        values = in_order({value for other, value in described if other == column})
+        rank = {value: i for i, value in enumerate(values)}
+        code = np.array(
+            [rank[value] if other == column else -1 for other, value in described], dtype=np.int32
+        )
+        mine = np.flatnonzero(column_of[at] == column)
+        group, value = counted.cell[mine], code[at[mine]]
+        order = np.lexsort((counted.rows[mine], value, group))
+        yield SensitiveTable(
+            Column(name, tuple(values)), group[order], value[order], counted.rows[mine][order]
+        )
 
 
 # History: the releases of a ledger, and its tables as they were.
@@ -463,23 +479,19 @@ def at(db: sqlite3.Connection, settings: Settings, sequence: int) -> GroupedTabl
     known = [int(n) for [n] in db.execute("SELECT sequence FROM releases ORDER BY sequence")]
     if sequence not in known:
         raise UnknownNameError("release", str(sequence), map(str, known), where="the ledger")
-    sizes = db.execute(
-        "SELECT g.id, g.label, g.labels, SUM(m.joined - m.left_it) AS n FROM moves m "
-        "JOIN cells g ON g.id = m.cell_id WHERE m.sequence <= ? GROUP BY g.id HAVING n > 0",
-        (sequence,),
-    ).fetchall()
-    counts = db.execute(
-        "SELECT c.cell_id, v.column, v.shown, SUM(c.rows) AS n FROM changes c "
-        "JOIN sensitive_values v ON v.id = c.value_id WHERE c.sequence <= ? "
-        "GROUP BY c.cell_id, v.id HAVING n > 0",
-        (sequence,),
-    ).fetchall()
-    return grouped_from(settings, sizes, counts)
+    return _tables(
+        db,
+        settings,
+        "SELECT c.label, c.labels, p.rows, p.counts FROM cells c CROSS JOIN parts p ON "
+        "p.cell_id = c.id AND p.sequence = (SELECT MAX(sequence) FROM parts WHERE "
+        "cell_id = c.id AND sequence <= ?) WHERE p.rows > 0",
+        sequence,
+    )
 
 
 def all_states(db: sqlite3.Connection, harmless: Harmless) -> dict[str, list[CellState]]:
     """Read all cells that have rows, by the key of their group."""
-    ids = [number for [number] in db.execute("SELECT id FROM cells WHERE rows > 0")]
+    ids = [number for [number] in db.execute("SELECT id FROM current WHERE rows > 0")]
     found: dict[str, list[CellState]] = defaultdict(list)
     for state in cell_states(db, (), ids, harmless):
         found[state.record.labels].append(state)
@@ -499,29 +511,32 @@ class CellSummary(NamedTuple):
 
 def cell_summaries(db: sqlite3.Connection, harmless: Harmless) -> dict[int, CellSummary]:
     """Read all cells, those that are empty by now too."""
-    values = db.execute("SELECT id, column, value FROM sensitive_values").fetchall()
-    unlimited = [number for number, column, value in values if harmless.has(column, value)]
-    largest: dict[int, Fraction] = defaultdict(Fraction)
-    for cell, most, known in db.execute(
-        "SELECT c.cell_id, MAX(CASE WHEN v.id IN (SELECT value FROM json_each(?)) THEN 0 ELSE "
-        "c.rows END), SUM(c.rows) FROM counts c JOIN sensitive_values v ON v.id = c.value_id "
-        "WHERE v.value <> ? GROUP BY c.cell_id, v.column",
-        (json.dumps(unlimited), key_of(None)),
-    ):
-        largest[cell] = max(largest[cell], Fraction(most, known))
+    cells = db.execute("SELECT id, born, parent, rows, counts FROM current ORDER BY id").fetchall()
+    counted = CellCounts.unpack([row[-1] for row in cells])
+    values = _values(db, counted.value)
+    unlimited = {number for number, value in values.items() if harmless.has(*value)}
+    largest: dict[tuple[int, int], int] = defaultdict(int)
+    known: dict[tuple[int, int], int] = defaultdict(int)
+    for cell, number, rows in zip(*(each.tolist() for each in counted), strict=True):
+        column, value = values[number]
+        if value != key_of(None):
+            known[cell, column] += rows
+            if number not in unlimited:
+                largest[cell, column] = max(largest[cell, column], rows)
+    worst: dict[int, Fraction] = defaultdict(Fraction)
+    for (cell, column), most in largest.items():
+        worst[cell] = max(worst[cell], Fraction(most, known[cell, column]))
     found: dict[int, CellSummary] = {}
-    for number, born, parent, rows in db.execute(
-        "SELECT id, born, parent, rows FROM cells ORDER BY id"
-    ):
+    for i, (number, born, parent, rows, _) in enumerate(cells):
         joined = born if parent is None else found[parent].joined_in
-        found[number] = CellSummary(joined, rows, largest[number])
+        found[number] = CellSummary(joined, rows, worst[i])
     return found
 
 
 def cell_moves(db: sqlite3.Connection) -> list[tuple[int, int, int, int]]:
     """Read how many people joined and left each cell: (release, cell, joined, left)."""
     return db.execute(
-        "SELECT sequence, cell_id, joined, left_it FROM moves ORDER BY sequence"
+        "SELECT sequence, cell_id, joined, left_it FROM parts ORDER BY sequence"
     ).fetchall()
 
 
@@ -548,31 +563,26 @@ def start_tables(db: sqlite3.Connection, grouped: GroupedTables, rng: np.random.
     insert_cells(
         db,
         [
-            CellRecord(number, label, key, 1, None, size)
-            for number, label, key, size in zip(ids, names.tolist(), keys, sizes, strict=True)
+            (number, name, key, 1, None)
+            for number, name, key in zip(ids, names.tolist(), keys, strict=True)
         ],
     )
-    db.executemany("INSERT INTO moves VALUES (1, ?, ?, 0)", zip(ids, sizes, strict=True))
-    value_id = 0
+    counted = []
+    first = 1
     for column, table in enumerate(grouped.sensitive):
-        first = value_id + 1
-        for value in table.column.values:
-            value_id += 1
-            db.execute(
-                "INSERT INTO sensitive_values VALUES (?, ?, ?, ?)",
-                (value_id, column, key_of(value), shown_of(value)),
-            )
-        # Where no group is called twice, a row of the table is a row of the ledger.
-        entries = list(
-            zip(
-                (table.group + 1).tolist(),
-                (table.value.astype(np.int64) + first).tolist(),
-                table.rows.tolist(),
-                strict=True,
-            )
+        values = table.column.values
+        db.executemany(
+            "INSERT INTO sensitive_values VALUES (?, ?, ?, ?)",
+            [(first + i, column, key_of(v), shown_of(v)) for i, v in enumerate(values)],
         )
-        db.executemany("INSERT INTO counts VALUES (?, ?, ?)", entries)
-        db.executemany("INSERT INTO changes VALUES (1, ?, ?, ?)", entries)
+        counted.append((table.group, table.value.astype(np.int64) + first, table.rows))
+        first += len(values)
+    cell, value, rows = (np.concatenate(each) for each in zip(*counted, strict=True))
+    order = np.lexsort((value, cell))
+    packed = CellCounts(cell[order], value[order], rows[order]).pack(len(sizes))
+    db.executemany(
+        "INSERT INTO parts VALUES (1, ?, ?, 0, ?, ?)", zip(ids, sizes, sizes, packed, strict=True)
+    )
 
 
 def groups_above(

@@ -54,10 +54,10 @@ CREATE TABLE cells (
     label INTEGER NOT NULL UNIQUE,
     labels TEXT NOT NULL,
     born INTEGER NOT NULL REFERENCES releases DEFERRABLE INITIALLY DEFERRED,
-    parent INTEGER REFERENCES cells,
-    rows INTEGER NOT NULL CHECK (rows >= 0)
+    parent INTEGER REFERENCES cells
 );
 CREATE INDEX cells_of_group ON cells (labels);
+CREATE INDEX cells_of_release ON cells (born);
 CREATE TABLE labels (
     column INTEGER NOT NULL, label TEXT NOT NULL, PRIMARY KEY (column, label)
 ) WITHOUT ROWID;
@@ -68,27 +68,19 @@ CREATE TABLE sensitive_values (
     shown TEXT NOT NULL,
     UNIQUE (column, value)
 );
-CREATE TABLE counts (
-    cell_id INTEGER NOT NULL REFERENCES cells,
-    value_id INTEGER NOT NULL REFERENCES sensitive_values,
-    rows INTEGER NOT NULL CHECK (rows > 0),
-    PRIMARY KEY (cell_id, value_id)
-) WITHOUT ROWID;
-CREATE TABLE moves (
+CREATE TABLE parts (
     sequence INTEGER NOT NULL REFERENCES releases DEFERRABLE INITIALLY DEFERRED,
     cell_id INTEGER NOT NULL REFERENCES cells,
     joined INTEGER NOT NULL,
     left_it INTEGER NOT NULL,
+    rows INTEGER NOT NULL CHECK (rows >= 0),
+    counts BLOB NOT NULL,
     PRIMARY KEY (sequence, cell_id)
 ) WITHOUT ROWID;
-CREATE INDEX moves_of_cell ON moves (cell_id, sequence);
-CREATE TABLE changes (
-    sequence INTEGER NOT NULL REFERENCES releases DEFERRABLE INITIALLY DEFERRED,
-    cell_id INTEGER NOT NULL REFERENCES cells,
-    value_id INTEGER NOT NULL REFERENCES sensitive_values,
-    rows INTEGER NOT NULL,
-    PRIMARY KEY (sequence, cell_id, value_id)
-) WITHOUT ROWID;
+CREATE INDEX parts_of_cell ON parts (cell_id, sequence);
+CREATE VIEW current AS SELECT c.id, c.label, c.labels, c.born, c.parent, p.rows, p.counts
+    FROM cells c CROSS JOIN parts p ON p.cell_id = c.id AND p.sequence =
+    (SELECT MAX(sequence) FROM parts WHERE cell_id = c.id);
 CREATE TABLE people (
     fingerprint BLOB PRIMARY KEY,
     cell_id INTEGER NOT NULL REFERENCES cells,
@@ -428,13 +420,13 @@ class Settings:
             plain: dict[str, Any] = {
                 name: json.loads(get(db, name)) for name in cls.__dataclass_fields__
             }
-        except (ValueError, RecursionError):
+            last = "SELECT levels FROM epochs ORDER BY sequence DESC LIMIT 1"
+            for [levels] in db.execute(last):
+                plain["levels"] = json.loads(levels)
+        except (TypeError, ValueError, RecursionError):
             raise InputError(_NO_SETTINGS) from None
         if not all(_FORMS[name](value) for name, value in plain.items()):
             raise InputError(_NO_SETTINGS)
-        epoch = db.execute("SELECT levels FROM epochs ORDER BY sequence DESC LIMIT 1").fetchone()
-        if epoch is not None:
-            plain["levels"] = json.loads(epoch[0])
         for name in ("quasi_identifiers", "sensitive", "levels"):
             plain[name] = tuple(plain[name])
         settings = cls(**plain)

@@ -842,7 +842,7 @@ def _record_people(
     cells = {
         labels: number
         for labels, number, n, size in db.execute(
-            "SELECT labels, MIN(id), COUNT(*), SUM(rows) FROM cells GROUP BY labels"
+            "SELECT labels, MIN(id), COUNT(*), SUM(rows) FROM current GROUP BY labels"
         )
         if n == 1 and size == there[labels]
     }
