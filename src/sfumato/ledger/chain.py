@@ -48,7 +48,7 @@ TABLES = {
 
 
 class Blocks(NamedTuple):
-    """A table that grows with the releases, hashed in blocks, so that only some are hashed anew."""
+    """A table that grows with the releases, hashed in blocks: only some of them change."""
 
     column: str
     """The column by which rows are in blocks, and in order."""
@@ -180,7 +180,7 @@ def _digest(rows: Iterable[tuple[object, ...]]) -> str:
 
 
 def _watch(db: sqlite3.Connection) -> None:
-    """Let the connection note which blocks are changed, by whatever statement."""
+    """Make the connection note which blocks are changed, by whatever statement."""
     db.execute("CREATE TEMP TABLE touched (name, block, PRIMARY KEY (name, block)) WITHOUT ROWID")
     for name, table in BLOCKS.items():
         for event, rows in (("INSERT", ["NEW"]), ("DELETE", ["OLD"]), ("UPDATE", ["OLD", "NEW"])):

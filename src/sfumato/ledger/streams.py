@@ -222,7 +222,7 @@ _DECEMBER = 12
 
 
 @dataclass(frozen=True)
-class Taken:
+class Intake:
     """What one increment took of a stream; a part of its entry."""
 
     stream: str
@@ -255,7 +255,7 @@ class Taken:
         return {key: value for key, value in plain.items() if value not in (None, "", {})}
 
     @classmethod
-    def of(cls, plain: Mapping[str, Any]) -> "Taken":
+    def of(cls, plain: Mapping[str, Any]) -> "Intake":
         """Return it from plain values."""
         files = {name: tuple(each) for name, each in plain.get("files", {}).items()}
         return cls(**{"stream": "", **plain, "files": files})
@@ -265,23 +265,23 @@ class Taken:
 class Position:
     """How far a stream was taken."""
 
-    taken: tuple[Taken, ...] = ()
+    taken: tuple[Intake, ...] = ()
     """All that was taken, the first first."""
 
     @classmethod
     def read(cls, db: sqlite3.Connection, stream: str) -> "Position":
         """Read what was taken of a stream."""
         rows = db.execute(f"{_TAKEN} ORDER BY sequence", (stream,)).fetchall()
-        return cls(tuple(Taken.of(json.loads(text)) for [text] in rows))
+        return cls(tuple(Intake.of(json.loads(text)) for [text] in rows))
 
     @property
-    def last(self) -> Taken | None:
-        """What was taken last; None if nothing was."""
+    def last(self) -> Intake | None:
+        """The last intake; None if nothing was taken."""
         return self.taken[-1] if self.taken else None
 
     @property
     def rows(self) -> int:
-        """How many rows were taken in all."""
+        """The number of rows that were taken in all."""
         return sum(each.rows for each in self.taken)
 
     @property
@@ -319,11 +319,11 @@ _TAKEN = (
 )
 
 
-def require_position(db: sqlite3.Connection, taken: Taken, before: Taken | None) -> None:
+def require_position(db: sqlite3.Connection, taken: Intake, before: Intake | None) -> None:
     """Raise if another run took more of a stream since it was looked at."""
     # From the end: what was taken last is found at once, however much was taken before.
     found = db.execute(f"{_TAKEN} ORDER BY sequence DESC LIMIT 1", (taken.stream,)).fetchone()
-    if (None if found is None else Taken.of(json.loads(found[0]))) != before:
+    if (None if found is None else Intake.of(json.loads(found[0]))) != before:
         raise InputError(
             "another run took more of the same stream meanwhile. Nothing was changed; run it again "
             "for what is left."

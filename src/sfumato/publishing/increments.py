@@ -40,7 +40,7 @@ from sfumato.ledger.placing import places_of
 from sfumato.ledger.records import Harmless, changed, current, newcomers, write_changes
 from sfumato.ledger.repeats import GivenRows, Repeat, find_repeats, hash_texts
 from sfumato.ledger.store import WAIT, Settings, key_of, keys_of, shown_of, writing
-from sfumato.ledger.streams import Taken, require_position
+from sfumato.ledger.streams import Intake, require_position
 from sfumato.policy import Policy
 from sfumato.private import describe_access
 from sfumato.publishing.judging import find_guilty, judge
@@ -432,10 +432,10 @@ class IncrementJob:
     head: str | None = None
     """The last hash as it was kept elsewhere."""
 
-    taken: Taken | None = None
+    taken: Intake | None = None
     """What it takes of a stream, which is recorded with it."""
 
-    before: Taken | None = None
+    before: Intake | None = None
     """What was taken of that stream last."""
 
     levels: Mapping[str, int] | None = None

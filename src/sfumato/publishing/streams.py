@@ -22,9 +22,9 @@ from sfumato.ledger.streams import (
     FILES,
     FORMS,
     Form,
+    Intake,
     Period,
     Position,
-    Taken,
     read_zone,
 )
 from sfumato.private import refuse_inside_release
@@ -148,7 +148,7 @@ class Piece(NamedTuple):
     """What the next increment takes."""
 
     table: Table
-    taken: Taken
+    taken: Intake
     rows: int
 
 
@@ -201,7 +201,7 @@ class StreamJob:
         notes = (*new.notes, *new.left())
         return StreamPublication(self.file, self.since, tuple(done), notes, self.dry_run)
 
-    def _job(self, piece: Piece, before: Taken | None, tables: GivenTables) -> IncrementJob:
+    def _job(self, piece: Piece, before: Intake | None, tables: GivenTables) -> IncrementJob:
         where = choose_output(self._place(piece.taken.window), tables, self.form, self.key)
         refuse_inside_release(
             self.file, "the ledger", output=None if where is None else where.folder
@@ -322,7 +322,7 @@ class GrowingTable(Growth):
             return None
         return self.form.bound(datetime.now(UTC).date() + timedelta(days=2), UTC)
 
-    def _after(self, last: Taken | None) -> Window:
+    def _after(self, last: Intake | None) -> Window:
         """Return everything after what was taken, as far as it is no mistake."""
         window = Window(self.job.since, self.form.pattern, high=self.limit)
         if last is None:
@@ -404,7 +404,7 @@ class GrowingTable(Growth):
         return self._piece(window, found, str(found.largest), None)
 
     def _piece(self, window: Window, found: Extent, name: str, end: str | None) -> Piece:
-        taken = Taken(
+        taken = Intake(
             self.job.stream,
             self.job.since,
             self.start,
@@ -436,7 +436,7 @@ def _reaches(form: Form, value: str | None, bound: str) -> bool:
     return value >= bound if form.is_calendar else Fraction(value) >= Fraction(bound)
 
 
-def _find_form(since: str, table: Table, last: Taken | None) -> Form:
+def _find_form(since: str, table: Table, last: Intake | None) -> Form:
     """Return the form of a column's values; raise if a table cannot grow by it."""
     order = table.order_of(since)
     if last is not None and last.form in FORMS:
@@ -587,7 +587,7 @@ class GrowingFolder(Growth):
         paths = list(self._open)[: 1 if self.job.every == "file" else None]
         files = {path.name: self._open.pop(path) for path in paths}
         window = paths[-1].name.partition(".")[0] or paths[-1].name
-        taken = Taken(self.job.stream, FILES, self.start, window, files=files)
+        taken = Intake(self.job.stream, FILES, self.start, window, files=files)
         table = self._files.table(paths)
         return Piece(table, taken, table.count([]).total if self.job.dry_run else 0)
 
