@@ -162,6 +162,48 @@ def test_what_comes_late_is_told_and_not_taken(ledger):
     assert gone.notes[0].startswith("Gone: 1 row up to 2026-03-03, which were taken and")
 
 
+@pytest.fixture
+def registry(tmp_path):
+    """A ledger that recognises people."""
+    columns = {"who": "identifier", "age": "quasi-identifier", "ill": "sensitive",
+               "pay": "sensitive"}  # fmt: skip
+    policy = sf.Policy(columns=columns, models=[sf.models.KAnonymity(2)])
+    return sf.Ledger.start(grouped_of(START), tmp_path / "p.ledger", alpha=0.5, policy=policy)
+
+
+def named(table, first=0):
+    return table.append_column("who", pa.array([f"P{first + i}" for i in range(len(table))]))
+
+
+def test_what_comes_late_is_taken_if_people_are_known(registry):
+    table = named(people(days(*[1] * 16, 2, 2, 9)))
+    registry.publish_since(table, "seen", start="beginning", every="day")
+    late = named(people(days(*[1] * 16, month=3)), 100)
+    more = pa.concat_tables([table, late])
+    assert registry.publish_since(more, "seen", every="day").notes[0].startswith("Late: 16 rows be")
+    done = registry.publish_since(more, "seen", every="day", late=True)
+    assert [(each.window, each.rows) for each in done.increments] == [("late-1", 16)]
+    assert done.publications[0].admitted == 16
+    assert registry.publish_since(more, "seen", every="day", late=True).headline.startswith("noth")
+    # One of them again, and one who is new.
+    again = pa.concat_tables([more, more.slice(20, 1), named(people(days(2)), 200)])
+    done = registry.publish_since(again, "seen", every="day", late=True)
+    assert [(each.window, each.rows) for each in done.increments] == [("late-2", 1)]
+    assert not [note for note in done.notes if note.startswith("Late")]
+    only = pa.concat_tables([again, more.slice(21, 1)])
+    done = registry.publish_since(only, "seen", every="day", late=True)
+    assert done.increments == ()
+    assert done.notes[0] == "Late: rows of people whom the ledger has. They are not taken again"
+    assert registry.verify() == []
+
+
+def test_what_comes_late_cannot_be_taken_where_nobody_is_named(ledger):
+    ledger.publish_since(people(days(1, 2, 3)), "seen", start="beginning")
+    with pytest.raises(InputError, match="which rows came late can be told only where every row"):
+        ledger.publish_since(people(days(1, 1, 2, 3)), "seen", late=True)
+    assert taken(ledger) == [("2026-03-02", 2)]
+
+
 def test_the_future_is_not_taken_and_ends_no_window(ledger):
     table = people([*days(1, 2), dt.date(2099, 1, 1), dt.date(2100, 1, 1)])
     done = ledger.publish_since(table, "seen", start="beginning")

@@ -52,10 +52,10 @@ def test_a_stream_from_a_database_is_that_of_a_file(ledger, database, tmp_path):
     done = ledger.publish_since(source, "seen", output=output, **run)
     assert taken(ledger) == [("2026-03-01", 16), ("2026-03-02", 16)]
     assert [each.publication.place for each in done.increments] == [
-        "table:day_2026-03-01",
-        "table:day_2026-03-02",
+        "table:day_2026_03_01",
+        "table:day_2026_03_02",
     ]
-    assert "day_2026-03-02_manifest" in database.tables()
+    assert "day_2026_03_02_manifest" in database.tables()
     assert ledger.publish_since(source, "seen", output=output, **run).increments == ()
     other = sf.Ledger.start(grouped_of(START), tmp_path / "y.ledger", alpha=0.5, k=2)
     names = ["age", "ill", "pay", "seen"]
@@ -92,7 +92,7 @@ def test_a_file_of_duckdb_is_read_and_written_window_by_window(ledger, tmp_path)
     assert [each.window for each in done.increments] == ["2026-03-02"]
     with duckdb.connect(str(file)) as connection:
         names = {name for (name,) in connection.sql("SHOW TABLES").fetchall()}
-    assert {"day_2026-03-01", "day_2026-03-02", "visits"} <= names
+    assert {"day_2026_03_01", "day_2026_03_02", "visits"} <= names
     assert not {name for name in names if name.startswith("sfumato")}
 
 

@@ -113,6 +113,12 @@ def publish(  # noqa: PLR0917 - options of a command line
         str | None,
         typer.Option(metavar="NAME", help="With --since: which of several streams this is."),
     ] = None,
+    late: Annotated[
+        bool,
+        typer.Option(
+            "--late", help="With --since: also rows before what was taken, of people who are new."
+        ),
+    ] = False,
     delete: Annotated[
         str | None, typer.Option(metavar="DATA", help="Rows to remove, as they were published.")
     ] = None,
@@ -191,6 +197,7 @@ def publish(  # noqa: PLR0917 - options of a command line
                 every=every,
                 zone=zone,
                 stream=stream or "",
+                late=late,
                 output=output,
                 whole=whole,
                 dry_run=dry_run,
@@ -202,7 +209,13 @@ def publish(  # noqa: PLR0917 - options of a command line
         _show(found, json=json, quiet=quiet)
         return
     _require_nothing_else(
-        "without --since", start=start, until=until, every=every, zone=zone, stream=stream
+        "without --since",
+        start=start,
+        until=until,
+        every=every,
+        zone=zone,
+        stream=stream,
+        late=late or None,
     )
     if level and ledger.exists():
         _require_nothing_else(

@@ -248,11 +248,13 @@ class Intake:
     """Of each file that was taken its hash, its size, and when it was last changed."""
 
     rows: int = 0
+    late: bool = False
+    """Whether it took what was missing where everything had been taken."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values that JSON can hold."""
         plain = {**self.__dict__, "files": {n: list(each) for n, each in self.files.items()}}
-        return {key: value for key, value in plain.items() if value not in (None, "", {})}
+        return {key: value for key, value in plain.items() if value not in (None, "", {}, False)}
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> "Intake":

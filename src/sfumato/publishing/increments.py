@@ -33,6 +33,7 @@ from sfumato.ledger.increment import (
     consider,
     first_distribution,
     increment_fingerprint,
+    people_in,
     person_fingerprints,
     write_waiting,
 )
@@ -234,6 +235,10 @@ OLD = "old_"
 """The beginning of the names of columns that hold what was published, in corrections."""
 
 
+class NoNewPeopleError(InputError):
+    """All people whose rows came late are in the ledger already."""
+
+
 @dataclass(eq=False)
 class NewRows:
     """Rows that are given, counted, and generalised to the groups of a ledger."""
@@ -248,8 +253,8 @@ class NewRows:
     added: GivenRows = field(default_factory=GivenRows)
     """The rows to add, as they were given."""
 
-    since: str | None = None
-    """The column by which a stream grows: it needs no role."""
+    taken: Intake | None = None
+    """What they are of a stream: the column by which it grows needs no role."""
 
     _spelt: dict[int, dict[str, Value]] = field(default_factory=dict)
     """By column, the spelling that stands for all of a value, by what is left of it when folded."""
@@ -258,13 +263,34 @@ class NewRows:
         """Count the rows of a table that are to be added or removed."""
         table = open_table(data)
         self._check(table.columns)
-        if self.policy is not None and kind == "add":
+        late = self.taken is not None and self.taken.late
+        if self.policy is not None and kind == "add" and not late:
             require_people(table, self.policy)
         people, rows, times = self._read(table, self.names)
         for person, (labels, row), n in zip(people, self._generalise(rows), times, strict=True):
             self.asks[Ask(kind, labels, row, person=person)] += n
         if kind == "add" and not any(people):
             note_rows(self.added, self.settings, rows, times)
+
+    def leave_out_known(self) -> None:
+        """Leave out the people whom the ledger has, published or waiting; raise if rows name none.
+
+        Rows that came late are among rows that were taken already: only people tell them apart.
+        """
+        people = {ask.person for ask in self.asks}
+        if "" in people:
+            raise InputError(
+                "which rows came late can be told only where every row names a person: by columns "
+                "with the role identifier, in the policy and in the source. Publish the late rows "
+                "by themselves. Nothing was changed."
+            )
+        known = {*people_in(self.db, people)}
+        known |= {person for [person] in self.db.execute("SELECT DISTINCT person FROM waiting")}
+        self.asks = Counter({ask: n for ask, n in self.asks.items() if ask.person not in known})
+        if not self.asks:
+            raise NoNewPeopleError(
+                "Late: rows of people whom the ledger has. They are not taken again"
+            )
 
     def _read(self, table: Table, names: Sequence[str]) -> tuple[list[str], list[Row], list[int]]:
         """Return who the distinct rows of a table are of, the rows, and how many there are."""
@@ -309,7 +335,8 @@ class NewRows:
             if name not in columns:
                 raise UnknownColumnError(name, columns, where="the new rows")
         roles = () if self.policy is None else self.policy.columns
-        columns = [name for name in columns if name in roles or name != self.since]
+        since = None if self.taken is None else self.taken.since
+        columns = [name for name in columns if name in roles or name != since]
         if self.policy is not None:
             self.policy.check_against(columns)
             return
@@ -450,17 +477,16 @@ class IncrementJob:
             with chain.writing(self.file, wait=self.wait, head=self.head) as db:
                 problems = [*describe_access(self.file), *pending.finish(db)]
                 problems += finish_tables(db, tables.database)
-                if self.taken is not None:
-                    require_position(db, self.taken, self.before)
                 settings = Settings.load(db)
                 if self.levels is not None:
                     settings = coarsen(db, settings, self.levels)
-                rows = NewRows(db, settings, stored_policy(settings), since=self.since)
+                rows = NewRows(db, settings, stored_policy(settings), taken=self.taken)
                 for source, kind in ((data, "add"), (delete, "remove")):
                     if source is not None:
                         rows.add(tables.open(source), kind)  # type: ignore[arg-type]
                 if correct is not None:
                     rows.correct(tables.open(correct))
+                self._follow(rows)
                 work = _Work(self, rows, np.random.default_rng(self._seed))
                 repeated = work.find_repeated()
                 done = work.settle(work.require_news())
@@ -476,10 +502,12 @@ class IncrementJob:
             self._finish(done.sequence)
         return done
 
-    @property
-    def since(self) -> str | None:
-        """The column by which the stream grows, if it is one."""
-        return None if self.taken is None else self.taken.since
+    def _follow(self, rows: NewRows) -> None:
+        """Raise if another run took the same of a stream, and leave out who is no newcomer."""
+        if self.taken is not None:
+            require_position(rows.db, self.taken, self.before)
+            if self.taken.late:
+                rows.leave_out_known()
 
     @property
     def _seed(self) -> int:
@@ -679,7 +707,8 @@ class _Work:
             },
         }
         if self.job.taken is not None:
-            entry["taken"] = replace(self.job.taken, rows=done.given).to_dict()
+            taken = self.job.taken
+            entry["taken"] = replace(taken, rows=taken.rows or done.given).to_dict()
         head = "" if self.job.dry_run else chain.append(self.db, entry)
         output = None if staged is None else self.job.output
         if self.job.output is not None and staged is None and not self.job.dry_run:

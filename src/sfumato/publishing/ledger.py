@@ -286,6 +286,7 @@ class Ledger:
         every: str | int | None = None,
         zone: str | None = None,
         stream: str = "",
+        late: bool = False,
         output: str | PathLike[str] | None = None,
         whole: bool = False,
         dry_run: bool = False,
@@ -312,6 +313,9 @@ class Ledger:
                 until it is over.
             zone: The time zone of days and longer windows, for a column of times in a zone.
             stream: A name, if several sources are published on one ledger.
+            late: Take rows, too, that came late, with values before what was taken. They are told
+                from those that were taken by the people they name: the policy and the source
+                must have identifiers.
             output: The folder in which each increment gets its folder, called after its window; or
                 a name with `{window}` in it, such as `table:visits_{window}` in a database.
             whole: As for `publish`.
@@ -326,8 +330,8 @@ class Ledger:
 
         _require_options(seed, head, wait, format)
         job = StreamJob(
-            self.path, since, stream, start, until, every, zone, output, whole, dry_run, format,
-            wait, key, head, seed,
+            self.path, since, stream, start, until, every, zone, late, output, whole, dry_run,
+            format, wait, key, head, seed,
         )  # fmt: skip
         return job.run(source)
 

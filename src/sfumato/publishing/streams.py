@@ -28,7 +28,7 @@ from sfumato.ledger.streams import (
     read_zone,
 )
 from sfumato.private import refuse_inside_release
-from sfumato.publishing.increments import IncrementJob, Publication
+from sfumato.publishing.increments import IncrementJob, NoNewPeopleError, Publication
 from sfumato.publishing.outputs import choose_output, finish_tables
 from sfumato.releases.manifest import MANIFEST
 from sfumato.releases.release import GivenTables
@@ -163,6 +163,7 @@ class StreamJob:
     until: Value = None
     every: str | int | None = None
     zone: str | None = None
+    late: bool = False
     output: str | PathLike[str] | None = None
     whole: bool = False
     dry_run: bool = False
@@ -194,9 +195,13 @@ class StreamJob:
         while (piece := new.take()) is not None:
             report = None
             if not self.dry_run or not done:
-                report = self._job(piece, before, tables).run(piece.table, None, None, tables)
+                try:
+                    report = self._job(piece, before, tables).run(piece.table, None, None, tables)
+                except NoNewPeopleError as error:
+                    new.notes.append(str(error))
+                    continue
             rows = piece.rows if report is None else report.given
-            before = replace(piece.taken, rows=rows)
+            before = replace(piece.taken, rows=piece.taken.rows or rows)
             done.append(StreamIncrement(piece.taken.window, rows, report))
         notes = (*new.notes, *new.left())
         return StreamPublication(self.file, self.since, tuple(done), notes, self.dry_run)
@@ -235,10 +240,11 @@ class StreamJob:
         if self.output is None:
             return None
         text = str(self.output)
+        if text.startswith("table:") or "://" in text:
+            # Letters, digits and lines are what all databases allow in a name.
+            return text.replace("{window}", re.sub(r"\W", "_", window))
         if "{" in text:
             return text.replace("{window}", re.sub(r"[^\w.-]", "-", window))
-        if text.startswith("table:") or "://" in text:
-            return text
         return Path(self.output) / re.sub(r"[^\w.+() -]", "-", window)
 
     def _finish(self, tables: GivenTables) -> None:
@@ -294,8 +300,9 @@ class GrowingTable(Growth):
         self.until = None if job.until is None else self._bound("until", job.until)
         self.limit = self._latest()
         self.window = self._after(last)
+        self._overdue: Piece | None = None
         if last is not None:
-            self._tell_late(position)
+            self._find_late(position)
         everything = self._extent(replace(self.window, high=None))
         self._tell_others(everything)
         if self.limit is not None and _reaches(self.form, everything.largest, self.limit):
@@ -334,7 +341,7 @@ class GrowingTable(Growth):
     def _extent(self, window: Window) -> Extent:
         return self.table.extent(window)
 
-    def _tell_late(self, position: Position) -> None:
+    def _find_late(self, position: Position) -> None:
         """Compare how many rows are where everything was taken with how many were taken."""
         last = position.taken[-1]
         end = last.end if last.end is not None else last.through
@@ -347,10 +354,14 @@ class GrowingTable(Growth):
         )
         there, taken = self._extent(before).rows, position.rows
         until = f"{'before' if last.end is not None else 'up to'} {end}"
-        if there > taken:
+        if there > taken and self.job.late:
+            again = sum(each.late for each in position.taken) + 1
+            intake = replace(last, window=f"late-{again}", rows=there - taken, late=True)
+            self._overdue = Piece(self.table.within(before), intake, there - taken)
+        elif there > taken:
             self.notes.append(
                 f"Late: {_rows(there - taken)} {until}, which was taken without them. They are not "
-                "taken now; publish them by themselves, or correct their times"
+                "taken now: --late takes them, if rows name people; or publish them by themselves"
             )
         elif there < taken:
             self.notes.append(
@@ -368,6 +379,9 @@ class GrowingTable(Growth):
 
     def take(self) -> Piece | None:
         """Return the rows of the next window that is over, or all before the last value."""
+        if self._overdue is not None:
+            overdue, self._overdue = self._overdue, None
+            return overdue
         if not self.seen.rows:
             return None
         piece = self._whole() if self.period is not None else self._everything()
