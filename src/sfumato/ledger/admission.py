@@ -323,17 +323,20 @@ def _add_back(
         return taken
     counts = [count.tolist() for count in part.counts]
     known = [sum(count[1:]) for count in counts]
-    for c in rng.permutation(np.flatnonzero(rows > taken)).tolist():
-        codes = offers.values[:, c].tolist()
-        while taken[c] < rows[c] and all(
-            not part.is_limited(i, code)
-            or (counts[i][code] + 1) * alpha.denominator <= alpha.numerator * (known[i] + 1)
-            for i, code in enumerate(codes)
-        ):
-            taken[c] += 1
-            for i, code in enumerate(codes):
-                counts[i][code] += 1
-                known[i] += code != MISSING
+    before = -1
+    # A row that is taken may make room for one that was passed over.
+    while before < (before := int(taken.sum())):
+        for c in rng.permutation(np.flatnonzero(rows > taken)).tolist():
+            codes = offers.values[:, c].tolist()
+            while taken[c] < rows[c] and all(
+                not part.is_limited(i, code)
+                or (counts[i][code] + 1) * alpha.denominator <= alpha.numerator * (known[i] + 1)
+                for i, code in enumerate(codes)
+            ):
+                taken[c] += 1
+                for i, code in enumerate(codes):
+                    counts[i][code] += 1
+                    known[i] += code != MISSING
     return taken
 
 
