@@ -185,7 +185,12 @@ def _watch(db: sqlite3.Connection) -> None:
     for name, table in BLOCKS.items():
         for event, rows in (("INSERT", ["NEW"]), ("DELETE", ["OLD"]), ("UPDATE", ["OLD", "NEW"])):
             blocks = [table.block.format(row=f"{row}.") for row in rows]
-            notes = [f"INSERT OR IGNORE INTO touched VALUES ('{name}', {b});" for b in blocks]  # noqa: S608
+            # Not OR IGNORE: a statement that says what to do about a conflict says it for triggers.
+            notes = [
+                f"INSERT INTO touched SELECT '{name}', {block} WHERE NOT EXISTS (SELECT 1 FROM "  # noqa: S608
+                f"touched WHERE name = '{name}' AND block = {block});"
+                for block in dict.fromkeys(blocks)
+            ]
             db.execute(
                 f"CREATE TEMP TRIGGER touch_{name}_{event} AFTER {event} ON main.{name} "
                 f"BEGIN {' '.join(notes)} END"
