@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from sfumato.attacks import ATTACKS, BackgroundKnowledge, ClassAttack, Similarity
 from sfumato.errors import ParameterError, UnknownColumnError
+from tests.builders import hold_all
 from tests.models.tables import COUNTED, classes_with_tree, empty
 
 KINDS = [kind for kind in ATTACKS.values() if issubclass(kind, ClassAttack)]
@@ -39,8 +40,8 @@ def test_a_misspelt_column_is_answered_with_the_right_one(attack):
         replace(attack, column="diseese").run(empty())
 
 
-@every_attack
 @given(rows=COUNTED)
+@hold_all(EVERY)
 def test_the_figures_fit_together(attack, rows):
     classes = classes_with_tree(rows)
     finding = attack.run(classes)
@@ -55,8 +56,8 @@ def test_the_figures_fit_together(attack, rows):
     assert (finding.attack, finding.name, finding.column) == (attack, attack.name, "disease")
 
 
-@every_attack
 @given(rows=COUNTED)
+@hold_all(EVERY)
 def test_beliefs_are_probabilities_of_something_said(attack, rows):
     classes = classes_with_tree(rows)
     finding = attack.run(classes)
@@ -71,16 +72,16 @@ def test_beliefs_are_probabilities_of_something_said(attack, rows):
     assert ((finding.prior > 0) == ~silent).all()
 
 
-@every_attack
 @given(rows=COUNTED)
+@hold_all(EVERY)
 def test_one_class_tells_no_more_than_the_table(attack, rows):
     classes = classes_with_tree([("A", disease) for _, disease in rows])
     finding = attack.run(classes)
     assert finding.prior.tolist() == pytest.approx(finding.posterior.tolist(), abs=1e-12)
 
 
-@every_attack
 @given(rows=COUNTED)
+@hold_all(EVERY)
 def test_a_finding_can_be_written_as_json_and_read_by_people(attack, rows):
     finding = attack.run(classes_with_tree(rows))
     plain = finding.to_dict()
