@@ -1,4 +1,4 @@
-"""Who may join a group now, who may leave it, and who waits: decided cell by cell.
+"""Admission: which rows join a group now, which leave it, and which wait, cell by cell.
 
 A *cell* is the people who joined one group in one release. All that is ever published of a ledger
 are the tables of cells, one table per sensitive column, as they are born and as they are after
@@ -7,7 +7,7 @@ who left together, and those who are still there. A person belongs to one part, 
 believed of the person is a share in its tables. So one rule is enough:
 
 **Every part that can be seen has at least k people, no value has a share above alpha in it, and it
-keeps the policy.** Shares are among the values that are known: a missing value hides nobody.
+keeps the policy.** Shares are among the values that are known: a missing value hides no person.
 
 Combinations of values need no rule of their own. The tables of two columns say nothing about who
 has both values, so a combination is believed with the product of shares, which is no larger.
@@ -105,7 +105,7 @@ class Part:
         return Part(self.size - other.size, counts, self.harmless)
 
     def without_people(self) -> "Part":
-        """Return a part with the same values and nobody in it."""
+        """Return a part with the same values and without people."""
         return Part(0, tuple(np.zeros_like(count) for count in self.counts), self.harmless)
 
     def is_limited(self, column: int, code: int) -> bool:
@@ -297,7 +297,7 @@ def _worst_of(part: Part, offers: Offers, guilty: BoolArray, alpha: Fraction) ->
 
 
 def _drop(taken: IntArray, which: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-    """Take n rows back, drawn among some combinations; all of them if there are not so many."""
+    """Return fewer rows: n are drawn among some combinations, or all if there are fewer."""
     left = np.where(which, taken, 0)
     n = min(n, int(left.sum()))
     if n <= 0:
@@ -318,7 +318,7 @@ def _add_back(
     alpha: Fraction,
     rng: np.random.Generator,
 ) -> IntArray:
-    """Take rows again that were dropped for a value that is not too frequent any more."""
+    """Return more rows: those that were dropped for a value that is not too frequent any more."""
     if not part.size:
         return taken
     counts = [count.tolist() for count in part.counts]
@@ -343,7 +343,7 @@ def _add_back(
 def count_room(part: Part, row: Sequence[int], alpha: Fraction) -> int | None:
     """Return how many further rows of one combination a part takes; None if there is no end.
 
-    A code below 0 is a value that nobody has.
+    A code below 0 is a value that no row has.
 
     >>> part = Part(4, (np.array([0, 2, 2]),))
     >>> count_room(part, [1], Fraction(3, 5))

@@ -1,10 +1,10 @@
-"""What corrected values tell: those who know an old value may learn the new one, and the reverse.
+"""Corrections: those who know an old value may learn the new one from them, and the reverse.
 
 If three of a cell's ten people with flu are corrected to gout, an adversary who knows that a person
 had flu believes in gout with three tenths; and if five have gout now, one who knows the gout
 believes that it was flu with three fifths. So a correction is published only if, over the whole
-history of the cell, nobody who knows the value of one release believes a value of another release
-with more than alpha.
+history of the cell, an adversary who knows the value of one release believes no value of another
+release with more than alpha.
 
 The releases show by how much each count fell or rose, and not who was corrected. Every choice of
 people is as likely as any other. So, given the value a person has after a correction, the value
@@ -145,7 +145,7 @@ def choose_corrections(
         rng: The order in which they are tried.
     """
 
-    def allowed(at: Sequence[int]) -> bool:
+    def may_happen(at: Sequence[int]) -> bool:
         # The releases show the sum of all corrections: it must be what happened.
         if np.intersect1d(wish.old[list(at)], wish.new[list(at)]).size:
             return False
@@ -158,11 +158,11 @@ def choose_corrections(
         return more.allows(after, alpha)
 
     order: list[int] = rng.permutation(len(wish.old)).tolist()
-    if allowed(order):
+    if may_happen(order):
         return np.array(sorted(order), dtype=np.int64)
     taken: list[int] = []
     for i in order:
-        if allowed([*taken, i]):
+        if may_happen([*taken, i]):
             taken.append(i)
     return np.array(sorted(taken), dtype=np.int64)
 

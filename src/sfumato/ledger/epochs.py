@@ -15,7 +15,7 @@ from sfumato.ledger.store import Settings, split_keys
 
 
 def coarsen(db: sqlite3.Connection, settings: Settings, levels: Mapping[str, int]) -> Settings:
-    """Give all cells and all rows that wait the labels of higher levels; return the new settings.
+    """Return the settings after all cells and rows that wait got the labels of higher levels.
 
     Args:
         db: The ledger.
@@ -76,7 +76,7 @@ def _coarser(db: sqlite3.Connection, column: int, name: str, level: int) -> dict
 
 
 def _relabel(db: sqlite3.Connection, maps: Sequence[Mapping[str, str]]) -> None:
-    def renamed(keys: str) -> str:
+    def rename(keys: str) -> str:
         if not keys:
             return keys
         each = zip(maps, split_keys(keys), strict=True)
@@ -85,7 +85,7 @@ def _relabel(db: sqlite3.Connection, maps: Sequence[Mapping[str, str]]) -> None:
     old = [labels for [labels] in db.execute("SELECT DISTINCT labels FROM cells")]
     db.executemany(
         "UPDATE cells SET labels = ? WHERE labels = ?",
-        [(renamed(labels), labels) for labels in old if renamed(labels) != labels],
+        [(rename(labels), labels) for labels in old if rename(labels) != labels],
     )
     db.execute("DELETE FROM labels")
     for [labels] in db.execute("SELECT DISTINCT labels FROM cells").fetchall():
@@ -99,9 +99,9 @@ def _relabel(db: sqlite3.Connection, maps: Sequence[Mapping[str, str]]) -> None:
         "(?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET rows = rows + excluded.rows, "
         "since = min(since, excluded.since)",
         [
-            (kind, renamed(labels), row, renamed(new_labels), new_row, person, rows, since)
+            (kind, rename(labels), row, rename(new_labels), new_row, person, rows, since)
             for kind, labels, row, new_labels, new_row, person, rows, since in waiting
             # Who is where the move was to lead has nothing left to wait for.
-            if kind != "correct" or (renamed(labels), row) != (renamed(new_labels), new_row)
+            if kind != "correct" or (rename(labels), row) != (rename(new_labels), new_row)
         ],
     )

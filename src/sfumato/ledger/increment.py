@@ -58,7 +58,7 @@ class Ask(NamedTuple):
     person: str = ""
     """The fingerprint of the person's identifier; empty if there is none."""
 
-    def settled(self) -> bool:
+    def is_settled(self) -> bool:
         """Return whether a correction has nothing left to correct."""
         return self.kind == "correct" and (self.labels, self.row) == (self.new_labels, self.new_row)
 
@@ -254,7 +254,7 @@ class _Desk:
         self.urgent: set[object] = {ask.person or (ask.labels, ask.row) for ask in leaving}
 
     def settle(self) -> None:
-        """Go through all that is asked."""
+        """Settle all that is asked, one after the other."""
         # Those who leave go first: a person may be removed and given again in one increment.
         order = {"remove": 0, "correct": 1, "add": 2}
         for ask, rows in sorted(self.given.items(), key=lambda item: order[item[0].kind]):
@@ -267,7 +267,7 @@ class _Desk:
         self.total = +self.total
 
     def _settle_unknown(self, ask: Ask, rows: int) -> None:
-        """Take rows back that still wait: what was never published need not be removed."""
+        """Withdraw rows that still wait: what was never published need not be removed."""
         unpublished = Ask("add", ask.labels, ask.row)
         n = min(rows, self.total[unpublished])
         self.total[unpublished] -= n
@@ -320,7 +320,7 @@ class _Desk:
             self._drop(waiting)
             self.withdrawn += 1
             back = Ask("correct", waiting.labels, waiting.row, ask.labels, ask.row, ask.person)
-            if not back.settled():
+            if not back.is_settled():
                 self._take(back)
 
     def _at_home(self, ask: Ask, known: Person | None) -> Ask:
@@ -336,7 +336,7 @@ class _Desk:
             # What is published is what the earlier correction was to change.
             self._drop(waiting)
             ask = ask._replace(labels=waiting.labels, row=waiting.row)
-        if not ask.settled():
+        if not ask.is_settled():
             self._take(ask)
 
     def _take(self, ask: Ask) -> None:
@@ -447,7 +447,7 @@ class _Work:
                 )
 
     def let_leave(self) -> None:
-        """Let people leave and move as parts of cells, and correct values in the others."""
+        """Split cells by those who leave or move, and correct values in the others."""
         for i in self.rng.permutation(len(self.cells)).tolist():
             cell = self.cells[i]
             asks = [ask for ask in self._asks_of(cell) if not self._is_closed(ask)]
@@ -477,7 +477,7 @@ class _Work:
         return [ask for ask in asks if self.left[ask]]
 
     def _split(self, cell: CellState, asks: list[Ask], *, urgent: bool) -> bool:
-        """Let people leave a cell, or move from it, in parts; return whether some did."""
+        """Return whether people left a cell, or moved from it, in parts."""
         memory = memory_of(self.db, cell)
         start = rest = cell.codes.widen(cell.part())
         gone: tuple[str, ...] = ()
@@ -489,7 +489,7 @@ class _Work:
             rest = rest.minus(choice.part)
             who = _who(leaving, choice.taken)
             if destination:
-                self.changes.append(_moved(cell, destination, choice.part, who))
+                self.changes.append(_new_cell(cell, destination, choice.part, who))
             else:
                 gone = who
         if urgent and any(self.left[ask] and ask.kind == "remove" for ask in asks):
@@ -532,7 +532,7 @@ class _Work:
         return choice
 
     def _withdraw(self, cell: CellState, asks: list[Ask], rest: Part) -> None:
-        """Let all who are left in a cell go, so that one of them can."""
+        """Remove all who are left in a cell, so that one of them can leave."""
         leaving = [ask for ask in asks if ask.kind == "remove"]
         offers = self._held_by(cell, leaving, rest)
         for ask, n in zip(leaving, offers.rows.tolist(), strict=True):
@@ -590,7 +590,7 @@ class _Work:
         old[column] = new[column]
         rest = ask._replace(row=f"[{', '.join(old)}]")
         self.left[ask] -= 1
-        if rest.settled():
+        if rest.is_settled():
             self.published["correct"] += 1
         else:
             self.left[rest] += 1
@@ -629,7 +629,7 @@ class _Work:
         )
 
 
-def _moved(cell: CellState, labels: str, part: Part, people: tuple[str, ...]) -> Change:
+def _new_cell(cell: CellState, labels: str, part: Part, people: tuple[str, ...]) -> Change:
     """Return the new cell of those who move to another group together."""
     return Change(
         labels,
@@ -699,7 +699,7 @@ class Promises:
 
     def broken_by(self, codes: Codes, part: Part) -> str:
         """List the models that people with these counts break; empty if they keep all."""
-        return self._broken(codes, part, self._policy.models)
+        return self._list_broken(codes, part, self._policy.models)
 
     def broken_together(self, db: sqlite3.Connection, labels: str, codes: Codes, part: Part) -> str:
         """List the models that a group breaks if a new cell joins those it has.
@@ -720,9 +720,9 @@ class Promises:
             for count, place, rows in zip(total.counts, places, cell.part().counts, strict=True):
                 np.add.at(count, place, rows)
             total = Part(total.size + cell.record.rows, total.counts, total.harmless)
-        return self._broken(wide, total, models)
+        return self._list_broken(wide, total, models)
 
-    def _broken(self, codes: Codes, part: Part, models: Iterable[PrivacyModel]) -> str:
+    def _list_broken(self, codes: Codes, part: Part, models: Iterable[PrivacyModel]) -> str:
         models = list(models)
         named = {column for model in models for column in model.columns}
         counts = {

@@ -288,6 +288,19 @@ def _names(path: Sequence[Sequence[object]]) -> list[object]:
     return [rung[0] for rung in path]
 
 
+def is_one_cut(db: sqlite3.Connection, column: int) -> bool:
+    """Return whether every value of a column has one label only among those that groups have."""
+    there = {key for [key] in db.execute("SELECT label FROM labels WHERE column = ?", (column,))}
+    known: set[str] = set()
+    paths = db.execute("SELECT path FROM paths WHERE column = ?", (column,)).fetchall()
+    for [path] in paths:
+        labels = {key_of(label) for label in _names(json.loads(path))}
+        if len(labels & there) > 1:
+            return False
+        known |= labels
+    return not paths or there <= known
+
+
 def _existing(db: sqlite3.Connection, climbs: Climbs) -> list[list[Rung]]:
     """Keep of each value the labels that some group has, and add the intervals that hold it."""
     wanted = {key_of(rung.label) for rungs in climbs.rungs for rung in rungs}

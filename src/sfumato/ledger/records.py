@@ -392,7 +392,7 @@ def newcomers(db: sqlite3.Connection, settings: Settings, sequence: int) -> Grou
     )
 
 
-def changed(db: sqlite3.Connection, settings: Settings, sequence: int) -> GroupedTables:
+def changed_cells(db: sqlite3.Connection, settings: Settings, sequence: int) -> GroupedTables:
     """Read the tables of the cells that a release added or changed, as they are after it."""
     return _tables(
         db,

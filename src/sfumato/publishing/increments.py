@@ -38,7 +38,7 @@ from sfumato.ledger.increment import (
     write_waiting,
 )
 from sfumato.ledger.placing import places_of
-from sfumato.ledger.records import Harmless, changed, current, newcomers, write_changes
+from sfumato.ledger.records import Harmless, changed_cells, current, newcomers, write_changes
 from sfumato.ledger.repeats import GivenRows, Repeat, find_repeats, hash_texts
 from sfumato.ledger.store import WAIT, Settings, key_of, keys_of, shown_of, writing
 from sfumato.ledger.streams import Intake, require_position
@@ -651,7 +651,7 @@ class _Work:
         tables = (
             current(db, settings) if self.everything else newcomers(db, settings, self.sequence)
         )
-        seen = changed(db, settings, self.sequence) if self.everything else tables
+        seen = changed_cells(db, settings, self.sequence) if self.everything else tables
         assessment = judge(seen, self.rows.policy) if seen.total else None
         return replace(done, tables=tables, assessment=assessment)
 

@@ -40,7 +40,7 @@ from sfumato.evidence.keys import Key
 from sfumato.ledger import chain, pending, records
 from sfumato.ledger.admission import MISSING, Part, count_room
 from sfumato.ledger.increment import people_in, require_group_models
-from sfumato.ledger.placing import places_of, record_ladder
+from sfumato.ledger.placing import is_one_cut, places_of, record_ladder
 from sfumato.ledger.records import CellState, Codes, Harmless, groups_above, start_tables
 from sfumato.ledger.repeats import GivenRows
 from sfumato.ledger.store import WAIT, Settings, key_of, new_ledger, reading, split_keys
@@ -104,8 +104,8 @@ class Ledger:
     release, are at least k and keep the policy's models.
 
     It holds if people are recognised: the policy names identifiers, and rows have them. Without
-    them it holds as long as nobody is given twice, or returns, and for an adversary who does not
-    know who left. It says nothing against those who know the values of others in a group, who
+    them it holds as long as no person is given twice, or returns, and for an adversary who does
+    not know who left. It says nothing against those who know the values of others in a group, who
     know whose value was corrected, or who reason about why a row waited; or who have the ledger
     itself. The ledger and the release are both written or neither is, whatever interrupts it: a
     release that is recorded and not visible yet gets its name at the next publish.
@@ -253,7 +253,7 @@ class Ledger:
             whole: Write all tables and not only those of the newcomers. Always so if rows left.
             again: Publish an increment that was given before.
             at_once: Remove the rows of `delete` now, as the law may demand. If they cannot leave
-                together with enough others, everybody of their cell leaves.
+                together with enough others, all people of their cell leave.
             dry_run: Decide and report, and change nothing.
             format: csv, parquet or feather; None takes csv.
             wait: Seconds to wait for another publish on the same ledger.
@@ -831,15 +831,11 @@ def _record_people(
     were suppressed; then it is not known who is in it. Nor is it where values were generalised to
     different levels, because a person may then fit several groups.
     """
-    fixed = (
-        level is not None or policy.columns[name].hierarchy is None
-        for name, level in zip(settings.quasi_identifiers, settings.levels, strict=True)
-    )
-    if not all(fixed):
-        return
     rows, times = distinct_rows(table, (*who, *settings.quasi_identifiers))
     marks = read_people(settings, [row[: len(who)] for row in rows])
     places = places_of(db, settings, policy, [row[len(who) :] for row in rows])
+    if not all(is_one_cut(db, column) for column in range(len(settings.quasi_identifiers))):
+        return
     there = Counter[str]()
     for place, n in zip(places, times, strict=True):
         there[place] += n

@@ -91,7 +91,7 @@ class Increment:
         """The description of the release, apart from its files: all of it may be public."""
         roles = dict.fromkeys(self.settings.quasi_identifiers, Role.QUASI_IDENTIFIER)
         roles |= dict.fromkeys(self.settings.sensitive, Role.SENSITIVE)
-        # Of nobody anything can be promised: if all have left, it is what the ledger keeps.
+        # If all have left, what the ledger keeps is promised.
         smallest = int(self.grouped.sizes.min()) if len(self.grouped) else self.settings.k
         return Manifest(
             kind="break-merge",

@@ -1,4 +1,4 @@
-"""What a ledger holds, at a glance: its releases, who joined when, and who waits."""
+"""An overview of a ledger: its releases, who joined when, and who waits."""
 
 import json
 import sqlite3
@@ -68,22 +68,22 @@ class Overview(Showable):
 
     @property
     def people(self) -> int:
-        """How many people are published now."""
+        """The number of people who are published now."""
         return sum(each.now for each in self.cohorts)
 
     @property
     def waiting(self) -> int:
-        """How many rows wait."""
+        """The number of rows that wait."""
         return sum(each.rows for each in self.queues)
 
     @property
     def tells(self) -> Fraction:
-        """The most that is believed of anybody who is there."""
+        """The most that is believed of a person who is there."""
         return max((each.tells for each in self.cohorts), default=Fraction(0))
 
     @property
     def headline(self) -> str:
-        """How many are published, how many wait, and how much is told."""
+        """The numbers of releases, people and cells, who waits, and what is told."""
         return (
             f"{len(self.releases)} releases, {self.people} people published in "
             f"{sum(each.cells for each in self.cohorts)} cells, {self.waiting} wait; at most "
@@ -167,7 +167,7 @@ class Overview(Showable):
 
 
 def _bands(releases: Sequence[int]) -> dict[str, list[int]]:
-    """Put cohorts together so that few layers are left.
+    """Return few bands of cohorts, each by its name.
 
     >>> _bands([1, 2, 3, 4, 5, 6, 7])["joined in 1 to 2"]
     [1, 2]
