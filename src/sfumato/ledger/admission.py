@@ -60,10 +60,10 @@ class Part:
         for column, count in enumerate(self.counts):
             known = int(count[1:].sum())
             if known:
-                shares.append(Fraction(int(self.limited(column)[1:].max()), known))
+                shares.append(Fraction(int(self.limited_counts(column)[1:].max()), known))
         return max(shares)
 
-    def limited(self, column: int) -> IntArray:
+    def limited_counts(self, column: int) -> IntArray:
         """Return the counts of a column with those of harmless values left out."""
         count = self.counts[column]
         return count if self.harmless is None else np.where(self.harmless[column], 0, count)
@@ -82,7 +82,7 @@ class Part:
         found: tuple[int, int] | None = None
         most = 0
         for column, count in enumerate(self.counts):
-            known, limited = count[1:], self.limited(column)[1:]
+            known, limited = count[1:], self.limited_counts(column)[1:]
             if not len(known):
                 continue
             value = int(limited.argmax())
@@ -289,7 +289,7 @@ def _worst_of(part: Part, offers: Offers, guilty: BoolArray, alpha: Fraction) ->
     score = np.zeros(len(guilty), dtype=np.int64)
     for column, (count, codes) in enumerate(zip(part.counts, offers.values, strict=True)):
         known = int(count[1:].sum())
-        frequent = part.limited(column) * alpha.denominator > alpha.numerator * known
+        frequent = part.limited_counts(column) * alpha.denominator > alpha.numerator * known
         frequent[MISSING] = False
         score += frequent[codes]
     worst: BoolArray = guilty & (score == score[guilty].max(initial=0))

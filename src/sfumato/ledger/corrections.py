@@ -38,7 +38,7 @@ class Memory:
     def allows(self, part: Part, alpha: Fraction) -> bool:
         """Return whether nothing is believed of a part's people with more than alpha."""
         return all(
-            _allows(count, kernels, _limited(part, column), float(alpha) + _ROUNDING)
+            _allows(count, kernels, _limit_mask(part, column), float(alpha) + _ROUNDING)
             for column, (count, kernels) in enumerate(zip(part.counts, self.kernels, strict=True))
             if kernels
         )
@@ -63,7 +63,7 @@ def kernel_of(before: IntArray, after: IntArray) -> FloatArray:
     return found
 
 
-def _limited(part: Part, column: int) -> BoolArray:
+def _limit_mask(part: Part, column: int) -> BoolArray:
     """Return the values of which a belief is limited: those that are known and not harmless."""
     every: BoolArray = np.ones(len(part.counts[column]), dtype=bool)
     if part.harmless is not None:

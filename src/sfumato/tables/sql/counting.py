@@ -246,13 +246,13 @@ def extent(database: Database, position: int, window: Window) -> Extent:
     kind = database.fields[position].key_type
     n, others = (int(found.column(name)[0].as_py() or 0) for name in ("inside", "others"))
     least, largest, other = (
-        _written(_one(found.column(f"{named}_{end}"), kind)[0])
+        _text_or_none(_one(found.column(f"{named}_{end}"), kind)[0])
         for end in ("least", "largest", "other")
     )
     return Extent(n, others, least, largest, other if other and is_text(kind) else None)
 
 
-def _written(value: pa.Scalar) -> str | None:
+def _text_or_none(value: pa.Scalar) -> str | None:
     return text_of_scalar(value) if value.is_valid else None
 
 
