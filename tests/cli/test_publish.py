@@ -18,7 +18,7 @@ columns:
 models: [{model: k-anonymity, k: 2}]
 """
 PATIENTS = "name,age,ill,pay\n" + "".join(
-    f"P,{age + year},{ill},{pay}\n"
+    f"P{age + year},{age + year},{ill},{pay}\n"
     for age in (20, 30)
     for year, ill, pay in (
         (1, "flu", "low"),
@@ -37,7 +37,8 @@ def clinic(folder, run):
     (folder / "new.csv").write_text(NEW)
     assert run("anonymize", "patients.csv", "-p", "policy.yaml", "-o", "release").exit_code == 0
     assert run("decouple", "release", "-o", "broken").exit_code == 0
-    started = run("publish", "broken", "-l", "x.ledger", "--alpha", "0.5", "-p", "policy.yaml")
+    start = ("publish", "broken", "-l", "x.ledger", "--alpha", "0.5", "-p", "policy.yaml")
+    started = run(*start, "--source", "patients.csv")
     assert started.exit_code == 0, started.stderr
     assert "ledger started with 8 rows, alpha 0.5" in started.stdout
     return folder
@@ -54,12 +55,13 @@ def test_a_start_takes_nothing_that_is_for_increments(clinic, run, option):
 
 def test_an_increment_from_start_to_end(clinic, run):
     dry = run("publish", "new.csv", "-l", "x.ledger", "--dry-run", "-o", "two")
-    assert "2 rows would be admitted, 1 refused, 1 held back" in dry.stdout
+    assert "2 rows would be admitted, 0 refused, 2 held back" in dry.stdout
     assert not (clinic / "two").exists()
     done = run("publish", "new.csv", "-l", "x.ledger", "-o", "two")
     assert done.exit_code == 0
-    assert "2 rows admitted, 1 refused, 1 held back; 1 wait in the ledger" in done.stdout
-    assert "cold, high" in done.stdout
+    assert "2 rows admitted, 0 refused, 2 held back; 2 wait in the ledger" in done.stdout
+    assert "the newcomers would be 1, fewer than k=2" in done.stdout
+    assert "30-39" in done.stdout
     assert "70-79" in done.stdout
     assert "Written: two" in done.stderr
     head = done.stderr.split("hash ")[1][:64]
@@ -76,9 +78,36 @@ def test_an_increment_from_start_to_end(clinic, run):
 
 def test_the_report_as_json(clinic, run):
     plain = json.loads(run("publish", "new.csv", "-l", "x.ledger", "--json").stdout)
-    assert (plain["admitted"], plain["waiting"]) == (2, 1)
-    assert plain["refused"][0]["values"] == {"ill": "cold", "pay": "high"}
-    assert plain["refused"][0]["breach_with_a_value"] == 0.6
+    assert (plain["admitted"], plain["waiting"], plain["answer"]) == (2, 2, "yes")
+    held = {each["group"][0]: each["values"] for each in plain["held"]}
+    assert held["30-39"] == {"ill": "cold", "pay": "high"}
+
+
+def test_people_who_come_again_are_refused_with_the_reason(clinic, run):
+    (clinic / "again.csv").write_text(NEW + "P21,21,gout,low\nP35,35,flu,low\n")
+    done = run("publish", "again.csv", "-l", "x.ledger")
+    assert done.exit_code == 0
+    assert "2 refused" in done.stdout
+    assert "the person was published in release 1" in " ".join(done.stdout.split())
+
+
+def test_one_person_waits_to_leave_or_takes_the_cell_along(clinic, run):
+    (clinic / "one.csv").write_text("name,age,ill,pay\nP21,21,flu,low\n")
+    leave = ("publish", "-l", "x.ledger", "--delete", "one.csv")
+    done = run(*leave)
+    assert "1 wait in the ledger, 1 of them published still" in done.stdout
+    done = run(*leave, "--at-once", "--again", "-o", "two")
+    assert done.exit_code == 0, done.stderr
+    assert "1 left, 3 others withdrawn with them" in done.stdout
+    assert json.loads(run("ledger", "show", "x.ledger", "--json").stdout)["rows"] == 4
+
+
+def test_a_release_above_alpha_starts_a_ledger_only_if_asked(clinic, run):
+    start = ("publish", "broken", "-l", "y.ledger", "--alpha", "0.4")
+    refused(clinic, run, *start, words=["tell more than alpha 0.4 already", "--above"])
+    done = run(*start, "--above")
+    assert done.exit_code == 0
+    assert "2 groups tell more than alpha already" in " ".join((done.stdout + done.stderr).split())
 
 
 def test_headroom_is_shown_and_drawn(clinic, run):
@@ -91,7 +120,7 @@ def test_headroom_is_shown_and_drawn(clinic, run):
 
 
 def test_deleting_on_the_command_line(clinic, run):
-    (clinic / "gone.csv").write_text(PATIENTS.split("P,31,")[0])
+    (clinic / "gone.csv").write_text(PATIENTS.split("P31,")[0])
     done = run("publish", "-l", "x.ledger", "--delete", "gone.csv", "-o", "three")
     assert done.exit_code == 0, done.stderr
     assert "0 rows admitted, 4 left" in done.stdout
@@ -102,7 +131,7 @@ def test_an_edited_ledger_ends_with_exit_code_1(clinic, run):
     import sqlite3
 
     db = sqlite3.connect(clinic / "x.ledger")
-    db.execute("UPDATE groups SET rows = rows + 1")
+    db.execute("UPDATE cells SET label = label + 1")
     db.commit()
     db.close()
     done = run("ledger", "verify", "x.ledger")
@@ -164,12 +193,13 @@ def test_a_ledger_on_a_database(database, run):
     assert "ledger started with 8 rows, alpha 0.5" in started.stdout
     done = run("publish", at("new"), "-l", "x.ledger", "-o", "table:april")
     assert done.exit_code == 0, done.stderr
-    assert "2 rows admitted, 1 refused, 1 held back; 1 wait in the ledger" in done.stdout
+    assert "2 rows admitted, 0 refused, 2 held back; 2 wait in the ledger" in done.stdout
     assert "Written: duckdb:///clinic.db?table=april" in done.stderr
     assert run("verify", at("april")).exit_code == 0
     both = ("publish", at("new"), "-l", "x.ledger", "--delete", at("gone"), "--again", "--json")
     plain = json.loads(run(*both, "-o", at("may")).stdout)
     assert (plain["left"], plain["place"]) == (4, at("may"))
+    assert sum(each["rows"] for each in plain["refused"]) == 4  # They were given before.
     earlier = ("--earlier", at("march"), "--attack", "composition")
     compared = run("verify", at("may"), *earlier)
     assert compared.exit_code == 0, compared.stderr
