@@ -467,6 +467,7 @@ def test_a_run_that_is_killed_at_any_moment_goes_on(tmp_path, started, some):
     """The run is killed again and again until it has taken all windows."""
     path, windows = Path(shutil.copy(started, tmp_path / "x.ledger")), some(3, of=10)
     table = people([day for day in days(*range(1, windows + 2)) for _ in range(8)])
+    run = {"start": "beginning", "every": "day", "output": tmp_path / "out"}
     rng, rounds, reach = random.Random(5), 0, 0.2
     warm = shutil.copy(started, tmp_path / "warm.ledger")
     sf.Ledger(warm).publish_since(table, "seen", start="beginning", every="day", seed=1)
@@ -476,9 +477,7 @@ def test_a_run_that_is_killed_at_any_moment_goes_on(tmp_path, started, some):
         if not child:
             done = 3
             try:
-                sf.Ledger(path).publish_since(
-                    table, "seen", start="beginning", every="day", output=tmp_path / "out", seed=1
-                )
+                sf.Ledger(path).publish_since(table, "seen", **run)
                 done = 0
             finally:
                 os._exit(done)
@@ -488,7 +487,7 @@ def test_a_run_that_is_killed_at_any_moment_goes_on(tmp_path, started, some):
         assert not (os.WIFEXITED(status) and os.WEXITSTATUS(status)), "a run failed"
         assert sf.Ledger(path).verify() == []
         reach *= 1.3
-    sf.Ledger(path).publish_since(table, "seen", every="day", output=tmp_path / "out")
+    sf.Ledger(path).publish_since(table, "seen", **run)
     assert taken(sf.Ledger(path)) == [(f"2026-03-{n:02d}", 8) for n in range(1, windows + 1)]
     assert given_rows(path) == given_rows(warm)
     assert not list((tmp_path / "out").glob(".*"))

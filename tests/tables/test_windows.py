@@ -203,6 +203,21 @@ def test_files_of_several_types_are_one_table_if_a_type_holds_both(tmp_path):
         files.table([files.paths[0], files.paths[2]])
 
 
+def test_a_file_of_which_many_windows_are_counted_is_read_once(tmp_path):
+    file = tmp_path / "a.csv"
+    file.write_text("n,x\n" + "".join(f"{i},{'ab'[i % 2]}\n" for i in range(100)))
+    form = FORMS["texts of numbers"].pattern
+    window = Window("n", form, low="10", high="20")
+    table = open_table(file)
+    assert table.kept(1)._source is table._source
+    kept = table.within(Window("n", form, low="5")).kept(1 << 20)
+    file.unlink()
+    assert kept.extent(window) == kept.within(window).extent(window)
+    assert kept.extent(window).rows == 10
+    assert kept.within(window).count(["x"]).rows.tolist() == [5, 5]
+    assert kept.kind == "csv"
+
+
 def test_a_column_that_has_no_order_is_none():
     table = open_table(pa.table({"b": [True], "t": ["x"], "l": [[1]]}))
     assert [table.order_of(name) for name in ("b", "t", "l")] == [None, "texts", None]

@@ -29,7 +29,7 @@ from sfumato.ledger.streams import (
 )
 from sfumato.private import refuse_inside_release
 from sfumato.publishing.increments import IncrementJob, NoNewPeopleError, Publication
-from sfumato.publishing.outputs import choose_output, finish_tables
+from sfumato.publishing.outputs import FolderOutput, choose_output, finish_tables
 from sfumato.releases.manifest import MANIFEST
 from sfumato.releases.release import GivenTables
 from sfumato.tables import DatabaseTable, Extent, JoinedFiles, Table, Window
@@ -196,7 +196,8 @@ class StreamJob:
             report = None
             if not self.dry_run or not done:
                 try:
-                    report = self._job(piece, before, tables).run(piece.table, None, None, tables)
+                    job = self._job(piece, before, tables, first=not done)
+                    report = job.run(piece.table, None, None, tables)
                 except NoNewPeopleError as error:
                     new.notes.append(str(error))
                     continue
@@ -206,8 +207,19 @@ class StreamJob:
         notes = (*new.notes, *new.left())
         return StreamPublication(self.file, self.since, tuple(done), notes, self.dry_run)
 
-    def _job(self, piece: Piece, before: Intake | None, tables: GivenTables) -> IncrementJob:
+    @property
+    def _parent(self) -> Path | None:
+        """The folder in which all increments lie; None if each may lie elsewhere."""
+        place = self._place("x")
+        return place.parent if isinstance(place, Path) else None
+
+    def _job(
+        self, piece: Piece, before: Intake | None, tables: GivenTables, *, first: bool
+    ) -> IncrementJob:
         where = choose_output(self._place(piece.taken.window), tables, self.form, self.key)
+        if isinstance(where, FolderOutput):
+            # All increments of a run lie beside each other: the first one looks around.
+            where = replace(where, alone=not first and where.folder.parent == self._parent)
         refuse_inside_release(
             self.file, "the ledger", output=None if where is None else where.folder
         )
@@ -313,6 +325,8 @@ class GrowingTable(Growth):
             )
             everything = self._extent(self.window)
         self.seen = everything
+        if self.period is not None and everything.rows:
+            self.table = table.within(self.window).kept(_IN_MEMORY)
 
     def _bound(self, name: str, given: Value) -> str:
         if name == "start" and given == BEGINNING:
@@ -441,6 +455,10 @@ class GrowingTable(Growth):
             return [f"Left: {_rows(self.seen.rows)} from {self.until} on"]
         last = f"{_rows(self.seen.rows)} with the last {self._word}, {self.seen.largest}"
         return [f"Left: {last}. Others with the same may still come, unless --until says no"]
+
+
+_IN_MEMORY = 1 << 28
+"""Bytes of new rows of a file that are kept, so that it is not read again for every window."""
 
 
 def _reaches(form: Form, value: str | None, bound: str) -> bool:

@@ -360,6 +360,13 @@ class Table(ABC):
         """Return the rows of a window as a table of its own, which is counted where they are."""
         raise InputError(_NO_WINDOWS.format(self.kind))
 
+    def kept(self, most: int) -> "Table":
+        """Return it in memory if that takes at most `most` bytes; else, or in a database, itself.
+
+        A file of which many windows are counted is then read once.
+        """
+        return self
+
     def extent(self, window: Window) -> Extent:
         """Return how many rows are in a window, and where they begin and end, in one pass."""
         raise InputError(_NO_WINDOWS.format(self.kind))

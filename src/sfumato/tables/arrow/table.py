@@ -42,7 +42,7 @@ from sfumato.tables.arrow.sources import (
     from_numpy,
     python_values,
 )
-from sfumato.tables.arrow.windows import WindowSource, extent, order_of
+from sfumato.tables.arrow.windows import WindowSource, extent, keep, order_of
 from sfumato.tables.arrow.writing import closing_writer, creating, open_writer, plain_batch
 from sfumato.tables.base import (
     FORMATS,
@@ -212,6 +212,10 @@ class ArrowTable(Table):
     def within(self, window: Window) -> "ArrowTable":
         self.require([window.column])
         return ArrowTable(WindowSource(self._source, window), budget=self._budget)
+
+    def kept(self, most: int) -> "ArrowTable":
+        found = keep(self._source, most)
+        return self if found is None else ArrowTable(found, budget=self._budget)
 
     def extent(self, window: Window) -> Extent:
         self.require([window.column])

@@ -59,6 +59,37 @@ class WindowSource(Source):
         self._source.check_unchanged()
 
 
+class KeptSource(Source):
+    """Rows that were read once and are in memory.
+
+    Args:
+        source: Where they came from.
+        batches: All of them.
+    """
+
+    def __init__(self, source: Source, batches: Sequence[pa.RecordBatch]) -> None:
+        self.kind, self.where, self.schema = source.kind, source.where, source.schema
+        self.delimiter, self.lines_beyond = source.delimiter, source.lines_beyond
+        self._batches = batches
+        self.native = source.native  # type: ignore[method-assign]
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        for batch in self._batches:
+            yield batch.select(list(columns))
+
+
+def keep(source: Source, most: int) -> Source | None:
+    """Read all rows of a source into memory; None if they take more than `most` bytes."""
+    found, size = [], 0
+    for batch in source.batches(source.columns):
+        found.append(batch)
+        size += batch.nbytes
+        if size > most:
+            return None
+    source.check_unchanged()
+    return KeptSource(source, found)
+
+
 def order_of(kind: pa.DataType) -> Order | None:
     """Return how values of a type are ordered; None if they are not.
 
