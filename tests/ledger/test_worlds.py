@@ -641,15 +641,20 @@ def can_be(table, people):
 
 @pytest.fixture
 def trusted(monkeypatch):
-    """No ledger is checked for edits: that is tested elsewhere, and needs a third of the time."""
+    """The rules of the ledger alone, in half the time.
+
+    Whether it was edited is tested elsewhere, and the verdict on an increment is a second guard,
+    which would hide that a rule is missing.
+    """
     monkeypatch.setattr(chain, "require_sound", lambda *_: None)
+    monkeypatch.setattr(increments, "judge", lambda *_: None)
 
 
 def check_ledgers(folder, seeds):
     """Judge some ledgers, and see that enough of all kinds was published to be judged."""
     happened = Counter()
     for seed in seeds:
-        tiny = TinyLedger(folder / str(seed), seed, written=seed % 8 == 0)
+        tiny = TinyLedger(folder / str(seed), seed, written=seed % 16 == 0)
         assert tiny.agrees, f"seed {seed}"
         verdict = judge(tiny.states, tiny.people)
         assert not verdict.above(tiny.limit), f"seed {seed}: {verdict.beliefs[0]}"
