@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import InfeasibleError, InputError, ParameterError, SfumatoError
+from tests.ledger.releases import counted
 from tests.tables import databases
 
 pytestmark = databases.LEAVES_SOCKETS_OPEN
@@ -219,8 +220,10 @@ def test_an_increment_of_empty_values_is_one_of_missing_values(tmp_path):
         done = ledger.publish(more, output=tmp_path / f"{name} out", again=True)
         assert sf.verify(tmp_path / f"{name} out", attacks=False).holds
         assert done.head
+        # Four of six are known, and the empty texts are missing.
+        assert counted(done.tables)["a", "0"][1]["ill"] == {"x": 2, "y": 2, None: 2}
     assert ledger.verify() == []
-    assert len(ledger.current) == 1
+    assert len(counted(ledger.current)) == 1
 
 
 def test_an_empty_text_is_no_diagnosis_in_any_table(tmp_path):
