@@ -311,7 +311,8 @@ class Ledgers(Mutants):
                 name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type='table'")
             ]
             found = []
-            for table in sorted(tables):
+            # Without the hash of the file all of it is read: that changes nothing.
+            for table in sorted({*tables} - {"file_seal"}):
                 rows = db.execute(f'SELECT * FROM "{table}"')
                 names = [column[0] for column in rows.description]
                 found += [(table, name, i) for i, _ in enumerate(rows) for name in names]
