@@ -55,7 +55,7 @@ def run(bench: Bench) -> Iterator[Figure]:
     yield from _adult(bench)
     yield from _facts(bench)
     yield from _tables_that_teach(bench)
-    largest = 4 * FEW if bench.quick else MILLION
+    largest = 2 * FEW if bench.quick else MILLION
     costs: dict[str, list[Cost]] = {}
     for rows in (largest // 16, largest // 4, largest):
         folder = bench.files.folder / "verdicts"
@@ -94,7 +94,7 @@ def _facts(bench: Bench) -> Iterator[Figure]:
 
 def _tables_that_teach(bench: Bench) -> Iterator[Figure]:
     """Measure how long it takes to learn what joins decoupled tables, and to judge all people."""
-    largest = 4 * FEW if bench.quick else MILLION
+    largest = 2 * FEW if bench.quick else MILLION
     for size, columns in ((5, 4), (100, 1)):
         times = []
         for rows in (largest // 16, largest):
@@ -227,7 +227,7 @@ def _composition(bench: Bench, folder: Path, rows: int) -> Iterator[Figure]:
 def _adult(bench: Bench) -> Iterator[Figure]:
     """Judge Adult itself; what is loaded on first use is loaded by then, and no growth."""
     folder = bench.files.folder / "adult-verdicts"
-    file = bench.files.jittered(FEW, "csv") if bench.quick else bench.files.adult
+    file = bench.files.jittered(FEW // 2, "csv") if bench.quick else bench.files.adult
     target = None if bench.quick else _ADULT
     for kind, release in publish(file, folder):
         cost = Cost.of(release, bench.few if bench.quick else bench.repeats)
