@@ -255,6 +255,10 @@ class _Desk:
 
     def settle(self) -> None:
         """Settle all that is asked, one after the other."""
+        if all(ask.kind == "add" and not ask.person for ask in self.given):
+            self.total.update(self.given)
+            self.total = +self.total
+            return
         # Those who leave go first: a person may be removed and given again in one increment.
         order = {"remove": 0, "correct": 1, "add": 2}
         for ask, rows in sorted(self.given.items(), key=lambda item: order[item[0].kind]):

@@ -51,11 +51,11 @@ class Climbs:
 
 
 class Places(NamedTuple):
-    """The groups that rows belong to, each named once."""
+    """The groups that rows belong to, each named once; or other keys of rows."""
 
     keys: list[str]
     of_row: IntArray
-    """The position of each row's group in the keys."""
+    """The position of each row's key among them."""
 
 
 def places_of(
@@ -115,13 +115,9 @@ def find_places(
             for each, there in zip(climbs, existing, strict=True)
         ]
         mine = _look_up([each.of_value for each in labels], codes[:, new])
-        groups = group(list(mine), [len(each.texts) for each in labels], n=len(new))
-        place[new] = len(keys) + groups.of_item
-        parts = (
-            [each.texts[code] for code in column]
-            for each, column in zip(labels, mine[:, groups.first].tolist(), strict=True)
-        )
-        keys += _join_keys(parts, groups.n)
+        groups = join_keys([each.texts for each in labels], mine)
+        place[new] = len(keys) + groups.of_row
+        keys += groups.keys
     return Places(keys, place)
 
 
@@ -145,11 +141,20 @@ def _number_labels(labels: Iterable[str | None]) -> _LabelNumbers:
     return _LabelNumbers(list(ranks), np.array(of_value, dtype=np.int64))
 
 
-def _join_keys(parts: Iterable[Sequence[str]], n: int) -> list[str]:
-    """Write n keys of several columns as `keys_of` does, from the keys of the single labels."""
-    columns = list(parts)
-    ways = zip(*columns, strict=True) if columns else [()] * n
-    return [f"[{', '.join(way)}]" for way in ways]
+def join_keys(texts: Sequence[Sequence[str]], codes: IntArray) -> Places:
+    """Return rows as keys of several values, as `keys_of` writes them, each once.
+
+    Args:
+        texts: The keys of the single values of each column.
+        codes: `codes[c, r]`: the position of row r's value of column c among them.
+    """
+    rows = group(list(codes), [len(each) for each in texts], n=codes.shape[1])
+    columns = [
+        [each[code] for code in at]
+        for each, at in zip(texts, codes[:, rows.first].tolist(), strict=True)
+    ]
+    ways = zip(*columns, strict=True) if columns else [()] * rows.n
+    return Places([f"[{', '.join(way)}]" for way in ways], rows.of_item)
 
 
 def _climbs(

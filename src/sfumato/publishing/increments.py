@@ -17,6 +17,7 @@ import numpy as np
 from sfumato.attacks.composition import ComparedReleases, Composition, Difference
 from sfumato.content import Content, Part, Sentence, Share, Showable, join_values
 from sfumato.content import Table as ContentTable
+from sfumato.counts import FrequencySet, group, sums
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, OutputError, UnknownColumnError, some
 from sfumato.ledger import chain, pending
@@ -37,9 +38,9 @@ from sfumato.ledger.increment import (
     person_fingerprints,
     write_waiting,
 )
-from sfumato.ledger.placing import places_of
+from sfumato.ledger.placing import Places, find_places, join_keys
 from sfumato.ledger.records import Harmless, changed_cells, current, newcomers, write_changes
-from sfumato.ledger.repeats import GivenRows, Repeat, find_repeats, hash_texts
+from sfumato.ledger.repeats import GivenRows, Repeat, find_repeats, hash_rows
 from sfumato.ledger.store import WAIT, Settings, key_of, keys_of, shown_of, writing
 from sfumato.ledger.streams import Intake, require_position
 from sfumato.policy import Policy
@@ -53,7 +54,7 @@ from sfumato.schema import Role
 from sfumato.tables import Table, open_table
 from sfumato.tasks.verify import Assessment
 from sfumato.text import fold_spelling, number_of
-from sfumato.typing import Value
+from sfumato.typing import IntArray, Value
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,11 +267,29 @@ class NewRows:
         late = self.taken is not None and self.taken.late
         if self.policy is not None and kind == "add" and not late:
             require_people(table, self.policy)
-        people, rows, times = self._read(table, self.names)
-        for person, (labels, row), n in zip(people, self._generalise(rows), times, strict=True):
-            self.asks[Ask(kind, labels, row, person=person)] += n
-        if kind == "add" and not any(people):
-            note_rows(self.added, self.settings, rows, times)
+        who = identifiers_of(self.policy, table)
+        counts = table.count((*who, *self.names))
+        people = self._read_people(counts, who)
+        values, codes = tabulate(counts, self.names)
+        places, rows = self._generalise(values, codes)
+        if people is None:
+            # Rows that are alike in their group and their values are one ask.
+            asks = group([places.of_row, rows.of_row], [len(places.keys), len(rows.keys)])
+            times = sums(asks.of_item, counts.rows, asks.n)
+            first = asks.first
+        else:
+            times, first = counts.rows, np.arange(len(counts))
+        for at, n, place, row in zip(
+            first.tolist(),
+            times.tolist(),
+            places.of_row[first].tolist(),
+            rows.of_row[first].tolist(),
+            strict=True,
+        ):
+            person = "" if people is None else people[at]
+            self.asks[Ask(kind, places.keys[place], rows.keys[row], "", "", person)] += n
+        if kind == "add" and (people is None or not any(people)):
+            note_rows(self.added, self.settings, values, codes, counts.rows)
 
     def leave_out_known(self) -> None:
         """Leave out the people whom the ledger has, published or waiting; raise if rows name none.
@@ -292,14 +311,15 @@ class NewRows:
                 "Late: rows of people whom the ledger has. They are not taken again"
             )
 
-    def _read(self, table: Table, names: Sequence[str]) -> tuple[list[str], list[Row], list[int]]:
-        """Return who the distinct rows of a table are of, the rows, and how many there are."""
-        who = identifiers_of(self.policy, table)
-        rows, times = distinct_rows(table, (*who, *names))
+    def _read_people(self, counts: FrequencySet, who: tuple[str, ...]) -> list[str] | None:
+        """Return who counted rows are of; None if nothing says it."""
         if not who:
-            return [""] * len(rows), rows, times
-        people = read_people(self.settings, [row[: len(who)] for row in rows])
-        return people, [row[len(who) :] for row in rows], times
+            return None
+        values, codes = tabulate(counts, who)
+        columns = [
+            [each[code] for code in at] for each, at in zip(values, codes.tolist(), strict=True)
+        ]
+        return read_people(self.settings, list(zip(*columns, strict=True)))
 
     def correct(self, data: object) -> None:
         """Count rows that are to become others: `age` is as it should be, `old_age` as it was."""
@@ -312,16 +332,20 @@ class NewRows:
                 f"published, as {OLD}{self.names[-1]}; columns are {some(table.columns, most=20)}."
             )
         self._check([name for name in table.columns if name not in was])
-        people, rows, times = self._read(table, (*self.names, *olds.values()))
-        width = len(self.names)
-        place = {name: width + i for i, name in enumerate(olds)}
-        before = [
-            tuple(row[place.get(name, i)] for i, name in enumerate(self.names)) for row in rows
-        ]
-        pairs = zip(
-            self._generalise(before), self._generalise([r[:width] for r in rows]), strict=True
+        who = identifiers_of(self.policy, table)
+        counts = table.count((*who, *self.names, *olds.values()))
+        people = self._read_people(counts, who) or [""] * len(counts)
+        before, after = (
+            [
+                (places.keys[place], rows.keys[row])
+                for place, row in zip(places.of_row.tolist(), rows.of_row.tolist(), strict=True)
+            ]
+            for places, rows in (
+                self._generalise(*tabulate(counts, [olds.get(name, name) for name in self.names])),
+                self._generalise(*tabulate(counts, self.names)),
+            )
         )
-        for person, (old, new), n in zip(people, pairs, times, strict=True):
+        for person, old, new, n in zip(people, before, after, counts.rows.tolist(), strict=True):
             if old != new:
                 self.asks[Ask("correct", *old, *new, person)] += n
 
@@ -347,17 +371,19 @@ class NewRows:
                 f"it has {some(self.names, most=20)}."
             )
 
-    def _generalise(self, rows: Sequence[Row]) -> list[tuple[str, str]]:
+    def _generalise(
+        self, values: Sequence[Sequence[Value]], codes: IntArray
+    ) -> tuple[Places, Places]:
+        """Return the group of each row, and its sensitive values, each written once."""
         split = len(self.settings.quasi_identifiers)
-        places = places_of(self.db, self.settings, self.policy, [row[:split] for row in rows])
-        columns = list(zip(*(row[split:] for row in rows), strict=True))
-        for column, values in enumerate(columns):
-            spelling = {value: self._spell(column, value) for value in sorted({*values}, key=repr)}
-            columns[column] = tuple(spelling[value] for value in values)
-            for value in {*spelling.values()}:
+        places = find_places(self.db, self.settings, self.policy, values[:split], codes[:split])
+        texts = []
+        for column, known in enumerate(values[split:]):
+            spelling = {value: self._spell(column, value) for value in sorted(known, key=repr)}
+            texts.append([key_of(spelling[value]) for value in known])
+            for value in spelling.values():
                 self.shown.setdefault((column, key_of(value)), shown_of(value))
-        secrets = zip(*columns, strict=True)
-        return [(place, keys_of(row)) for place, row in zip(places, secrets, strict=True)]
+        return places, join_keys(texts, codes[split:])
 
     def _spell(self, column: int, value: Value) -> Value:
         """Return a value in the spelling that the ledger has of it, or in its own if it is new."""
@@ -413,17 +439,33 @@ def read_people(settings: Settings, identifiers: Sequence[Row]) -> list[str]:
 
 
 def note_rows(
-    added: GivenRows, settings: Settings, rows: Sequence[Row], times: Sequence[int]
+    added: GivenRows,
+    settings: Settings,
+    values: Sequence[Sequence[Value]],
+    codes: IntArray,
+    times: IntArray,
 ) -> None:
     """Hash distinct rows of people without identifiers, so that they are told if they come again.
 
     Args:
         added: What the hashes are added to.
         settings: What the ledger was started with; its salt is the key.
-        rows: The rows.
-        times: How many there are of each.
+        values: The values of each column.
+        codes: `codes[c, r]`: the position of row r's value of column c among them.
+        times: How many rows there are of each.
     """
-    added.add("values", hash_texts(settings.salt, "values", map(keys_of, rows)), times)
+    added.add("values", hash_rows(settings.salt, "values", values, codes), times)
+
+
+def tabulate(
+    counts: FrequencySet, names: Sequence[str]
+) -> tuple[list[tuple[Value, ...]], IntArray]:
+    """Return the values of some columns, and which of them each counted row has."""
+    codes = [counts.codes_of(name) for name in names]
+    return (
+        [counts.column(name).values for name in names],
+        np.array(codes, dtype=np.int64).reshape(len(names), len(counts)),
+    )
 
 
 def _as_number(key: str) -> str:

@@ -56,6 +56,7 @@ from sfumato.publishing.increments import (
     now,
     read_people,
     stored_policy,
+    tabulate,
 )
 from sfumato.publishing.outputs import choose_output
 from sfumato.publishing.overview import Overview, read_overview
@@ -814,7 +815,8 @@ def _record_source(
         _record_people(db, settings, policy, table, who)
     elif set(names) <= set(table.columns):
         added = GivenRows()
-        note_rows(added, settings, *distinct_rows(table, names))
+        counts = table.count(names)
+        note_rows(added, settings, *tabulate(counts, names), counts.rows)
         added.write(db, 1)
 
 
