@@ -209,8 +209,8 @@ def test_a_file_of_which_many_windows_are_counted_is_read_once(tmp_path):
     form = FORMS["texts of numbers"].pattern
     window = Window("n", form, low="10", high="20")
     table = open_table(file)
-    assert table.kept(1)._source is table._source
-    kept = table.within(Window("n", form, low="5")).kept(1 << 20)
+    assert table.into_memory(1)._source is table._source
+    kept = table.within(Window("n", form, low="5")).into_memory(1 << 20)
     file.unlink()
     assert kept.extent(window) == kept.within(window).extent(window)
     assert kept.extent(window).rows == 10

@@ -292,7 +292,7 @@ class NewRows:
             note_rows(self.added, self.settings, values, codes, counts.rows)
 
     def leave_out_known(self) -> None:
-        """Leave out the people whom the ledger has, published or waiting; raise if rows name none.
+        """Remove the people whom the ledger has, published or waiting; raise if rows name none.
 
         Rows that came late are among rows that were taken already: only people tell them apart.
         """

@@ -326,7 +326,7 @@ class GrowingTable(Growth):
             everything = self._extent(self.window)
         self.seen = everything
         if self.period is not None and everything.rows:
-            self.table = table.within(self.window).kept(_IN_MEMORY)
+            self.table = table.within(self.window).into_memory(_IN_MEMORY)
 
     def _bound(self, name: str, given: Value) -> str:
         if name == "start" and given == BEGINNING:

@@ -360,7 +360,7 @@ class Table(ABC):
         """Return the rows of a window as a table of its own, which is counted where they are."""
         raise InputError(_NO_WINDOWS.format(self.kind))
 
-    def kept(self, most: int) -> "Table":
+    def into_memory(self, most: int) -> "Table":
         """Return it in memory if that takes at most `most` bytes; else, or in a database, itself.
 
         A file of which many windows are counted is then read once.

@@ -213,7 +213,7 @@ class ArrowTable(Table):
         self.require([window.column])
         return ArrowTable(WindowSource(self._source, window), budget=self._budget)
 
-    def kept(self, most: int) -> "ArrowTable":
+    def into_memory(self, most: int) -> "ArrowTable":
         found = keep(self._source, most)
         return self if found is None else ArrowTable(found, budget=self._budget)
 
