@@ -227,7 +227,7 @@ def choose_leavers(
     if everyone.size == cell.size and cell.minus(everyone).possible:
         return Choice(offers.rows.copy(), everyone)
     why = "those who leave do not hide each other"
-    for _ in range(_TRIES if offers.total >= rules.k else 0):
+    for _ in range(_TRIES if _may_hide(everyone, rules) else 0):
         taken = _take_apart(cell, offers, rules, rng)
         if taken is None:
             continue
@@ -242,6 +242,29 @@ def choose_leavers(
     if offers.total < rules.k:
         why = f"those who leave would be {offers.total}, fewer than k={rules.k}"
     return Choice(offers.none(), empty, why)
+
+
+def _may_hide(everyone: Part, rules: Rules) -> bool:
+    """Return whether some k of these people may be within alpha, as far as each column tells.
+
+    Cells are asked this in every release in which people wait to leave them, and most have too few.
+
+    >>> _may_hide(Part(4, (np.array([0, 3, 1]),)), Rules(Fraction(1, 2), 3))
+    False
+    """
+    if everyone.size < rules.k:
+        return False
+    for column, count in enumerate(everyone.counts):
+        missing, known = int(count[MISSING]), int(count[1:].sum())
+        if missing >= rules.k:
+            continue
+        # Of m whose value is known, each value may be that of a share of alpha.
+        m = np.arange(rules.k - missing, known + 1)
+        limited = everyone.limited(column)[1:]
+        most = np.minimum(limited[:, None], m * rules.alpha.numerator // rules.alpha.denominator)
+        if not (most.sum(axis=0) + known - limited.sum() >= m).any():
+            return False
+    return True
 
 
 def _take_apart(
@@ -278,7 +301,8 @@ def _take_within(
         column, value = excess
         count, known = int(part.counts[column][value]), int(part.counts[column][1:].sum())
         guilty = (offers.values[column] == value) & (taken > 0)
-        too_many = ceil((count - alpha * known) / (1 - alpha))
+        above = count * alpha.denominator - alpha.numerator * known
+        too_many = -(-above // (alpha.denominator - alpha.numerator))
         taken = _drop(taken, _worst_of(part, offers, guilty, alpha), too_many, rng)
         part = base.plus(offers.values, taken)
     return _add_back(part, offers, rows, taken, alpha, rng)

@@ -6,6 +6,7 @@ import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from hashlib import blake2b, sha256
 from typing import Literal, NamedTuple
 
@@ -29,7 +30,7 @@ from sfumato.ledger.admission import (
     choose_newcomers,
 )
 from sfumato.ledger.chain import digest_text
-from sfumato.ledger.corrections import Memory, Wish, apply_corrections, choose_corrections
+from sfumato.ledger.corrections import Wish, apply_corrections, choose_corrections
 from sfumato.ledger.counting import CellCounts
 from sfumato.ledger.records import CellState, Change, Codes, Harmless, cell_states, memory_of
 from sfumato.ledger.store import FINGERPRINT, split_keys
@@ -391,6 +392,7 @@ class _Work:
             elif ask.kind != "add":
                 self.of_group[ask.labels].append(ask)
         self.cells = cell_states(db, self.of_group, self.of_cell, harmless)
+        self.cells_of = Counter(cell.record.labels for cell in self.cells)
 
     def require_published(self) -> None:
         """Raise if rows are to be removed or corrected that cannot have been published."""
@@ -482,12 +484,11 @@ class _Work:
 
     def _split(self, cell: CellState, asks: list[Ask], *, urgent: bool) -> bool:
         """Return whether people left a cell, or moved from it, in parts."""
-        memory = memory_of(self.db, cell)
         start = rest = cell.codes.widen(cell.part())
         gone: tuple[str, ...] = ()
         for destination in sorted({_destination(ask) for ask in asks} - {None}, key=str):
             leaving = [ask for ask in asks if _destination(ask) == destination]
-            choice = self._choose(cell, leaving, rest, memory)
+            choice = self._choose(cell, leaving, rest)
             if not choice.part.size:
                 continue
             rest = rest.minus(choice.part)
@@ -516,17 +517,19 @@ class _Work:
             )
         return bool(left)
 
-    def _choose(self, cell: CellState, leaving: list[Ask], rest: Part, memory: Memory) -> Choice:
+    def _choose(self, cell: CellState, leaving: list[Ask], rest: Part) -> Choice:
         """Publish those of some people who may leave what is left of a cell."""
         rules = self._rules(cell.codes)
-        choice = choose_leavers(
-            rest,
-            self._held_by(cell, leaving, rest),
-            rules,
-            self.rng,
-            fits=lambda part: memory.allows(part, rules.alpha),
-        )
-        several = sum(each.record.labels == cell.record.labels for each in self.cells) > 1
+        # Read only if it is asked for: from most cells nobody can leave yet.
+        memory = cache(lambda: memory_of(self.db, cell))
+
+        def fits(part: Part) -> bool:
+            kept = memory()  # It may know values that nobody has any more.
+            return kept.allows(cell.codes.widen(part), rules.alpha)
+
+        offers = self._held_by(cell, leaving, rest)
+        choice = choose_leavers(rest, offers, rules, self.rng, fits=fits)
+        several = self.cells_of[cell.record.labels] > 1
         for ask, n in zip(leaving, choice.taken.tolist(), strict=True):
             if choice.why:
                 self.why[ask] = choice.why
