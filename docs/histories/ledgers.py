@@ -5,6 +5,7 @@ import tempfile
 import time
 from collections import Counter
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
@@ -39,10 +40,10 @@ class _Publisher:
             begun = time.process_time()
             if ledger is None:
                 first = fit(self.clinic, month.new, self.alpha)
-                ledger = self._start(first)
+                ledger, started = self._start(first)
                 rest = np.setdiff1d(month.new, first)
                 # Those whom the first release cannot take wait in the ledger from the beginning.
-                done = ledger.publish(self.clinic.rows(rest), seed=0) if len(rest) else None
+                done = ledger.publish(self.clinic.rows(rest), seed=0) if len(rest) else started
             else:
                 done = self._publish(ledger, month, number)
             seconds = time.process_time() - begun
@@ -51,12 +52,13 @@ class _Publisher:
                 say(f"  {number + 1}: {self.records[-1]}")
         return self.records
 
-    def _start(self, people: IntArray) -> sf.Ledger:
+    def _start(self, people: IntArray) -> tuple[sf.Ledger, Publication]:
         source = self.clinic.rows(people)
         release = sf.decouple(sf.anonymize(source, policy(K)), output=self.folder / "0")
-        return sf.Ledger.start(
+        ledger = sf.Ledger.start(
             release, self.file, alpha=self.alpha, k=K, policy=policy(K), source=source
         )
+        return ledger, cast("Publication", ledger.started)
 
     def _publish(self, ledger: sf.Ledger, month: Month, number: int) -> Publication:
         rows, clinic = np.concatenate(month[:3]), self.clinic
@@ -72,11 +74,8 @@ class _Publisher:
         return done
 
     def _describe(
-        self, number: int, ledger: sf.Ledger, done: Publication | None, seconds: float
+        self, number: int, ledger: sf.Ledger, done: Publication, seconds: float
     ) -> Record:
-        if done is None:
-            done = ledger.started
-        assert done is not None
         waiting: Counter[str] = Counter()
         for held in done.held:
             kind = "move" if held.ask.moves() else held.ask.kind
@@ -84,9 +83,7 @@ class _Publisher:
         refused: Counter[str] = Counter()
         for each in done.refused:
             refused["return" if "left in release" in each.why else "twice"] += each.rows
-        assert sum(waiting.values()) == done.waiting
-        tables = done.tables if number else ledger.current
-        assert tables is not None
+        tables = done.tables if number and done.tables is not None else ledger.current
         return {
             "month": number + 1,
             "here": int(self.clinic.here.sum()),
