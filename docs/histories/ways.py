@@ -60,7 +60,7 @@ class Cell:
     """By person, the column that is wrong and what it should be."""
 
     moving: dict[int, int] = field(default_factory=dict)
-    memory: Memory = Memory(tuple(() for _ in VALUES))
+    memory: Memory = field(default_factory=lambda: Memory(tuple(() for _ in VALUES)))
 
 
 class Cells:
@@ -218,7 +218,8 @@ class Cells:
                 self.done["joined"] += len(joined)
 
     def _found(self, group: int, people: list[int], memory: Memory | None = None) -> None:
-        cell = Cell(group, set(people), memory=memory or Cell.memory)
+        cell = Cell(group, set(people))
+        cell.memory = memory or cell.memory
         self.cells += 1
         for person in people:
             self.cell_of[person] = cell
@@ -445,116 +446,122 @@ def _start_anew(cells: Cells, clinic: Clinic) -> None:
 
 # Counterfeits.
 
+Slot = tuple[int, tuple[int, ...]]
+"""A group, and the values of somebody in it."""
 
-def publish_signatures(setting: Setting, alpha: float) -> Record:
-    """Publish m-invariant buckets with counterfeits (Xiao and Tao 2007), for all columns at once.
+
+class Signatures:
+    """m-invariant buckets with counterfeits (Xiao and Tao 2007), for all columns at once.
 
     A bucket is m people, m = 1 / alpha rounded up, whose values differ in every column. Its
     values, the signature, stay. Who leaves is replaced by a newcomer with the same values, or else
-    by a counterfeit, which stays until nobody real is left in the bucket. A value may be corrected
-    to another of the signature if its owner is a counterfeit; other corrections wait.
+    by a counterfeit, which stays until nobody real is left in the bucket. Who moves takes the
+    signature along, in a bucket of counterfeits. Values that are corrected wait.
     """
-    m = int(np.ceil(1 / alpha - 1e-9))
-    clinic = Clinic(setting)
-    rng = np.random.default_rng(5)
-    waiting: dict[int, list[int]] = defaultdict(list)
-    bucket_of: dict[int, int] = {}
-    real: Counter[int] = Counter()
-    members: dict[int, list[int]] = {}
-    vacant: dict[tuple[int, tuple[int, ...]], list[int]] = defaultdict(list)
-    """Counterfeits, by group and values: their buckets."""
 
-    slot: dict[int, tuple[int, tuple[int, ...]]] = {}
-    slots: dict[int, list[tuple[int, tuple[int, ...]]]] = defaultdict(list)
-    fakes = buckets = held_back = 0
-    records = []
-    for month in clinic.run():
-        group, values = groups_of(clinic), values_of(clinic)
-        for person in month.left.tolist():
-            if person not in bucket_of:
-                waiting[slot.pop(person)[0]].remove(person)
-                continue
-            bucket = bucket_of.pop(person)
-            vacant[slot[person]].append(bucket)
-            slots[bucket].append(slot[person])
-            real[bucket] -= 1
-            fakes += 1
-            if not real[bucket]:
-                fakes -= _clear(bucket, members, slots, slot, vacant)
-        for person in month.corrected.tolist():
-            if person in bucket_of:
-                held_back += tuple(values[:, person].tolist()) != slot[person][1]
-                if int(group[person]) != slot[person][0]:
-                    # Whoever moves keeps the signature: the others of it are counterfeits there.
-                    old = bucket_of[person]
-                    vacant[slot[person]].append(old)
-                    slots[old].append(slot[person])
-                    real[old] -= 1
-                    fakes += m
-                    buckets += 1
-                    others = [slot[p][1] for p in members[old] if p != person][: m - 1]
-                    for key in others:
-                        vacant[int(group[person]), key].append(buckets)
-                    slots[buckets] = [(int(group[person]), key) for key in others]
-                    if not real[old]:
-                        fakes -= _clear(old, members, slots, slot, vacant)
-                    members[buckets], real[buckets] = [person], 1
-                    bucket_of[person] = buckets
-                    slot[person] = (int(group[person]), slot[person][1])
-            else:
-                waiting[slot[person][0]].remove(person)
-                slot[person] = (int(group[person]), ())
-                waiting[slot[person][0]].append(person)
-        for person in [*month.new.tolist(), *month.returned.tolist()]:
-            key = (int(group[person]), tuple(values[:, person].tolist()))
-            places = vacant.get(key)
-            slot[person] = key
-            if places:
-                bucket = places.pop()
-                bucket_of[person] = bucket
-                members[bucket].append(person)
-                real[bucket] += 1
-                fakes -= 1
-            else:
-                waiting[key[0]].append(person)
-        for g, people in waiting.items():
-            made, rest = _make_buckets(people, values, m, rng)
-            waiting[g] = rest
-            for each in made:
-                buckets += 1
-                members[buckets] = each
-                real[buckets] = m
-                for person in each:
-                    bucket_of[person] = buckets
-                    slot[person] = (g, tuple(values[:, person].tolist()))
-        records.append((len(bucket_of), fakes, sum(map(len, waiting.values())), held_back))
-    published, fakes, waits, held_back = records[-1]
-    return {
-        "m": m,
-        "here": int(clinic.here.sum()),
-        "published": published + fakes,
-        "counterfeits": fakes,
-        "counterfeits after a year": records[min(11, len(records) - 1)][1],
-        "waiting to join": waits,
-        "waiting to be corrected": held_back,
-    }
+    def __init__(self, setting: Setting, alpha: float) -> None:
+        self.m = int(np.ceil(1 / alpha - 1e-9))
+        self.clinic = Clinic(setting)
+        self.rng = np.random.default_rng(5)
+        self.waiting: dict[int, list[int]] = defaultdict(list)
+        self.bucket_of: dict[int, int] = {}
+        self.slot_of: dict[int, Slot] = {}
+        self.slots: dict[int, list[Slot]] = {}
+        """By bucket, what is published of it."""
+
+        self.real: Counter[int] = Counter()
+        self.vacant: dict[Slot, list[int]] = defaultdict(list)
+        """The buckets that have a counterfeit, by its group and values."""
+
+        self.fakes = self.buckets = self.wrong = 0
+
+    def run(self) -> Record:
+        """Publish all months, and return how things are in the end."""
+        for month in self.clinic.run():
+            group, values = groups_of(self.clinic), values_of(self.clinic)
+            slots = {
+                person: (int(group[person]), tuple(values[:, person].tolist()))
+                for people in (month.new, month.returned, month.corrected)
+                for person in people.tolist()
+            }
+            for person in month.left.tolist():
+                self._go(person)
+            for person in month.corrected.tolist():
+                self._mend(person, slots[person])
+            for person in [*month.new.tolist(), *month.returned.tolist()]:
+                self._arrive(person, slots[person])
+            self._fill(values)
+        return {
+            "m": self.m,
+            "here": int(self.clinic.here.sum()),
+            "published": len(self.bucket_of) + self.fakes,
+            "counterfeits": self.fakes,
+            "waiting to join": sum(map(len, self.waiting.values())),
+            "waiting to be corrected": self.wrong,
+        }
+
+    def _go(self, person: int) -> None:
+        if person not in self.bucket_of:
+            self.waiting[self.slot_of[person][0]].remove(person)
+            return
+        bucket = self.bucket_of.pop(person)
+        self.vacant[self.slot_of[person]].append(bucket)
+        self.real[bucket] -= 1
+        self.fakes += 1
+        if not self.real[bucket]:
+            for slot in self.slots.pop(bucket):
+                self.vacant[slot].remove(bucket)
+                self.fakes -= 1
+
+    def _mend(self, person: int, slot: Slot) -> None:
+        if person not in self.bucket_of:
+            self.waiting[self.slot_of[person][0]].remove(person)
+            self.slot_of[person] = slot
+            self.waiting[slot[0]].append(person)
+            return
+        old = self.slot_of[person]
+        self.wrong += slot[1] != old[1]
+        if slot[0] == old[0]:
+            return
+        signature = [(slot[0], values) for _, values in self.slots[self.bucket_of[person]]]
+        self._go(person)
+        self.buckets += 1
+        self.slots[self.buckets] = signature
+        signature = signature.copy()
+        self.slot_of[person] = (slot[0], old[1])
+        signature.remove(self.slot_of[person])
+        for each in signature:
+            self.vacant[each].append(self.buckets)
+        self.fakes += len(signature)
+        self._sit(person, self.buckets)
+
+    def _arrive(self, person: int, slot: Slot) -> None:
+        self.slot_of[person] = slot
+        if self.vacant.get(slot):
+            self._sit(person, self.vacant[slot].pop())
+            self.fakes -= 1
+        else:
+            self.waiting[slot[0]].append(person)
+
+    def _sit(self, person: int, bucket: int) -> None:
+        self.bucket_of[person] = bucket
+        self.real[bucket] += 1
+
+    def _fill(self, values: IntArray) -> None:
+        """Make new buckets of those who wait."""
+        for group, people in self.waiting.items():
+            made, self.waiting[group] = _make_buckets(people, values, self.m, self.rng)
+            for bucket in made:
+                self.buckets += 1
+                for person in bucket:
+                    self.slot_of[person] = (group, tuple(values[:, person].tolist()))
+                    self._sit(person, self.buckets)
+                self.slots[self.buckets] = [self.slot_of[person] for person in bucket]
 
 
-def _clear(
-    bucket: int,
-    members: dict[int, list[int]],
-    slots: dict[int, list[tuple[int, tuple[int, ...]]]],
-    slot: dict[int, tuple[int, tuple[int, ...]]],
-    vacant: dict[tuple[int, tuple[int, ...]], list[int]],
-) -> int:
-    """Take a bucket away in which nobody real is left; return how many counterfeits go with it."""
-    gone = 0
-    for key in {*(slot[person] for person in members.pop(bucket)), *slots.pop(bucket, [])}:
-        places = vacant[key]
-        while bucket in places:
-            places.remove(bucket)
-            gone += 1
-    return gone
+def publish_signatures(setting: Setting, alpha: float) -> Record:
+    """Publish buckets with counterfeits."""
+    return Signatures(setting, alpha).run()
 
 
 def _make_buckets(
@@ -584,8 +591,15 @@ def _make_buckets(
     return full, [person for bucket, _ in open_ for person in bucket]
 
 
+def publish_heirs(setting: Setting, alpha: float) -> Record:
+    """Publish cells in which who has waited to leave for three months has an heir."""
+    return Cells(Clinic(setting), alpha, heirs=3).run()[-1]
+
+
 WAYS: dict[str, Callable[[Setting, float], Record]] = {
-    "groups": publish_groups,
+    "heirs": publish_heirs,
     "signatures": publish_signatures,
     "epochs": publish_epochs,
+    "groups": publish_groups,
 }
+"""Each returns how things are after the last month."""

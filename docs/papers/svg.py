@@ -53,6 +53,9 @@ class Panel:
     first: int = 0
     """The style of the first line, where a panel leaves out the first lines of another."""
 
+    marked: Sequence[float] = ()
+    """Where across lines have markers and the axis numbers; at every point if empty."""
+
 
 @dataclass(frozen=True)
 class Bar:
@@ -161,13 +164,15 @@ def _panel(panel: Panel, x0: float, y0: float) -> str:
         _frame(x0, y0, WIDTH, up, marks, panel.y),
         _text(x0 + WIDTH / 2, y0 + HEIGHT + 40, panel.x, "middle"),
     ]
-    for x in places:
+    for x in panel.marked or places:
         at = x0 + across(x)
         parts.append(_stroke(at, y0 + HEIGHT, at, y0 + HEIGHT + 5))
         parts.append(_text(at, y0 + HEIGHT + 20, f"{x:g}", "middle", 11))
     for i, line in enumerate(panel.lines, panel.first):
         path = [(x0 + across(x), y0 + HEIGHT - up(y)) for x, y in line.points]
-        parts.append(_curve(path, i, path))
+        chosen = panel.marked or places
+        marked = [at for at, (x, _) in zip(path, line.points, strict=True) if x in chosen]
+        parts.append(_curve(path, i, marked))
     return "\n".join(parts)
 
 

@@ -63,7 +63,7 @@ class Codes:
     def widen(self, part: Part) -> Part:
         """Return a part with room for all codes there are."""
         counts = tuple(
-            np.pad(count, (0, len(codes) - len(count)))
+            np.concatenate([count, np.zeros(len(codes) - len(count), dtype=np.int64)])
             for count, codes in zip(part.counts, self.columns, strict=True)
         )
         return Part(part.size, counts, self.mask())

@@ -1,0 +1,202 @@
+"""The page `docs/concepts/histories.md` and its plots, made of the results."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from docs.papers.results import Record, where
+from docs.papers.svg import Line, Panel, lines
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "results.json"
+CONCEPTS = HERE.parent / "concepts"
+
+WAITING = {
+    "waiting to join": "wait to join",
+    "waiting to leave": "left, and are counted still",
+    "waiting to be corrected": "a value is not corrected yet",
+    "waiting to move": "are counted in the old group",
+}
+YEARS = (1, 2, 5, 10)
+
+NAMES = {
+    "groups": "groups as a whole",
+    "signatures": "m-invariance with counterfeits",
+    "epochs": "cells, made anew every year",
+    "cells": "**cells**",
+    "heirs": "cells with heirs",
+}
+
+
+def histories(records: Sequence[Record]) -> list[tuple[str, float]]:
+    """Return which histories some records are of."""
+    return list(dict.fromkeys((each["leaving"], each["alpha"]) for each in records))
+
+
+def plots(results: Record) -> dict[str, str]:
+    """Draw what waits, and what an increment costs."""
+    panels = [
+        Panel(
+            f"{leaving} leave, alpha {alpha:g}",
+            "year",
+            "% of the people of the clinic",
+            [
+                Line(text, _points(results["rules"], leaving, alpha, what, share=True))
+                for what, text in WAITING.items()
+            ],
+            marked=_years(results["rules"]),
+        )
+        for leaving, alpha in histories(results["rules"])
+    ]
+    cost = [
+        Panel(
+            title,
+            "year",
+            unit,
+            [
+                Line(
+                    f"{leaving} leave, alpha {alpha:g}",
+                    _points(results["ledgers"], leaving, alpha, what),
+                )
+                for leaving, alpha in histories(results["ledgers"])
+            ],
+            marked=_years(results["ledgers"]),
+        )
+        for what, title, unit in (
+            ("CPU s", "An increment", "CPU seconds"),
+            ("ledger MB", "The ledger", "MB"),
+            ("release MB", "A release, all tables", "MB"),
+        )
+    ]
+    return {
+        "histories-waiting.svg": lines("Who waits, in per cent of all", panels),
+        "histories-cost.svg": lines("What an increment costs", cost),
+    }
+
+
+def _years(records: Sequence[Record]) -> list[float]:
+    last = max(each["month"] for each in records) // 12
+    return [float(year) for year in range(1, last + 1)]
+
+
+def _points(
+    records: list[Record], leaving: str, alpha: float, what: str, *, share: bool = False
+) -> list[tuple[float, float]]:
+    return [
+        (each["month"] / 12, 100 * each[what] / each["here"] if share else each[what])
+        for each in where(records, leaving=leaving, alpha=alpha)
+    ]
+
+
+def page(results: Record) -> str:
+    """Return the page."""
+    template = (HERE / "page.template").read_text(encoding="utf-8")
+    return template.format(
+        rules=_rules(results["rules"]),
+        apart=f"{_apart(results):.1%}",
+        growth=_growth(results),
+        ways=_ways(results),
+        exposed=_exposed(results),
+    )
+
+
+def _rules(records: list[Record]) -> str:
+    rows = []
+    for leaving, alpha in histories(records):
+        for year in YEARS:
+            for each in where(records, leaving=leaving, alpha=alpha, month=12 * year):
+                there = (each["published"] - each["waiting to leave"]) / each["here"]
+                waits = [f"{_number(each[w])} ({each[w] / each['here']:.1%})" for w in WAITING]
+                rows.append(
+                    [
+                        f"{leaving}, {alpha:g}",
+                        year,
+                        _number(each["here"]),
+                        f"{there:.2%}",
+                        *waits,
+                    ]
+                )
+    return _lines(rows)
+
+
+def _apart(results: Record) -> float:
+    """Return by how much of the people the ledger and its rules in memory differ at most."""
+    of = {(e["leaving"], e["alpha"], e["month"]): e for e in results["rules"]}
+    return max(
+        abs(each[what] - of[each["leaving"], each["alpha"], each["month"]][what]) / each["here"]
+        for each in results["ledgers"]
+        for what in WAITING
+    )
+
+
+def _growth(results: Record) -> str:
+    rows = []
+    for leaving, alpha in histories(results["ledgers"]):
+        records = where(results["ledgers"], leaving=leaving, alpha=alpha)
+        last = records[-1]
+        month = np.array([each["month"] for each in records])
+        row: list[object] = [f"{leaving}, {alpha:g}", last["month"], _number(last["cells"])]
+        for what in ("CPU s", "ledger MB", "release MB"):
+            later = month >= min(12, month.max() // 2)
+            size = np.array([each[what] for each in records])
+            power = np.polyfit(np.log(month[later]), np.log(size[later]), 1)[0]
+            row.append(f"{last[what]:.1f} (~ months^{power:.1f})")
+        rows.append(row)
+    return _lines(rows)
+
+
+def _ways(results: Record) -> str:
+    rows = []
+    last = max(each["month"] for each in results["rules"])
+    cells = [{**each, "way": "cells"} for each in where(results["rules"], month=last)]
+    order = {history: i for i, history in enumerate(histories(cells))}
+    for each in sorted([*cells, *results["ways"]], key=lambda e: order[e["leaving"], e["alpha"]]):
+        way = each["way"]
+        gone = each.get("waiting to leave", 0)
+        fakes = each.get("counterfeits", 0)
+        missing = each["here"] - (each["published"] - gone - fakes)
+        rows.append(
+            [
+                f"{each['leaving']}, {each['alpha']:g}",
+                NAMES[way],
+                _number(missing),
+                _number(gone),
+                _number(fakes),
+                *(
+                    _number(each[what]) if what in each else ""
+                    for what in ("waiting to be corrected", "waiting to move")
+                ),
+            ]
+        )
+    return _lines(rows)
+
+
+def _exposed(results: Record) -> str:
+    rows = []
+    for way, who in (
+        ("groups", "left"),
+        ("groups", "returned"),
+        ("epochs", "left at an epoch"),
+    ):
+        for each in where(results["ways"], way=way):
+            people = each[who]
+            above, certain = each[f"{who}, above alpha"], each[f"{who}, certain"]
+            rows.append(
+                [
+                    f"{each['leaving']}, {each['alpha']:g}",
+                    NAMES[way],
+                    f"{_number(people)} {who}",
+                    f"{_number(above)} ({above / max(people, 1):.0%})",
+                    _number(certain),
+                ]
+            )
+    return _lines(rows)
+
+
+def _lines(rows: Sequence[Sequence[object]]) -> str:
+    return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in rows)
+
+
+def _number(number: int) -> str:
+    return f"{number:,}".replace(",", " ")
