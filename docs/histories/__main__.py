@@ -11,9 +11,16 @@ from itertools import product
 
 from docs.histories.clinic import Clinic, Setting
 from docs.histories.ledgers import publish_history
-from docs.histories.page import CONCEPTS, RESULTS, page, plots
+from docs.histories.page import (
+    CONCEPTS,
+    RESULTS,
+    load_results,
+    page,
+    plots,
+    text_of_results,
+)
 from docs.histories.ways import WAYS, Cells
-from docs.papers.results import Record, load, say, text_of
+from docs.papers.results import Record, say
 
 HISTORIES = tuple(product(("few", "many"), (0.5, 0.3)))
 """How many leave, and alpha."""
@@ -64,15 +71,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("parts", nargs="*", choices=PARTS, help="all if none is named")
+    known = ", ".join(PARTS)
+    parser.add_argument("parts", nargs="*", metavar="part", help=f"{known}; all if none is named")
     parser.add_argument("--months", type=int, default=120)
     parser.add_argument("--page", action="store_true", help="compute nothing, only write")
     asked = parser.parse_args(arguments)
-    results = load(RESULTS) if RESULTS.exists() else {}
+    for part in asked.parts:
+        if part not in PARTS:
+            parser.error(f"no part {part!r}; there are {known}")
+    results = load_results() if RESULTS.exists() else {}
     if not asked.page:
         for part in asked.parts or PARTS:
             results[part] = PARTS[part](asked.months)
-            RESULTS.write_text(text_of(results), encoding="utf-8", newline="\n")
+            RESULTS.write_text(text_of_results(results), encoding="utf-8", newline="\n")
     for name, text in {"histories.md": page(results), **plots(results)}.items():
         (CONCEPTS / name).write_text(text, encoding="utf-8", newline="\n")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from docs.papers.results import Record, where
+from docs.papers.results import Record, load, text_of, where
 from docs.papers.svg import Line, Panel, lines
 
 HERE = Path(__file__).parent
@@ -20,6 +20,13 @@ WAITING = {
 }
 YEARS = (1, 2, 5, 10)
 
+MONTHLY = ("rules", "ledgers")
+"""The parts of the results that have every month."""
+
+COSTS = {"CPU s": "An increment", "ledger MB": "The ledger", "release MB": "A release, all tables"}
+KEPT = {"month", "here", "published", "cells", *WAITING, *COSTS}
+"""What is kept of a month."""
+
 NAMES = {
     "groups": "groups as a whole",
     "signatures": "m-invariance with counterfeits",
@@ -29,6 +36,47 @@ NAMES = {
 }
 
 
+def pack(records: Sequence[Record]) -> list[Record]:
+    """Return months as one record per history, which has a list of each number.
+
+    Example:
+        >>> months = [{"leaving": "few", "alpha": 0.5, "month": i, "here": i} for i in (1, 2)]
+        >>> pack(months)
+        [{'leaving': 'few', 'alpha': 0.5, 'month': [1, 2], 'here': [1, 2]}]
+        >>> unpack(pack(months)) == months
+        True
+    """
+    found = []
+    for leaving, alpha in histories(records):
+        months = [e for e in records if (e["leaving"], e["alpha"]) == (leaving, alpha)]
+        names = [name for name in months[0] if name in KEPT]
+        lists = {name: [each[name] for each in months] for name in names}
+        found.append({"leaving": leaving, "alpha": alpha, **lists})
+    return found
+
+
+def unpack(packed: Sequence[Record]) -> list[Record]:
+    """Return one record per month."""
+    found = []
+    for history in packed:
+        names = [name for name in history if name in KEPT]
+        for numbers in zip(*(history[name] for name in names), strict=True):
+            of = {"leaving": history["leaving"], "alpha": history["alpha"]}
+            found.append({**of, **dict(zip(names, numbers, strict=True))})
+    return found
+
+
+def load_results() -> Record:
+    """Read what was computed last."""
+    results = load(RESULTS)
+    return {**results, **{part: unpack(results[part]) for part in MONTHLY}}
+
+
+def text_of_results(results: Record) -> str:
+    """Write results as they are kept."""
+    return text_of({**results, **{part: pack(results.get(part, [])) for part in MONTHLY}})
+
+
 def histories(records: Sequence[Record]) -> list[tuple[str, float]]:
     """Return which histories some records are of."""
     return list(dict.fromkeys((each["leaving"], each["alpha"]) for each in records))
@@ -36,24 +84,28 @@ def histories(records: Sequence[Record]) -> list[tuple[str, float]]:
 
 def plots(results: Record) -> dict[str, str]:
     """Draw what waits, and what an increment costs."""
-    panels = [
-        Panel(
-            f"{leaving} leave, alpha {alpha:g}",
-            "year",
-            "% of the people of the clinic",
-            [
-                Line(text, _points(results["rules"], leaving, alpha, what, share=True))
-                for what, text in WAITING.items()
-            ],
-            marked=_years(results["rules"]),
-        )
-        for leaving, alpha in histories(results["rules"])
-    ]
+    found = {}
+    for leaving in dict.fromkeys(each["leaving"] for each in results["rules"]):
+        records = where(results["rules"], leaving=leaving)
+        panels = [
+            Panel(
+                f"{leaving} leave, alpha {alpha:g}",
+                "year",
+                "% of the people of the clinic",
+                [
+                    Line(text, _points(records, leaving, alpha, what, share=True))
+                    for what, text in WAITING.items()
+                ],
+                marked=_years(records),
+            )
+            for _, alpha in histories(records)
+        ]
+        found[f"histories-{leaving}.svg"] = lines(f"Who waits if {leaving} leave", panels)
     cost = [
         Panel(
             title,
             "year",
-            unit,
+            "CPU seconds" if what == "CPU s" else "MB",
             [
                 Line(
                     f"{leaving} leave, alpha {alpha:g}",
@@ -63,16 +115,9 @@ def plots(results: Record) -> dict[str, str]:
             ],
             marked=_years(results["ledgers"]),
         )
-        for what, title, unit in (
-            ("CPU s", "An increment", "CPU seconds"),
-            ("ledger MB", "The ledger", "MB"),
-            ("release MB", "A release, all tables", "MB"),
-        )
+        for what, title in COSTS.items()
     ]
-    return {
-        "histories-waiting.svg": lines("Who waits, in per cent of all", panels),
-        "histories-cost.svg": lines("What an increment costs", cost),
-    }
+    return {**found, "histories-cost.svg": lines("What an increment costs", cost)}
 
 
 def _years(records: Sequence[Record]) -> list[float]:
@@ -94,6 +139,10 @@ def page(results: Record) -> str:
     template = (HERE / "page.template").read_text(encoding="utf-8")
     return template.format(
         rules=_rules(results["rules"]),
+        drawn="\n".join(
+            f"![Who waits if {leaving} leave, in per cent of all](histories-{leaving}.svg)"
+            for leaving in dict.fromkeys(each["leaving"] for each in results["rules"])
+        ),
         apart=f"{_apart(results):.1%}",
         growth=_growth(results),
         ways=_ways(results),
@@ -123,11 +172,12 @@ def _rules(records: list[Record]) -> str:
 def _apart(results: Record) -> float:
     """Return by how much of the people the ledger and its rules in memory differ at most."""
     of = {(e["leaving"], e["alpha"], e["month"]): e for e in results["rules"]}
-    return max(
+    found: float = max(
         abs(each[what] - of[each["leaving"], each["alpha"], each["month"]][what]) / each["here"]
         for each in results["ledgers"]
         for what in WAITING
     )
+    return found
 
 
 def _growth(results: Record) -> str:
@@ -137,7 +187,7 @@ def _growth(results: Record) -> str:
         last = records[-1]
         month = np.array([each["month"] for each in records])
         row: list[object] = [f"{leaving}, {alpha:g}", last["month"], _number(last["cells"])]
-        for what in ("CPU s", "ledger MB", "release MB"):
+        for what in COSTS:
             later = month >= min(12, month.max() // 2)
             size = np.array([each[what] for each in records])
             power = np.polyfit(np.log(month[later]), np.log(size[later]), 1)[0]

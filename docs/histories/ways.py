@@ -314,7 +314,8 @@ def believe(*parts: tuple[IntArray, IntArray]) -> FloatArray:
     for i, (table, of) in enumerate(parts):
         found *= table / (np.maximum(of, 1) if i else 1)
     found[:, 0] = 0
-    return found / np.maximum(found.sum(axis=1, keepdims=True), 1e-300)
+    shares: FloatArray = found / np.maximum(found.sum(axis=1, keepdims=True), 1e-300)
+    return shares
 
 
 @dataclass

@@ -260,7 +260,7 @@ def _may_hide(everyone: Part, rules: Rules) -> bool:
             continue
         # Of m whose value is known, each value may be that of a share of alpha.
         m = np.arange(rules.k - missing, known + 1)
-        limited = everyone.limited(column)[1:]
+        limited = everyone.limited_counts(column)[1:]
         most = np.minimum(limited[:, None], m * rules.alpha.numerator // rules.alpha.denominator)
         if not (most.sum(axis=0) + known - limited.sum() >= m).any():
             return False
