@@ -15,7 +15,7 @@ values. (`test_worlds.py` lists the worlds of several columns together, and comp
 is one column at a time. There a combination is the values of several releases.
 
 Missing values are no belief: how likely a value is, is counted among the worlds in which the value
-is recorded.
+is recorded. Nor are values that the policy calls harmless. Both may be what the adversary knows.
 """
 
 import csv
@@ -321,14 +321,14 @@ def paths_with_rate(
 
 
 def strongest_belief(
-    paths: Paths, releases: Sequence[int], also_missing: bool = False
+    paths: Paths, releases: Sequence[int], harmless: frozenset[Value] = frozenset()
 ) -> tuple[Fraction, tuple[int, Value] | None, tuple[tuple[int, Value], ...]]:
     """Return the strongest belief in values that the adversary does not know already.
 
     Args:
         paths: The worlds of each history.
         releases: The release of each value of a history.
-        also_missing: Let the adversary also know that the value of some release is missing.
+        harmless: Values that no person minds to be known.
     """
     places = [
         i
@@ -336,10 +336,7 @@ def strongest_belief(
         if i == 0 or any(path[i] != path[i - 1] for path in paths)  # else it is the same value
     ]
     known: list[tuple[int, Value] | None] = [None]
-    known += sorted(
-        {(i, path[i]) for path in paths for i in places if also_missing or path[i] is not None},
-        key=repr,
-    )
+    known += sorted({(i, path[i]) for path in paths for i in places}, key=repr)
     best: tuple[Fraction, tuple[int, Value] | None, tuple[tuple[int, Value], ...]]
     best = (Fraction(0), None, ())
     for knows in known:
@@ -355,8 +352,8 @@ def strongest_belief(
                 recorded = {each: n for each, n in worlds.items() if None not in each}
                 total = sum(recorded.values())
                 for each, n in recorded.items():
-                    if knows is not None and set(each) == {knows[1]}:
-                        continue  # It is what the adversary knows.
+                    if set(each) <= harmless | {knows[1] if knows else None}:
+                        continue  # It hurts no person, or is what the adversary knows.
                     if Fraction(n, total) > best[0]:
                         said = tuple(
                             (releases[i] + 1, v) for i, v in zip(chosen, each, strict=True)
@@ -367,7 +364,7 @@ def strongest_belief(
 
 
 def share_belief(
-    trajectory: Trajectory, tables: Tables
+    trajectory: Trajectory, tables: Tables, harmless: frozenset[Value] = frozenset()
 ) -> tuple[Fraction, tuple[int, Value] | None, tuple[tuple[int, Value], ...]]:
     """Return the strongest belief if any value may change at any release.
 
@@ -380,7 +377,7 @@ def share_belief(
         table = dict(dict(tables[t])[number]) if number is not None else {}
         total = sum(n for value, n in table.items() if value is not None)
         for value, n in table.items():
-            if value is not None and Fraction(n, total) > best[0]:
+            if value not in harmless | {None} and Fraction(n, total) > best[0]:
                 best = (Fraction(n, total), None, ((t + 1, value),))
     return best
 
@@ -395,16 +392,18 @@ def part_belief(
     tables: Tables,
     target: Trajectory,
     reading: str | Fraction,
+    harmless: frozenset[Value] = frozenset(),
 ) -> tuple[Fraction, tuple[int, Value] | None, tuple[tuple[int, Value], ...]]:
     """Return the strongest belief about the people of one part, in one column."""
     if reading == "any":
-        return share_belief(target, tables)
+        return share_belief(target, tables, harmless)
     paths: Paths = (
         paths_with_few_changes(component, tables, target)
         if reading == "few"
         else paths_with_rate(component, tables, target, Fraction(reading))
     )
-    return strongest_belief(paths, [t for t, number in enumerate(target) if number is not None])
+    releases = [t for t, number in enumerate(target) if number is not None]
+    return strongest_belief(paths, releases, harmless)
 
 
 def tables_of(
@@ -437,6 +436,7 @@ def judge(
     people: Mapping[Hashable, Sequence[Number | None]],
     *,
     readings: Sequence[str | Fraction] = READINGS,
+    harmless: Iterable[Value] = (),
 ) -> Verdict:
     """Return the strongest belief about each part in each column, after every release.
 
@@ -445,6 +445,7 @@ def judge(
         people: The trajectory of every person ever published.
         readings: How corrections are read; a fraction is how much less likely a world is with
             every value that changes.
+        harmless: Values that no person minds to be known.
     """
     beliefs: set[Belief] = set()
     smallest = len(people)
@@ -457,7 +458,9 @@ def judge(
             for column in sorted(columns):
                 tables = tables_of(component, states[:end], column)
                 for (target, _), reading in product(component, readings):
-                    found, knows, values = part_belief(component, tables, target, reading)
+                    found, knows, values = part_belief(
+                        component, tables, target, reading, frozenset(harmless)
+                    )
                     beliefs.add(Belief(found, column, target, knows, values))
     return Verdict(tuple(sorted(beliefs, key=lambda each: -each.belief)), smallest)
 
