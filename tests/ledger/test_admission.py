@@ -198,3 +198,20 @@ def test_room_is_the_number_of_rows_that_fit(rows, alpha, data):
 
     assert found == max((n for n in range(60) if share(n) <= alpha), default=0)
     assert count_room(part_of(rows, columns), row, Fraction(1)) is None
+
+
+@given(rows_of(1), ALPHAS, st.integers(1, 3))
+def test_harmless_values_are_known_and_not_limited(rows, alpha, k):
+    """Code 1 is harmless: any number may have it, and hides those who have other values."""
+    harmless = (np.array([False, True, False, False]),)
+    empty = Part(0, empty_part(1).counts, harmless)
+    offers = offers_of(rows, 1)
+    choice = choose_newcomers(empty, offers, Rules(alpha, k), np.random.default_rng(1))
+    chosen = Counter(taken_rows(offers, choice))
+    known = sum(n for (code,), n in chosen.items() if code)
+    assert all(n <= alpha * known for (code,), n in chosen.items() if code > 1)
+    if chosen:
+        assert chosen.total() >= k
+        assert chosen[1,] == rows.count((1,))
+    elif rows.count((1,)) >= k:
+        raise AssertionError("nothing hinders those with a harmless value")
