@@ -672,17 +672,17 @@ def check_ledgers(folder, seeds):
 
 
 ENOUGH = {
-    "joined": 5,
-    "left": 1.5,
-    "left with all": 0.8,
+    "joined": 4,
+    "left": 0.7,
+    "left with all": 0.7,
     "moved": 0.5,
-    "moved with all": 0.2,
-    "corrected": 0.3,
+    "moved with all": 0.3,
+    "corrected": 0.2,
     "returned": 0.1,
     "given twice": 0.1,
-    "changed their mind": 0.05,
-    "went with others": 0.05,
-    "generalised": 0.05,
+    "changed their mind": 0.03,
+    "went with others": 0.03,
+    "generalised": 0.02,
 }
 """How often something must be seen to happen in a ledger; what is not published tells nothing."""
 
