@@ -40,6 +40,7 @@ _UNTRACED = (
     "tests/attacks/test_class_contract.py",
     "tests/attacks/test_contract.py",
     "tests/fuzz/",
+    "tests/ledger/test_worlds.py",
     "tests/networks/test_structure_weka.py",
     "tests/losses/test_local.py",
     "tests/models/test_contract.py",
