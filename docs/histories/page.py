@@ -172,11 +172,12 @@ def _rules(records: list[Record]) -> str:
 def _apart(results: Record) -> float:
     """Return by how much of the people the ledger and its rules in memory differ at most."""
     of = {(e["leaving"], e["alpha"], e["month"]): e for e in results["rules"]}
-    found: float = max(
-        abs(each[what] - of[each["leaving"], each["alpha"], each["month"]][what]) / each["here"]
+    pairs = [
+        (each, of[key])
         for each in results["ledgers"]
-        for what in WAITING
-    )
+        if (key := (each["leaving"], each["alpha"], each["month"])) in of
+    ]
+    found: float = max(abs(a[what] - b[what]) / a["here"] for a, b in pairs for what in WAITING)
     return found
 
 
