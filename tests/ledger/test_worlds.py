@@ -307,7 +307,7 @@ class TinyLedger:
         written: Whether releases are written as folders, and read from there; else the tables
             that would be written are taken, which needs a third of the time.
         fixed: What is not drawn: `alpha`, `k`, `l`, `quasi_identifiers`, `sensitive`, `missing`,
-            `harmless`, `wishes`, `releases`.
+            `harmless`, `wishes`, `first`, `releases`.
     """
 
     def __init__(self, folder, seed, *, written=True, **fixed):
@@ -323,6 +323,8 @@ class TinyLedger:
         self.harmless = rng.choice([[], [], [], ["a"]])
         self.wishes = {"": 2, "leave": 3, "move": 3, "correct": 4, "leave, correct": 1}
         """How often something is asked of a cell."""
+        self.first = []
+        """The rows of the first release; none to draw them."""
         self.releases = rng.choice([2, 3, 3, 4, 4, 5])
         vars(self).update(fixed)
         self.rows = {}
@@ -431,11 +433,16 @@ class TinyLedger:
     def draw_people(self, n, labels):
         """Return new people of one group."""
         columns = {name: self.draw_values(n) for name in self.sensitive}
-        found = [f"p{len(self.rows) + i}" for i in range(n)]
-        for i, person in enumerate(found):
-            values = {name: columns[name][i] for name in self.sensitive}
-            self.rows[person] = {**labels, **values}
-            self.could_be[person] = {name: {value} for name, value in values.items()}
+        rows = [{name: columns[name][i] for name in self.sensitive} for i in range(n)]
+        return self.add_people({**labels, **values} for values in rows)
+
+    def add_people(self, rows):
+        """Return new people with these rows."""
+        found = []
+        for row in rows:
+            found.append(person := f"p{len(self.rows)}")
+            self.rows[person] = dict(row)
+            self.could_be[person] = {name: {row[name]} for name in self.sensitive}
         return found
 
     def draw_part(self, people):
@@ -463,8 +470,9 @@ class TinyLedger:
         return pa.table({name: pa.array(cells, pa.string()) for name, cells in columns.items()})
 
     def start(self):
-        for labels in ({"age": "30s", "sex": "f"}, {"age": "40s", "sex": "m"}):
-            here = {name: labels[name] for name in self.quasi_identifiers}
+        self.add_people(self.first)
+        for age, sex in () if self.first else (("30s", "f"), ("40s", "m")):
+            here = dict(list({"age": age, "sex": sex}.items())[: len(self.quasi_identifiers)])
             while not self.are_hidden(people := self.draw_people(self.rng.randint(4, 8), here)):
                 for person in people:
                     del self.rows[person]
@@ -484,8 +492,8 @@ class TinyLedger:
     def publish(self):
         """Ask for something of some people, and note what is published."""
         rng = self.rng
-        folder = self.folder / str(len(self.states) + 1) if self.written else None
         if not self.coarse and rng.random() < 0.05:
+            folder = self.folder / str(len(self.states) + 1) if self.written else None
             self.coarse = True
             self.note(self.ledger.generalise({"age": 1}, output=folder, seed=1), folder)
             self.happened["generalised"] += 1
@@ -513,7 +521,12 @@ class TinyLedger:
                 correcting |= self.correct(people, free)
         if not (joining or again or leaving or correcting):
             return
-        joining += again
+        self.ask(joining + again, leaving, correcting, at_once=rng.random() < 0.1)
+
+    def ask(self, joining=(), leaving=(), correcting=None, *, at_once=False):
+        """Publish, and note what is; those who are corrected come with what they were before."""
+        correcting = correcting or {}
+        folder = self.folder / str(len(self.states) + 1) if self.written else None
         old = {
             f"old_{name}": [correcting[p].get(name, self.rows[p][name]) for p in correcting]
             for name in sorted({name for each in correcting.values() for name in each})
@@ -523,10 +536,10 @@ class TinyLedger:
             delete=self.table(leaving) if leaving else None,
             correct=self.table(correcting, **old) if correcting else None,
             output=folder,
-            whole=not self.written or rng.random() < 0.5,
-            at_once=rng.random() < 0.1,
+            whole=not self.written or self.rng.random() < 0.5,
+            at_once=at_once,
             again=True,
-            seed=rng.randrange(2**32),
+            seed=self.rng.randrange(2**32),
         )
         self.note(done, folder)
 
@@ -694,6 +707,85 @@ def test_nobody_is_believed_above_alpha(tmp_path, trusted):
 @pytest.mark.parametrize("eighth", range(8))
 def test_nobody_is_believed_above_alpha_in_any_of_many(tmp_path, trusted, thorough, eighth):
     check_ledgers(tmp_path, range(1000 + 250 * eighth, 1250 + 250 * eighth))
+
+
+# --- What broke the promise of earlier ledgers -------------------------------------------------
+
+
+def play(folder, alpha, first, *acts):
+    """Return a ledger after some acts, each of which asks something of it."""
+    sensitive = [name for name in first[0] if name != "age"]
+    fixed = {"quasi_identifiers": ["age"], "sensitive": sensitive, "l": 0, "harmless": []}
+    tiny = TinyLedger(folder, 0, alpha=alpha, k=4, first=first, releases=1, **fixed)
+    for act in acts:
+        act(tiny)
+    verdict = judge(tiny.states, tiny.people)
+    assert verdict.beliefs[0].belief <= tiny.limit
+    assert verdict.smallest >= 4
+    assert tiny.agrees
+    return tiny
+
+
+def rows_of(age, **columns):
+    return [
+        {"age": age, **dict(zip(columns, row, strict=True))}
+        for row in zip(*columns.values(), strict=True)
+    ]
+
+
+OLD = ["flu", "gout", "cold", "ulcer", "asthma", "angina", "acne", "burn"]
+
+
+def test_who_joins_with_some_does_not_leave_with_others(tmp_path):
+    def join(tiny):
+        alice, *_ = tiny.add_people(rows_of("30s", ill=["hiv", "flu", "gout", "cold"]))
+        tiny.ask(joining=list(tiny.rows)[8:])
+        assert tiny.now[alice].group is not None
+
+    def leave(tiny):
+        tiny.ask(leaving=["p8", "p3", "p4", "p5"])
+
+    tiny = play(tmp_path / "x", 0.25, rows_of("30s", ill=OLD), join, leave)
+    assert [tiny.now[p].waits for p in ("p8", "p3", "p4", "p5")] == ["remove"] * 4
+
+
+def test_who_moves_alone_stays_where_the_person_was(tmp_path):
+    ages = ["30s", "40s", "50s", "60s"]
+
+    def move(tiny):
+        """Each group sends two people to one of the others, and one to each of the rest."""
+        correcting = {}
+        for i, age in enumerate(ages):
+            here = [p for p, row in tiny.rows.items() if row["age"] == age and p not in correcting]
+            for person, step in zip(here, (1, 2, 3, 2), strict=False):
+                correcting[person] = {"age": age}
+                tiny.rows[person]["age"] = ages[(i + step) % 4]
+        tiny.ask(correcting=correcting)
+
+    first = [row for age in ages for row in rows_of(age, ill=OLD)]
+    tiny = play(tmp_path / "x", 0.25, first, move)
+    assert sum(each.waits == "correct" for each in tiny.now.values()) == 16
+
+
+def test_those_who_are_alike_in_one_of_three_columns_wait(tmp_path):
+    def join(**columns):
+        return lambda tiny: tiny.ask(joining=tiny.add_people(rows_of("30s", **columns)))
+
+    first = rows_of("30s", ill="abcd" * 4, pay="mnop" * 4, job="wxyz" * 4)
+    second = join(ill=["hiv"] * 4, pay=["low", "low", "mid", "high"], job="wxyz")
+    third = join(ill=["hiv", "hiv", "flu", "gout"], pay=["low"] * 4, job="wxyz")
+    assert not play(tmp_path / "x", 0.5, first, second).happened["joined"]
+    # With those who come next some can join: not all have the illness, or the pay.
+    assert play(tmp_path / "y", 0.5, first, second, third).happened["joined"] >= 4
+    many = join(ill=["hiv"] * 72, pay="mnop" * 18, job="wxyz" * 18)
+    assert not play(tmp_path / "z", 0.5, first, many).happened["joined"]
+
+
+def test_missing_values_hide_nobody(tmp_path):
+    def join(tiny):
+        tiny.ask(joining=tiny.add_people(rows_of("30s", ill=["hiv", "hiv", None, None])))
+
+    assert not play(tmp_path / "x", 0.5, rows_of("30s", ill=OLD), join).happened["joined"]
 
 
 # --- Rules that are missing --------------------------------------------------------------------
