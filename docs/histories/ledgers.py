@@ -97,6 +97,8 @@ class _Publisher:
             "waiting to leave": waiting["remove"],
             "waiting to be corrected": waiting["correct"],
             "waiting to move": waiting["move"],
+            # In groups that an increment does not concern; a month of the clinic concerns all.
+            "waiting elsewhere": done.waiting - sum(waiting.values()),
             "returns refused": refused["return"],
             "twice": refused["twice"],
             "CPU s": round(seconds, 2),
