@@ -85,6 +85,8 @@ def _many_combinations(bench: Bench) -> Iterator[Figure]:
     assert tables is not None
     verdict = cpu(partial(judge, tables, None), repeats=repeats, warm=False)
     yield Figure.of(f"{what}, hardly two alike: its verdict", verdict)
+    share = verdict.least / added.least
+    yield Figure(f"{what}, hardly two alike: its verdict / the increment", share, "×")
     bare = cpu(partial(_write_rows, file.with_suffix(".bare"), new), repeats=repeats, warm=False)
     ratio = (added.least - verdict.least) / bare.least
     what = f"{what}, hardly two alike: all but the verdict / counting and writing them"
