@@ -556,6 +556,12 @@ def _sum_runs(values: FloatArray, first: IntArray, last: IntArray) -> FloatArray
 
 def _best_of_runs(score: FloatArray, first: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     """Return where the best entry of each tuple and run is; none where all are below 0."""
+    if not first[(score >= 0).any(axis=0)].any():
+        # One run per group, as in most releases: a maximum needs no sorting. The last of equals.
+        best = score.shape[1] - 1 - score[:, ::-1].argmax(axis=1)
+        most = np.take_along_axis(score, best[:, None], axis=1)[:, 0]
+        tuples, groups = np.nonzero(most >= 0)
+        return tuples, best[tuples, groups], groups
     cells = np.flatnonzero(score >= 0)
     tuples, entries, groups = np.unravel_index(cells, score.shape)
     run = (tuples * score.shape[2] + groups) * score.shape[1] + first[entries, groups]

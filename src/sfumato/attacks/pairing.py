@@ -600,7 +600,9 @@ def _hold_against_copies(
     fits = scores @ pairing.compositions(some).T
     at = np.arange(len(some))
     own = float(fits[at, at].sum())
-    copies = np.array([fits[at, rng.permutation(len(some))].sum() for _ in range(_COPIES)])
+    # Flat, for two arrays of indices take NumPy three times as long.
+    flat, rows = fits.ravel(), at * len(some)
+    copies = np.array([flat[rows + rng.permutation(len(some))].sum() for _ in range(_COPIES)])
     return float((1 + np.count_nonzero(copies >= own - 1e-9)) / (1 + _COPIES))
 
 
