@@ -520,11 +520,11 @@ class _Work:
     def _choose(self, cell: CellState, leaving: list[Ask], rest: Part) -> Choice:
         """Publish those of some people who may leave what is left of a cell."""
         rules = self._rules(cell.codes)
-        # Read only if it is asked for: from most cells nobody can leave yet.
+        # Read only if it is asked for: from most cells no person can leave yet.
         memory = cache(lambda: memory_of(self.db, cell))
 
         def fits(part: Part) -> bool:
-            kept = memory()  # It may know values that nobody has any more.
+            kept = memory()  # It may know values that no person has any more.
             return kept.allows(cell.codes.widen(part), rules.alpha)
 
         offers = self._held_by(cell, leaving, rest)

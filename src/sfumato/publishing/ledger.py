@@ -121,7 +121,7 @@ class Ledger:
         >>> release = sf.decouple(table, quasi_identifiers=["age"], sensitive=["ill"])
         >>> path = tempfile.mkdtemp() + "/clinic.ledger"
         >>> ledger = sf.Ledger.start(release, path, alpha=0.5, k=2)
-        >>> print(ledger.started)
+        >>> print(ledger.started.headline)
         ledger started with 4 rows, alpha 0.5
         >>> new = pa.table({"age": ["30s"] * 3, "ill": ["gout", "flu", "flu"]})
         >>> print(ledger.publish(new).headline)
