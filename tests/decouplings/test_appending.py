@@ -7,7 +7,7 @@ from math import prod
 import duckdb
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import sfumato as sf
@@ -134,6 +134,7 @@ def test_every_row_is_judged_as_the_source_says(increment, alpha):
 
 
 @given(increments(), ALPHAS)
+@example(([("g", "a", None)], [("g", "a", "a")], 2, "one-known", None), 0.1)
 def test_combinations_have_their_likelihoods_and_so_many_rows_are_permitted(increment, alpha):
     start, new, width, reading, known = increment
     done = appended(start, new, width, alpha, reading, known)

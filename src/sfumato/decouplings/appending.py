@@ -83,7 +83,8 @@ class Reading:
             # The adversary who knows the least likely value guesses the others best.
             least = guessed[0]
             for pair in guessed[1:]:
-                if pair[0] * least[1] < least[0] * pair[1]:
+                # Where no value is known yet, the share is 0.
+                if pair[0] * max(least[1], 1) < least[0] * max(pair[1], 1):
                     least = pair
             guessed.remove(least)
         if not guessed:

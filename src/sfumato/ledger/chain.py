@@ -589,7 +589,8 @@ def _forms(settings: Settings) -> dict[str, str]:
         f"{_whole('rows')} AND typeof(counts) = 'blob' AND length(counts) % {PAIR} = 0",
         "waiting": f"kind IN ('add', 'remove', 'correct') AND {_texts('labels', known)} AND "
         f"{_texts('row', secret)} AND {_whole('rows', 1)} AND {_whole('since')} AND "
-        "typeof(person) = 'text' AND (person = '' OR rows = 1) AND CASE kind "
+        "typeof(person) = 'text' AND (person = '' OR rows = 1 AND person NOT GLOB '*[^0-9a-f]*' "
+        f"AND length(person) = {2 * FINGERPRINT}) AND CASE kind "
         f"WHEN 'correct' THEN {_texts('new_labels', known)} AND {_texts('new_row', secret)} "
         "ELSE new_labels = '' AND new_row = '' END",
         "paths": f"{_whole('column')} AND column < {known} AND "
