@@ -102,7 +102,7 @@ def drawn(rng, values, n):
     share = 1 / np.arange(1, values + 1)
     rows = Counter(rng.choice(values, size=n, p=share / share.sum()).tolist())
     found = GivenRows()
-    found.add("values", hash_texts("s", "values", map(str, rows)), list(rows.values()))
+    found.add(hash_texts("s", map(str, rows)), list(rows.values()))
     return found
 
 
@@ -145,11 +145,11 @@ def test_a_sketch_fits_one_in_sixteen_others():
     with sqlite3.connect(":memory:") as db:
         store.create_tables(db)
         found = GivenRows()
-        found.add("values", hash_texts("s", "values", map(str, range(5000))), [1] * 5000)
+        found.add(hash_texts("s", map(str, range(5000))), [1] * 5000)
         found.write(db, 2)
         [[buckets, placed]] = db.execute("SELECT buckets, rows FROM sketches").fetchall()
     db.close()
-    others = hash_texts("s", "values", map(str, range(10_000, 60_000))) % np.uint64(buckets)
+    others = hash_texts("s", map(str, range(10_000, 60_000))) % np.uint64(buckets)
     share = np.isin(others, np.frombuffer(placed, dtype="<u4")).mean()
     assert 1 / 18 < share < 1 / 15
     assert len(placed) == 4 * 5000

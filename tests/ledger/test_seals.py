@@ -138,9 +138,11 @@ def test_blocks_are_hashed_as_if_all_were_hashed_again(tmp_path):
         assert ledger.verify() == []
     with store.reading(ledger.path) as db:
         blocks = dict(db.execute("SELECT name, COUNT(*) FROM seals GROUP BY name").fetchall())
+        marks = {mark[:2] for [mark] in db.execute("SELECT fingerprint FROM given")}
     assert blocks["cells"] == 5
     assert blocks["people"] > 20
-    assert blocks["given"] == 6
+    # Fingerprints are drawn, and two of the six may fall into one block.
+    assert blocks["given"] == len(marks) > 1
 
 
 def test_an_increment_takes_no_more_steps_the_more_there_were(tmp_path, monkeypatch, some):

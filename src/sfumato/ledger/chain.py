@@ -103,7 +103,7 @@ HISTORY = {
     "parts": "SELECT cell_id, joined, left_it, rows, counts FROM parts WHERE sequence = ? "
     "ORDER BY cell_id",
     "epochs": "SELECT levels FROM epochs WHERE sequence = ?",
-    "sketches": "SELECT kind, buckets, rows FROM sketches WHERE sequence = ? ORDER BY kind",
+    "sketches": "SELECT buckets, rows FROM sketches WHERE sequence = ?",
 }
 """The tables that only grow: every entry has the hashes of its own rows."""
 
@@ -601,7 +601,7 @@ def _forms(settings: Settings) -> dict[str, str]:
         "epochs": f"{_whole('sequence', 1)} AND {_plain_json('levels', 'array')} AND "
         f"json_array_length(levels) = {known} AND "
         + _none_of("levels", "each.type NOT IN ('integer', 'null') OR each.value < 0"),
-        "sketches": f"{_whole('sequence', 1)} AND kind IN ('people', 'values') AND "
+        "sketches": f"{_whole('sequence', 1)} AND "
         f"{_whole('buckets', 1)} AND typeof(rows) = 'blob' AND length(rows) % 4 = 0",
         "pending": f"{_whole('sequence', 1)} AND typeof(stage) = 'text' AND "
         "typeof(target) = 'text' AND typeof(hash) = 'text' AND "

@@ -1,9 +1,9 @@
 """Rows of an earlier increment that come again: the same people would be counted twice.
 
-A ledger keeps no rows that were published. It keeps a *sketch* of each increment: a keyed hash of
-every row, and of every person if there are identifiers, shortened so far that one in sixteen other
-rows has the same. A thief of the ledger can try out a row and is told "perhaps" for many that
-were never given; a whole increment that comes again still stands out.
+People who have identifiers are recognised by them. Of rows without, a ledger keeps none that was
+published, but a *sketch* of each increment: a keyed hash of every row, shortened so far that one in
+sixteen other rows has the same. A thief of the ledger can try out a row and is told "perhaps" for
+many that were never given; a whole increment that comes again still stands out.
 
 Equal values need not be equal people. So the rows that two increments have in common are held
 against chance: if all rows of both were dealt out again, how many would they have in common?
@@ -13,15 +13,13 @@ import hashlib
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.ledger.store import key_of
 from sfumato.typing import FloatArray, IntArray, Value
-
-Kind = Literal["people", "values"]
 
 _BUCKETS_PER_ROW = 16
 """One in so many other rows has the same shortened hash as some row of the increment."""
@@ -35,13 +33,13 @@ _Hashes = npt.NDArray[np.uint64]
 _Places = npt.NDArray[np.uint32]
 
 
-def hash_texts(salt: str, kind: Kind, texts: Iterable[str]) -> _Hashes:
+def hash_texts(salt: str, texts: Iterable[str]) -> _Hashes:
     """Return a keyed hash of each text; the key is the ledger's own.
 
-    >>> hash_texts("s", "values", ["a", "a"]).tolist() == hash_texts("t", "values", "aa").tolist()
+    >>> hash_texts("s", ["a", "a"]).tolist() == hash_texts("t", "aa").tolist()
     False
     """
-    key = hashlib.sha256(f"{kind}\n{salt}".encode()).digest()
+    key = hashlib.sha256(f"values\n{salt}".encode()).digest()
     hashed = b"".join(
         hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8, key=key).digest()
         for text in texts
@@ -49,25 +47,22 @@ def hash_texts(salt: str, kind: Kind, texts: Iterable[str]) -> _Hashes:
     return np.frombuffer(hashed, dtype="<u8").astype(np.uint64)
 
 
-def hash_rows(
-    salt: str, kind: Kind, values: Sequence[Sequence[Value]], codes: np.ndarray
-) -> _Hashes:
+def hash_rows(salt: str, values: Sequence[Sequence[Value]], codes: np.ndarray) -> _Hashes:
     """Return a keyed hash of each row: every value is hashed once, and rows are mixed of them.
 
     Args:
         salt: The ledger's own key.
-        kind: What the rows are of.
         values: The distinct values of each column.
         codes: `codes[c, r]`: the position of row r's value of column c among them.
 
     >>> codes = np.array([[0, 1, 0], [0, 0, 0]])
-    >>> one, other, again = hash_rows("s", "values", [["f", "m"], [39]], codes).tolist()
+    >>> one, other, again = hash_rows("s", [["f", "m"], [39]], codes).tolist()
     >>> one == again, one == other
     (True, False)
     """
     mixed = np.zeros(codes.shape[1], dtype=np.uint64)
     for column, code in zip(values, codes, strict=True):
-        mixed = _mix(mixed + hash_texts(salt, kind, map(key_of, column))[code])
+        mixed = _mix(mixed + hash_texts(salt, map(key_of, column))[code])
     return mixed
 
 
@@ -82,63 +77,49 @@ def _mix(numbers: _Hashes) -> _Hashes:
 class GivenRows:
     """The rows of an increment that are to be added, by their hashes."""
 
-    hashes: dict[Kind, list[_Hashes]] = field(default_factory=lambda: {"people": [], "values": []})
+    hashes: list[_Hashes] = field(default_factory=list)
 
-    def add(self, kind: Kind, hashes: _Hashes, rows: Sequence[int] | IntArray) -> None:
-        """Add distinct rows or people, and how often each was given."""
-        self.hashes[kind].append(np.repeat(hashes, rows))
+    def add(self, hashes: _Hashes, rows: Sequence[int] | IntArray) -> None:
+        """Add distinct rows, and how often each was given."""
+        self.hashes.append(np.repeat(hashes, rows))
 
-    def of(self, kind: Kind) -> _Hashes:
-        """Return one hash for each row."""
-        return np.concatenate([*self.hashes[kind], np.zeros(0, dtype=np.uint64)])
+    @property
+    def every(self) -> _Hashes:
+        """One hash for each row."""
+        return np.concatenate([*self.hashes, np.zeros(0, dtype=np.uint64)])
 
     def write(self, db: sqlite3.Connection, sequence: int) -> None:
         """Keep a sketch of them."""
-        for kind in self.hashes:
-            hashes = self.of(kind)
-            if len(hashes):
-                buckets = min(_BUCKETS_PER_ROW * len(hashes), _MOST_BUCKETS)
-                # In the order of the hashes: the order of the rows must not be told.
-                placed = np.sort(_place(hashes, buckets)).tobytes()
-                db.execute(
-                    "INSERT INTO sketches VALUES (?, ?, ?, ?)", (sequence, kind, buckets, placed)
-                )
+        hashes = self.every
+        if len(hashes):
+            buckets = min(_BUCKETS_PER_ROW * len(hashes), _MOST_BUCKETS)
+            # In the order of the hashes: the order of the rows must not be told.
+            placed = np.sort(_place(hashes, buckets)).tobytes()
+            db.execute("INSERT INTO sketches VALUES (?, ?, ?)", (sequence, buckets, placed))
 
 
 class Repeat(NamedTuple):
     """An earlier increment with which a new one has more rows in common than by chance."""
 
     sequence: int
-    kind: Kind
     rows: int
-    """About how many rows, or people, of the new one were in it."""
+    """About how many rows of the new one were in it."""
 
     of: int
     """How many rows the new one has."""
 
 
 def find_repeats(db: sqlite3.Connection, given: GivenRows) -> list[Repeat]:
-    """Compare new rows with every earlier increment; return those that come again.
-
-    Rows that were refused then may be given again: as many as that are nothing to tell.
-    """
-    refused = dict(
-        db.execute(
-            "SELECT sequence, json_extract(entry, '$.rows.refused') FROM releases"
-        ).fetchall()
-    )
-    found: dict[int, Repeat] = {}
-    sketches = db.execute("SELECT sequence, kind, buckets, rows FROM sketches").fetchall()
+    """Compare new rows with every earlier increment; return those that come again."""
+    hashes = given.every
+    sketches = db.execute("SELECT sequence, buckets, rows FROM sketches").fetchall()
     bar = (_DEVIATIONS**2 + 2 * np.log(max(len(sketches), 1))) ** 0.5
-    hashes = {kind: given.of(kind) for kind in given.hashes}
-    for sequence, kind, buckets, placed in sketches:
+    found = []
+    for sequence, buckets, placed in sketches:
         old = np.frombuffer(placed, dtype="<u4")
-        new = np.sort(_place(hashes[kind], buckets))
-        repeat = Repeat(sequence, kind, _count(old, new, bar), len(new))
-        # By identifiers one knows more surely than by values: the first kind in the alphabet.
-        if repeat.rows > (refused.get(sequence) or 0):
-            found.setdefault(sequence, repeat)
-    return list(found.values())
+        rows = _count(old, np.sort(_place(hashes, buckets)), bar)
+        found += [Repeat(sequence, rows, len(hashes))] if rows else []
+    return found
 
 
 def _place(hashes: _Hashes, buckets: int) -> _Places:

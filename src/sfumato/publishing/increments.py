@@ -454,7 +454,7 @@ def note_rows(
         codes: `codes[c, r]`: the position of row r's value of column c among them.
         times: How many rows there are of each.
     """
-    added.add("values", hash_rows(settings.salt, "values", values, codes), times)
+    added.add(hash_rows(settings.salt, values, codes), times)
 
 
 def tabulate(
@@ -595,8 +595,8 @@ class _Work:
         if before is not None and not may_repeat:
             raise InputError(
                 f"these very rows were given before, as increment {before[0]} on {before[1]}. "
-                "Nothing was changed. If they are other people with the same values, or rows "
-                "that were refused then, say so: --again (again=True)."
+                "Nothing was changed. If they are other people with the same values, say so: "
+                "--again (again=True)."
             )
         return mark
 
@@ -782,13 +782,11 @@ def _warn_of_line_breaks(done: Publication) -> list[str]:
 
 
 def _describe_repeat(repeat: Repeat) -> str:
-    who = "people" if repeat.kind == "people" else "rows"
-    same = "are people" if repeat.kind == "people" else "have the same values as rows"
     return (
-        f"about {repeat.rows} of the {repeat.of} {who} given {same} of increment "
-        f"{repeat.sequence}, more than chance explains. If they are the same people, they are "
-        "counted twice: leave them out, or remove them with --delete. If they are others, say so: "
-        "--again"
+        f"about {repeat.rows} of the {repeat.of} rows given have the same values as rows of "
+        f"increment {repeat.sequence}, more than chance explains. If they are the same people, "
+        "they are counted twice: leave them out, or remove them with --delete. If they are others, "
+        "say so: --again"
     )
 
 

@@ -58,7 +58,7 @@ from sfumato.publishing.increments import (
     stored_policy,
     tabulate,
 )
-from sfumato.publishing.outputs import choose_output
+from sfumato.publishing.outputs import IncrementOutput, choose_output
 from sfumato.publishing.overview import Overview, read_overview
 from sfumato.recode.deciding import ladder_of
 from sfumato.releases.line_breaks import count_line_breaks_of_groups, warn_of_line_breaks
@@ -270,10 +270,7 @@ class Ledger:
                 f"{str(self.path)!r} is a ledger already, and {_describe(rows)} is a release, not "
                 "new rows. Give the rows to add, or another name for a new ledger."
             )
-        where = choose_output(output, tables, format, key)
-        refuse_inside_release(
-            self.path, "the ledger", output=None if where is None else where.folder
-        )
+        where = self._choose_output(output, tables, format, key)
         job = IncrementJob(self.path, where, whole, again, at_once, dry_run, wait, seed, head)
         return job.run(rows, delete, correct, tables)
 
@@ -336,6 +333,20 @@ class Ledger:
         )  # fmt: skip
         return job.run(source)
 
+    def _choose_output(
+        self,
+        output: str | PathLike[str] | None,
+        tables: GivenTables,
+        form: str | None,
+        key: Key | None,
+    ) -> IncrementOutput | None:
+        """Return where a release goes; raise if the ledger would lie inside it."""
+        where = choose_output(output, tables, form, key)
+        refuse_inside_release(
+            self.path, "the ledger", output=None if where is None else where.folder
+        )
+        return where
+
     def delete(self, rows: object, **options: Unpack[PublishOptions]) -> Publication:
         """Remove rows, given as they were published or raw; options as of `publish`."""
         return self.publish(delete=rows, **options)
@@ -375,10 +386,7 @@ class Ledger:
         if not levels:
             raise ParameterError("levels", levels, "the new level of a quasi-identifier")
         tables = GivenTables(None, None, None)
-        where = choose_output(output, tables, format, key)
-        refuse_inside_release(
-            self.path, "the ledger", output=None if where is None else where.folder
-        )
+        where = self._choose_output(output, tables, format, key)
         job = IncrementJob(
             self.path,
             where,
