@@ -2,6 +2,7 @@
 
 import pytest
 
+import sfumato as sf
 from sfumato.counts import FrequencySet
 from sfumato.hierarchy import Masking, Suppress, Taxonomy
 from sfumato.models import KAnonymity
@@ -52,6 +53,29 @@ def test_every_search_finds_the_minimal_nodes_of_the_text(search, limit):
     *_, found = search.run(checker(limit))
     assert set(found.minimal) == MINIMAL[limit]
     assert found.proven
+
+
+@pytest.mark.parametrize("limit", MINIMAL)
+@pytest.mark.parametrize(
+    "search", ["incognito", "exhaustive", {"search": "best-first", "all_minimal": True}], ids=str
+)
+def test_the_release_has_them(search, limit):
+    policy = sf.Policy.load(sf.samples.policy_path("incognito"))
+    asked = policy.replace(suppression=limit, search=search)
+    release = sf.anonymize(sf.samples.table("incognito"), asked)
+    assert {tuple(node.values()) for node in release.minimal} == MINIMAL[limit]
+    assert [list(node) for node in release.minimal] == [list(policy.quasi_identifiers)] * len(
+        MINIMAL[limit]
+    )
+    assert "minimal node" in str(release)
+
+
+def test_a_release_whose_search_stopped_early_has_none():
+    policy = sf.Policy.load(sf.samples.policy_path("incognito"))
+    for search in ("best-first", {"search": "incognito", "checks": 3}):
+        release = sf.anonymize(sf.samples.table("incognito"), policy.replace(search=search))
+        assert release.minimal is None
+        assert "minimal" not in str(release)
 
 
 def test_with_three_rows_suppressed_nine_of_eighteen_nodes_pass():

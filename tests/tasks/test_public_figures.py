@@ -149,6 +149,38 @@ def test_a_value_that_only_a_suppressed_person_has_stands_nowhere():
     assert '"flu"' in manifest
 
 
+PAIRS = {
+    "one": {"kind": "taxonomy", "tree": {"ab": ["a", "b"], "cd": ["c", "d"]}},
+    "two": {"kind": "taxonomy", "tree": {"xy": ["x", "y"], "zw": ["z", "w"]}},
+}
+SEVEN = [("b", "w"), ("b", "x"), ("c", "w"), ("d", "w"), ("a", "z"), ("a", "x"), ("d", "w")]
+
+
+def test_minimal_nodes_tell_who_was_suppressed_and_are_not_written(tmp_path):
+    """The eighth person is suppressed, and the minimal nodes tell whether she is x or y."""
+    policy = sf.Policy(
+        columns={n: {"role": "quasi-identifier", "hierarchy": tree} for n, tree in PAIRS.items()},
+        models=[sf.models.KAnonymity(2)],
+        suppression=1,
+        search="incognito",
+    )
+    releases = {}
+    for value in "xy":
+        one, two = zip(*SEVEN, ("d", value), strict=True)
+        folder = tmp_path / value
+        releases[value] = sf.anonymize(pa.table({"one": one, "two": two}), policy, seed=1)
+        kept = sf.anonymize(pa.table({"one": one, "two": two}), policy, output=folder)
+        assert kept.minimal == releases[value].minimal
+        assert all(b"minimal" not in file.read_bytes() for file in folder.iterdir())
+        assert "minimal" not in json.dumps(kept.manifest.to_dict())
+        assert Manifest.from_json(kept.manifest.to_json()).private is None
+    x, y = releases["x"], releases["y"]
+    assert (published(x), x.suppressed) == (published(y), y.suppressed)
+    assert x.manifest.to_dict() == y.manifest.to_dict()
+    assert {"one": 2, "two": 0} in x.minimal
+    assert {"one": 2, "two": 0} not in y.minimal
+
+
 def test_the_publisher_knows_more_and_it_is_not_written(tmp_path):
     release = fellow()
     private = release.manifest.private

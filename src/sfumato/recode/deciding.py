@@ -517,6 +517,7 @@ def decide_full_domain(
     outcome = checker.evaluate(found.node)
     judged = outcome.judged
     assert judged is not None  # noqa: S101 - only hopeless nodes are not judged
+    names = [ladder.column for ladder in checker.grouping.ladders]
     return Decision(
         recoding=_recoding(policy, checker, outcome),
         left=checker.left(outcome),
@@ -535,6 +536,12 @@ def decide_full_domain(
             "checks": found.checks,
             "nodes": checker.lattice.size,
             "optimal": found.proven,
+            # They are decided by all raw values, those of suppressed people too: a manifest keeps
+            # them under `private`, which is never written.
+            "valid": None if found.passing is None else len(found.passing),
+            "minimal": None
+            if found.minimal is None
+            else tuple(dict(zip(names, node, strict=True)) for node in found.minimal),
         },
     )
 

@@ -224,6 +224,13 @@ class SearchRecord:
     optimal: bool = False
     """Whether it was proven that no other node loses less."""
 
+    valid: int | None = None
+    """How many nodes keep the promises, if the search found all of them; known to the publisher."""
+
+    minimal: tuple[Mapping[str, int], ...] | None = None
+    """All minimal nodes, if the search found them: the level of each quasi-identifier; known to
+    the publisher."""
+
 
 @dataclass(frozen=True)
 class PrivateFigures:

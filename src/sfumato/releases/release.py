@@ -93,6 +93,19 @@ class Release(Showable):
         return self.manifest.search is not None and self.manifest.search.optimal
 
     @property
+    def minimal(self) -> tuple[dict[str, int], ...] | None:
+        """The levels of all minimal nodes: they keep the promises, and nothing below them does.
+
+        Known where the search finds all of them (`incognito`, `exhaustive`, or `best-first` with
+        `all_minimal`), and only as long as the release is not opened again: which nodes are
+        minimal depends on suppressed rows too, so it is never published.
+        """
+        search = None if self.manifest.private is None else self.manifest.private.search
+        if search is None or search.minimal is None:
+            return None
+        return tuple(dict(node) for node in search.minimal)
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """Facts that deserve a second look before publishing, although all promises hold."""
         protected = {model.column for model in self.manifest.models}
@@ -133,11 +146,25 @@ class Release(Showable):
     def content(self) -> Content:
         """Return the levels of the quasi-identifiers, the promises, and what to beware of."""
         recoded = [column for column in self.manifest.known_columns if column.recoded]
-        parts = (_levels_table(recoded), _promises_table(self.manifest))
-        return Content(self.headline, parts, remarks=_remarks(self.warnings))
+        parts = [_levels_table(recoded), _promises_table(self.manifest)]
+        if self.minimal:
+            parts.append(_minimal_table(self.minimal, self.levels))
+        return Content(self.headline, tuple(parts), remarks=_remarks(self.warnings))
 
     def __repr__(self) -> str:
         return f"<Release {self.headline}>"
+
+
+def _minimal_table(minimal: Sequence[Mapping[str, int]], chosen: Mapping[str, int]) -> Table:
+    """Return all minimal nodes, the published one marked; it need not be one of them."""
+    rows = [
+        (
+            ", ".join(f"{name} {level}" for name, level in node.items()),
+            "published" if node == chosen else "",
+        )
+        for node in minimal
+    ]
+    return Table.of("Minimal nodes, not for publication", ["minimal node", ""], rows).compact
 
 
 def _promises_table(manifest: Manifest) -> Table:
