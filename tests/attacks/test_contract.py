@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import sfumato as sf
@@ -201,6 +201,13 @@ def test_it_is_tried_or_says_why_it_cannot_be(kind, made, rows):
         assert not why.endswith(".")
 
 
+# The worst is told of one person alone, after others of whom less is told.
+@example(
+    made=in_one_piece,
+    rows=[("2*", "13***", ill, 1500) for ill in ("flu", "flu", "hiv")]
+    + [("2*", zipped, "flu", 1000) for zipped in ("13***", None)],
+    threshold=0.75,
+)
 @given(made=RELEASES, rows=PEOPLE, threshold=st.sampled_from([0.2, 0.5, 0.75, 1.0]))
 @hold_all(ATTACKS.values())
 def test_the_figures_fit_together(kind, made, rows, threshold):

@@ -10,9 +10,12 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sfumato.errors import InputError, ParameterError, SfumatoError, UnknownNameError
 from sfumato.tables import open_table
+from sfumato.tables.arrow.sources import _most_regular, _parse
 from sfumato.verifier import Promises, verify_file
 from sfumato.verifier.counting import count, find_delimiter, open_source
 from tests.verifier.releases import write_data
@@ -86,6 +89,11 @@ def test_an_empty_line_is_no_row_and_quotes_around_nothing_are_a_missing_one(
 
 def test_a_single_column_is_not_cut_by_what_its_values_hold():
     assert find_delimiter("age\n1;2\n3;4\n") == ","
+
+
+@given(st.text(st.sampled_from('a1"\n\r,;\t|'), min_size=1, max_size=30), st.booleans())
+def test_engine_and_verifier_choose_the_same_separator(text, whole):
+    assert find_delimiter(text, whole=whole) == _most_regular(_parse(text, whole=whole))
 
 
 @pytest.mark.parametrize(

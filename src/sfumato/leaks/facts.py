@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import comb
 from typing import Any, NamedTuple
 
@@ -649,6 +649,17 @@ class _Search:
         lowered = raised - (self.excused & (secret != Secrecy.SECRET) & (raised > 0))
         self.lone_before = np.append(raised, 0).astype(np.int8)
         self.lone_levels = np.append(lowered, 0).astype(np.int8)
+        by_chance, one = self.lone_levels < self.lone_before, np.ones(width + 1, dtype=np.int64)
+        ranks = _coarse_rank(self.lone_levels.astype(np.int64), by_chance, one, one)
+        self.lone_ranks = np.where(self.lone_levels > 0, ranks, 0)
+        """Per value how bad it is to be told of one person; 0 where that harms in no way."""
+
+        self.lone_most = np.array(
+            [
+                self.lone_ranks[low:high].max(initial=0)
+                for low, high in pairwise(table.starts.tolist())
+            ]
+        )
         pairs = zip(self.lone_levels.tolist(), self.lone_before.tolist(), strict=True)
         self.lone_reached = np.array([_thermometer(*pair) for pair in pairs], dtype=np.int16)
 
@@ -848,15 +859,17 @@ class _Search:
     def _mark_lone(self, items: IntArray, others: IntArray, number: int) -> None:
         """Remember whom their class and what is known single out, with an example each."""
         self.lone[others[:, None], items] = True
-        for column in others[self.held[others].sum(axis=1) == 0].tolist():
+        one = np.ones(1, dtype=np.int64)
+        shown = self._best_rank()
+        # Nothing is looked up where no single person could be worse off than those shown.
+        for column in others[shown[others] < self.lone_most[others]].tolist():
             value = self.table.values[column, items]
-            levels = self.lone_levels[value]
-            best = int(np.argmax(levels))
-            if levels[best]:
-                one = np.ones(1, dtype=np.int64)
-                where = np.array([number]), items[[best]], value[[best]]
-                lowered = levels[[best]] < self.lone_before[value[[best]]]
-                level = levels[[best]].astype(np.int64)
+            best = [int(np.argmax(self.lone_ranks[value]))]
+            rank = int(self.lone_ranks[value[best]][0])
+            if rank > shown[column]:
+                level = self.lone_levels[value[best]].astype(np.int64)
+                lowered = level < self.lone_before[value[best]]
+                where = np.array([number]), items[best], value[best]
                 self._hold(_Candidates(*where, one, one, level, lowered))
 
     def _remember(
@@ -909,6 +922,12 @@ class _Search:
         some = entries.select(kept)
         where = np.full(len(kept), number), first[some.cell]
         self._hold(_Candidates(*where, *some[1:], after[kept], by_chance[kept]))
+
+    def _best_rank(self) -> IntArray:
+        """Return per column the rank of the worst fact that is held; 0 where there is none."""
+        ranks = np.arange(self.held.shape[1])
+        best: IntArray = np.where(self.held > 0, ranks, 0).max(axis=1)
+        return best
 
     def _floor(self) -> IntArray:
         """Return per column the least rank a fact must have to be among the worst."""

@@ -31,6 +31,9 @@ MISSING = 0
 _TRIES = 8
 """How often another choice of rows is drawn before they wait."""
 
+_MOST_DRAWN = 10**9
+"""NumPy draws exactly among fewer rows than this."""
+
 
 @dataclass(frozen=True, eq=False)
 class Part:
@@ -330,8 +333,20 @@ def _drop(taken: IntArray, which: BoolArray, n: int, rng: np.random.Generator) -
 
 
 def _draw(rows: IntArray, n: int, rng: np.random.Generator) -> IntArray:
-    """Draw n of the rows of some combinations, each row alike."""
-    return rng.multivariate_hypergeometric(rows, n, method="marginals").astype(np.int64)
+    """Draw n of the rows of some combinations, each row alike.
+
+    >>> _draw(np.array([2**53, 0, 2**52]), 2**52, np.random.default_rng(1)).sum() == 2**52
+    np.True_
+    """
+    total = int(rows.sum())
+    if total < _MOST_DRAWN:
+        return rng.multivariate_hypergeometric(rows, n, method="marginals").astype(np.int64)
+    # About n are drawn, each row by itself; the few too many or too few are drawn of these again.
+    drawn = rng.binomial(rows, n / total).astype(np.int64)
+    missing = n - int(drawn.sum())
+    if missing > 0:
+        return drawn + _draw(rows - drawn, missing, rng)
+    return drawn - _draw(drawn, -missing, rng) if missing else drawn
 
 
 def _add_back(

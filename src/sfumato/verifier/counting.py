@@ -13,7 +13,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import reduce
+from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -40,6 +42,7 @@ DELIMITERS = ",;\t|"
 _BATCH_ROWS = 2**18
 _BLOCK_BYTES = 2**23
 _PEEK_BYTES = 2**20
+_PEEK_ROWS = 201
 
 
 @dataclass(frozen=True)
@@ -134,7 +137,7 @@ def _open_csv(path: Path, delimiter: str | None) -> Source:
         head = stream.read(_PEEK_BYTES)
     # A character may be cut in two at the end of what was read.
     text = head.decode("utf-8-sig", errors="ignore")
-    separator = delimiter or find_delimiter(text)
+    separator = delimiter or find_delimiter(text, whole=len(head) < _PEEK_BYTES)
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     names = tuple(next(filter(None, lines), ()))
     if not names:
@@ -260,26 +263,29 @@ def _open_quote(path: Path, separator: str) -> str:
     return f"a quote in line {begins} is not closed, and takes in all the rows after it"
 
 
-def find_delimiter(text: str) -> str:
-    r"""Choose the separator that cuts the first lines into equally many cells, the most of them.
+def find_delimiter(text: str, *, whole: bool = True) -> str:
+    r"""Choose the separator that cuts the header, and most of the first rows as the header is cut.
+
+    Whoever reads the same file for another purpose must come to the same separator, so the rule is
+    theirs too. Of a text that goes on, the last row is not judged: it may be cut off.
 
     >>> find_delimiter('age;"pay, net"\n39;1\n')
     ';'
     """
-    complete = text[: text.rfind("\n") + 1] or text
 
-    def cells(separator: str) -> tuple[int, int]:
-        reader = csv.reader(io.StringIO(complete, newline=""), delimiter=separator)
+    def evenness(separator: str) -> tuple[bool, Fraction, int]:
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
         widths: list[int] = []
         # A cell may be longer than this reader allows: then the lines before it decide.
         with suppress(csv.Error):
-            for row, _ in zip(reader, range(50), strict=False):
-                widths += [len(row)] * bool(row)
-        # If no separator cuts evenly the header decides, and the reader then names the line.
-        return (max(widths) if len(set(widths)) == 1 else 1, widths[0] if widths else 0)
+            widths += islice(filter(None, map(len, reader)), _PEEK_ROWS)
+            if not whole and len(widths) < _PEEK_ROWS:
+                widths = widths[:-1]
+        header = widths[0] if widths else 0
+        return header > 1, Fraction(widths.count(header), max(1, len(widths))), header
 
     # The first of equals wins, so a table of one column is taken as comma-separated.
-    return max(DELIMITERS, key=cells)
+    return max(DELIMITERS, key=evenness)
 
 
 def _open_parquet(path: Path) -> Source:
