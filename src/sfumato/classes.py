@@ -192,6 +192,9 @@ class EquivalenceClasses:
     overlap: "Overlap | None" = None
     """The published tuples, where missing values match any: `sizes` is then the least."""
 
+    drawn: IntArray | None = None
+    """A secret random order of the classes, for models that draw among them; a number each."""
+
     def __len__(self) -> int:
         return len(self.sizes)
 
@@ -234,7 +237,12 @@ class EquivalenceClasses:
         population = None if self.population is None else add(self.population)
         own = None if self.own is None else add(self.own)
         return replace(
-            self, sizes=add(self.sizes), sensitive=sensitive, population=population, own=own
+            self,
+            sizes=add(self.sizes),
+            sensitive=sensitive,
+            population=population,
+            own=own,
+            drawn=None,
         )
 
     def keep(self, keep: np.ndarray, *, own_reference: bool = False) -> "EquivalenceClasses":
@@ -263,6 +271,7 @@ class EquivalenceClasses:
             self.unseen + hidden,
             self.suppressed + int(self.rows[~keep].sum()),
             self.scattered,
+            drawn=None if self.drawn is None else self.drawn[keep],
         )
 
 
@@ -407,7 +416,8 @@ class Overlap:
     def least(self) -> EquivalenceClasses:
         """Per tuple the rows that fit if its gaps hold values that no row has."""
         found = self._classes(self.codes, ~self.missing)
-        return replace(found.classes, own=self.apart.sizes, overlap=self)
+        drawn = self.apart.drawn
+        return replace(found.classes, own=self.apart.sizes, overlap=self, drawn=drawn)
 
     @cached_property
     def completions(self) -> Completions:
@@ -461,7 +471,9 @@ class Overlap:
         }
         # A completion that is not published stands for no row of its own.
         own = np.zeros(n, dtype=np.int64)
-        classes = replace(self.apart, sizes=sizes, sensitive=sensitive, population=None, own=own)
+        classes = replace(
+            self.apart, sizes=sizes, sensitive=sensitive, population=None, own=own, drawn=None
+        )
         return Completions(classes, *pairs)
 
     def pick(self, name: str, score: Callable[[ValueCounts], FloatArray]) -> ValueCounts:

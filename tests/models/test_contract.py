@@ -24,6 +24,7 @@ from sfumato.models import (
     PAlphaSensitiveKAnonymity,
     ProbabilisticLDiversity,
     RecursiveCLDiversity,
+    SampleUniqueness,
     TableModel,
     TCloseness,
 )
@@ -34,6 +35,7 @@ CATEGORIES = (("cancer", "hiv"), ("gout", "flu"))
 VARIANTS = [
     TCloseness("disease", t=0.2, distance="ordered"),
     TCloseness("disease", t=0.2, distance="hierarchical"),
+    TCloseness("disease", t=0.2, distance="category", categories=CATEGORIES),
     ProbabilisticLDiversity("disease", l=1.3),
     EntropyLDiversity("disease", l=1.5),
     RecursiveCLDiversity("disease", c=3.5, l=3),
@@ -43,6 +45,7 @@ VARIANTS = [
     BasicBetaLikeness("disease", beta=0.3),
     DeltaDisclosure("disease", delta=0.5),
     AverageRisk(0.2),
+    SampleUniqueness(0.3, drawn=True),
     CategoryShare("disease", share=0.7, level=1),
     CategoryShare("disease", share=0.5, level=2),
     KEAnonymity("disease", k=3, e=6),

@@ -55,6 +55,51 @@ def test_sample_uniqueness_agrees_with_the_textbook(sizes, share):
     assert verdicts.tolist() == textbook(sizes, uniqueness, share, together=True)
 
 
+@given(sizes=SIZES, share=st.just(Fraction(0)) | SHARES, data=st.data())
+def test_drawn_uniques_stay_as_many_as_the_share_allows_in_the_order_of_the_lot(sizes, share, data):
+    lot = data.draw(st.permutations(range(len(sizes))))
+    classes = EquivalenceClasses(np.array(sizes), drawn=np.array(lot))
+    verdicts = SampleUniqueness(float(share), drawn=True).passes(classes).tolist()
+    alone = sorted((i for i, size in enumerate(sizes) if size == 1), key=lambda i: lot[i])
+    others = sum(size for size in sizes if size > 1)
+    most = max(n for n in range(len(alone) + 1) if n <= share * (others + n))
+    stay = alone[len(alone) - most :]
+    assert verdicts == [size > 1 or i in stay for i, size in enumerate(sizes)]
+
+
+@given(
+    sizes=st.lists(st.integers(1, 3), min_size=2, max_size=12),
+    share=SHARES,
+    data=st.data(),
+)
+def test_who_is_left_out_by_lot_is_so_in_every_finer_grouping(sizes, share, data):
+    """What searches rely on: the lot is drawn once, and a row keeps its place in it."""
+    rows = sum(sizes)
+    lot = np.array(data.draw(st.permutations(range(rows))))
+    of_row = np.repeat(np.arange(len(sizes)), sizes)
+    into = np.array(
+        data.draw(st.lists(st.integers(0, 3), min_size=len(sizes), max_size=len(sizes)))
+    )
+    model = SampleUniqueness(float(share), drawn=True)
+
+    def left_out(of_row):
+        _, first, of_row = np.unique(of_row, return_index=True, return_inverse=True)
+        classes = EquivalenceClasses(np.bincount(of_row), drawn=lot[first])
+        return set(np.flatnonzero(~model.passes(classes)[of_row]).tolist())
+
+    assert left_out(into[of_row]) <= left_out(of_row)
+
+
+def test_how_uniques_are_chosen_does_not_change_the_promise():
+    drawn, none = SampleUniqueness(0.1, drawn=True), SampleUniqueness(0.1)
+    assert drawn.implies(none)
+    assert none.implies(drawn)
+    assert not drawn.implies(SampleUniqueness(0.05))
+    assert (drawn.params(), none.params()) == ({"share": 0.1, "drawn": True}, {"share": 0.1})
+    with pytest.raises(ParameterError, match="drawn must be true or false, got 'yes'"):
+        SampleUniqueness(0.1, drawn="yes")
+
+
 @given(sizes=SIZES)
 def test_what_is_measured_is_the_risk_of_the_whole_table(sizes):
     classes = sized(sizes)

@@ -1,5 +1,6 @@
 """t-closeness: the transport problem itself, solved as a linear programme, is the judge."""
 
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -36,7 +37,40 @@ def ground_hierarchical(values):
     return [[level(a, b) / 3 for b in values] for a in values]
 
 
-GROUND = {"equal": ground_equal, "ordered": ground_ordered, "hierarchical": ground_hierarchical}
+CATEGORIES = [
+    (("hiv", "cancer"), ("gout",), ("flu",)),
+    (("hiv",), ("flu", "gout"), ("cancer",), ("malaria",)),
+    (("gout", "flu"), ("hiv", "cancer")),
+]
+
+
+def ground_category(values, categories):
+    last = len(categories) - 1
+    place = {value: i for i, each in enumerate(categories) for value in each}
+
+    def apart(a, b):
+        if a is None or b is None:
+            # A missing value is 1 from either end, and half of that from the middle.
+            known = b if a is None else a
+            return 0.5 + abs(place[known] / last - 0.5) if known is not None else 0.0
+        return abs(place[a] - place[b]) / last
+
+    return [[apart(a, b) for b in values] for a in values]
+
+
+GROUND = {
+    "equal": ground_equal,
+    "ordered": ground_ordered,
+    "hierarchical": ground_hierarchical,
+    **{n: partial(ground_category, categories=each) for n, each in enumerate(CATEGORIES)},
+}
+
+
+def model_of(t, distance):
+    """A model by the name of its distance, or the number of its categories."""
+    if distance in range(len(CATEGORIES)):
+        return TCloseness("disease", t, "category", CATEGORIES[distance])
+    return TCloseness("disease", t, distance)
 
 
 def transport(supply, demand, cost):
@@ -69,7 +103,7 @@ def textbook(rows, distance):
 def test_agrees_with_the_transport_problem(distance, rows, t):
     classes = classes_with_tree(rows)
     expected = textbook(rows, distance)
-    model = TCloseness("disease", t=t, distance=distance)
+    model = model_of(t, distance)
     assert model.measure(classes)["t"] == pytest.approx(max(expected), abs=1e-7)
     close = [abs(value - t) < 1e-7 for value in expected]
     wanted = [value <= t for value in expected]
@@ -152,7 +186,7 @@ def test_numbers_are_ordered_by_size_even_if_they_are_text():
 def test_a_table_of_one_value_is_close_to_itself():
     classes = classes_with_tree([("A", "flu"), ("B", "flu")])
     for distance in GROUND:
-        model = TCloseness("disease", t=0, distance=distance)
+        model = model_of(0, distance)
         assert model.passes(classes).all()
         assert model.measure(classes) == {"t": 0.0}
 
@@ -185,6 +219,41 @@ def test_the_tree_of_the_tests_is_the_one_the_judge_uses():
 def test_refuses_a_t_that_promises_nothing(t):
     with pytest.raises(ParameterError, match="t must be a number of at least 0 and below 1, got "):
         TCloseness("disease", t=t)
+
+
+def test_categories_and_their_distance_belong_together():
+    with pytest.raises(ParameterError, match="categories must be at least two lists of values"):
+        TCloseness("disease", t=0.2, distance="category")
+    with pytest.raises(ParameterError, match="must be left out.*distance: category goes by them"):
+        TCloseness("disease", t=0.2, categories=CATEGORIES[0])
+    classes = classes_of([("A", "flu"), ("B", "plague")], column="disease")
+    with pytest.raises(PolicyError, match="in no category: 'plague'"):
+        TCloseness("disease", 0.2, "category", CATEGORIES[0]).passes(classes)
+
+
+def test_similar_secrets_are_close_and_moving_all_from_one_end_to_the_other_is_1():
+    """The thesis's eight diseases: its {HIV, Cancer, HIV, Flu}, and a class of the gravest."""
+    four = [["Cancer", "HIV"], ["Hepatitis", "Phthisis"], ["Asthma", "Obesity"], ["Flu", "Cold"]]
+    rows = [("A", "HIV"), ("A", "Cancer"), ("A", "HIV"), ("A", "Flu")]
+    rows += [("B", "Flu"), ("B", "Cold"), ("B", "Flu"), ("B", "HIV")]
+    model = TCloseness("disease", t=0.2, distance="category", categories=four)
+    # Half of the table is at either end; of A three quarters are, so a quarter moves all the way.
+    assert model.measure(classes_of(rows, column="disease")) == {"t": 0.25}
+    ends = [("A", "HIV"), ("B", "Flu")]
+    assert model.measure(classes_of(ends, column="disease")) == {"t": 0.5}
+    inside = [("A", "HIV"), ("B", "Cancer")]
+    assert model.measure(classes_of(inside, column="disease")) == {"t": 0.0}
+
+
+def test_many_classes_are_measured_in_parts(monkeypatch):
+    rng = np.random.default_rng(3)
+    rows = [(f"{i:03}", d) for i in range(40) for d in rng.choice([*"abcd"], 3).tolist()]
+    classes = classes_of(rows, column="disease")
+    model = TCloseness("disease", 0.3, "category", [["a"], ["b", "d"], ["c"]])
+    whole = model.passes(classes)
+    monkeypatch.setattr("sfumato.models.distances._CELLS", 12)
+    assert model.passes(classes).tolist() == whole.tolist()
+    assert 0 < whole.sum() < 40
 
 
 def test_refuses_an_unknown_distance():

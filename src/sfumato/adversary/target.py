@@ -479,7 +479,7 @@ def with_maker(target: Target, release: Published, original: object) -> Target:
         return recode_counts(candidate, decision.recoding, columns, rng)
 
     labels = Labels(ladders_of(policy, table, names), release.levels)
-    draws = policy.make_method(PARTITIONERS) is not None
+    draws = policy.make_method(PARTITIONERS) is not None or any(m.draws for m in policy.models)
     return replace(target, maker=ReleaseMaker(table, names, run, labels, draws))
 
 

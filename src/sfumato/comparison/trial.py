@@ -250,13 +250,13 @@ def _try_generalised(policy: Policy, table: CountedTable) -> Trial:
 def _decide(policy: Policy, table: CountedTable) -> Decision:
     partitioner = policy.make_method(PARTITIONERS)
     counts = table.counts.project(counted_columns(policy))
+    rng = np.random.default_rng(table.seed)
     if partitioner is not None:
-        rng = np.random.default_rng(table.seed)
         return decide_locally(policy, partitioner, counts, rng=rng)
     population = None
     if policy.population is not None:
         population = table.populations[policy.population].project(policy.quasi_identifiers)
-    return decide_full_domain(policy, counts, population, lambda checks: None)  # noqa: ARG005
+    return decide_full_domain(policy, counts, population, lambda checks: None, rng=rng)  # noqa: ARG005
 
 
 def _try_in_buckets(policy: Policy, decoupling: Decoupling, table: CountedTable) -> Trial:

@@ -139,6 +139,11 @@ class PrivacyModel(ABC):
         return False
 
     @property
+    def draws(self) -> bool:
+        """Whether chance decides which classes stay, by the secret order that they have."""
+        return False
+
+    @property
     def needs_every_class(self) -> bool:
         """Whether every class of the population must be in the table.
 
@@ -179,12 +184,15 @@ class TableModel(PrivacyModel):
 
     `passes` says which classes may stay: all if the promise holds, else the most classes
     for which it does, the smallest left out one after the other (those of equal size in
-    their order).
+    their order, or in the secret order of the classes if the model draws).
     """
 
     merging: ClassVar[Merging] = NEITHER
-    sizes_together: ClassVar[bool] = False
-    """Whether classes of equal size go or stay together."""
+
+    @property
+    def sizes_together(self) -> bool:
+        """Whether classes of equal size go or stay together."""
+        return False
 
     @property
     @abstractmethod
@@ -197,6 +205,8 @@ class TableModel(PrivacyModel):
 
     def passes(self, classes: EquivalenceClasses) -> BoolArray:
         order = np.argsort(classes.sizes, kind="stable")
+        if self.draws and classes.drawn is not None:
+            order = np.lexsort((classes.drawn, classes.sizes))
         good = np.flatnonzero(at_most(self._means(classes, order), self.limit))
         if self.sizes_together and len(good):
             sizes = classes.sizes[order]

@@ -5,7 +5,8 @@ the sensitive values into the table's, when moving a share from one value to ano
 costs their ground distance (0 to 1). All have closed forms, so nothing is optimised
 here; the tests solve the transport problem itself. A missing value is a value of its
 own: one more for `equal`, last for `ordered`, a branch below the root for
-`hierarchical`. Only values that occur count.
+`hierarchical`, a branch at the middle for `category`. Only values that occur count, and all
+categories.
 
 Reference: "t-Closeness: Privacy Beyond k-Anonymity and l-Diversity", 2007,
 doi:10.1109/ICDE.2007.367856
@@ -94,6 +95,48 @@ def hierarchical_distance(counts: ValueCounts, sizes: IntArray) -> FloatArray:
     return total / len(labels)
 
 
+_CELLS = 1 << 22
+"""How many cumulated shares are computed at once."""
+
+
+def category_distance(
+    counts: ValueCounts, sizes: IntArray, category: IntArray, n: int
+) -> FloatArray:
+    """Measure where values of the i-th and the j-th of n categories are |i - j|/(n - 1) apart.
+
+    Categories stand in a row as values do for `ordered`. A missing value hangs on the middle of
+    the row, half its length away: 1 from either end, and nothing is farther. In steps of half
+    a category, the work is the sum of the differences of the cumulated shares, where what is
+    missing has been moved to the middle.
+
+    Args:
+        counts: The values of the classes.
+        sizes: The rows of each class.
+        category: The category of each value, the first being 0.
+        n: How many categories there are; 2 or more.
+    """
+    # `reference` has missing last, so code -1 finds it there.
+    place = np.append(2 * category, n - 1)
+    width = 2 * n - 1
+    table = np.cumsum(np.bincount(place, weights=counts.reference, minlength=width))
+    table /= max(int(counts.reference.sum()), 1)
+    lacking = np.zeros(len(sizes))
+    none = counts.value < 0
+    lacking[counts.class_id[none]] = counts.rows[none]
+    work = 0.5 * np.abs(lacking / sizes - counts.reference[-1] / max(counts.reference.sum(), 1))
+    at = place[counts.value]
+    for start in range(0, len(sizes), max(_CELLS // width, 1)):
+        part = sizes[start : start + max(_CELLS // width, 1)]
+        first, last = np.searchsorted(counts.class_id, [start, start + len(part)])
+        key = (counts.class_id[first:last] - start) * width + at[first:last]
+        rows = np.bincount(key, weights=counts.rows[first:last], minlength=len(part) * width)
+        shares = np.cumsum(rows.reshape(-1, width), axis=1) / part[:, None]
+        moved = np.abs(shares - table).sum(axis=1)
+        work[start : start + len(part)] += moved / (width - 1)
+    distance: FloatArray = work
+    return distance
+
+
 def _surplus(
     class_id: IntArray, rows: IntArray, table_share: FloatArray, sizes: IntArray
 ) -> FloatArray:
@@ -127,6 +170,6 @@ def require_ladder(column: SensitiveColumn) -> Ladder:
     if column.ladder is None:
         raise PolicyError(
             f"t-closeness with the hierarchical distance needs a hierarchy of {column.name!r} "
-            'and it has none. Give it one, or choose distance "equal" or "ordered".'
+            'and it has none. Give it one, or choose distance "equal", "ordered" or "category".'
         )
     return column.ladder

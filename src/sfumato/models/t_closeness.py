@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from sfumato.classes import EquivalenceClasses, ValueCounts
 from sfumato.errors import ParameterError, require_number, require_text
 from sfumato.models import distances
 from sfumato.models.base import CLOSED, Merging, PrivacyModel
+from sfumato.models.categories import category_codes, read_categories
 from sfumato.models.rounding import at_most
-from sfumato.typing import BoolArray, FloatArray, IntArray
+from sfumato.text import text_of
+from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
 DISTANCES: dict[str, Callable[[ValueCounts, IntArray], FloatArray]] = {
     "equal": distances.equal_distance,
@@ -17,6 +19,9 @@ DISTANCES: dict[str, Callable[[ValueCounts, IntArray], FloatArray]] = {
     "hierarchical": distances.hierarchical_distance,
 }
 """The distances between values, by their names in policies."""
+
+CATEGORY = "category"
+"""The distance that needs categories."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,10 @@ class TCloseness(PrivacyModel):
         t: Largest distance allowed; at least 0 and below 1.
         distance: How far apart two values are. "equal": all the same. "ordered": by the
             steps between them in the column's order (numbers by size, text by alphabet).
-            "hierarchical": by the level at which the column's hierarchy joins them.
+            "hierarchical": by the level at which the column's hierarchy joins them. "category":
+            by how many categories lie between theirs, none within a category.
+        categories: For the distance "category", every value of the column in one of two or
+            more lists, most secret first: those of the first and the last are 1 apart.
 
     Example:
         >>> rows = [("A", 1), ("A", 2), ("B", 1), ("B", 3)]
@@ -50,6 +58,9 @@ class TCloseness(PrivacyModel):
         {'t': 0.125}
         >>> TCloseness("stage", t=0.2).passes(classes)
         array([False, False])
+        >>> alike = TCloseness("stage", t=0, distance="category", categories=[[1], [2, 3]])
+        >>> alike.measure(classes)
+        {'t': 0.0}
     """
 
     name: ClassVar[str] = "t-closeness"
@@ -60,12 +71,23 @@ class TCloseness(PrivacyModel):
     column: str
     t: float
     distance: str = "equal"
+    categories: tuple[tuple[Value, ...], ...] | None = None
 
     def __post_init__(self) -> None:
         require_text("column", self.column)
         require_number("t", self.t, at_least=0, below=1, why="with t=1 every class passes")
-        if self.distance not in DISTANCES:
-            raise ParameterError("distance", self.distance, f"one of {', '.join(DISTANCES)}")
+        if self.distance not in (*DISTANCES, CATEGORY):
+            known = ", ".join((*DISTANCES, CATEGORY))
+            raise ParameterError("distance", self.distance, f"one of {known}")
+        if self.distance == CATEGORY:
+            object.__setattr__(self, "categories", read_categories(self.categories))
+        elif self.categories is not None:
+            raise ParameterError(
+                "categories",
+                self.categories,
+                "left out",
+                why=f"the distance is {self.distance}; distance: category goes by them",
+            )
 
     @property
     def needs_hierarchy(self) -> bool:
@@ -79,7 +101,15 @@ class TCloseness(PrivacyModel):
         return {"t": float(measured.max()) if len(measured) else self.t}
 
     def _distances(self, classes: EquivalenceClasses) -> FloatArray:
-        return DISTANCES[self.distance](classes.counts_of(self.column), classes.sizes)
+        counts = classes.counts_of(self.column)
+        if self.categories is None:
+            return DISTANCES[self.distance](counts, classes.sizes)
+        texts = tuple(tuple(map(text_of, each)) for each in self.categories)
+        codes = counts.column.memoize(("categories", texts), lambda c: category_codes(c, texts))
+        return distances.category_distance(counts, classes.sizes, codes, len(texts))
+
+    def params(self) -> dict[str, Any]:
+        return {name: value for name, value in super().params().items() if value is not None}
 
     @classmethod
     def example(cls) -> Self:

@@ -117,6 +117,7 @@ def make_checker(
     population: FrequencySet | None = None,
     *,
     own_reference: bool = True,
+    rng: np.random.Generator | None = None,
 ) -> Checker:
     """Build the checker of a policy for a counted table.
 
@@ -125,11 +126,19 @@ def make_checker(
         counts: The table over `counted_columns`.
         population: The population over the quasi-identifiers, if the policy names one.
         own_reference: See `Checker`.
+        rng: Draws who stays where a model leaves that to chance; None for a secret seed.
     """
-    return checker_of(policy, prepare(policy, counts, population), own_reference=own_reference)
+    ready = prepare(policy, counts, population)
+    return checker_of(policy, ready, own_reference=own_reference, rng=rng)
 
 
-def checker_of(policy: Policy, ready: PreparedTable, *, own_reference: bool = True) -> Checker:
+def checker_of(
+    policy: Policy,
+    ready: PreparedTable,
+    *,
+    own_reference: bool = True,
+    rng: np.random.Generator | None = None,
+) -> Checker:
     """Build the checker of a policy for a table that is ready."""
     loss = policy.loss.over(ready.attributes, ready.counts.total)
     checker = Checker(
@@ -141,6 +150,7 @@ def checker_of(policy: Policy, ready: PreparedTable, *, own_reference: bool = Tr
         limit=ready.limit,
         own_reference=own_reference,
         matches_any=policy.missing is Missing.MATCHES_ANY,
+        rng=rng,
     )
     checker.scattered = policy.missing is Missing.SUPPRESS
     return checker
@@ -483,7 +493,7 @@ def decide(
         return decide_refined(policy, asked, partitioner, counts, rng=rng, progress=report)
     if partitioner is None:
         return decide_full_domain(
-            policy, counts, population, lambda checks: report("search", checks, None)
+            policy, counts, population, lambda checks: report("search", checks, None), rng=rng
         )
     return decide_locally(
         policy,
@@ -502,6 +512,8 @@ def decide_full_domain(
     counts: FrequencySet,
     population: FrequencySet | None,
     on_check: Callable[[int], None],
+    *,
+    rng: np.random.Generator | None = None,
 ) -> Decision:
     """Find the node that loses least among those that keep the promises."""
     ready = prepare(policy, counts, population)
@@ -510,7 +522,7 @@ def decide_full_domain(
     refuse_impossible(
         policy.models, ready.counts, ready.sensitive, ready.limit, matches_any=matches_any
     )
-    checker = checker_of(policy, ready)
+    checker = checker_of(policy, ready, rng=rng)
     found = _search(policy, checker, on_check)
     if found.node is None:
         raise InfeasibleError(why_infeasible(policy, checker, found))

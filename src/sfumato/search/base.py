@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from secrets import randbits
 from typing import ClassVar
 
 import numpy as np
@@ -154,6 +155,7 @@ class Checker:
         own_reference: Compare classes with the rows that stay (what a reader of the
             release sees) instead of with all rows.
         matches_any: Whether a missing value matches every value, so that classes overlap.
+        rng: Draws a secret order of the rows for models that draw; None for a secret seed.
     """
 
     def __init__(
@@ -167,6 +169,7 @@ class Checker:
         limit: int = 0,
         own_reference: bool = True,
         matches_any: bool = False,
+        rng: np.random.Generator | None = None,
     ) -> None:
         self.grouping = grouping
         self.lattice = lattice
@@ -182,10 +185,18 @@ class Checker:
         self.scattered = False
         """Whether rows that miss a quasi-identifier are suppressed: they may be of any person."""
 
+        # Drawn once for all nodes: who is drawn at one node is so at every finer one.
+        self._drawn: IntArray | None = None
+        if any(model.draws for model in models):
+            lot = np.random.default_rng(randbits(128)) if rng is None else rng
+            self._drawn = lot.permutation(len(grouping.rows))
+
         # Where classes overlap, leaving some out shrinks others, and a mean over the table
-        # need not fall with it: then a table model is only itself, not what it declares.
+        # need not fall with it: then a table model is only itself, not what it declares. Nor need
+        # it where other models leave classes out.
+        alone = len(models) == 1 and not self.matches_any
         parts = [
-            None if self.matches_any and isinstance(model, TableModel) else model.absorbing_part
+            model.absorbing_part if alone or not isinstance(model, TableModel) else None
             for model in models
         ]
         # People of the population whose class is absent are plainly not in the table; what is
@@ -232,7 +243,7 @@ class Checker:
         if self.on_check is not None:
             self.on_check(self.checks)
         part = self.grouping.partition(node)
-        classes = self.grouping.classes(part)
+        classes = self._classes(part)
         everything = np.ones(len(classes), dtype=bool)
         keep = self._settle(part, classes, everything, self._absorbing, ())
         sure = self._checked_node(node, part, classes, keep)
@@ -250,6 +261,14 @@ class Checker:
         return Outcome(
             node, valid, judged.suppressed, sure.suppressed, hopeless, loss, judged, sure
         )
+
+    def _classes(self, part: NodeClasses) -> EquivalenceClasses:
+        """Return the classes of a node, in their secret order if a model draws."""
+        classes = self.grouping.classes(part)
+        if self._drawn is None:
+            return classes
+        first = part.first if part.population is None else part.first[part.rows > 0]
+        return replace(classes, drawn=self._drawn[first])
 
     def _passes_unseen(self, classes: EquivalenceClasses, judged: CheckedNode) -> bool:
         """Return whether the models hold of those people of a population whom no class shows."""

@@ -525,7 +525,11 @@ def average_risk(promise: Promise, table: Groups) -> Finding:
 
 
 def sample_uniqueness(promise: Promise, table: Groups) -> Finding:
-    """Judge whether at most this share of the rows is alone in its class."""
+    """Judge whether at most this share of the rows is alone in its class.
+
+    How those who are not were chosen (`drawn`) no row shows, and the share is the same.
+    """
+    promise.truth("drawn")
 
     def share() -> Number:
         return Fraction(sum(g.own for g in table.groups if g.rows == 1), table.rows)
@@ -703,10 +707,26 @@ def _categories(
     The i-th of x categories weighs (i-1)/(x-1). The sum goes over the rows, or over the
     distinct values if the promise says so.
     """
+    column = promise.text("column")
+    category, last = _ordered_categories(promise, table, column)
+    by_rows = promise.text("weight", "rows", "distinct", default="rows") == "rows"
+
+    def weigh(known: Known) -> Number:
+        total = sum(
+            category[table.name(column, v)] * (c if by_rows else 1) for v, c in known.items()
+        )
+        return Fraction(total, last)
+
+    return category, weigh
+
+
+def _ordered_categories(
+    promise: Promise, table: Groups, column: str
+) -> tuple[Mapping[str, int], int]:
+    """Return the number of each value's category, and that of the last one; all must have one."""
     named = promise.lists_of_texts("categories")
     if len(named) < 2:
         raise InputError(f"{promise.model}: there must be at least 2 categories")
-    column = promise.text("column")
     category = _number_lists(named, table, column)
     if category is None:
         raise InputError(f"{promise.model}: a value stands in more than one place in categories")
@@ -714,15 +734,7 @@ def _categories(
     homeless = sorted(values - set(category))
     if homeless:
         raise InputError(f"{promise.model}: no category has {some(homeless)}")
-    by_rows = promise.text("weight", "rows", "distinct", default="rows") == "rows"
-
-    def weigh(known: Known) -> Number:
-        total = sum(
-            category[table.name(column, v)] * (c if by_rows else 1) for v, c in known.items()
-        )
-        return Fraction(total, len(named) - 1)
-
-    return category, weigh
+    return category, len(named) - 1
 
 
 def _number_lists(
@@ -841,17 +853,24 @@ Excess = dict[object, int]
 """For each value of the table (p - q) nN, how much more of it a class has, in whole numbers."""
 
 
+_DISTANCES = ("equal", "ordered", "hierarchical", "category")
+
+
 def t_closeness(promise: Promise, table: Groups) -> Finding:
     """Judge whether EMD(class, table) <= t."""
     column = promise.text("column")
-    distance = promise.text("distance", "equal", "ordered", "hierarchical", default="equal")
+    distance = promise.text("distance", *_DISTANCES, default="equal")
     reference = table.reference_of(column)
     work: Callable[[Excess], Fraction]
     if distance == "equal":
         work = _work_if_equal
     elif distance == "ordered":
         order = in_order(reference)
-        work = lambda excess: _work_in_order(excess, order)  # noqa: E731 - three shapes of one thing
+        work = lambda excess: _work_in_order(excess, order)  # noqa: E731 - shapes of one thing
+    elif distance == "category":
+        category, last = _ordered_categories(promise, table, column)
+        halves = {v: last if v is None else 2 * category[table.name(column, v)] for v in reference}
+        work = lambda excess: _work_in_categories(excess, halves, last)  # noqa: E731
     else:
         paths = _paths(table, column)
         work = lambda excess: _work_in_hierarchy(excess, paths)  # noqa: E731
@@ -878,6 +897,21 @@ def _work_in_order(excess: Excess, order: Sequence[object]) -> Fraction:
         carried += excess[value]
         moved += abs(carried)
     return Fraction(moved, len(order) - 1)
+
+
+def _work_in_categories(excess: Excess, halves: Mapping[object, int], last: int) -> Fraction:
+    """Move as in order, from category to category, in steps of half of one.
+
+    What is missing first comes to the middle, half the way from one end to the other.
+    """
+    piles = [0] * (2 * last + 1)
+    for value, extra in excess.items():
+        piles[halves[value]] += extra
+    carried = moved = 0
+    for pile in piles:
+        carried += pile
+        moved += abs(carried)
+    return Fraction(moved, 2 * last) + Fraction(abs(excess.get(None, 0)), 2)
 
 
 def _work_in_hierarchy(excess: Excess, paths: Mapping[object, Sequence[str | None]]) -> Fraction:

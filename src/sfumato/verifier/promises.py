@@ -130,6 +130,13 @@ class Promise:
             raise self._wrong(name, value, "a whole number")
         return int(value)
 
+    def truth(self, name: str) -> bool:
+        """Read true or false; false if it is not said."""
+        value = self._get(name, default=False)
+        if not isinstance(value, bool):
+            raise self._wrong(name, value, "true or false")
+        return value
+
     def text(self, name: str, *allowed: str, default: str | None = None) -> str:
         """Read a text, one of those allowed if any are named."""
         value = self._get(name, default)
