@@ -224,7 +224,7 @@ def test_refuses_a_t_that_promises_nothing(t):
 def test_categories_and_their_distance_belong_together():
     with pytest.raises(ParameterError, match="categories must be at least two lists of values"):
         TCloseness("disease", t=0.2, distance="category")
-    with pytest.raises(ParameterError, match="must be left out.*distance: category goes by them"):
+    with pytest.raises(ParameterError, match=r"must be left out.*distance: category goes by them"):
         TCloseness("disease", t=0.2, categories=CATEGORIES[0])
     classes = classes_of([("A", "flu"), ("B", "plague")], column="disease")
     with pytest.raises(PolicyError, match="in no category: 'plague'"):

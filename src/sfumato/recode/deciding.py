@@ -150,8 +150,9 @@ def checker_of(
         limit=ready.limit,
         own_reference=own_reference,
         matches_any=policy.missing is Missing.MATCHES_ANY,
-        rng=rng,
     )
+    if rng is not None:
+        checker.draw_order(rng)
     checker.scattered = policy.missing is Missing.SUPPRESS
     return checker
 

@@ -155,7 +155,6 @@ class Checker:
         own_reference: Compare classes with the rows that stay (what a reader of the
             release sees) instead of with all rows.
         matches_any: Whether a missing value matches every value, so that classes overlap.
-        rng: Draws a secret order of the rows for models that draw; None for a secret seed.
     """
 
     def __init__(
@@ -169,7 +168,6 @@ class Checker:
         limit: int = 0,
         own_reference: bool = True,
         matches_any: bool = False,
-        rng: np.random.Generator | None = None,
     ) -> None:
         self.grouping = grouping
         self.lattice = lattice
@@ -185,11 +183,8 @@ class Checker:
         self.scattered = False
         """Whether rows that miss a quasi-identifier are suppressed: they may be of any person."""
 
-        # Drawn once for all nodes: who is drawn at one node is so at every finer one.
         self._drawn: IntArray | None = None
-        if any(model.draws for model in models):
-            lot = np.random.default_rng(randbits(128)) if rng is None else rng
-            self._drawn = lot.permutation(len(grouping.rows))
+        self.draw_order(np.random.default_rng(randbits(128)))
 
         # Where classes overlap, leaving some out shrinks others, and a mean over the table
         # need not fall with it: then a table model is only itself, not what it declares. Nor need
@@ -223,6 +218,14 @@ class Checker:
     def total(self) -> int:
         """The rows of the table."""
         return self.grouping.total
+
+    def draw_order(self, rng: np.random.Generator) -> None:
+        """Draw the order in which rows stay, if a model leaves that to chance.
+
+        Once for all nodes: who is left out at one node is so at every finer one.
+        """
+        if any(model.draws for model in self.models):
+            self._drawn = rng.permutation(len(self.grouping.rows))
 
     def valid_above(self, outcome: Outcome) -> bool:
         """Return whether a valid node makes every node above it valid."""
