@@ -118,12 +118,12 @@ def category_distance(
     # `reference` has missing last, so code -1 finds it there.
     place = np.append(2 * category, n - 1)
     width = 2 * n - 1
-    table = np.cumsum(np.bincount(place, weights=counts.reference, minlength=width))
-    table /= max(int(counts.reference.sum()), 1)
+    total = max(int(counts.reference.sum()), 1)
+    table = np.cumsum(np.bincount(place, weights=counts.reference, minlength=width)) / total
     lacking = np.zeros(len(sizes))
     none = counts.value < 0
     lacking[counts.class_id[none]] = counts.rows[none]
-    work = 0.5 * np.abs(lacking / sizes - counts.reference[-1] / max(counts.reference.sum(), 1))
+    work = 0.5 * np.abs(lacking / sizes - counts.reference[-1] / total)
     at = place[counts.value]
     for start in range(0, len(sizes), max(_CELLS // width, 1)):
         part = sizes[start : start + max(_CELLS // width, 1)]
