@@ -92,8 +92,9 @@ fuzz: $(DEV)  ## Let the guards look for faults: make fuzz SECONDS=3600 SEED=1
 docs: $(DEV)  ## Rewrite the reference pages from the code
 	$(BIN)/python -m docs.generate
 
-papers: $(DEV)  ## Run the experiments of the literature again and rewrite their page
-	$(BIN)/python -m docs.papers
+# Needs one public file and nothing else; without it, it says where that comes from.
+papers: $(DEV)  ## Run the experiments of the literature again: make papers ADULT=path/to/adult.data
+	$(BIN)/python -m docs.papers $(if $(ADULT),--adult "$(ADULT)")
 
 clean:  ## Remove the environment and caches
 	rm -rf $(VENV) $(VENV)-bare .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

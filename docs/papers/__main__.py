@@ -1,18 +1,19 @@
 """Run the experiments and write what came out, or write the pages and the plots again.
 
-python -m docs.papers                # everything: some minutes
-python -m docs.papers break-merge    # only this page: seconds
-python -m docs.papers --page         # only write the pages and the plots, from the results
+python -m docs.papers --adult FILE      # everything: some minutes
+python -m docs.papers break-merge ...   # only this page: seconds
+python -m docs.papers --page            # only write the pages and the plots, from the results
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.workloads import NoDataError
 from docs.papers import break_merge, figures, page, slicing, thesis
+from docs.papers.adult import NAMED, WHERE_FROM, AdultError, adult
 from docs.papers.break_merge import figures as break_merge_figures
 from docs.papers.break_merge import page as break_merge_page
 from docs.papers.break_merge import running
@@ -66,23 +67,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m docs.papers",
         description=__doc__,
+        epilog=WHERE_FROM,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     known = ", ".join(PAPERS)
     parser.add_argument("papers", nargs="*", metavar="paper", help=f"{known}; all if none is named")
+    parser.add_argument("--adult", metavar="FILE", help="the Adult file, in any common form")
     parser.add_argument("--page", action="store_true", help="compute nothing, only write")
     asked = parser.parse_args(arguments)
+    if asked.adult:
+        os.environ[NAMED] = str(Path(asked.adult).resolve())
     for name in asked.papers:
         if name not in PAPERS:
             parser.error(f"no paper {name!r}; there are {known}")
+    if not asked.page:
+        try:
+            adult()
+        except AdultError as error:
+            say(f"nothing was run: {error}")
+            return 2
     for name in asked.papers or PAPERS:
         if not asked.page:
             say(f"{name}:")
-            try:
-                PAPERS[name].compute()
-            except NoDataError as error:
-                say(f"nothing was run: {error}")
-                return 1
+            PAPERS[name].compute()
         PAPERS[name].write()
     return 0
 

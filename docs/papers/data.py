@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 
-from benchmarks.workloads import adult
+from docs.papers.adult import adult
 
 ILLNESS = "Health_condition"
 

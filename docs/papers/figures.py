@@ -20,7 +20,7 @@ def plots(results: Record) -> dict[str, str]:
 
 def shares(results: Record, model: str, limit: float) -> list[float]:
     """Give the share of minimal tables that suffer, one for each draw."""
-    found = where(results["similarity"], reading="files", model=model, limit=limit)
+    found = where(results["similarity"], reading="printed", model=model, limit=limit)
     return [one["suffering"] / one["minimal"] for one in found]
 
 

@@ -1,8 +1,10 @@
 """The page: tables from the results, and what they say."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from docs.generator.markdown import table
+from docs.papers.adult import LEVELS, TREES, WHERE_FROM
 from docs.papers.claims import falls, order
 from docs.papers.data import CATEGORIES, COLUMNS
 from docs.papers.deciding import METHODS
@@ -13,8 +15,9 @@ from docs.papers.results import HERE, Record, values, where
 from docs.papers.setting import LOCAL, MODELS, READINGS
 from docs.papers.similarity import LIMITS
 from docs.papers.timing import SEARCHES, WIDTHS
+from sfumato.hierarchy import HierarchyBuilder, Intervals
 
-STEPS = dict(zip(COLUMNS, (4, 2, 2, 1, 1, 3, 2), strict=True))
+STEPS = {name: LEVELS[name] - 1 for name in COLUMNS}
 """How often a value of each column can be generalised in the hierarchies that are used."""
 
 TEMPLATE = HERE / "page.template"
@@ -46,8 +49,8 @@ def _tables(results: Record) -> dict[str, str]:
 def _numbers(results: Record) -> dict[str, str]:
     """Give the numbers that stand in sentences."""
     hit, of = SUFFERING["enhanced"]
-    files = where(results["expected"], reading="files")[0]
-    alone = where(results["similarity"], reading="files", model="p-sensitive", limit=0.0)
+    files = where(results["expected"], reading="printed")[0]
+    alone = where(results["similarity"], reading="printed", model="p-sensitive", limit=0.0)
     seen = sum(values(alone, "suffering"))
     whole = values(results["distortion"], "distortion", method=METHODS[0])
     slopes = [falls(results, method) for method in METHODS]
@@ -61,7 +64,7 @@ def _numbers(results: Record) -> dict[str, str]:
         "exposed_rows": str(EXPOSED_ROWS),
         "whole": _spread(_standard(results, "enhanced", METHODS[0], "distortion"), ".4f"),
         "local": _spread(_standard(results, "enhanced", "top-down, rows", "distortion"), ".4f"),
-        "flat": _spread(whole, ".4f"),
+        "flat": _tally(whole),
         "runs": str(len(whole)),
         "steps": str(sum(STEPS.values())),
         "rising": str(sum(one.steps - one.falls for one in slopes)),
@@ -81,26 +84,28 @@ def _facts(results: Record) -> dict[str, str]:
         "repeats": str(results["parameters"]["repeats"]),
         "least_alpha": f"{ALPHAS[0]:g}",
         "most_alpha": f"{ALPHAS[-1]:g}",
+        "where_from": WHERE_FROM,
         "categories": " · ".join(" and ".join(one) for one in CATEGORIES),
         "machine": ", ".join(f"{key} {value}" for key, value in results["machine"].items()),
     }
 
 
 def _heights() -> str:
-    heads = [
-        "thesis",
-        "column",
-        "printed height",
-        "levels here",
-        "steps here",
-        "what the printed height counts",
+    rows = [
+        [name, f"`{column}`", str(height), str(LEVELS[column]), _groups(TREES[column])]
+        for column, (name, height) in HEIGHTS.items()
     ]
-    rows = []
-    for column, (name, height) in HEIGHTS.items():
-        steps = STEPS[column]
-        fits = {steps: "the steps", steps + 1: "the levels"}.get(height, "neither")
-        rows.append([name, f"`{column}`", *map(str, (height, steps + 1, steps)), fits])
-    return table(heads, rows)
+    return table(
+        ["thesis", "column", "printed height", "levels here", "between values and `*`"], rows
+    )
+
+
+def _groups(tree: HierarchyBuilder) -> str:
+    """Say what stands between the values and the top of a tree, the finest first."""
+    if isinstance(tree, Intervals):
+        return f"spans of {' and '.join(map(str, tree.widths or ()))} years"
+    levels = tree.build("", ()).labels[1:-1]
+    return "; ".join(", ".join(map(str, labels)) for labels in levels) or "nothing"
 
 
 def _readings(results: Record) -> str:
@@ -122,7 +127,7 @@ def _attacked_table(results: Record) -> str:
         hit, of = SUFFERING[model]
         rows.append([title, "printed (not said)", str(of), str(hit), f"{100 * hit / of:.0f} %", ""])
         for limit in LIMITS:
-            found = where(results["similarity"], reading="files", model=model, limit=limit)
+            found = where(results["similarity"], reading="printed", model=model, limit=limit)
             share = [100 * one for one in shares(results, model, limit)]
             worst = max(found, key=lambda one: one["worst_rows"])
             rows.append(
@@ -223,6 +228,16 @@ def _made(results: Record) -> list[list[str]]:
         [*one[:2], *(f"{c} in {r}" for c, r in zip(one[2:], other[2:], strict=True))]
         for one, other in zip(classes, rounds, strict=True)
     ]
+
+
+def _tally(numbers: Sequence[float]) -> str:
+    """Say how often each of a few numbers comes, the most frequent first.
+
+    >>> _tally([0.5, 0.25, 0.5])
+    '0.5000 in 2 and 0.2500 in 1'
+    """
+    often = Counter(numbers).most_common()
+    return " and ".join(f"{number:.4f} in {times}" for number, times in often)
 
 
 def _spread(numbers: Sequence[float], form: str = "") -> str:

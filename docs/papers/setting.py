@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.workloads import adult_folder
+from docs.papers.adult import TREES
 from docs.papers.data import CATEGORIES, COLUMNS, ILLNESS
-from sfumato.hierarchy import CsvHierarchy, HierarchyBuilder, Intervals, Taxonomy
+from sfumato.hierarchy import HierarchyBuilder, Intervals, Taxonomy
 from sfumato.losses import DistortionRatio
 from sfumato.models import (
     EnhancedPAlphaSensitiveKAnonymity,
@@ -33,16 +33,17 @@ LOCAL: dict[str, Partitioner] = {
 """The local methods, by the names they have in results."""
 
 READINGS = {
-    "files": "hierarchies as published",
     "printed": "as many levels as printed",
+    "others": "one level more for age, one less for race",
     "distinct": "weight over distinct values",
 }
 """Ways to read what the thesis leaves open: its trees, and what a weight sums over."""
 
-_RACES = {
-    "majority": ["White"],
-    "minority": ["Amer-Indian-Eskimo", "Asian-Pac-Islander", "Black", "Other"],
+_OTHERS: dict[str, HierarchyBuilder] = {
+    "age": Intervals(widths=(5, 10, 20)),
+    "race": Taxonomy(["Amer-Indian-Eskimo", "Asian-Pac-Islander", "Black", "Other", "White"]),
 }
+"""Trees of other heights, to see how much hangs on them."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def policy(
     setting: Setting,
     *,
     columns: int = len(COLUMNS),
-    reading: str = "files",
+    reading: str = "printed",
     limit: float = 0.0,
     search: str = "best-first",
 ) -> Policy:
@@ -113,8 +114,4 @@ def policy(
 
 
 def _tree(name: str, reading: str) -> HierarchyBuilder:
-    if reading == "printed" and name == "age":
-        return Intervals(widths=(5, 10))
-    if reading == "printed" and name == "race":
-        return Taxonomy(_RACES)
-    return CsvHierarchy(str(adult_folder() / f"adult_hierarchy_{name}.csv"))
+    return _OTHERS.get(name, TREES[name]) if reading == "others" else TREES[name]

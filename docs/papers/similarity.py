@@ -47,7 +47,7 @@ def _attacked(setting: Setting, counts: FrequencySet, reading: str, limit: float
     }
 
 
-def expectation(reading: str = "files") -> dict[str, Any]:
+def expectation(reading: str = "printed") -> dict[str, Any]:
     """Say what to expect of p-sensitive tables before any illness is drawn, by class sizes alone.
 
     The nodes are those that are minimal for the first draw. With p = 2 these are the

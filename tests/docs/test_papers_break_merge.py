@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import docs.papers.break_merge
-from benchmarks.workloads import adult
 from docs.papers.__main__ import PAPERS, main
+from docs.papers.adult import adult
 from docs.papers.break_merge import RESULTS, large, running
 from docs.papers.break_merge.figures import plots
 from docs.papers.break_merge.increments import PEOPLE, STARTS

@@ -12,8 +12,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import docs.papers.slicing
-from benchmarks.workloads import adult
 from docs.papers.__main__ import main
+from docs.papers.adult import adult
 from docs.papers.results import HERE, load, text_of, where
 from docs.papers.slicing import RESULTS, releases, running
 from docs.papers.slicing.claims import CLAIMS, Claim

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 import sfumato as sf
 from benchmarks.measure import cpu
-from benchmarks.workloads import adult_folder
+from docs.papers.adult import TREES
 from docs.papers.break_merge.people import (
     EACH,
     IN_ADULT,
@@ -20,7 +20,6 @@ from docs.papers.break_merge.people import (
 from docs.papers.results import Record
 from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import GroupedTables
-from sfumato.hierarchy import CsvHierarchy
 from sfumato.hierarchy.base import Ladder
 from sfumato.leaks import Exposure, hide
 from sfumato.networks import LEARNERS, Network, tables_of
@@ -128,8 +127,7 @@ def hiding() -> list[Record]:
 
 
 def _ladder(counts: FrequencySet, name: str) -> Ladder:
-    file = adult_folder() / f"adult_hierarchy_{IN_ADULT[name]}.csv"
-    return CsvHierarchy(str(file)).ladder(name, counts.column(name).values)
+    return TREES[IN_ADULT[name]].ladder(name, counts.column(name).values)
 
 
 def exposure() -> Exposure:

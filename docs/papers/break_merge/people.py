@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 import pyarrow as pa
 
-from benchmarks.workloads import adult
+from docs.papers.adult import adult
 from docs.papers.data import ILLNESSES
 from sfumato.typing import IntArray
 

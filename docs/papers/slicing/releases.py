@@ -8,11 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 import sfumato as sf
-from benchmarks.workloads import adult, adult_folder
+from docs.papers.adult import TREES, adult
 from docs.papers.slicing.demands import Demand
 from sfumato.decouplings import Anatomy, Slicing
 from sfumato.errors import InfeasibleError
-from sfumato.hierarchy import CsvHierarchy
 from sfumato.losses import NormalizedLoss
 from sfumato.policy import Policy
 
@@ -44,12 +43,9 @@ def known(sensitive: str) -> tuple[str, ...]:
 
 
 def policy(demand: Demand, limit: float) -> Policy:
-    """Ask for one level per column, with the hierarchies that come with Adult."""
+    """Ask for one level per column, with the trees of these pages."""
     columns: dict[str, Any] = {
-        name: {
-            "role": "quasi-identifier",
-            "hierarchy": CsvHierarchy(str(adult_folder() / f"adult_hierarchy_{name}.csv")),
-        }
+        name: {"role": "quasi-identifier", "hierarchy": TREES[name]}
         for name in known(demand.sensitive)
     }
     columns[demand.sensitive] = "sensitive"
