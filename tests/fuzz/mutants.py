@@ -176,7 +176,7 @@ def build_releases(home: Path) -> None:
     sf.decouple(home / "csv", "break-merge", output=home / "broken", format="csv", seed=1)
     roles = {"quasi_identifiers": ["age", "sex"], "sensitive": ["ill"]}
     plain = table.drop_columns(["name"])
-    for name in ("anatomy", "slicing"):
+    for name in ("anatomy", "bucketization", "slicing"):
         method = {"method": name, "l": 2}
         sf.decouple(plain, method, output=home / name, format="csv", seed=1, **roles)
 
@@ -187,7 +187,7 @@ class Manifests(Mutants):
     name = "manifests"
     weight = 2.0
     few = 90
-    kinds = ("csv", "parquet", "feather", "broken", "anatomy", "slicing")
+    kinds = ("csv", "parquet", "feather", "broken", "anatomy", "bucketization", "slicing")
 
     def build(self, home: Path) -> None:
         build_releases(home)

@@ -322,13 +322,13 @@ class Releases(Guard):
     outputs: ClassVar[tuple[str, ...]] = ("csv", "csv", "parquet", "feather", "memory")
     chains: ClassVar[tuple[str, ...]] = (
         "anonymize", "anonymize", "anonymize", "anonymize", "break-merge", "protect",
-        "anatomy", "slicing", "ledger",
+        "anatomy", "bucketization", "slicing", "ledger",
     )  # fmt: skip
 
     def draw(self, rng: random.Random) -> Case:
         columns = draw_columns(rng)
         chain = rng.choice(self.chains)
-        if chain in ("anatomy", "slicing"):
+        if chain in ("anatomy", "bucketization", "slicing"):
             columns.pop("pay", None)
         rows = draw_rows(rng, columns)
         policy = draw_policy(rng, columns, len(rows))
@@ -373,7 +373,7 @@ class Releases(Guard):
         policy = sf.Policy(**settings)
         chain = case["chain"]
         into = self.place(case, folder)
-        if chain in ("anatomy", "slicing"):
+        if chain in ("anatomy", "bucketization", "slicing"):
             method = {"method": chain, "l": 2}
             release: Any = sf.decouple(source, method, policy=policy, **into)
             return self.judge_decoupled(case, release, folder)

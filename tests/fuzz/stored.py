@@ -25,7 +25,7 @@ class Stored(Releases):
     weight = 0.6
     few = 12
     outputs = ("table", "table", "csv", "parquet")
-    chains = ("anonymize", "anonymize", "break-merge", "protect", "anatomy")
+    chains = ("anonymize", "anonymize", "break-merge", "protect", "anatomy", "bucketization")
 
     @cached_property
     def database(self) -> Any:

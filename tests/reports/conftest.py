@@ -55,6 +55,7 @@ def house(tmp_path_factory) -> House:
     decoupled = sf.decouple(home.release, output=home.broken)
     roles = {"quasi_identifiers": ["age", "sex", "postcode"], "sensitive": ["diagnosis"]}
     sf.decouple(home.people, {"method": "anatomy", "l": 2}, output=home.anatomy, **roles)
+    sf.decouple(home.people, "bucketization", output=home.buckets, **roles)
     sf.decouple(home.people, {"method": "slicing", "l": 2}, output=home.slices, **roles)
     sf.Ledger.start(decoupled, home.ledger, alpha=0.9, above=True)
     return home

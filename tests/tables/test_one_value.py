@@ -157,7 +157,7 @@ def decouple_and_verify(folder, rows, method):
 
 
 RULES = st.sampled_from(["own-value", "matches-any", "suppress"])
-DECOUPLINGS = st.sampled_from(["break-merge", "anatomy", "slicing"])
+DECOUPLINGS = st.sampled_from(["break-merge", "anatomy", "bucketization", "slicing"])
 
 
 @few(3)

@@ -59,6 +59,7 @@ def releases(tmp_path_factory):
     sf.decouple(one, "break-merge", output=folder / "break-merge", **write)
     roles = {"quasi_identifiers": ["age", "zip"], "sensitive": ["ill"]}
     sf.decouple(table, sf.decouplings.Anatomy(2), output=folder / "anatomy", **roles, **write)
+    sf.decouple(table, "bucketization", output=folder / "bucketization", **roles, **write)
     sf.decouple(table, sf.decouplings.Slicing(l=2), output=folder / "slices", **roles, **write)
     ledger = sf.Ledger.start(folder / "break-merge", folder / "ledger", alpha=0.9, policy=policy())
     ledger.publish(people(16).slice(0, 16), output=folder / "increment", **write)
@@ -66,7 +67,16 @@ def releases(tmp_path_factory):
     return folder
 
 
-KINDS = ["starred", "local", "whole", "break-merge", "anatomy", "slices", "increment"]
+KINDS = [
+    "starred",
+    "local",
+    "whole",
+    "break-merge",
+    "anatomy",
+    "slices",
+    "increment",
+    "bucketization",
+]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -166,6 +176,7 @@ def test_damage_is_a_no_and_others_are_told_of_it(releases, what, tmp_path):
         ("whole", "t", 7),
         ("anatomy", "l", -1),
         ("anatomy", "l", 1.5),
+        ("bucketization", "l", -1),
         ("slices", "l", 0),
     ],
 )

@@ -100,7 +100,7 @@ def test_a_release_may_be_too_coarse_and_of_other_widths():
     assert check_of(release, policy([1, 2])).status == "holds"
 
 
-@pytest.mark.parametrize("kind", ["break-merge", "anatomy", "slicing"])
+@pytest.mark.parametrize("kind", ["break-merge", "anatomy", "bucketization", "slicing"])
 def test_decoupled_tables_are_held_to_levels_too(kind):
     coarse = sf.anonymize(table(), policy([1, 2]))
     fine = sf.anonymize(table(), policy())

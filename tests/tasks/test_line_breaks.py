@@ -90,7 +90,12 @@ def test_plain_columns_are_looked_at_and_may_be_meant():
         assert [each.accepted for each in found] == [accepted]
 
 
-METHODS = ["break-merge", {"method": "anatomy", "l": 2}, {"method": "slicing", "l": 2}]
+METHODS = [
+    "break-merge",
+    "bucketization",
+    {"method": "anatomy", "l": 2},
+    {"method": "slicing", "l": 2},
+]
 
 
 @pytest.mark.parametrize("method", METHODS)

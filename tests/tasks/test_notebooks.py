@@ -33,6 +33,7 @@ RESULTS = {
     "verdict": lambda release: release.verdict,
     "break-merge": lambda release: sf.decouple(release, "break-merge"),
     "anatomy": lambda _: sf.decouple(TABLE, {"method": "anatomy", "l": 2}, **ROLES),
+    "bucketization": lambda _: sf.decouple(TABLE, "bucketization", **ROLES),
     "slicing": lambda _: sf.decouple(TABLE, {"method": "slicing", "l": 2}, **ROLES),
     "verify": sf.verify,
     "evidence": sf.check_evidence,

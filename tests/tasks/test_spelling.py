@@ -270,7 +270,12 @@ def test_a_taxonomy_is_published_without_spellings_of_suppressed_rows(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "method", [{"method": "anatomy", "l": 2}, {"method": "slicing", "l": 2, "slices": 2}]
+    "method",
+    [
+        {"method": "anatomy", "l": 2},
+        {"method": "bucketization"},
+        {"method": "slicing", "l": 2, "slices": 2},
+    ],
 )
 def test_buckets_have_one_spelling_of_each_value(method, tmp_path):
     ills = ["HIV", "hiv", "flu", "FLU"] * 4

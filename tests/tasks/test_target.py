@@ -375,7 +375,7 @@ def test_rows_of_stars_do_not_hide_who_is_in_the_data():
         assert (found.posterior, found.people) == (1.0, 3)
 
 
-@pytest.mark.parametrize("method", ["break-merge", {"method": "anatomy", "l": 2}])
+@pytest.mark.parametrize("method", ["break-merge", {"method": "anatomy", "l": 2}, "bucketization"])
 def test_roles_of_a_decoupled_release_are_its_own(method):
     rows = {"age": ["30"] * 4 + ["40"] * 4, "ill": list("abcdabcd")}
     release = sf.decouple(pa.table(rows), method, **ROLES)

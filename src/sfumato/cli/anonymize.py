@@ -190,7 +190,9 @@ def protect(  # noqa: PLR0917 - options of a command line
     "sfumato decouple published.csv -o decoupled/ --qi age,zip --sensitive illness,salary\n"
     "sfumato decouple people.csv -o slices/ -p policy.yaml\n"
     "sfumato decouple people.csv -o buckets/ --method anatomy --option l=3 --qi age,zip "
-    "--sensitive illness",
+    "--sensitive illness\n"
+    "sfumato decouple people.csv -o buckets/ -p policy.yaml --method bucketization --option "
+    "column=ward",
     python='decoupled = sf.decouple("release", "break-merge", output="decoupled")',
 )
 def decouple(  # noqa: PLR0917 - options of a command line
@@ -241,8 +243,8 @@ def decouple(  # noqa: PLR0917 - options of a command line
     """Publish quasi-identifiers and sensitive columns apart.
 
     With break-merge one table has a row per person with what others may know and a group, and one
-    table per sensitive column counts the values of each group; anatomy and slicing part rows into
-    buckets. The tables are verified before they appear. If anything fails, nothing is written.
+    table per sensitive column counts the values of each group; anatomy, bucketization and slicing
+    part rows into buckets. The tables are verified before they appear. If anything fails, nothing is written.
     """
     from sfumato.tasks.decouple import decouple as task
 

@@ -111,7 +111,7 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
     columns = dict.fromkeys(
         column
         for policy in named.values()
-        for column in (*counted_columns(policy), *policy.sensitive)
+        for column in (*counted_columns(policy), *policy.sensitive, *_needs(policy))
     )
     counts = table.count(tuple(columns), progress=lambda done, total: report("count", done, total))
     if counts.total == 0:
@@ -165,6 +165,12 @@ def _in_buckets(policy: Policy) -> bool:
     """Return whether a policy decouples without generalising."""
     decoupling = policy.make_decoupling(DECOUPLINGS)
     return decoupling is not None and not decoupling.keeps_classes
+
+
+def _needs(policy: Policy) -> tuple[str, ...]:
+    """Return what the decoupling of a policy goes by besides."""
+    decoupling = policy.make_decoupling(DECOUPLINGS)
+    return () if decoupling is None else decoupling.needs
 
 
 def _require_people(named: Mapping[str, Policy], table: Table) -> None:

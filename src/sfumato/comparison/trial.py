@@ -23,6 +23,7 @@ from sfumato.recode.recoded import recode_counts, rows_of
 from sfumato.releases.manifest import build_manifest
 from sfumato.releases.opening import open_release
 from sfumato.releases.release import DecoupledRelease, Release
+from sfumato.schema import Role
 from sfumato.tasks.decouple import decouple
 from sfumato.tasks.utility import utility
 from sfumato.text import percent
@@ -261,13 +262,17 @@ def _decide(policy: Policy, table: CountedTable) -> Decision:
 
 def _try_in_buckets(policy: Policy, decoupling: Decoupling, table: CountedTable) -> Trial:
     """Decouple as `sf.decouple` would, without generalising anything."""
-    names = (*policy.quasi_identifiers, *policy.sensitive)
+    roles = (*policy.quasi_identifiers, *policy.sensitive)
+    names = tuple(dict.fromkeys((*roles, *decoupling.needs)))
+    # Whether rows are people was asked of the whole table.
+    asked = policy.replace(
+        columns={name: policy.columns[name] for name in roles},
+        other=Role.DROPPED,
+        person={"rows": "as counted"},
+        decouple=None,
+    )
     decoupled = decouple(
-        rows_of(table.counts.project(names)),
-        decoupling,
-        quasi_identifiers=policy.quasi_identifiers,
-        sensitive=policy.sensitive,
-        seed=table.seed,
+        rows_of(table.counts.project(names)), decoupling, policy=asked, seed=table.seed
     )
     sizes = decoupled.grouped.sizes
     # People of a bucket look different: who finds a row has not found a value.

@@ -12,6 +12,7 @@ from sfumato.decouplings.break_merge import (
     readme,
     schema_sql,
 )
+from sfumato.decouplings.bucketization import Bucketization
 from sfumato.decouplings.slicing import Slicing
 from sfumato.registry import Registry
 
@@ -19,6 +20,7 @@ __all__ = [
     "DECOUPLINGS",
     "Anatomy",
     "BreakMerge",
+    "Bucketization",
     "Decoupling",
     "Kind",
     "MergedTables",
@@ -33,7 +35,7 @@ __all__ = [
 ]
 
 DECOUPLINGS: Registry[Decoupling] = Registry(
-    "decoupling", "sfumato.decouplings", [BreakMerge, Anatomy, Slicing]
+    "decoupling", "sfumato.decouplings", [BreakMerge, Anatomy, Bucketization, Slicing]
 )
 """Ways to decouple, by name."""
 

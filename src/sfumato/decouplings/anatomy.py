@@ -1,7 +1,7 @@
 """Anatomy: exact quasi-identifiers in one table, buckets of sensitive values in another."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,7 +20,7 @@ from sfumato.decouplings.base import (
 )
 from sfumato.decouplings.texts import code, quote, write_readme, write_schema
 from sfumato.errors import InfeasibleError, require_int
-from sfumato.tables.derived import DerivedColumn, DerivedTable
+from sfumato.tables.derived import Cells, DerivedColumn, DerivedTable
 from sfumato.text import text_of
 from sfumato.typing import IntArray
 
@@ -72,7 +72,7 @@ def bucket_sql(parts: Parts) -> str:
     return write_schema(parts, _POSSIBLE, "\n".join(lines) + ";")
 
 
-_GIVES_AWAY = (
+GIVES_AWAY = (
     "quasi-identifiers are published as they are, one row per person: whoever knows somebody's can "
     "tell whether that person is in the data"
 )
@@ -124,7 +124,7 @@ rows have 'flu', more than one in 3. The largest l is 2.
     name: ClassVar[str] = "anatomy"
     groups: ClassVar[tuple[str, str]] = ("bucket", "buckets")
     keeps_classes: ClassVar[bool] = False
-    notes: ClassVar[tuple[str, ...]] = (_GIVES_AWAY,)
+    notes: ClassVar[tuple[str, ...]] = (GIVES_AWAY,)
 
     l: int
 
@@ -144,39 +144,12 @@ rows have 'flu', more than one in 3. The largest l is 2.
         _require_possible(self.l, column, counts.value_counts(name))
         item, bucket = _deal(counts, name, self.l, rng)
         grouped = _group_tables(column, counts.codes_of(name)[item], bucket, rng)
-        people = [counts.codes_of(each)[item] for each in quasi_identifiers]
         columns = [counts.column(each) for each in quasi_identifiers]
-        return self._parts(grouped, columns, people, grouped.labelled[bucket], rng)
-
-    def _parts(
-        self,
-        grouped: GroupedTables,
-        columns: Sequence[Column],
-        people: Sequence[np.ndarray],
-        labels: IntArray,
-        rng: np.random.Generator,
-    ) -> Parts:
-        [table] = grouped.sensitive
-        names = [*(column.name for column in columns), table.column.name]
-        group_name = free_name("bucket", names)
-        count_name = free_name("count", [*names, group_name])
-        content = _once(
-            (DerivedColumn(group_name), *(DerivedColumn(c.name, c.values) for c in columns)),
-            (labels, *people),
-            rng,
-        )
-        values = _once(
-            (
-                DerivedColumn(group_name),
-                DerivedColumn(table.column.name, table.column.values),
-                DerivedColumn(count_name),
-            ),
-            (grouped.labelled[table.group], table.value, table.rows),
-            rng,
-        )
-        [file] = file_names([table.column.name], "sensitive_")
-        tables = (Part("qi", "qi", content), Part(file, "sensitive", values, table.column.name))
-        return Parts(grouped, group_name, count_name, tables, self._models(grouped))
+        people = [counts.codes_of(each)[item] for each in quasi_identifiers]
+        once = np.ones(len(item), dtype=np.int64)
+        kinds: Cells = (grouped.labelled[bucket], *people)
+        parts = publish_buckets(grouped, columns, kinds, once, rng)
+        return replace(parts, models=self._models(grouped))
 
     def _models(self, grouped: GroupedTables) -> tuple[Mapping[str, Any], ...]:
         """Measure the buckets: values that differ, each once, so both figures are the same."""
@@ -253,7 +226,37 @@ def _group_tables(
     return GroupedTables((), nothing, sizes, (table,), random_labels(len(sizes), rng))
 
 
-def _once(
-    columns: tuple[DerivedColumn, ...], cells: tuple[np.ndarray, ...], rng: np.random.Generator
-) -> DerivedTable:
-    return DerivedTable.repeat(columns, cells, np.ones(len(cells[0]), dtype=np.int64), rng)
+def publish_buckets(
+    grouped: GroupedTables,
+    columns: Sequence[Column],
+    kinds: Cells,
+    times: IntArray,
+    rng: np.random.Generator,
+) -> Parts:
+    """Return how buckets that have their labels are published: people, and values with counts.
+
+    Args:
+        grouped: The buckets, with the values of one sensitive column.
+        columns: The quasi-identifiers.
+        kinds: The rows of people: the label of the bucket, then a code for each column.
+        times: How many people each such row stands for.
+        rng: Draws the order of the rows.
+    """
+    [table] = grouped.sensitive
+    names = [*(column.name for column in columns), table.column.name]
+    bucket = free_name("bucket", names)
+    count = free_name("count", [*names, bucket])
+    people = (DerivedColumn(bucket), *(DerivedColumn(c.name, c.values) for c in columns))
+    counted = (
+        DerivedColumn(bucket),
+        DerivedColumn(table.column.name, table.column.values),
+        DerivedColumn(count),
+    )
+    cells = (grouped.labelled[table.group], table.value, table.rows)
+    once = np.ones(len(table.rows), dtype=np.int64)
+    [file] = file_names([table.column.name], "sensitive_")
+    tables = (
+        Part("qi", "qi", DerivedTable.repeat(people, kinds, times, rng)),
+        Part(file, "sensitive", DerivedTable.repeat(counted, cells, once, rng), table.column.name),
+    )
+    return Parts(grouped, bucket, count, tables)

@@ -351,6 +351,11 @@ class Decoupling(Kind, ABC):
     notes: ClassVar[tuple[str, ...]] = ()
     """What holds of every such release and deserves a second look before publishing."""
 
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The columns of the table that it goes by and does not publish."""
+        return ()
+
     @abstractmethod
     def run(
         self,

@@ -112,8 +112,12 @@ def _person_faults(policy: "Policy") -> Faults:
 
 
 def _decoupling_faults(policy: "Policy") -> Faults:
-    """List columns that a decoupling publishes and the policy does not."""
+    """List columns that a decoupling publishes and the policy does not, or goes by."""
     columns = policy.decouple.columns if policy.decouple is not None else None
+    goes_by = None if policy.decouple is None else policy.decouple.options.get("column")
+    if goes_by in policy.sensitive:
+        text = f"{goes_by!r} is sensitive, and groups that are formed by it would tell it"
+        return [(("decouple", "column"), text)]
     if policy.decouple is None or columns is None:
         return []
     known = (*policy.quasi_identifiers, *policy.sensitive)

@@ -728,9 +728,13 @@ def _open_decoupled(data: object) -> tuple[GroupedTables, Manifest | None, str]:
     return grouped, manifest, sha256(manifest.to_json().encode()).hexdigest()
 
 
+_EXACT_ROWS = (
+    "it publishes a row of exact quasi-identifiers for each person, and a ledger keeps counts and "
+    "no rows, so it could not take out a person who leaves"
+)
 _NO_CELLS = {
-    "anatomy": "it publishes a row of exact quasi-identifiers for each person, and a ledger keeps "
-    "counts and no rows, so it could not take out a person who leaves",
+    "anatomy": _EXACT_ROWS,
+    "bucketization": _EXACT_ROWS,
     "slicing": "the columns of a slice are published joined, so who knows one value learns the "
     "others, and alpha would not bound that",
 }

@@ -760,7 +760,7 @@ def decide_refined(
         node = find_node(policy, first, lambda checks: progress("search", checks, None))
         # Classes that are left alone are published as they were, no finer.
         problem = replace(problem, lowest=node, free=(False,) * len(node))
-        partition = _classes_at(problem, node)
+        partition = classes_at(problem, node)
         intervals: tuple[bool, ...] = (False,) * len(node)
         method = {"name": FULL_DOMAIN}
     else:
@@ -783,7 +783,7 @@ def decide_refined(
     return local_decision(refined, labelled, counts, ready, method)
 
 
-def _classes_at(problem: Problem, node: Node) -> Partition:
+def classes_at(problem: Problem, node: Node) -> Partition:
     """Return the classes of a node."""
     groups = starting_groups(replace(problem, highest=node))
     return Partition.of(groups.item, groups.rows, groups.group)

@@ -15,7 +15,7 @@ from sfumato.classes import (
 )
 from sfumato.counts import Column, FrequencySet, group
 from sfumato.decouplings import Decoupling, Parts
-from sfumato.errors import InfeasibleError
+from sfumato.errors import InfeasibleError, some
 from sfumato.hierarchy import Ladder
 from sfumato.models import PrivacyModel
 from sfumato.policy import Missing, Spelling
@@ -96,15 +96,22 @@ def describe_decoupled(
         accepted=accepted,
         person=person,
         # What else a private table has must not be told.
-        left_out=LeftOut(() if source is None else columns_left_out(release), kept.dropped),
+        left_out=LeftOut(
+            () if source is None else columns_left_out(release, decoupling.needs), kept.dropped
+        ),
         notes=tuple(decoupling.notes),
         reproducible=seeded or (source is not None and source.reproducible),
     )
 
 
-def columns_left_out(release: PublishedTable) -> tuple[str, ...]:
-    """Return the columns that would have been published beside the others."""
-    used = {*release.quasi_identifiers, *release.sensitive}
+def columns_left_out(release: PublishedTable, needs: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the columns that would have been published beside the others.
+
+    Args:
+        release: What is decoupled.
+        needs: The columns that the method goes by.
+    """
+    used = {*release.quasi_identifiers, *release.sensitive, *needs}
     if release.manifest is None and release.policy is not None:
         # Identifiers and dropped columns were never to be published.
         roles = release.policy.check_against(release.table.columns)
@@ -145,11 +152,58 @@ def measure_promises(counts: FrequencySet, release: Published) -> KeptPromises:
         k = int(classes.sizes.min())
         written = [Promise("k-anonymity", {"k": k}, {"k": k})]
     ladders = {name: column.ladder for name, column in columns.items() if column.ladder is not None}
-    hierarchies = {
+    return KeptPromises(tuple(written), _paths(columns, ladders), dropped)
+
+
+def measure_buckets(
+    counts: FrequencySet, release: Published, bucket: str, asked: Sequence[PrivacyModel]
+) -> KeptPromises:
+    """Measure what is asked of every bucket; refuse if one does not keep it, and name it.
+
+    Models of sizes alone are kept and not promised: people of a bucket can be told apart.
+
+    Args:
+        counts: The table, with the column that says the bucket.
+        release: Where spellings and hierarchies come from.
+        bucket: That column.
+        asked: The models.
+    """
+    columns = {name: _describe(release, counts.column(name), asked) for name in release.sensitive}
+    classes = classes_from(counts, (bucket,), columns)
+    held = counts.group_by([bucket])
+    names = [counts.column(bucket).values[code] for code in counts.codes_of(bucket)[held.first]]
+    for model in asked:
+        good = model.judge(classes)
+        if not good.all():
+            promise = replace(Promise.of(model), measured=plain(model.measure_worst(classes)))
+            failing = [names[at] for at in np.flatnonzero(~good).tolist()]
+            raise InfeasibleError(
+                f"{len(failing)} of {len(names)} buckets do not keep {promise}: {some(failing)}. "
+                f"The worst has {promise.figures}. Make these buckets larger or mix them, ask for "
+                "less, or leave the column of buckets out and let a method make them."
+            )
+    promised = [model for model in asked if model.columns]
+    ladders = {name: column.ladder for name, column in columns.items() if column.ladder is not None}
+    before = [model for model in _all(release) if model not in promised]
+    return KeptPromises(
+        tuple(_measure(model, classes) for model in promised),
+        _paths(columns, ladders),
+        tuple(str(Promise.of(model)) for model in before),
+    )
+
+
+def models_asked(release: Published) -> list[PrivacyModel]:
+    """Return the models of a release, or of the policy, that speak of its sensitive columns."""
+    return _models(release)[0]
+
+
+def _paths(
+    columns: Mapping[str, SensitiveColumn], ladders: Mapping[str, Ladder]
+) -> dict[str, dict[str, list[str]]]:
+    return {
         name: {columns[name].key(text): path for text, path in paths_of(ladder).items()}
         for name, ladder in ladders.items()
     }
-    return KeptPromises(tuple(written), hierarchies, dropped)
 
 
 def replace_promises(release: Published, models: Sequence[Mapping[str, Any]]) -> KeptPromises:

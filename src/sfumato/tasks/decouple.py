@@ -6,17 +6,29 @@ from os import PathLike
 
 import numpy as np
 
-from sfumato.decouplings import DECOUPLINGS, BreakMerge, Decoupling
-from sfumato.errors import InputError, ParameterError, UnknownNameError, require_int
+from sfumato.counts import FrequencySet
+from sfumato.decouplings import DECOUPLINGS, BreakMerge, Bucketization, Decoupling
+from sfumato.decouplings.base import only_sensitive
+from sfumato.errors import (
+    InputError,
+    ParameterError,
+    UnknownColumnError,
+    UnknownNameError,
+    require_int,
+)
 from sfumato.evidence import Key
 from sfumato.policy import GivenPolicy, Policy
 from sfumato.policy.document import Fault
 from sfumato.policy.parts import choose
+from sfumato.recode.buckets import bucket_policy, form_buckets
 from sfumato.releases.decoupling import (
+    KeptPromises,
     as_text,
     columns_left_out,
     describe_decoupled,
+    measure_buckets,
     measure_promises,
+    models_asked,
     replace_promises,
     tables_to_publish,
 )
@@ -24,6 +36,7 @@ from sfumato.releases.opening import PublishedTable, open_release
 from sfumato.releases.people import require_people
 from sfumato.releases.places import Folder, UnpublishedRelease, place_for
 from sfumato.releases.release import DecoupledRelease
+from sfumato.tables import Table
 from sfumato.typing import Progress, silent
 
 
@@ -93,7 +106,8 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
     if release.is_plain and release.policy is not None:
         require_people(table, release.policy)
     place.require_room(table)
-    counts = table.count(release.columns, progress=lambda done, total: report("count", done, total))
+    columns = tuple(dict.fromkeys((*release.columns, *_require_columns(decoupling, table))))
+    counts = table.count(columns, progress=lambda done, total: report("count", done, total))
     table.require_calendar_days(counts)
     counts = release.without_starred(counts)
     if not counts.total:
@@ -103,8 +117,10 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
     if not decoupling.keeps_classes:
         # Buckets are formed by values, so a value has one spelling in them.
         counts = counts.fold([name for name in release.sensitive if name not in release.exact])
-    kept = measure_promises(counts, release) if decoupling.keeps_classes else None
     rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
+    kept = measure_promises(counts, release) if decoupling.keeps_classes else None
+    if isinstance(decoupling, Bucketization):
+        counts, kept = _in_buckets(decoupling, counts, release, rng, report)
     parts = decoupling.run(counts, release.quasi_identifiers, release.sensitive, rng=rng)
     kept = kept or replace_promises(release, parts.models)
     placed = place.publish(
@@ -116,7 +132,34 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
         ),
         table,
     )
-    return DecoupledRelease.of(placed, parts.grouped, columns_left_out(release))
+    return DecoupledRelease.of(placed, parts.grouped, columns_left_out(release, decoupling.needs))
+
+
+def _in_buckets(
+    decoupling: Bucketization,
+    counts: FrequencySet,
+    release: PublishedTable,
+    rng: np.random.Generator,
+    report: Progress,
+) -> tuple[FrequencySet, KeptPromises]:
+    """Return counts in which a column says the bucket, and what every bucket keeps."""
+    only_sensitive(release.sensitive)
+    asked = decoupling.models_of(models_asked(release), release.sensitive)
+    roles = (release.quasi_identifiers, release.sensitive)
+    if decoupling.column is None:
+        policy = release.policy or getattr(release.given, "policy", None)
+        made = bucket_policy(policy, *roles, asked, decoupling.partition)
+        counts = form_buckets(made, counts, rng=rng, report=report)
+    bucket = decoupling.bucket_column(counts, *roles)
+    return counts, measure_buckets(counts, release, bucket, asked)
+
+
+def _require_columns(decoupling: Decoupling, table: Table) -> tuple[str, ...]:
+    """Return what a method needs of a table besides; raise if it is not there."""
+    for name in decoupling.needs:
+        if name not in table.columns:
+            raise UnknownColumnError(name, table.columns, where=f"what {decoupling.name} goes by")
+    return decoupling.needs
 
 
 def _of_policy(policy: Policy | None) -> Decoupling:

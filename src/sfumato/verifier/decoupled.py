@@ -16,6 +16,7 @@ from sfumato.verifier.models import Groups, Key, check_figures, check_model, jud
 from sfumato.verifier.promises import (
     ANATOMY,
     BREAK_MERGE,
+    BUCKETIZATION,
     KINDS,
     SLICING,
     Check,
@@ -303,6 +304,31 @@ def _anatomy_checks(
     return checks
 
 
+def _bucketized_checks(
+    sources: Mapping[str, Countable], manifest: Manifest, promises: Promises
+) -> list[Check]:
+    tables = _LinkedTables.read(sources, manifest, "bucket")
+    checks = tables.checks(manifest)
+    if any(check.status != "holds" for check in checks[1:]):
+        detail = "the tables do not belong together, so no bucket can be judged"
+        return [*checks, Check("models", "unchecked", detail=detail)]
+    checks += check_figures(list(tables.sizes.values()), promises)
+    [column] = manifest.with_role("sensitive")
+    fit = tuple(
+        str(model.get("model")) for model in promises.models if model.get("column") == column
+    )
+    checks += _bucket_checks(
+        fit, tables.classes([manifest.group], promises, exact=promises.exact), promises
+    )
+    if not fit:
+        detail = (
+            f"a release of kind {manifest.kind!r} promises a model that looks at {column!r}, and "
+            "this does not"
+        )
+        checks.append(Check("models", "broken", detail=detail))
+    return checks
+
+
 # Slicing. In every bucket, the sub-tuples of the sensitive slice that are alike in what others may
 # know are a class, and each has to be diverse. What a person's buckets say together is an average
 # of what each of them says, and an average of diverse distributions is diverse in each of the forms
@@ -444,6 +470,7 @@ KINDS.update(
     {
         BREAK_MERGE: Kind(("qi", "sensitive"), _break_merge_shape, _break_merge_checks),
         ANATOMY: Kind(("qi", "sensitive"), _anatomy_shape, _anatomy_checks),
+        BUCKETIZATION: Kind(("qi", "sensitive"), _anatomy_shape, _bucketized_checks),
         SLICING: Kind(("slice",), _sliced_shape, _sliced_checks),
     }
 )

@@ -355,6 +355,9 @@ BREAK_MERGE = "break-merge"
 ANATOMY = "anatomy"
 """The same with exact quasi-identifiers and one sensitive column, linked by bucket."""
 
+BUCKETIZATION = "bucketization"
+"""The same with buckets that keep any models that look at the sensitive column."""
+
 SLICING = "slicing"
 """Slices: some columns each, counted in every bucket."""
 
