@@ -2,6 +2,7 @@
 
 python -m docs.papers --adult FILE      # everything: some minutes
 python -m docs.papers break-merge ...   # only this page: seconds
+python -m docs.papers examples          # needs no file
 python -m docs.papers --page            # only write the pages and the plots, from the results
 """
 
@@ -12,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from docs.papers import break_merge, figures, page, slicing, thesis
+from docs.papers import break_merge, examples, figures, page, slicing, thesis
 from docs.papers.adult import NAMED, WHERE_FROM, AdultError, adult
 from docs.papers.break_merge import figures as break_merge_figures
 from docs.papers.break_merge import page as break_merge_page
@@ -61,6 +62,9 @@ PAPERS = {
     ),
 }
 
+EXAMPLES = "examples"
+"""The page of worked examples, which is computed in a moment and keeps no results."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the command line asks for."""
@@ -70,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         epilog=WHERE_FROM,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    known = ", ".join(PAPERS)
+    known = ", ".join((*PAPERS, EXAMPLES))
     parser.add_argument("papers", nargs="*", metavar="paper", help=f"{known}; all if none is named")
     parser.add_argument("--adult", metavar="FILE", help="the Adult file, in any common form")
     parser.add_argument("--page", action="store_true", help="compute nothing, only write")
@@ -78,15 +82,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if asked.adult:
         os.environ[NAMED] = str(Path(asked.adult).resolve())
     for name in asked.papers:
-        if name not in PAPERS:
+        if name not in (*PAPERS, EXAMPLES):
             parser.error(f"no paper {name!r}; there are {known}")
-    if not asked.page:
+    wanted = asked.papers or [*PAPERS, EXAMPLES]
+    if not asked.page and wanted != [EXAMPLES]:
         try:
             adult()
         except AdultError as error:
             say(f"nothing was run: {error}")
             return 2
-    for name in asked.papers or PAPERS:
+    for name in wanted:
+        if name == EXAMPLES:
+            (HERE / "examples.md").write_text(examples.page(), encoding="utf-8", newline="\n")
+            continue
         if not asked.page:
             say(f"{name}:")
             PAPERS[name].compute()

@@ -355,7 +355,7 @@ def test_one_page_can_be_written_alone(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "break-merge.md").read_text(encoding="utf-8") == PAGE
     with pytest.raises(SystemExit):
         main(["thesys"])
-    assert "there are thesis, break-merge, slicing" in capsys.readouterr().err
+    assert "there are thesis, break-merge, slicing, examples" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", [m.name for m in iter_modules(docs.papers.break_merge.__path__)])

@@ -1,0 +1,137 @@
+"""The worked examples of the sources, through the public functions, and their page."""
+
+from collections import Counter
+from itertools import product
+
+import pytest
+
+from docs.papers import examples
+from docs.papers.results import HERE
+from sfumato import samples
+
+PAGE = (HERE / "examples.md").read_text(encoding="utf-8")
+
+
+def test_the_page_comes_out_again():
+    assert examples.page() == PAGE, "run `python -m docs.papers examples` and look at what changed"
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        examples.table_ii,
+        examples.table_13,
+        examples.table_22,
+        examples.table_32,
+        examples.table_35,
+        examples.table_44,
+    ],
+    ids=lambda made: made.__name__,
+)
+def test_a_printed_table_comes_out_row_by_row(made):
+    assert made().same
+
+
+def test_table_ii_has_five_women_and_five_men():
+    # Written out here, so that the page is not its own judge.
+    women, men = ("30-50", "F", "13000-23000"), ("51-90", "M", "24000-58000")
+    assert Counter(row[:3] for row in examples.rows_of(examples.census().table)) == {
+        women: 5,
+        men: 5,
+    }
+    assert examples.answers() == ("no", "yes")
+
+
+def test_table_38_differs_by_the_three_misprints_alone():
+    made = examples.table_38()
+    assert made.printed - made.ours == {
+        ("253**", "<30", "Europe", "Indigestion"): 1,
+        ("240**", ">40", "Asia", "Flu"): 1,
+        ("2530*", "3*", "America", "HIV"): 2,
+        ("2530*", "3*", "America", "Cancer"): 2,
+    }
+    assert made.ours - made.printed == {
+        ("253**", "<30", "Europe", "Asthma"): 1,
+        ("240**", ">40", "Asia", "Phthisis"): 1,
+        ("253**", "3*", "America", "HIV"): 2,
+        ("253**", "3*", "America", "Cancer"): 2,
+    }
+
+
+def test_table_35_tells_jans_salary_and_stomach():
+    told = {outcome.column: outcome.worst for outcome in examples.jan()}
+    for column, believed in (
+        ("salary", "salary from 60000 to 80000"),
+        ("condition", "condition is stomach"),
+    ):
+        case = next(one for one in told[column] if one.who["age"] == "2*")
+        assert (case.people, case.believed, case.posterior) == (3, believed, 1.0)
+
+
+def test_table_310_keeps_what_is_printed_and_tells_three_in_four():
+    kept = [holds for _, holds, _ in examples.table_310()]
+    assert kept == [True, True, False, False]
+    outcome = examples.most_secret()
+    assert (outcome.people, outcome.posterior) == (4, 0.75)
+    sizes = Counter(row[:3] for row in examples.rows_of(examples.mixed().table))
+    assert sorted(sizes.values()) == [4, 7]
+
+
+def passing_by_hand(columns, limit):
+    """Mark the nodes of Table 4.3 by counting rows, level by level."""
+    wed = {"Married": "Been", "Divorced": "Been", "Widow": "Been", "Single": "Never"}
+    levels = {
+        "zipcode": (str, lambda code: code[:4], lambda code: code[:3]),
+        "marital_status": (str, wed.get, lambda _: "*"),
+        "gender": (str, lambda _: "*"),
+    }
+    rows = samples.table("incognito").to_pylist()
+    found = set()
+    for node in product(*(range(len(levels[name])) for name in columns)):
+        sizes = Counter(
+            tuple(levels[name][level](row[name]) for name, level in zip(columns, node, strict=True))
+            for row in rows
+        )
+        if sum(size for size in sizes.values() if size < 3) <= limit:
+            found.add(node)
+    return found
+
+
+@pytest.mark.parametrize("name", examples.MARKED)
+def test_the_nodes_of_figure_41_are_those_that_are_printed_and_counted(name):
+    columns = tuple(column for column, letter in examples.LETTERS.items() if letter in name)
+    ours = examples.marked(columns)
+    assert ours == examples.MARKED[name] == passing_by_hand(columns, 3)
+
+
+def test_table_43_has_nine_nodes_and_two_minimal_ones():
+    assert len(examples.MARKED["ZMG"]) == 9
+    assert examples.minimal_nodes(tuple(examples.LETTERS), 3) == {(0, 2, 1), (1, 1, 0)}
+
+
+def test_table_44_draws_between_two_rows_and_nothing_else():
+    printed, drawn = examples.lots()
+    assert 0 < printed < len(examples.SEEDS)
+    exchanged = {"Flu": "Indigestion", "Indigestion": "Flu"}
+    assert drawn == {
+        frozenset(examples.TOP_DOWN_44),
+        frozenset((code, exchanged.get(ill, ill)) for code, ill in examples.TOP_DOWN_44),
+    }
+
+
+def test_weights_and_distances_are_the_printed_ones():
+    assert examples.weights() == pytest.approx([0, 1 / 3, 2 / 3, 1, 2])
+    assert [far for _, _, far in examples.distances()] == pytest.approx([1, 1 / 3])
+
+
+def test_table_23_is_2_anonymous():
+    assert examples.smallest_class() == 2
+
+
+def test_the_vector_generalises_marital_status_and_age_once():
+    levels, table = examples.vector()
+    assert levels == (0, 1, 1)
+    assert Counter(examples.rows_of(table)) == {
+        ("Asian", "Been married", "45-49"): 2,
+        ("Black", "Never married", "20-24"): 1,
+    }
