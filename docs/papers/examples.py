@@ -6,6 +6,7 @@ Every table and figure on the page is computed when the page is written; a test 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 from itertools import combinations, product
 from typing import Any, TypeAlias
@@ -32,6 +33,7 @@ from sfumato.models import (
     TCloseness,
 )
 from sfumato.partition import Mondrian, TopDown
+from sfumato.releases.release import DecoupledRelease
 
 TEMPLATE = HERE / "examples.template"
 
@@ -198,6 +200,48 @@ def _census_beliefs() -> str:
     return markdown(heads, rows)
 
 
+LAWS = (
+    "Property 1: knowing the group = knowing the value · knowing both",
+    "Corollary 1: knowing both tells at least as much as the group",
+    "Property 2: at least 1/|G|³",
+    "Lemma 1: at least 1/(c · |G|²)",
+)
+
+
+def laws() -> list[tuple[int, int]]:
+    """Count in how many cases each law of A holds: every group, known value and guess."""
+    table = samples.table("census")
+    exposure = sf.breach(table, quasi_identifiers=CENSUS, sensitive=CENSUS_SECRET)
+    rows = table.to_pylist()
+    held = [0] * len(LAWS)
+    cases = 0
+    for who in {tuple(row[name] for name in CENSUS) for row in rows}:
+        labels = dict(zip(CENSUS, who, strict=True))
+        group = [row for row in rows if tuple(row[name] for name in CENSUS) == who]
+        for column in CENSUS_SECRET:
+            for value, people in Counter(row[column] for row in group).items():
+                person = exposure.person(labels, {column: value})
+                for guess in person.likeliest(100):
+                    both, alone = guess.probability, person.group_only(guess)
+                    size = len(group)
+                    laws_of = (
+                        alone == both * person.known_share,
+                        both >= alone,
+                        alone >= Fraction(1, size**3),
+                        both >= Fraction(1, people * size**2),
+                    )
+                    held = [n + holds for n, holds in zip(held, laws_of, strict=True)]
+                    cases += 1
+    return [(n, cases) for n in held]
+
+
+def _laws() -> str:
+    rows = [
+        [_cell(law), f"{held} of {cases}"] for law, (held, cases) in zip(LAWS, laws(), strict=True)
+    ]
+    return markdown(["after breaking", "holds in"], rows)
+
+
 # The slicing paper (C).
 
 PATIENTS_13 = [
@@ -248,6 +292,70 @@ def _example_131() -> str:
         before, after = _believed(release, person, "disease", value, **options)  # type: ignore[arg-type]
         told.append([who, known, value, printed, percent(before), percent(after)])
     return markdown(["who", "known besides", "believed", "printed", "before", "after"], told)  # type: ignore[arg-type]
+
+
+BUCKETS_15 = (
+    {"Ovarian Cancer": 2, "Prostate Cancer": 1},
+    {"Flu": 1, "Heart Disease": 2},
+    {"Heart Disease": 1, "Flu": 2},
+)
+"""Table 1.5(b): the diseases of each group. Rows 1 to 3, 4 to 6 and 7 to 9 of Table 1.4 are the
+groups of Table 1.5(a)."""
+
+
+@cache
+def buckets() -> dict[str, DecoupledRelease]:
+    """Publish Table 1.4 in buckets: the printed ones, and those that Mondrian makes."""
+    table = samples.table("bucketization")
+    printed = table.append_column("group", pa.array([1, 1, 1, 2, 2, 2, 3, 3, 3]))
+    known = {"quasi_identifiers": ["zipcode", "age", "sex"], "sensitive": ["disease"]}
+    given = {"method": "bucketization", "column": "group"}
+    made = {"method": "bucketization", "partition": "mondrian"}
+    return {
+        "given": sf.decouple(printed, given, **known, seed=0),
+        "made": sf.decouple(table, made, **known, seed=0),
+    }
+
+
+def contents(release: DecoupledRelease) -> list[tuple[list[Row], dict[str, int]]]:
+    """Give who is in each bucket and which diseases it has, by the first person."""
+    qi, counted = (table.to_pylist() for table in release.tables.values())
+    found = []
+    for label in {row["bucket"] for row in qi}:
+        people = sorted(
+            (row["zipcode"], row["age"], row["sex"]) for row in qi if row["bucket"] == label
+        )
+        ills = {row["disease"]: row["count"] for row in counted if row["bucket"] == label}
+        found.append((people, ills))
+    return sorted(found, key=lambda each: each[0])
+
+
+def table_15() -> Beside:
+    """Put Table 1.5(b) beside ours; groups are told apart by the people that 1.5(a) has in them."""
+    rows = [tuple(row.values())[:3] for row in samples.table("bucketization").to_pylist()]
+    groups = {
+        tuple(sorted(rows[3 * at : 3 * at + 3])): str(at + 1) for at in range(len(BUCKETS_15))
+    }
+    printed = {
+        (str(at), ill): n for at, ills in enumerate(BUCKETS_15, 1) for ill, n in ills.items()
+    }
+    ours = {
+        (groups.get(tuple(people), "?"), ill): n
+        for people, ills in contents(buckets()["given"])
+        for ill, n in ills.items()
+    }
+    return Beside(("group", "disease"), Counter(printed), Counter(ours))
+
+
+def _made_buckets() -> str:
+    rows = [
+        [
+            ", ".join(f"{age} {sex}" for _, age, sex in people),
+            ", ".join(f"{ill} {n}" for ill, n in sorted(ills.items())),
+        ]
+        for people, ills in contents(buckets()["made"])
+    ]
+    return markdown(["people (age, sex)", "diseases"], rows)
 
 
 # The thesis (D).
@@ -855,8 +963,11 @@ def _lots() -> str:
 PARTS: dict[str, Callable[[], str]] = {
     "table_ii": lambda: str(table_ii()),
     "census_beliefs": _census_beliefs,
+    "laws": _laws,
     "table_13": lambda: str(table_13()),
     "example_131": _example_131,
+    "table_15": lambda: str(table_15()),
+    "made_buckets": _made_buckets,
     "linked": _linked,
     "table_22": lambda: str(table_22()),
     "table_23": _counted_23,

@@ -1,13 +1,18 @@
 """The worked examples of the sources, through the public functions, and their page."""
 
+import re
 from collections import Counter
+from functools import reduce
 from itertools import product
 
 import pytest
+from typer.main import get_command
 
+import sfumato as sf
 from docs.papers import examples
 from docs.papers.results import HERE
 from sfumato import samples
+from sfumato.cli.app import app
 
 PAGE = (HERE / "examples.md").read_text(encoding="utf-8")
 
@@ -21,6 +26,7 @@ def test_the_page_comes_out_again():
     [
         examples.table_ii,
         examples.table_13,
+        examples.table_15,
         examples.table_22,
         examples.table_32,
         examples.table_35,
@@ -40,6 +46,23 @@ def test_table_ii_has_five_women_and_five_men():
         men: 5,
     }
     assert examples.answers() == ("no", "yes")
+
+
+def test_the_laws_of_the_article_hold_in_every_case():
+    found = examples.laws()
+    assert len(found) == 4
+    assert all(held == cases > 50 for held, cases in found)
+
+
+def test_table_15_has_everybody_exactly_and_each_bucket_its_counts():
+    found = examples.contents(examples.buckets()["given"])
+    assert [sorted(ills.items()) for _, ills in found] == [
+        [("Ovarian Cancer", 2), ("Prostate Cancer", 1)],
+        [("Flu", 2), ("Heart Disease", 1)],
+        [("Flu", 1), ("Heart Disease", 2)],
+    ]
+    rows = sorted(tuple(row.values())[:3] for row in samples.table("bucketization").to_pylist())
+    assert sorted(person for people, _ in found for person in people) == rows
 
 
 def test_table_38_differs_by_the_three_misprints_alone():
@@ -135,3 +158,31 @@ def test_the_vector_generalises_marital_status_and_age_once():
         ("Asian", "Been married", "45-49"): 2,
         ("Black", "Never married", "20-24"): 1,
     }
+
+
+COVERAGE = (HERE / "coverage.md").read_text(encoding="utf-8")
+
+
+def items():
+    """Every line of the tables of what is where: item, place, verdict, remark."""
+    for line in COVERAGE[COVERAGE.index("\n## ") :].splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+        if line.startswith("| ") and cells[0] != "item":
+            yield [*cells, ""][:4]
+
+
+def test_everything_has_a_place_and_a_verdict_and_what_is_partly_done_a_reason():
+    found = list(items())
+    assert len(found) > 50
+    for item, place, verdict, why in found:
+        assert verdict in {"same", "differs", "partly", "lost"}, item
+        assert why or verdict == "same", item
+        assert place != "–" or verdict == "partly", item
+
+
+@pytest.mark.parametrize("text", [PAGE, COVERAGE], ids=["examples", "coverage"])
+def test_functions_and_commands_that_are_named_exist(text):
+    for name in re.findall(r"`sf\.([\w.]+)", text):
+        reduce(getattr, name.split("."), sf)
+    commands = get_command(app).commands
+    assert set(re.findall(r"`sfumato ([a-z-]+)", text)) <= set(commands)
