@@ -8,6 +8,7 @@ from sfumato.decouplings import DECOUPLINGS
 from sfumato.partition import PARTITIONERS
 from sfumato.policy import (
     ColumnRule,
+    DetectionRule,
     Missing,
     PersonRule,
     Policy,
@@ -53,6 +54,10 @@ _WHERE = {
     "method": "`full-domain`, or a [local method](methods.md)",
     "search": "a [search](searches.md)",
     "decouple": "a [decoupling](decouplings.md)",
+    "detect": "[how dependencies are looked for](#detect)",
+    "learner": "a [learner](learners.md)",
+    "network": "a BIF file, or arrows",
+    "order": "a list of columns",
     "person": "a column, or [settings](#person)",
     "suppression": "a limit, or [settings](#suppression)",
     "hierarchy": "a [hierarchy](hierarchies.md)",
@@ -96,6 +101,11 @@ def page() -> str:
         "## person",
         "A column alone (`person: patient_id`) or these keys. " + prose(doc_of(PersonRule).body[0]),
         _keys(schema["properties"]["person"]["anyOf"][1], PersonRule),
+        "## detect",
+        "What `sf.detect`, `sf.protect` and `sf.report` go by; none of it is part of a release. "
+        "[Detection](../concepts/detection.md) explains it. `sf.verify` learns its own network, "
+        "so that no network of a policy can hide a leak from it.",
+        _keys(schema["properties"]["detect"], DetectionRule),
         "## risk_levels",
         "What a probability is called; what is below the first is low. A belief that is very high "
         "speaks against a release, unless [verdict](#verdict) says otherwise, and one that is high "
@@ -124,6 +134,8 @@ def _shown(value: object) -> str:
         return ", ".join(code(f"{start:g}") for start in value.to_plain().values())
     if isinstance(value, Tolerance):
         return "where very high risk begins, nobody"
+    if isinstance(value, DetectionRule):
+        return "learned by `ic`, plain shares"
     if value is None or value == ():
         return "none"
     return code(plain(value) if isinstance(value, Missing | int | float | str) else name)

@@ -106,3 +106,73 @@ def test_without_roles_it_says_what_to_give(census, run):
     result = run("detect", "census.csv")
     assert result.exit_code == 2
     assert "quasi_identifiers" in result.stderr
+
+
+def test_the_printed_networks_come_out(census, run):
+    result = run(
+        "detect", "census.csv", *ROLES, "--support", "1", "--learner", "weka-ics",
+        "--most-given", "0", "--order", "Age,Zipcode,Gender", "--json",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["learner"] == {"learner": "weka-ics", "most_given": 0}
+    edges = {name: {tuple(e) for e in each["edges"]} for name, each in found["networks"].items()}
+    others = set(COLUMNS) - {"Government"}
+    assert edges["quasi-identifiers"] == {
+        ("Age", "Zipcode"), ("Age", "Gender"), ("Zipcode", "Gender"),
+    }  # fmt: skip
+    assert edges["sensitive"] == {
+        ("Government", "Marital-Status"), ("Government", "Salary"), ("Marital-Status", "Salary"),
+    }  # fmt: skip
+    assert {a for a, b in edges["all"] if b == "Government"} == others
+    holds = {(*rule["known"], rule["told"]): rule["holds"] for rule in found["rules"]}
+    assert holds["Age", "Zipcode"]
+    assert holds["Age", "Zipcode", "Gender"]
+    assert not holds["Age", "Gender"]
+    assert not holds["Zipcode", "Gender"]
+
+
+def test_the_verdicts_are_shown(census, run):
+    result = run(
+        "detect", "census.csv", *ROLES, "--support", "1", "--learner", "weka-ics",
+        "--most-given", "0", "--order", "Age,Zipcode,Gender", "--prior", "1",
+    )  # fmt: skip
+    text = " ".join(result.stdout.split())
+    assert "Of these hold: Age → Zipcode; Age, Zipcode → Gender." in text
+    assert "Do not hold: Age → Gender; Zipcode → Gender." in text
+    line = next(o for o in result.stdout.splitlines() if "Government → Marital-Status" in o)
+    assert " no " in line
+
+
+def test_a_network_can_be_given_as_arrows_or_as_the_file_that_was_written(census, run):
+    drawn = ("--network", "Age -> Zipcode -> Gender, Government → Salary")
+    first = run("detect", "census.csv", *ROLES, "--json", *drawn, "--export", "net.bif")
+    assert first.exit_code == 0, first.output
+    again = run("detect", "census.csv", *ROLES, "--json", "--network", "net.bif")
+    assert again.exit_code == 0, again.output
+    one, other = json.loads(first.stdout), json.loads(again.stdout)
+    assert one == other
+    assert one["learner"] is None
+    assert "Marital-Status is in none" in one["notes"][0]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--network", "Age -> Zip"), "Did you mean 'Zipcode'"),
+        (("--network", "Age -> Zipcode -> Age"), "without a circle"),
+        (("--network", "none.bif"), "cannot read 'none.bif'"),
+        (("--network", "census.csv"), "must be a file that ends in .bif"),
+        (("--network", "Age -> Zipcode", "--learner", "ic"), "left out beside a network"),
+        (("--learner", "wekaics"), "Did you mean 'weka-ics'"),
+        (("--learner", "pyagrum-pc", "--most-given", "1"), "no parameter 'most_given'"),
+        (("--most-given", "-1"), "at least 0"),
+        (("--order", "Age,Zip"), "Did you mean 'Zipcode'"),
+        (("--prior", "-1"), "at least 0"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(census, run, options, says):
+    result = run("detect", "census.csv", *ROLES, *options)
+    assert result.exit_code == 2
+    assert says in result.output
+    assert "Traceback" not in result.output

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from sfumato.counts import FrequencySet
 from sfumato.errors import InputError, ParameterError
-from sfumato.networks import Network, export, tables_of, to_bif, to_dot, to_graphml
+from sfumato.networks import Network, bif, tables_of, to_bif, to_dot, to_graphml
 from sfumato.networks.agrum import load_pyagrum
-from sfumato.networks.export import from_bif, to_bif_name, to_bif_value
+from sfumato.networks.bif import from_bif, to_bif_name, to_bif_value
 from tests.drawing.reading import NASTY, survives
 
 GRAPHML = "{http://graphml.graphdrawing.org/xmlns}"
@@ -160,7 +160,7 @@ def test_pyagrum_reads_the_same_network(tmp_path_factory, drawn):
     for table in tables.values():
         name = to_bif_name(table.child.name)
         labels = read.variable(name).labels()
-        real = [from_bif(label) for label in labels if label != export.NEVER]
+        real = [from_bif(label) for label in labels if label != bif.NEVER]
         assert real == list(table.child.values)
         assert len(labels) == max(len(real), 2)
         dense = table.dense()
@@ -234,9 +234,9 @@ def test_tables_of_another_network_are_refused():
 def test_tables_too_large_to_write_are_refused(monkeypatch):
     network, counts = small_network()
     tables = tables_of(counts, network)
-    monkeypatch.setattr(export, "MOST_NUMBERS", 6)
+    monkeypatch.setattr(bif, "MOST_NUMBERS", 6)
     assert to_bif(network, tables)
-    monkeypatch.setattr(export, "MOST_NUMBERS", 5)
+    monkeypatch.setattr(bif, "MOST_NUMBERS", 5)
     with pytest.raises(InputError, match=r"have 6 numbers.*may have 5.*table of 'b' given \['a'\]"):
         to_bif(network, tables)
 

@@ -33,7 +33,7 @@ MISTAKES = {
         (
             "p, line 3, colums: unknown key 'colums'. Did you mean 'columns'? Known: 'version', "
             "'columns', 'other', 'models', 'loss', 'method', 'search', 'suppression', 'missing', "
-            "'person', 'decouple', 'population' and 4 more."
+            "'person', 'decouple', 'detect' and 5 more."
         ),
     ),
     "an unknown key of a column": (

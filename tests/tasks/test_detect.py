@@ -341,3 +341,89 @@ class TestRefine:
         found = self.leak(sf.anonymize(leaky(), policy()))
         refined = sf.anonymize(leaky(), asked, refine=found)
         assert len(refined.manifest.models) == 2
+
+
+BELIEF = """\
+variable Government {{ type discrete [ 2 ] {{ State-gov, Private }}; }}
+variable Salary {{ type discrete [ 2 ] {{ "{low}", ">50K" }}; }}
+probability ( Government ) {{ table 0.5, 0.5; }}
+probability ( Salary | Government ) {{ (State-gov) 0.2, 0.8; (Private) 0.9, 0.1; }}
+"""
+
+
+class TestANetworkThatIsGiven:
+    @pytest.fixture
+    def drawn(self, census, tmp_path):
+        path = tmp_path / "net.bif"
+        path.write_text(BELIEF.format(low="\u226450K"), encoding="utf-8")
+        return sf.detect(
+            census, quasi_identifiers=CENSUS[:3], sensitive=CENSUS[3:], support=1, network=path
+        )
+
+    def test_tables_are_counted_from_the_rows(self, drawn):
+        table = drawn.tables["all"]["Salary"]
+        assert table.row({"Government": "State-gov"})["\u226450K"] == 1.0
+        assert {rule.columns for rule in drawn.leaks} == {"Government \u2192 Salary"}
+        assert drawn.learner is None
+
+    def test_its_probabilities_stand_beside_and_change_no_finding(self, drawn, census):
+        known = {"Government": "State-gov"}
+        salary = drawn.infer(known)["Salary"]
+        assert salary.given == {"\u226450K": 0.2, ">50K": 0.8}
+        assert salary.network["\u226450K"] == salary.counted["\u226450K"] == 1.0
+        assert "by the given network" in str(salary.table())
+        plain = sf.detect(
+            census,
+            quasi_identifiers=CENSUS[:3],
+            sensitive=CENSUS[3:],
+            support=1,
+            network="Government -> Salary",
+        )
+        assert plain.infer(known)["Salary"].given is None
+        assert plain.to_dict() == drawn.to_dict()
+
+    def test_a_value_it_does_not_know_leaves_it_silent(self, drawn):
+        assert drawn.infer({"Government": "Local-gov"})["Salary"].given is None
+        # Of columns that it does not have it says what it said without them.
+        assert drawn.infer({"Age": "[30-50]"})["Salary"].given == pytest.approx(
+            {"\u226450K": 0.55, ">50K": 0.45}
+        )
+
+    def test_facts_do_not_depend_on_the_network(self, drawn, census):
+        learned = sf.detect(census, quasi_identifiers=CENSUS[:3], sensitive=CENSUS[3:], support=1)
+        empty = sf.detect(
+            census, quasi_identifiers=CENSUS[:3], sensitive=CENSUS[3:], support=1, network=[]
+        )
+        assert not empty.rules
+        assert drawn.harmful_facts == learned.harmful_facts == empty.harmful_facts
+        assert empty.exposed == 10
+
+    def test_an_arrow_to_a_quasi_identifier_is_read_backwards(self, census):
+        found = sf.detect(
+            census,
+            quasi_identifiers=CENSUS[:3],
+            sensitive=CENSUS[3:],
+            support=1,
+            network="Government -> Gender",
+        )
+        assert {rule.columns for rule in found.rules} == {
+            "Government \u2192 Gender",
+            "Gender \u2192 Government",
+        }
+
+    def test_columns_that_could_not_be_learned_from_stay_if_they_are_named(self):
+        table = pa.table({"one": ["x"] * 6, "age": ["a", "b"] * 3, "ill": ["p", "q"] * 3})
+        roles = {"quasi_identifiers": ["one", "age"], "sensitive": ["ill"]}
+        assert sf.detect(table, **roles).network.columns == ("age", "ill")
+        named = sf.detect(table, **roles, network="one -> ill, age -> ill", support=1)
+        assert named.network.columns == ("one", "age", "ill")
+        assert named.leaks
+
+    def test_the_caller_learns_what_does_not_fit(self, census):
+        roles = {"quasi_identifiers": CENSUS[:3], "sensitive": CENSUS[3:]}
+        with pytest.raises(ParameterError, match="left out beside a network"):
+            sf.detect(census, **roles, learner="ic", network="Age -> Gender")
+        with pytest.raises(InputError, match="learner: ic has no parameter 'k'"):
+            sf.detect(census, **roles, learner={"learner": "ic", "k": 1})
+        with pytest.raises(ParameterError, match="order must be a list of column names"):
+            sf.detect(census, **roles, order="Age")

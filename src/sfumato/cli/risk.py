@@ -31,7 +31,9 @@ from sfumato.errors import InputError
 @command(
     examples="sfumato detect release/\n"
     "sfumato detect release/ --alpha 0.75 --knows Government=State-gov --knows 'Age=30-50'\n"
-    "sfumato detect published.csv --qi age,zip --sensitive illness --draw drawings/",
+    "sfumato detect published.csv --qi age,zip --sensitive illness --draw drawings/\n"
+    "sfumato detect release/ --network 'age -> illness, job -> illness'\n"
+    "sfumato detect release/ --learner weka-ics --most-given 0 --order age,zip,sex --prior 0.5",
     python='findings = sf.detect("release", alpha=0.5)\nprint(findings)\n'
     'print(findings.infer({"Government": "State-gov"}))',
 )
@@ -48,8 +50,31 @@ def detect(  # noqa: PLR0917 - options of a command line
         typer.Option(metavar="COLUMN=VALUE", help="Something an adversary knows of a person."),
     ] = None,
     learner: Annotated[
-        str, typer.Option(metavar="NAME", help="How networks are learned: ic, weka-ics, …")
-    ] = "ic",
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="How networks are learned: ic, weka-ics, …; else as the policy says.",
+        ),
+    ] = None,
+    most_given: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="The most columns independence is tested given."),
+    ] = None,
+    order: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMNS", help="The columns that come first, for weka-ics."),
+    ] = None,
+    network: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|ARROWS",
+            help="A network instead of a learned one: a .bif file, or 'age -> zip, zip -> sex'.",
+        ),
+    ] = None,
+    prior: Annotated[
+        float | None,
+        typer.Option(metavar="NUMBER", help="Added to every cell of a table; 0 for plain shares."),
+    ] = None,
     support: SupportOption = None,
     size: Annotated[
         int, typer.Option(metavar="N", help="Most facts an adversary knows, for the facts shown.")
@@ -67,9 +92,9 @@ def detect(  # noqa: PLR0917 - options of a command line
 ) -> None:
     """Find the dependencies an adversary could use.
 
-    Bayesian networks are learned on the published rows; every rule that tells something with
-    more than alpha is reported, with how many people it exposes. The exit code is 0: finding
-    leaks is what the command is for.
+    Bayesian networks are learned on the published rows, or one is given; every rule that tells
+    something with more than alpha is reported, with how many people it exposes. The exit code
+    is 0: finding leaks is what the command is for.
     """
     from sfumato.files import refuse_release
     from sfumato.tasks.breach import known_values
@@ -86,7 +111,10 @@ def detect(  # noqa: PLR0917 - options of a command line
             sensitive=None if sensitive is None else split_names(sensitive),
             policy=policy,
             alpha=alpha,
-            learner=learner,
+            learner=_learner(learner, most_given),
+            network=network,
+            order=None if order is None else split_names(order),
+            prior=prior,
             support=support,
             progress=progress,
         )
@@ -113,6 +141,13 @@ def detect(  # noqa: PLR0917 - options of a command line
         show(inference_content(inferred))
     for path in written:
         say(f"Written: {clean(path)}")
+
+
+def _learner(name: str | None, most_given: int | None) -> str | dict[str, Any] | None:
+    """Return a learner as it is asked for; what is not said is left to the policy."""
+    if most_given is None:
+        return name
+    return {**({} if name is None else {"learner": name}), "most_given": most_given}
 
 
 # `sfumato breach`: what a decoupled table leaves to guess.

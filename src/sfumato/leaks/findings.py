@@ -19,6 +19,7 @@ from sfumato.content import (
     Table,
 )
 from sfumato.counts import FrequencySet, sums
+from sfumato.errors import InputError, UnknownNameError
 from sfumato.harm import HarmRule, Level
 from sfumato.leaks.breach import listing, show_value
 from sfumato.leaks.facts import MOST_FACTS, Fact, Facts, find_facts, rank_fact
@@ -32,6 +33,7 @@ from sfumato.leaks.rules import (
     rules_of,
 )
 from sfumato.networks import (
+    BifNetwork,
     ConditionalTable,
     Constraints,
     Learner,
@@ -172,18 +174,21 @@ class Inference:
     support: int
     """How many rows match what is known."""
 
+    given: Mapping[Value, float] | None = None
+    """By the probabilities that came with a given network: before, and without, the release."""
+
     def table(self) -> Table:
         """Return what is believed of the likeliest values, before and after."""
-        rows: list[list[Cell]] = [
-            [
-                show_value(value),
-                Share(self.prior[value]),
-                Share(self.network.get(value, 0.0)),
-                Share(self.counted.get(value, 0.0)) if self.support else "no row matches",
-            ]
-            for value in sorted(self.prior, key=lambda value: -self.network.get(value, 0.0))
-        ]
-        heads = (self.column, "before", Heading("by the network", bar=20), _AMONG)
+        rows: list[list[Cell]] = []
+        for value in sorted(self.prior, key=lambda value: -self.network.get(value, 0.0)):
+            counted = Share(self.counted.get(value, 0.0)) if self.support else "no row matches"
+            believed = [] if self.given is None else [Share(self.given.get(value, 0.0))]
+            network = Share(self.network.get(value, 0.0))
+            rows.append([show_value(value), Share(self.prior[value]), *believed, network, counted])
+        heads: list[str | Heading] = [self.column, "before"]
+        heads += [Heading("by the network", bar=20), _AMONG]
+        if self.given is not None:
+            heads.insert(2, "by the given network")
         return Table.of("", heads, rows, most=_MOST_FACTS)
 
     def to_dict(self) -> dict[str, Any]:
@@ -197,6 +202,7 @@ class Inference:
                     "prior": self.prior[value],
                     "network": self.network.get(value, 0.0),
                     "counted": self.counted.get(value, 0.0) if self.support else None,
+                    **({} if self.given is None else {"given": self.given.get(value, 0.0)}),
                 }
                 for value in self.prior
             ],
@@ -241,6 +247,12 @@ class Findings(Showable):
     dealt: bool = False
     """Whether the rows were dealt out by chance, because the release is decoupled."""
 
+    learner: Mapping[str, Any] | None = None
+    """How the networks were learned: its name and settings; None if they were given."""
+
+    belief: BifNetwork | None = None
+    """What whoever gave the networks believed before any release, if that was given too."""
+
     @cached_property
     def tables(self) -> Mapping[str, Mapping[str, ConditionalTable]]:
         """The conditional probability tables of each network, by child."""
@@ -262,6 +274,7 @@ class Findings(Showable):
                 sensitive=self.sensitive,
                 alpha=self.alpha,
                 support=self.support,
+                prior=self.prior,
                 levels=self.levels,
                 secrecy=self.secrecy,
             )
@@ -312,21 +325,43 @@ class Findings(Showable):
         """Return what an adversary who knows these values believes of every other column.
 
         The network's answer stands beside the plain share among the rows that match, and
-        how many those are.
+        how many those are. If the network was given with probabilities, what those alone say
+        stands there too, unless they do not know a value that is known.
         """
         believed = infer(self.network, self.tables["all"], known)
+        given = self._ask_belief(known)
         return {
-            column: self._inference(column, known, network) for column, network in believed.items()
+            column: self._inference(column, known, network, given.get(column))
+            for column, network in believed.items()
         }
 
+    def _ask_belief(self, known: Mapping[str, Value]) -> Mapping[str, Mapping[Value, float]]:
+        """Return what a given network says by its own probabilities, if it can be asked."""
+        if self.belief is None:
+            return {}
+        theirs = {name: value for name, value in known.items() if name in self.belief.tables}
+        try:
+            return infer(self.belief.network, self.belief.tables, theirs)
+        except (UnknownNameError, InputError):
+            # Such as a class of ages where the file has years, or what it calls impossible.
+            return {}
+
     def _inference(
-        self, column: str, known: Mapping[str, Value], network: Mapping[Value, float]
+        self,
+        column: str,
+        known: Mapping[str, Value],
+        network: Mapping[Value, float],
+        given: Mapping[Value, float] | None,
     ) -> Inference:
         counted = empirical(self.counts, known, column)
         values = self.counts.column(column).values
         shares = self.counts.value_counts(column) / max(self.counts.total, 1)
         prior = dict(zip(values, shares.tolist(), strict=True))
-        return Inference(column, network, counted.probabilities, prior, counted.support)
+        if given is not None:
+            # A file has texts; here each stands for the value that is written so.
+            written = {text_or_none(value): share for value, share in given.items()}
+            given = {value: written.get(text_or_none(value), 0.0) for value in values}
+        return Inference(column, network, counted.probabilities, prior, counted.support, given)
 
     def breach(self, row: Mapping[str, Value]) -> float:
         """Return the probability of a whole row: the product over the network's tables."""
@@ -415,6 +450,8 @@ class Findings(Showable):
             "alpha": self.alpha,
             "support": self.support,
             "levels": dict(self.levels.bounds()),
+            "learner": None if self.learner is None else dict(self.learner),
+            "prior": self.prior,
             "notes": list(self.notes),
             "networks": {
                 name: {
@@ -471,14 +508,7 @@ class Findings(Showable):
         if self.leaks:
             parts += [rules_table(self.leaks), _entries_table(self.leaks)]
         if self.restatements:
-            parts.append(
-                Sentence(
-                    f"{len(self.restatements)} rules among the quasi-identifiers restate how they "
-                    "were generalised: "
-                    + "; ".join(map(str, self.restatements[:_MOST_ENTRIES]))
-                    + (" …" if len(self.restatements) > _MOST_ENTRIES else "")
-                )
-            )
+            parts.append(Sentence(_restatement_text(self.restatements)))
         facts = self.harmful_facts if size is None else self.facts(size=size)
         if facts:
             parts.append(facts_table(facts))
@@ -494,12 +524,13 @@ _MOST_FACTS = 10
 
 
 def rules_table(rules: Sequence[Rule], most: int = MOST_ROWS) -> Table:
-    """Return one line per rule that reveals something."""
-    heads = ("rule", "networks", Heading("up to", bar=10), "level", "people", _SUPPORT)
+    """Return one line per rule that reveals something; *holds* is Algorithm 1's verdict."""
+    heads = ("rule", "networks", "holds", Heading("up to", bar=10), "level", "people", _SUPPORT)
     rows = [
         (
-            f"{', '.join(column.name for column in rule.known)} → {rule.told.name}",
+            rule.columns,
             ", ".join(rule.networks),
+            "yes" if rule.holds else "no",
             Share(rule.strongest),
             rule.level,
             rule.people,
@@ -511,6 +542,20 @@ def rules_table(rules: Sequence[Rule], most: int = MOST_ROWS) -> Table:
 
 
 _SUPPORT = "fewest rows behind it"
+
+
+def _restatement_text(rules: Sequence[Rule]) -> str:
+    """Return the rules that reveal nothing, by Algorithm 1's verdict."""
+    texts = [f"{len(rules)} rules among the quasi-identifiers restate how they were generalised."]
+    for holds, words in ((True, "Of these hold"), (False, "Do not hold")):
+        mine = [rule.columns for rule in rules if rule.holds is holds]
+        more = " …" if len(mine) > _MOST_RESTATED else ""
+        if mine:
+            texts.append(f"{words}: {'; '.join(mine[:_MOST_RESTATED])}{more}.")
+    return " ".join(texts)
+
+
+_MOST_RESTATED = 6
 
 
 def _entries_table(rules: Sequence[Rule]) -> Table:
@@ -575,12 +620,42 @@ class Fit(NamedTuple):
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
     notes: tuple[str, ...]
+    first: tuple[str, ...] = ()
+    """Columns that come before the others, in this order."""
+
+    @property
+    def everything(self) -> tuple[str, ...]:
+        """All columns that can be learned from, in order."""
+        return _put_first(self.first, (*self.quasi_identifiers, *self.sensitive))
+
+    def in_order(self, first: Sequence[str]) -> "Fit":
+        """Return the same columns with some of them before the others.
+
+        >>> Fit(("age", "sex"), ("ill",), ()).in_order(["sex", "ill"]).everything
+        ('sex', 'ill', 'age')
+        """
+        known, told = (_put_first(first, each) for each in (self.quasi_identifiers, self.sensitive))
+        return Fit(known, told, self.notes, tuple(first))
+
+
+def _put_first(first: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
+    rank = {name: i for i, name in enumerate(first)}
+    return tuple(sorted(columns, key=lambda name: rank.get(name, len(rank))))
 
 
 def fit_columns(
-    counts: FrequencySet, quasi_identifiers: Collection[str], sensitive: Collection[str]
+    counts: FrequencySet,
+    quasi_identifiers: Collection[str],
+    sensitive: Collection[str],
+    keep: Collection[str] = (),
 ) -> Fit:
     """Choose the columns that can be learned from: not those that tell nothing, or everything.
+
+    Args:
+        counts: The table.
+        quasi_identifiers: The columns others may know.
+        sensitive: The columns that must not be learned about a person.
+        keep: Columns that stay all the same, because an expert says what they depend on.
 
     >>> rows = [("f", "ann", "flu"), ("f", "bea", "gout"), ("f", "cat", "flu")]
     >>> fit = fit_columns(FrequencySet.from_rows(["sex", "name", "ill"], rows), ["sex"], ["ill"])
@@ -605,8 +680,8 @@ def fit_columns(
     if not sensitive:
         notes.append("no column is sensitive, so no rule can reveal anything: name some")
     return Fit(
-        tuple(name for name in quasi_identifiers if name not in unfit),
-        tuple(name for name in sensitive if name not in unfit),
+        tuple(name for name in quasi_identifiers if name not in unfit or name in keep),
+        tuple(name for name in sensitive if name not in unfit or name in keep),
         tuple(notes),
     )
 
@@ -633,7 +708,7 @@ def learn_networks(
     parts: dict[str, tuple[tuple[str, ...], Constraints]] = {
         KNOWN: (fit.quasi_identifiers, Constraints()),
         TOLD: (fit.sensitive, Constraints()),
-        ALL: (sum(tiers, ()), Constraints(tiers=tiers) if constrained else Constraints()),
+        ALL: (fit.everything, Constraints(tiers=tiers) if constrained else Constraints()),
     }
     told = report or silent
     return {
@@ -642,4 +717,22 @@ def learn_networks(
         ).network
         for name, (columns, constraints) in parts.items()
         if name in wanted
+    }
+
+
+def parts_of(network: Network, fit: Fit) -> dict[str, Network]:
+    """Return a given network over all columns, and the arrows within each kind of them.
+
+    A column that is left out may join two others, and then no arrow says so: the network over all
+    columns is the one that was given.
+
+    >>> fit = Fit(("age", "zip"), ("ill",), ())
+    >>> drawn = Network.of(["age", "zip", "ill"], [("age", "zip"), ("zip", "ill")])
+    >>> {name: part.edges for name, part in parts_of(drawn, fit).items()}["quasi-identifiers"]
+    (('age', 'zip'),)
+    """
+    parts = {KNOWN: fit.quasi_identifiers, TOLD: fit.sensitive, ALL: fit.everything}
+    return {
+        name: Network.of(columns, [edge for edge in network.edges if {*edge} <= {*columns}])
+        for name, columns in parts.items()
     }

@@ -67,7 +67,8 @@ class Rule:
     """Knowing `known` tells `told` with more than alpha, for some people.
 
     `holds` is Algorithm 1's verdict. A joint rule whose single rules do not all exceed alpha
-    does not hold by it, and is shown all the same: an adversary does not ask the algorithm.
+    does not hold by it, nor does a single rule for which a joint one stands. All are shown
+    the same: an adversary does not ask the algorithm.
     """
 
     networks: tuple[str, ...]
@@ -86,6 +87,11 @@ class Rule:
     levels: RiskLevels = field(default_factory=RiskLevels)
     secrecy: IntArray | None = None
     """How much each value of what is told is a secret; None if all are ordinary."""
+
+    @property
+    def columns(self) -> str:
+        """The columns it starts from and the one it tells, in words."""
+        return f"{', '.join(column.name for column in self.known)} → {self.told.name}"
 
     @cached_property
     def harm(self) -> IntArray:
@@ -172,14 +178,12 @@ class Rule:
         }
 
     def __str__(self) -> str:
-        known = ", ".join(column.name for column in self.known)
         return (
-            f"{known} → {self.told.name}: up to {percent(self.strongest)} ({self.level}), "
-            f"{self.people} people"
+            f"{self.columns}: up to {percent(self.strongest)} ({self.level}), {self.people} people"
         )
 
 
-def rules_of(
+def rules_of(  # noqa: PLR0913 - all but two have a default and are named
     counts: FrequencySet,
     network: Network,
     *,
@@ -187,6 +191,7 @@ def rules_of(
     sensitive: Sequence[str] = (),
     alpha: float = 0.5,
     support: int = 5,
+    prior: float = 0.0,
     levels: RiskLevels | None = None,
     secrecy: Mapping[str, IntArray | None] | None = None,
 ) -> list[Rule]:
@@ -198,6 +203,10 @@ def rules_of(
     an entry above alpha is given, with that verdict. Where a sensitive column is a parent,
     the edge is also read against its arrow.
 
+    Its source says "less than the risk level" in words, and `> α` in its steps, which alone fits
+    its examples. Its counter goes up with every entry, also of one parent, and is never set back
+    to 0; here parents are counted, each once, and for each child from 0.
+
     Args:
         counts: The table, which may have more columns than the network.
         network: The graph.
@@ -205,6 +214,8 @@ def rules_of(
         sensitive: The columns that must not be learned about a person.
         alpha: What a probability must exceed.
         support: Fewest rows with the known values; unseen combinations never count.
+        prior: What is added to every cell of the tables that the algorithm reads. Only the
+            verdict hangs on it: entries are shares of rows, and people are counted.
         levels: The risk levels.
         secrecy: Per column the secrecy of each known value; None for ordinary ones.
 
@@ -217,18 +228,17 @@ def rules_of(
     """
     found: list[Rule] = []
 
-    def entries(told: str, known: tuple[str, ...]) -> Entries:
+    def rule(known: tuple[str, ...], told: str, *, against: bool = False) -> Rule:
         table = conditional_table(counts, told, known)
-        above = table.count > alpha * table.support[table.combination]
-        return exceeding_entries(table, counts, above, support)
-
-    def rule(known: tuple[str, ...], told: str, *, holds: bool, against: bool = False) -> Rule:
+        behind = table.support[table.combination]
+        # A prior takes from the likeliest value: what exceeds alpha with it does so without.
+        sure = table.count + prior > alpha * (behind + prior * len(table.child.values))
         return Rule(
             networks=(name,),
             known=tuple(counts.column(one) for one in known),
             told=counts.column(told),
-            entries=entries(told, known),
-            holds=holds,
+            entries=exceeding_entries(table, counts, table.count > alpha * behind, support),
+            holds=bool((sure & (behind >= support)).any()) and not against,
             against_arrow=against,
             reveals=told in sensitive,
             levels=levels or RiskLevels(),
@@ -237,20 +247,15 @@ def rules_of(
 
     for child in network.columns:
         parents = network.parents[child]
-        singles = [rule((parent,), child, holds=True) for parent in parents]
+        singles = [rule((parent,), child) for parent in parents]
         if len(parents) > 1:
-            all_exceed = all(len(single.entries) for single in singles)
-            joint = rule(parents, child, holds=all_exceed)
+            all_exceed = all(single.holds for single in singles)
             # If the joint rule holds it stands for the single ones.
-            found += [replace(single, holds=not all_exceed) for single in singles]
-            found.append(joint)
+            found += [replace(one, holds=one.holds and not all_exceed) for one in singles]
+            found.append(replace(rule(parents, child), holds=all_exceed))
         else:
             found += singles
-        found += [
-            rule((child,), parent, holds=False, against=True)
-            for parent in parents
-            if parent in sensitive
-        ]
+        found += [rule((child,), parent, against=True) for parent in parents if parent in sensitive]
     return [one for one in found if len(one.entries)]
 
 

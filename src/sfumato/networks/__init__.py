@@ -1,7 +1,9 @@
 """Bayesian networks from counts: structure, tables, inference."""
 
 from sfumato.networks.agrum import AgrumGreedy, AgrumLearner, AgrumMiic, AgrumPc
-from sfumato.networks.export import to_bif, to_dot, to_graphml
+from sfumato.networks.bif import BifNetwork, read_bif, to_bif
+from sfumato.networks.export import to_dot, to_graphml
+from sfumato.networks.given import GivenNetwork, arrows_of, given_network
 from sfumato.networks.ic import InductiveCausation
 from sfumato.networks.independence import family_score
 from sfumato.networks.inference import empirical, infer, probabilities_of, probability_of
@@ -16,20 +18,25 @@ __all__ = [
     "AgrumLearner",
     "AgrumMiic",
     "AgrumPc",
+    "BifNetwork",
     "ConditionalTable",
     "Constraints",
     "Distribution",
+    "GivenNetwork",
     "InductiveCausation",
     "LearnedNetwork",
     "Learner",
     "Network",
     "WekaIcs",
+    "arrows_of",
     "conditional_table",
     "empirical",
     "family_score",
+    "given_network",
     "infer",
     "probabilities_of",
     "probability_of",
+    "read_bif",
     "tables_of",
     "to_bif",
     "to_dot",

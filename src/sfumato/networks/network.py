@@ -37,7 +37,7 @@ class Network:
         """Build from edges (parent, child)."""
         names = tuple(columns)
         found = set(edges)
-        for name in {name for edge in found for name in edge}:
+        for name in sorted({name for edge in found for name in edge}):
             if name not in names:
                 raise UnknownColumnError(name, names)
         parents = {child: tuple(p for p in names if (p, child) in found) for child in names}

@@ -1,7 +1,7 @@
 """Conditional probability tables from counts, holding only what occurs."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -276,16 +276,18 @@ class ConditionalTable:
                 keep &= self.combinations[p] == known[parent.name]
         entry = keep[self.combination]
         lengths = np.diff(self.starts)[keep]
-        return ConditionalTable(
-            self.child,
-            tuple(self.parents[p] for p in free),
-            self.combinations[free][:, keep],
-            self.support[keep],
-            np.concatenate([[0], np.cumsum(lengths)]),
-            self.value[entry],
-            self.count[entry],
-            self.prior,
+        return replace(
+            self,
+            parents=tuple(self.parents[p] for p in free),
+            combinations=self.combinations[free][:, keep],
+            support=self.support[keep],
+            starts=np.concatenate([[0], np.cumsum(lengths)]),
+            **self._take_entries(entry),
         )
+
+    def _take_entries(self, entries: BoolArray) -> dict[str, Any]:
+        """Return what belongs to each entry, of some of them."""
+        return {"value": self.value[entries], "count": self.count[entries]}
 
     def dense(self, *, most_cells: int = MOST_CELLS) -> FloatArray:
         """Write every combination out: one axis per parent in order, the child last.

@@ -6,13 +6,23 @@ it means, what an editor may expect (JSON Schema) and how it is written.
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, TypeVar, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    Self,
+    TypeAlias,
+    TypeVar,
+    get_type_hints,
+)
 
 from sfumato.errors import (
     ParameterError,
@@ -41,6 +51,9 @@ from sfumato.policy.document import (
 )
 from sfumato.schema import Role
 from sfumato.text import text_of
+
+if TYPE_CHECKING:
+    from sfumato.networks import Learner
 
 # Members of families: found by name, made from settings, written and described to editors.
 
@@ -879,6 +892,141 @@ class DecouplingRule(Choice):
     def schema(cls, families: Families) -> Schema:
         """Describe a choice of a decoupling, or of none."""
         return {"anyOf": [*super().schema(families)["anyOf"], {"type": "null"}]}
+
+
+# Networks are imported where they are asked for: few policies say anything of them.
+
+
+def _read_learner(value: object) -> "Learner | None":
+    from sfumato.networks import LEARNERS, Learner
+
+    if resolve(value) is None:
+        return None
+    return value if isinstance(value, Learner) else choose(LEARNERS, "learner", value)
+
+
+def _learner_schema(_: Families) -> Schema:
+    from sfumato.networks import LEARNERS
+
+    return {"anyOf": [*family_schema(LEARNERS, "learner")["anyOf"], {"type": "null"}]}
+
+
+def _read_network(value: object) -> str | tuple[tuple[str, str], ...] | None:
+    from sfumato.networks.given import arrows_of
+
+    if resolve(value) is None:
+        return None
+    if isinstance(value, list | tuple):
+        value = [str(each) if isinstance(each, str) else read(tuple[str, str], each, (position,))
+                 for position, each in enumerate(value)]  # fmt: skip
+    return arrows_of(value)  # type: ignore[arg-type] # anything else is refused there
+
+
+def _write_network(given: str | tuple[tuple[str, str], ...] | None) -> object:
+    """Write arrows as text, or as pairs where a name would not be read back."""
+    if given is None or isinstance(given, str):
+        return given
+    return [
+        f"{a} -> {b}" if all(_PLAIN_NAME.fullmatch(name) for name in (a, b)) else [a, b]
+        for a, b in given
+    ]
+
+
+_PLAIN_NAME = re.compile(r"\w(?:[\w .-]*\w)?")
+_NETWORK: Schema = {
+    "anyOf": [
+        {"type": ["string", "null"]},
+        {
+            "type": "array",
+            "items": {
+                "anyOf": [
+                    {"type": "string"},
+                    {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2},
+                ]
+            },
+        },
+    ]
+}
+
+
+@dataclass(frozen=True, init=False)
+class DetectionRule(Part):
+    """How dependencies between columns are looked for: learned, or along a network that is given.
+
+    Example:
+        >>> rule = DetectionRule(learner={"learner": "weka-ics", "most_given": 0}, prior=0.5)
+        >>> rule.learner.most_given, DetectionRule(network="age -> zip -> sex").network
+        (0, (('age', 'zip'), ('zip', 'sex')))
+    """
+
+    example = "{learner: weka-ics, prior: 0.5}"
+
+    learner: "Learner | None" = setting(
+        _read_learner,
+        "How networks are learned, as in {learner: weka-ics, most_given: 0}; without it, by ic.",
+        _learner_schema,
+        default=None,
+        write=partial(member_settings, tag="learner"),
+        sparse=True,
+    )
+    network: str | tuple[tuple[str, str], ...] | None = setting(
+        _read_network,
+        "A network by an expert, instead of a learned one: a BIF file, or a "
+        "list of arrows, as in [age -> zip, zip -> sex].",
+        _NETWORK,
+        default=None,
+        write=_write_network,
+        sparse=True,
+    )
+    order: tuple[str, ...] = setting(
+        partial(read, tuple[str, ...]),
+        "Columns that come first, for learners that depend on the order of columns.",
+        type_schema(tuple[str, ...]),
+        default=(),
+        write=plain,
+        sparse=True,
+    )
+    prior: float = setting(
+        _read_number("prior", float, at_least=0),
+        "What is added to every cell of a table of probabilities.",
+        {"type": "number", "minimum": 0},
+        default=0.0,
+        sparse=True,
+    )
+
+    def _contradictions(self, given: Mapping[str, object]) -> Faults:
+        if self.network is not None and self.learner is not None:
+            text = "a network that is given is not learned: leave out the learner or the network"
+            return [(("learner",), text)]
+        twice = [name for i, name in enumerate(self.order) if name in self.order[:i]]
+        return [(("order",), f"{name!r} is there twice") for name in twice[:1]]
+
+    def relative_to(self, folder: Path) -> Self:
+        """Return the same with the file of its network in a folder."""
+        if not isinstance(self.network, str):
+            return self
+        return self.replace(network=str(folder / self.network))
+
+    def among(self, columns: Collection[str]) -> Self:
+        """Return the same for some columns only: arrows between them, and their order.
+
+        >>> DetectionRule(network="age -> zip -> sex", order=["zip"]).among(["age", "zip"]).network
+        (('age', 'zip'),)
+        """
+        order = tuple(name for name in self.order if name in columns)
+        if not isinstance(self.network, tuple):
+            return self.replace(order=order)
+        network = tuple(edge for edge in self.network if {*edge} <= {*columns})
+        return self.replace(order=order, network=network)
+
+    @property
+    def columns(self) -> list[tuple[KeyPath, str]]:
+        """The columns it names, each with where it names it."""
+        arrows = self.network if isinstance(self.network, tuple) else ()
+        return [
+            *((("network",), name) for name in dict.fromkeys(n for edge in arrows for n in edge)),
+            *((("order", i), name) for i, name in enumerate(self.order)),
+        ]
 
 
 def read_name_lists(value: object, path: KeyPath) -> tuple[tuple[str, ...], ...] | None:

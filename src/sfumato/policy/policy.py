@@ -32,6 +32,7 @@ from sfumato.policy.parts import (
     Acceptance,
     ColumnRule,
     DecouplingRule,
+    DetectionRule,
     Families,
     FrozenMap,
     MethodRule,
@@ -93,7 +94,12 @@ def contradictions(policy: "Policy") -> Faults:
         for position, each in enumerate(policy.accept)
         if each.column not in policy.sensitive
     )
-    return [*faults, *_person_faults(policy), *_decoupling_faults(policy)]
+    return [
+        *faults,
+        *_person_faults(policy),
+        *_decoupling_faults(policy),
+        *_detection_faults(policy),
+    ]
 
 
 def _person_faults(policy: "Policy") -> Faults:
@@ -135,6 +141,20 @@ def _decoupling_faults(policy: "Policy") -> Faults:
     except SfumatoError as error:
         return [(at, str(error))]
     return []
+
+
+def _detection_faults(policy: "Policy") -> Faults:
+    """List columns that the rule for detection names and that it cannot look at."""
+    known = (*policy.quasi_identifiers, *policy.sensitive)
+    faults: Faults = []
+    for path, name in policy.detect.columns:
+        if name not in known:
+            text = (
+                f"{name!r} is no quasi-identifier and no sensitive column, and dependencies are "
+                f"looked for among those. {suggest(name, known)}"
+            )
+            faults.append((("detect", *path), text))
+    return faults
 
 
 def _unknown(policy: "Policy", name: str, known: Sequence[str]) -> str:
@@ -349,6 +369,12 @@ class Policy(Part):
         None,
         sparse=True,
     )
+    detect: DetectionRule = part(
+        DetectionRule,
+        "How dependencies are looked for, as in {network: [age -> zip]} or {prior: 0.5}.",
+        DetectionRule(),
+        sparse=True,
+    )
     population: str | None = setting(
         _read_population,
         "A table of everybody the data was drawn from, for models that ask.",
@@ -435,7 +461,8 @@ class Policy(Part):
         population = self.population
         if population is not None and "://" not in population:
             population = str(folder / population)
-        return self.replace(columns=columns, population=population)
+        detect = self.detect.relative_to(folder)
+        return self.replace(columns=columns, population=population, detect=detect)
 
     def replace(self, **changes: object) -> Self:
         """Return the same policy with other settings, checked as a whole.

@@ -1,30 +1,44 @@
 """Detect: what a published table still tells about people."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from sfumato.adversary.target import secrecy_of
 from sfumato.decouplings.base import Kind
 from sfumato.drawing import heatmap_svg, network_svg
-from sfumato.errors import OutputError, ParameterError, reason_of, require_int, require_number
+from sfumato.errors import (
+    InputError,
+    OutputError,
+    ParameterError,
+    PolicyError,
+    UnknownColumnError,
+    names_in,
+    reason_of,
+    require_int,
+    require_number,
+)
 from sfumato.files import refuse_release, unfinished_folder, write_file
 from sfumato.leaks import Findings, RiskLevels
 from sfumato.leaks.exposure import random_table
-from sfumato.leaks.findings import fit_columns, learn_networks
+from sfumato.leaks.findings import Fit, fit_columns, learn_networks, parts_of
 from sfumato.networks import (
     LEARNERS,
     ConditionalTable,
     Learner,
     Network,
+    given_network,
     to_bif,
     to_dot,
     to_graphml,
 )
-from sfumato.policy import GivenPolicy
+from sfumato.networks.given import Given
+from sfumato.policy import DetectionRule, GivenPolicy
+from sfumato.policy.parts import member_settings
 from sfumato.releases.opening import open_release
-from sfumato.text import text_of
+from sfumato.text import join_words, text_of
 from sfumato.typing import Progress, Value, silent
 
 DEFAULT_SUPPORT = 5
@@ -38,16 +52,20 @@ def detect(  # noqa: PLR0913 - all but one have a default and are named
     sensitive: Sequence[str] | None = None,
     policy: GivenPolicy | None = None,
     alpha: float = 0.5,
-    learner: str | Learner = "ic",
+    learner: str | Mapping[str, Any] | Learner | None = None,
+    network: Given | None = None,
+    order: Sequence[str] | None = None,
     support: int | None = None,
     levels: RiskLevels | None = None,
-    prior: float = 0.0,
+    prior: float | None = None,
     progress: Progress | None = None,
 ) -> Findings:
     """Learn Bayesian networks on a table and report the rules and facts an adversary can use.
 
     Give a release, or any table with its roles: by a policy, or column by column. Rules are
     learned and need support; facts about sensitive values are counted exactly, and need none.
+    Who knows better than a learner what depends on what gives the network instead; its tables
+    are counted from the rows all the same. What is not said is taken from the policy's `detect`.
 
     Promises: every figure is a fact of the rows that are given; nothing is drawn at random. Of
     a decoupled release there are no rows: it is looked at as one of the tables that fit it,
@@ -61,12 +79,20 @@ def detect(  # noqa: PLR0913 - all but one have a default and are named
         sensitive: The columns that should not become known of a person.
         policy: Where the roles come from if they are not named.
         alpha: What a probability must exceed to be reported; above 0, below 1.
-        learner: How the structure is learned; see `sf.networks.LEARNERS`.
+        learner: How the structure is learned: a name of `sf.networks.LEARNERS`, a mapping of the
+            name and its settings, `{"learner": "weka-ics", "most_given": 0}`, or a learner. What
+            is left out is the policy's, else `ic`.
+        network: A network instead of a learned one, over all columns: a BIF file, arrows as
+            text, `"age -> zip, zip -> sex"`, a list of arrows or pairs, or a `Network`. Columns
+            that it does not name depend on nothing.
+        order: Columns that come first, in this order, for learners that depend on it; then the
+            quasi-identifiers and the sensitive columns, as they are named.
         support: Fewest rows behind a rule; None takes the k that is promised, else 5.
         levels: The risk levels; None takes the policy's, else low, moderate from 0.2, high
             from 0.5 and very high from 0.75.
         prior: Added to every cell of a table; 0 gives plain shares, which is what an
-            adversary sees, 0.5 smooths.
+            adversary sees, 0.5 smooths. Also which rules *hold* is decided on such tables; who
+            is exposed is counted without it.
         progress: Told how far each stage is.
 
     Example:
@@ -83,10 +109,20 @@ def detect(  # noqa: PLR0913 - all but one have a default and are named
     require_number("alpha", alpha, above=0)
     if alpha >= 1:
         raise ParameterError("alpha", alpha, "below 1", why="no probability exceeds 1")
-    require_number("prior", prior, at_least=0)
+    if prior is not None:
+        require_number("prior", prior, at_least=0)
     if support is not None:
         require_int("support", support, at_least=1)
     release = open_release(data, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
+    asked = DetectionRule() if release.policy is None else release.policy.detect
+    if network is None and learner is None:
+        network, learner = asked.network, asked.learner
+    elif network is not None and learner is not None:
+        why = "a network that is given is not learned"
+        raise ParameterError("learner", learner, "left out beside a network", why=why)
+    learn = _learner("ic" if learner is None else learner, asked)
+    given = None if network is None else given_network(network, release.columns)
+    first = _columns_first(asked.order if order is None else order, release.columns)
     if release.kind is Kind:
         counts = release.table.count(
             release.columns, progress=lambda done, total: report("count", done, total)
@@ -94,23 +130,61 @@ def detect(  # noqa: PLR0913 - all but one have a default and are named
     else:
         groups = release.groups.fold(release.folded)
         counts = random_table(groups, np.random.default_rng(0)).project(release.columns)
-    fit = fit_columns(counts, release.quasi_identifiers, release.sensitive)
-    learn = LEARNERS[learner]() if isinstance(learner, str) else learner
+    named = () if given is None else tuple(name for edge in given.network.edges for name in edge)
+    fit = fit_columns(counts, release.quasi_identifiers, release.sensitive, keep=named)
+    fit = fit.in_order(first)
+    if given is None:
+        networks, notes = learn_networks(counts, fit, learn, report), fit.notes
+    else:
+        networks, notes = parts_of(given.network, fit), (*fit.notes, _given_note(fit, named))
     return Findings(
         counts=counts,
         quasi_identifiers=release.quasi_identifiers,
         sensitive=release.sensitive,
-        networks=learn_networks(counts, fit, learn, report),
+        networks=networks,
         alpha=alpha,
         support=support or release.k or DEFAULT_SUPPORT,
         levels=levels or release.risk_levels,
-        prior=prior,
-        notes=fit.notes,
+        prior=asked.prior if prior is None else float(prior),
+        notes=notes,
         secrecy=secrecy_of(
             release.policy, {name: counts.column(name).known for name in release.sensitive}
         ),
         dealt=release.kind is not Kind,
+        learner=None if given is not None else member_settings(learn, "learner"),
+        belief=None if given is None else given.belief,
     )
+
+
+def _learner(wanted: str | Mapping[str, Any] | Learner, asked: DetectionRule) -> Learner:
+    if isinstance(wanted, str):
+        return LEARNERS[wanted]()
+    if isinstance(wanted, Mapping) and "learner" not in wanted:
+        # Other settings of the one that the policy asks for.
+        usual = asked.learner or LEARNERS["ic"]()
+        wanted = {**member_settings(usual, "learner"), **wanted}
+    try:
+        made = DetectionRule(learner=wanted).learner
+    except PolicyError as error:
+        raise InputError("; ".join(f"learner: {text}" for _, text in error.faults)) from None
+    assert made is not None  # noqa: S101 - only nothing is read as none
+    return made
+
+
+def _columns_first(order: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
+    names = names_in("order", order)
+    for name in names:
+        if name not in columns:
+            raise UnknownColumnError(name, columns, where="the columns that are looked at")
+    return names
+
+
+def _given_note(fit: Fit, named: Collection[str]) -> str:
+    alone = [name for name in fit.everything if name not in named]
+    note = "the network was given, not learned: rules are looked for along its arrows only"
+    if not alone:
+        return note
+    return f"{note}, and {join_words(alone, most=10)} {'is' if len(alone) == 1 else 'are'} in none"
 
 
 # Writing findings as pictures, and networks as files other programs read.

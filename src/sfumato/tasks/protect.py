@@ -17,8 +17,9 @@ from sfumato.harm import Level
 from sfumato.leaks import Findings
 from sfumato.leaks.findings import facts_table, rules_table
 from sfumato.models import TCloseness
+from sfumato.networks import given_network
 from sfumato.partition import Partitioner
-from sfumato.policy import GivenPolicy, Policy, policy_of
+from sfumato.policy import DetectionRule, GivenPolicy, Policy, policy_of
 from sfumato.recode.deciding import count_population, counted_columns, decide, with_findings
 from sfumato.recode.recoded import recode_counts
 from sfumato.releases.manifest import build_manifest
@@ -252,8 +253,22 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     opened = open_table(data)
     repeated = require_people(opened, policy)
 
+    rule = _detection_of(policy)
+
     def look(release: Release | DecoupledRelease) -> Findings:
-        return detect(release, alpha=alpha, support=support, progress=progress)
+        published = open_release(release)
+        # A column may have been left out since, and then nothing depends on it.
+        here = rule.among(published.columns)
+        return detect(
+            published,
+            alpha=alpha,
+            learner=here.learner,
+            network=here.network,
+            order=here.order,
+            support=support,
+            prior=here.prior,
+            progress=progress,
+        )
 
     def publish(place: Place, asked: Policy) -> Release:
         rng = np.random.default_rng(seed)
@@ -287,6 +302,15 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     if output is not None:
         decoupled = take_apart(found.release, output=output, format=format, force=force)
     return ProtectedRelease(decoupled, tuple(steps), blocked or found.blocked)
+
+
+def _detection_of(policy: Policy) -> DetectionRule:
+    """Return how a policy looks for dependencies, with the arrows of its network if it has one."""
+    rule = policy.detect
+    if not isinstance(rule.network, str):
+        return rule
+    columns = (*policy.quasi_identifiers, *policy.sensitive)
+    return rule.replace(network=given_network(rule.network, columns).network.edges)
 
 
 def _generalise(
@@ -402,7 +426,8 @@ def _without(policy: Policy, column: str) -> Policy:
     """Return the same policy for a table without a column."""
     models = [model for model in policy.models if getattr(model, "column", None) != column]
     columns = {**policy.columns, column: "dropped"}
-    return policy.replace(columns=columns, models=models)
+    left = [name for name in (*policy.quasi_identifiers, *policy.sensitive) if name != column]
+    return policy.replace(columns=columns, models=models, detect=_detection_of(policy).among(left))
 
 
 def _attack_tables(release: DecoupledRelease, policy: Policy) -> tuple[Outcome, ...]:
