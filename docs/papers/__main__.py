@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--page", action="store_true", help="compute nothing, only write")
     asked = parser.parse_args(arguments)
     if asked.adult:
-        os.environ[NAMED] = str(Path(asked.adult).resolve())
+        os.environ[NAMED] = str(Path(asked.adult).expanduser().resolve())
     for name in asked.papers:
         if name not in (*PAPERS, EXAMPLES):
             parser.error(f"no paper {name!r}; there are {known}")

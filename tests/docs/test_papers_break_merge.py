@@ -300,6 +300,25 @@ def test_the_readings_differ_as_the_page_says():
     assert {row[4] for row in ADDED} == {"Never-Married"}
 
 
+def by_the_letter(rows):
+    """Number groups as Algorithm 2 is printed: compare each row with the next, then count on."""
+    labels, group = [], 1
+    for i, row in enumerate(rows):
+        after = rows[i + 1] if i + 1 < len(rows) else None
+        labels.append(group)
+        if row[:3] != (after and after[:3]):
+            group += 1
+    return labels, group
+
+
+def test_algorithm_2_by_its_letter_numbers_sorted_rows_rightly_and_counts_one_too_many():
+    assert by_the_letter(ROWS) == ([1] * 5 + [2] * 5, 3)
+    assert "its counter ends one too high" in PAGE
+    mixed = ROWS[::2] + ROWS[1::2]
+    labels, _ = by_the_letter(mixed)
+    assert len(set(zip((row[:3] for row in mixed), labels, strict=True))) > 2
+
+
 # The large tables.
 
 
