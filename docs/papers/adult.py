@@ -47,8 +47,8 @@ Download it from there, and name it:
     python -m docs.papers --adult path/to/adult.data
 
 Any of these will do: `adult.data`; the ZIP file that has it, with `adult.test` and `adult.names`;
-a folder with one of these; or the same rows as CSV, with commas or semicolons, with a header or
-without, all fifteen columns or only the nine that are used."""
+a folder with one of these; or the same rows as CSV, with commas, semicolons or tabs, with a header
+or without, all fifteen columns or only the nine that are used."""
 
 _FIFTEEN = (
     "age",
@@ -256,7 +256,10 @@ def convert(path: Path) -> pa.Table:
     Rows with a missing value are left out. A dot after the salary marks rows of `adult.test`: in a
     file that has others too, they are left out.
     """
-    every = list(_rows(path, _text(path)))
+    try:
+        every = list(_rows(path, _text(path)))
+    except csv.Error as error:
+        raise AdultError(f"{path} is no CSV file: {error}.\n\n{WHERE_FROM}") from None
     dotted = [(*row[:-1], row[-1][:-1]) for row in every if row[-1].endswith(".")]
     rows = sorted([row for row in every if not row[-1].endswith(".")] or dotted)
     return pa.table(
@@ -333,7 +336,7 @@ def _rows(path: Path, text: str) -> Iterator[tuple[str, ...]]:
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
     """Give the cells of each line with its number; `adult.test` begins with one that is none."""
     start = text.lstrip().split("\n", 1)[0]
-    delimiter = ";" if start.count(";") > start.count(",") else ","
+    delimiter = max(",;\t", key=start.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
     for cells in reader:
         cleaned = [cell.strip() for cell in cells]

@@ -84,6 +84,7 @@ FORMS = {
     "empty for missing": rewritten(header=HEADER, missing=""),
     "NaN for missing": rewritten(header=HEADER, missing="NaN"),
     "semicolons, nine columns": rewritten(delimiter=";", header=COLUMNS, columns=NINE),
+    "tabs": rewritten(delimiter="\t", header=HEADER),
     "commas, nine columns": rewritten(header=NINE, columns=NINE),
     "the other way round": "\n".join(reversed(PEOPLE.splitlines())),
 }
@@ -119,6 +120,7 @@ BAD = {
         PEOPLE.replace("Cuba", "Utopia").encode(),
         "line 1: 'Utopia' is no value of native-country",
     ),
+    "one endless cell": (b'"' + b"x" * 200_000, "is no CSV file"),
     "an odd age": (PEOPLE.replace("28,", "old,").encode(), "line 2: 'old' is no value of age"),
 }
 
