@@ -294,6 +294,41 @@ def _example_131() -> str:
     return markdown(["who", "known besides", "believed", "printed", "before", "after"], told)  # type: ignore[arg-type]
 
 
+WORK = Taxonomy(
+    {
+        "Workclass": {
+            "Government": ["Federal-gov", "Local-gov", "State-gov"],
+            "Private sector": ["Private"],
+            "Unemployed": ["Never-worked", "Without-pay"],
+        }
+    }
+)
+"""Figure 1.1 as far as the text names it, and one branch more."""
+
+
+def local_recoding() -> list[Row]:
+    """Recode six people so that State-gov gets three labels."""
+    rows = [("Private", "flu"), ("Local-gov", "flu"), ("State-gov", "flu")]
+    rows += [("State-gov", "gout")] * 3
+    policy = _policy({"work": WORK}, ["ill"], KAnonymity(2), DistinctLDiversity("ill", 2))
+    found = sf.anonymize(_table(("work", "ill"), rows), policy, method=TopDown(), seed=0)
+    return sorted(rows_of(found.table))
+
+
+def _local_recoding() -> str:
+    counted = Counter(label for label, _ in local_recoding())
+    given = {"Workclass": "Private, State-gov", "Government": "Local-gov, State-gov"}
+    rows = [
+        [label, given.get(label, "State-gov, State-gov"), str(n)] for label, n in counted.items()
+    ]
+    return markdown(["label", "of", "people"], rows)
+
+
+def _work_tree() -> str:
+    levels = WORK.build("work", ()).labels
+    return markdown(["level", "labels"], [[str(i), ", ".join(one)] for i, one in enumerate(levels)])
+
+
 BUCKETS_15 = (
     {"Ovarian Cancer": 2, "Prostate Cancer": 1},
     {"Flu": 1, "Heart Disease": 2},
@@ -946,6 +981,34 @@ def table_44(seed: int = 2) -> Beside:
     return beside(TOP_DOWN_44, sf.anonymize(table, policy, method=TopDown(), seed=seed).table)
 
 
+BEST = {
+    "4.3, most rows specialised": [("a", age) for age in ("20", "30", "40")]
+    + [("b", age) for age in ("20", "30", "50")],
+    "4.4, then fewest branches": [(code, age) for code in "abc" for age in ("20", "30")],
+}
+"""Six rows each, made for this page, since the drawings are lost. Of the first, all can be
+specialised by zip code, and four by age, where two ages occur once. Of the second all can by
+either; by zip code that makes three branches, by age two."""
+
+
+def best(rows: Iterable[Row]) -> set[Row]:
+    """Recode rows of zip codes and ages top-down, 2-anonymously, and give the classes."""
+    policy = _policy(dict.fromkeys(("zipcode", "age")), [], KAnonymity(2))
+    found = sf.anonymize(_table(("zipcode", "age"), rows), policy, method=TopDown(), seed=0)
+    return set(rows_of(found.table))
+
+
+def _best() -> str:
+    chosen = ("Zipcode", "Age")
+    rows = []
+    for (figure, given), printed in zip(BEST.items(), chosen, strict=True):
+        classes = best(given)
+        ours = "Zipcode" if all(age == "*" for _, age in classes) else "Age"
+        shown = ", ".join(_cell(f"({code}, {age})") for code, age in sorted(classes))
+        rows.append([figure, printed, ours, shown])
+    return markdown(["figure", "chosen in print", "chosen here", "classes (zip code, age)"], rows)
+
+
 SEEDS = range(10)
 
 
@@ -966,6 +1029,8 @@ PARTS: dict[str, Callable[[], str]] = {
     "laws": _laws,
     "table_13": lambda: str(table_13()),
     "example_131": _example_131,
+    "work_tree": _work_tree,
+    "local_recoding": _local_recoding,
     "table_15": lambda: str(table_15()),
     "made_buckets": _made_buckets,
     "linked": _linked,
@@ -989,6 +1054,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "incognito": _incognito,
     "limits": _limits,
     "lots": _lots,
+    "best": _best,
     "census_answer": lambda: answers()[0],
     "broken_answer": lambda: answers()[1],
     "table_44": lambda: str(table_44()),

@@ -54,6 +54,11 @@ def test_the_laws_of_the_article_hold_in_every_case():
     assert all(held == cases > 50 for held, cases in found)
 
 
+def test_one_value_gets_three_labels_by_local_recoding():
+    labels = [label for label, _ in examples.local_recoding()]
+    assert labels == ["Government"] * 2 + ["State-gov"] * 2 + ["Workclass"] * 2
+
+
 def test_table_15_has_everybody_exactly_and_each_bucket_its_counts():
     found = examples.contents(examples.buckets()["given"])
     assert [sorted(ills.items()) for _, ills in found] == [
@@ -140,6 +145,12 @@ def test_table_44_draws_between_two_rows_and_nothing_else():
         frozenset(examples.TOP_DOWN_44),
         frozenset((code, exchanged.get(ill, ill)) for code, ill in examples.TOP_DOWN_44),
     }
+
+
+def test_the_best_attribute_is_that_of_most_rows_and_then_of_fewest_branches():
+    most, fewest = map(examples.best, examples.BEST.values())
+    assert most == {("a", "*"), ("b", "*")}
+    assert fewest == {("*", "20"), ("*", "30")}
 
 
 def test_weights_and_distances_are_the_printed_ones():
