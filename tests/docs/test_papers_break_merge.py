@@ -16,6 +16,7 @@ import docs.papers.break_merge
 from docs.papers.__main__ import PAPERS, main
 from docs.papers.adult import adult
 from docs.papers.break_merge import RESULTS, large, running
+from docs.papers.break_merge.census import AS_PRINTED, SETTINGS
 from docs.papers.break_merge.figures import plots
 from docs.papers.break_merge.increments import PEOPLE, STARTS
 from docs.papers.break_merge.page import agrees, page, two_rows_later
@@ -26,7 +27,9 @@ from docs.papers.break_merge.printed import (
     COLUMNS,
     CONDITIONALS,
     LIKELIHOODS,
+    PARENTS,
     TABLE_14,
+    VERDICTS,
 )
 from docs.papers.results import HERE, load, text_of, where
 from sfumato import samples
@@ -175,14 +178,58 @@ def test_every_learned_row_of_probabilities_adds_up_to_one():
             assert total + others * row["each_other_value"] == pytest.approx(1)
 
 
+def weka_parents(weka, names, **settings) -> dict[str, set[str]]:
+    rows = [[row[COLUMNS.index(name)] for name in names] for row in ROWS]
+    values = [sorted({row[i] for row in rows}) for i in range(len(names))]
+    codes = np.array([[values[i].index(row[i]) for row in rows] for i in range(len(names))])
+    found = weka.parents(codes, [len(each) for each in values], **settings)
+    return {names[child]: {names[parent] for parent in each} for child, each in found.items()}
+
+
 @LEAVES_SOCKETS_OPEN
-def test_weka_itself_finds_the_printed_parents_of_government_and_not_those_of_gender(weka):
-    values = [sorted({row[i] for row in ROWS}) for i in range(len(COLUMNS))]
-    codes = np.array([[values[i].index(row[i]) for row in ROWS] for i in range(len(COLUMNS))])
-    parents = weka.parents(codes, [len(each) for each in values])
-    government, gender = COLUMNS.index("government"), COLUMNS.index("gender")
-    assert parents[government] == set(range(len(COLUMNS))) - {government}
-    assert parents[gender] == {COLUMNS.index("zipcode")}
+def test_weka_itself_finds_all_three_printed_networks_if_it_is_set_so(weka):
+    quasi_identifiers = SETTINGS[AS_PRINTED]["order"]
+    parts = {
+        "quasi-identifiers": quasi_identifiers,
+        "sensitive": list(COLUMNS[3:]),
+        "all": [*quasi_identifiers, *COLUMNS[3:]],
+    }
+    for name, columns in parts.items():
+        found = weka_parents(weka, columns, most_given=0)
+        for column, parents in PARENTS[name].items():
+            assert found[column] == {*parents}
+        ours = where(RESULT["networks"], network=name)
+        assert found == {one["column"]: {*one[AS_PRINTED]} for one in ours}
+
+
+@LEAVES_SOCKETS_OPEN
+def test_weka_as_it_comes_finds_the_printed_parents_of_government_and_not_those_of_gender(weka):
+    found = weka_parents(weka, COLUMNS)
+    assert found["government"] == set(COLUMNS) - {"government"}
+    assert found["gender"] == {"zipcode"}
+
+
+def test_the_page_says_that_all_printed_networks_come_out():
+    for one in RESULT["networks"]:
+        assert one["printed"] is None or {*one["printed"]} == {*one[AS_PRINTED]}
+    assert "come out of Weka either" not in PAGE
+    rows = table_after("Three networks are")
+    assert all("✗" not in row[-1] for row in rows)
+    assert sum("✗" in row[-2] for row in rows) == 2
+
+
+def test_verdicts_are_the_printed_ones_on_shares_but_for_table_vii():
+    found = {(*one["known"], one["told"]): one for one in RESULT["verdicts"]}
+    assert len(found) == len(VERDICTS) == 7
+    differ = [name for name, one in found.items() if one["shares"] is not one["printed"]]
+    assert differ == [("government", "marital_status")]
+    assert found["government", "marital_status"]["prior"] is False
+    # To the letter, every rule is added whose table has any entry above one half.
+    assert all(one["letter"] for one in found.values())
+
+
+def test_algorithm_2_labels_rows_in_order_rightly_and_counts_one_too_many():
+    assert RESULT["labels"] == {"labels": [1] * 5 + [2] * 5, "counter": 3}
 
 
 def test_the_broken_tables_are_those_that_were_printed():

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from docs.generator.markdown import table
-from docs.papers.break_merge.census import CLOSE, LEARNERS
+from docs.papers.break_merge.census import AS_PRINTED, CLOSE, SETTINGS
 from docs.papers.break_merge.increments import READINGS
 from docs.papers.break_merge.large import KNOWN, WAYS, WIDTHS
 from docs.papers.break_merge.people import MOST, SENSITIVE
@@ -86,6 +86,7 @@ def _small(results: Record) -> dict[str, str]:
         "printed_at_six": str(PERMITTED[0.6]),
         "printed_at_nine": str(PERMITTED[0.9]),
         "added": str(len(ADDED)),
+        "last_label": str(results["labels"]["counter"]),
     }
 
 
@@ -157,10 +158,16 @@ def _hit(one: Record) -> bool:
 def _networks(results: Record) -> str:
     rows = [
         [one["network"], _name(one["column"]), _names(one["printed"])]
-        + [_names(one[learner]) for learner in LEARNERS]
+        + [_learned(one, way) for way in SETTINGS]
         for one in results["networks"]
     ]
-    return table(["network", "column", "printed parents", *(f"`{one}`" for one in LEARNERS)], rows)
+    heads = [f"`{way}`" if way != AS_PRINTED else "`weka-ics`, set as printed" for way in SETTINGS]
+    return table(["network", "column", "printed parents", *heads], rows)
+
+
+def _learned(one: Record, way: str) -> str:
+    told = one["printed"] is not None and {*one["printed"]} != {*one[way]}
+    return _names(one[way]) + (" ✗" if told else "")
 
 
 def _name(column: str) -> str:
@@ -233,14 +240,16 @@ def _verdicts(results: Record) -> str:
         [
             f"{_names(one['known'])} → {_name(one['told'])}",
             said[one["printed"]],
-            said[one["ours"]],
+            *(
+                said[one[how]] + ("" if one[how] is one["printed"] else " ✗")
+                for how in ("shares", "prior", "letter")
+            ),
             _percent(one["strongest"]),
-            "yes" if one["learned"] else "no",
         ]
         for one in results["verdicts"]
     ]
-    heads = ["rule", "printed", "by Algorithm 1 on the rows", "surest entry", "learned so"]
-    return table(heads, rows)
+    heads = ["rule", "printed", "on shares", "with 1 added to every cell", "to the letter"]
+    return table([*heads, "surest entry"], rows)
 
 
 def _groups(results: Record) -> str:

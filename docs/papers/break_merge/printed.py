@@ -107,11 +107,13 @@ SWAPPED = "VII (A)"
 VERDICTS = {
     (("age",), "zipcode"): True,
     (("age", "zipcode"), "gender"): True,
+    (("age",), "gender"): False,
+    (("zipcode",), "gender"): False,
     (("government",), "marital_status"): False,
     (("government", "marital_status"), "salary"): True,
     (("age", "gender", "zipcode", "marital_status", "salary"), "government"): True,
 }
-"""Which rules are said to hold."""
+"""Which rules are said to hold; of the quasi-identifiers, these two of four."""
 
 BROKEN = {
     ("5", "marital_status"): (

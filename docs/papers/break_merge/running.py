@@ -22,6 +22,7 @@ def small() -> Record:
         "entries": census.entries(),
         "decoded": census.decoded(),
         "verdicts": census.verdicts(),
+        "labels": census.labels(),
         "groups": census.quasi_identifier_table(),
         "broken": census.sensitive_tables(census.exposure().grouped, BROKEN),
         "guesses": census.guesses(),
