@@ -28,6 +28,7 @@ from sfumato.leaks import (
 from sfumato.policy.parts import Part
 from sfumato.publishing.increments import Publication
 from sfumato.publishing.ledger import Contents, Headroom, Room
+from sfumato.recode.lattice import JudgedLattice, JudgedNode, Sublattice
 from sfumato.releases.release import DecoupledRelease
 from sfumato.tasks.protect import ProtectedRelease, Step
 from sfumato.verifier import Check, Verdict
@@ -56,6 +57,9 @@ _MORE = {
     "Headroom": Headroom,
     "Room": Room,
     "Contents": Contents,
+    "JudgedLattice": JudgedLattice,
+    "JudgedNode": JudgedNode,
+    "Sublattice": Sublattice,
 }
 """Results, which need not be named."""
 
@@ -140,8 +144,8 @@ def _has_arguments(method: Callable[..., Any]) -> bool:
 
 
 def _methods(kind: type) -> list[Callable[..., Any]]:
-    """List the public methods a class defines itself."""
-    plain = [getattr(member, "__func__", member) for member in vars(kind).values()]
+    """List the public methods that a class defines."""
+    plain = [getattr(member, "__func__", member) for member in _defined(kind).values()]
     return [
         each
         for each in plain
@@ -151,20 +155,37 @@ def _methods(kind: type) -> list[Callable[..., Any]]:
     ]
 
 
+def _lineage(kind: type) -> list[type]:
+    """List a class and its bases in the same file: one thing, written in parts."""
+    if issubclass(kind, Part):
+        return [kind]
+    return [each for each in kind.__mro__ if each.__module__ == kind.__module__]
+
+
+def _defined(kind: type) -> dict[str, Any]:
+    """List what a class and its bases in the same file define, each name once."""
+    found: dict[str, Any] = {}
+    for each in reversed(_lineage(kind)):
+        found |= vars(each)
+    return found
+
+
 def _fields(kind: type) -> list[list[str]]:
     if issubclass(kind, Part):
         return [[code(n), prose(each.means)] for n, each in kind.settings().items()]
-    means = member_docs(kind)
+    means = {}
+    for each in reversed(_lineage(kind)):
+        means |= member_docs(each)
     if not is_dataclass(kind):
         return []
     return [[code(each.name), prose(means.get(each.name, ""))] for each in fields(kind)]
 
 
 def _members(kind: type) -> list[list[str]]:
-    """List the properties and methods a class defines itself."""
+    """List the properties and methods that a class defines."""
     rows = []
     explained = [each for each in _methods(kind) if _has_arguments(each)]
-    for name, member in vars(kind).items():
+    for name, member in _defined(kind).items():
         callable_ = isinstance(member, classmethod | staticmethod) or inspect.isfunction(member)
         if name.startswith("_") or not (callable_ or isinstance(member, property)):
             continue

@@ -11,7 +11,7 @@ import secrets
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from os import PathLike
@@ -181,6 +181,29 @@ def unfinished_folder(target: Path) -> Iterator[Path]:
             # Only what is empty goes: if the release is in it, it stays.
             with suppress(OSError):
                 folder.rmdir()
+
+
+def write_folder(folder: Path, texts: Mapping[str, str], *, private: str) -> list[Path]:
+    """Write several private files into a folder, all of them or none; equal names are replaced.
+
+    Args:
+        folder: Where to write; made if it is not there.
+        texts: The files by their names.
+        private: What each of them is ("the drawing").
+    """
+    refuse_release(folder / "x", private)
+    with unfinished_folder(folder) as stage:
+        for name, text in texts.items():
+            write_file(stage / name, text, private=private)
+        try:
+            folder.mkdir(exist_ok=True)
+            for name in texts:
+                (stage / name).replace(folder / name)
+        except OSError as error:
+            raise OutputError(
+                f"cannot write in {str(folder)!r}: {reason_of(error)}. Choose another folder."
+            ) from None
+    return [folder / name for name in texts]
 
 
 def _make_locked(target: Path) -> tuple[Path, int]:

@@ -2,8 +2,9 @@
 
 from sfumato.tasks.append import append
 from sfumato.tasks.attack import attack
+from sfumato.tasks.lattice import lattice
 from sfumato.tasks.membership import membership
 from sfumato.tasks.merge import merge
 from sfumato.tasks.utility import correlations
 
-__all__ = ["append", "attack", "correlations", "membership", "merge"]
+__all__ = ["append", "attack", "correlations", "lattice", "membership", "merge"]

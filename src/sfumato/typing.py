@@ -30,6 +30,7 @@ STAGES = {
     "population": "Counting the population",
     "subsets": "Trying sets of columns",
     "search": "Checking generalisations",
+    "lattice": "Judging nodes",
     "partition": "Parting the rows",
     "compare": "Comparing releases",
     "publish": "Writing the release",

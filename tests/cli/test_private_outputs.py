@@ -15,6 +15,7 @@ COMMANDS = {
     "detect --export": "detect patients.csv --qi age --sensitive ill --export {}.dot",
     "explain": "explain release age=21 zip=4711 -p policy.yaml --svg {}.svg",
     "correlations": "correlations patients.csv --qi age,zip --sensitive ill --svg {}.svg",
+    "lattice": "lattice patients.csv -p policy.yaml --draw {}",
     "report": "report release -o {}.html",
     "report --data": "report release --data patients.csv -p policy.yaml -o {}.html",
     "headroom": "headroom clinic.ledger --draw {}.svg",

@@ -44,6 +44,7 @@ RESULTS = {
     "memberships": lambda release: sf.tools.membership(TABLE, {EVIL: release}),
     "estimate": lambda release: sf.estimate(release, {"ill": f"{EVIL}1"}),
     "correlations": sf.tools.correlations,
+    "lattice": lambda _: sf.tools.lattice(TABLE, POLICY, subsets=True),
     "detect": sf.detect,
     "breach": lambda release: sf.breach(sf.decouple(release, "break-merge")),
     "explain": lambda release: sf.explain(release, {"zip": "1"}),

@@ -309,7 +309,7 @@ def refuse_impossible(
             )
 
 
-def _refuse_population(policy: Policy, ready: PreparedTable) -> None:
+def refuse_population(policy: Policy, ready: PreparedTable) -> None:
     """Raise if missing values leave open how many people of a population are in which class."""
     models = [model for model in policy.models if model.needs_population]
     if not models:
@@ -519,12 +519,12 @@ def decide_full_domain(
     """Find the node that loses least among those that keep the promises."""
     ready = prepare(policy, counts, population)
     matches_any = policy.missing is Missing.MATCHES_ANY
-    _refuse_population(policy, ready)
+    refuse_population(policy, ready)
     refuse_impossible(
         policy.models, ready.counts, ready.sensitive, ready.limit, matches_any=matches_any
     )
     checker = checker_of(policy, ready, rng=rng)
-    found = _search(policy, checker, on_check)
+    found = search_levels(policy, checker, on_check)
     if found.node is None:
         raise InfeasibleError(why_infeasible(policy, checker, found))
     outcome = checker.evaluate(found.node)
@@ -563,13 +563,14 @@ def find_node(policy: Policy, counts: FrequencySet, on_check: Callable[[int], No
     """Find the levels a policy's search would choose."""
     ready = prepare(policy, counts)
     checker = checker_of(policy, ready)
-    found = _search(policy, checker, on_check)
+    found = search_levels(policy, checker, on_check)
     if found.node is None:
         raise InfeasibleError(why_infeasible(policy, checker, found))
     return found.node
 
 
-def _search(policy: Policy, checker: Checker, on_check: Callable[[int], None]) -> Found:
+def search_levels(policy: Policy, checker: Checker, on_check: Callable[[int], None]) -> Found:
+    """Return what a policy's search finds in the end."""
     checker.on_check = on_check
     *_, found = policy.make_search(SEARCHES).run(checker)
     checker.on_check = None

@@ -66,6 +66,18 @@ class Incognito(Search):
         )
 
 
+def candidates_of(checker: Checker) -> dict[tuple[int, ...], dict[Node, bool]]:
+    """Return the nodes that are looked at for each set of attributes, and whether they are judged.
+
+    The sets come in the order in which they are gone through, the smaller ones first. Nodes that
+    are not there were ruled out by a smaller set. Those that are there and not judged are valid
+    because a node below them is.
+    """
+    run = _Run(checker, Budget())
+    run.all_subsets()
+    return run.candidates
+
+
 class _Run:
     """One run: the candidates of each subset and what became of them."""
 
@@ -75,6 +87,9 @@ class _Run:
         self._tops = tuple(ladder.height for ladder in checker.grouping.ladders)
         self.losses: dict[Node, tuple[float, int]] = {}
         """Loss and suppressed rows of nodes of the full set that were checked."""
+
+        self.candidates: dict[tuple[int, ...], dict[Node, bool]] = {}
+        """The candidates of each subset, and whether each was checked."""
 
     def all_subsets(self) -> list[Node] | None:
         """Return the valid nodes of the full set in lexicographic order; None if time ran out."""
@@ -118,7 +133,9 @@ class _Run:
         known_valid: set[Node] = set()
         alive: set[Node] = set()
         valid: set[Node] = set()
+        checked = self.candidates[subset] = {}
         for node in candidates:
+            checked[node] = node not in known_valid
             if node in known_valid:
                 self._mark_above(node, subset, known_valid)
                 alive.add(node)
@@ -126,7 +143,7 @@ class _Run:
                 continue
             if self._budget.is_spent(checker.checks):
                 return None
-            outcome = checker.check(self._full(subset, node))
+            outcome = checker.check(with_top(node, subset, self._tops))
             if not outcome.hopeless:
                 alive.add(node)
             if outcome.valid:
@@ -143,9 +160,16 @@ class _Run:
             if node[i] < highest[attribute]:
                 known_valid.add((*node[:i], node[i] + 1, *node[i + 1 :]))
 
-    def _full(self, subset: tuple[int, ...], node: Node) -> Node:
-        """Return a node of all attributes: the others are at their single top value."""
-        levels = list(self._tops)
-        for attribute, level in zip(subset, node, strict=True):
-            levels[attribute] = level
-        return tuple(levels)
+
+def with_top(node: Node, subset: tuple[int, ...], tops: Node) -> Node:
+    """Return a node of all attributes: those outside the subset are at their single top value.
+
+    >>> with_top((1,), (2,), (3, 2, 1))
+    (3, 2, 1)
+    >>> with_top((0, 0), (0, 2), (3, 2, 1))
+    (0, 2, 0)
+    """
+    levels = list(tops)
+    for attribute, level in zip(subset, node, strict=True):
+        levels[attribute] = level
+    return tuple(levels)

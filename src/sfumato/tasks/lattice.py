@@ -1,0 +1,62 @@
+"""Lattice: every generalisation a policy allows for a table, judged one by one."""
+
+from sfumato.errors import InputError, ParameterError, require_int
+from sfumato.policy import GivenPolicy, policy_of
+from sfumato.recode.deciding import count_population, counted_columns
+from sfumato.recode.lattice import MOST_NODES, JudgedLattice, judge_lattice
+from sfumato.tables import open_table
+from sfumato.typing import Progress, silent
+
+
+def lattice(
+    data: object,
+    policy: GivenPolicy,
+    *,
+    subsets: bool = False,
+    most: int = MOST_NODES,
+    progress: Progress | None = None,
+) -> JudgedLattice:
+    """Judge every choice of levels: which keep the promises, which are minimal, what each costs.
+
+    A node is the level of each quasi-identifier. Every node that the policy allows is judged by
+    itself, whatever its search would leave out; the node that the search takes is marked.
+
+    Promises: exact figures for every node. Does not promise that any of it may be published: which
+    nodes are valid depends on all raw values, those of suppressed people too.
+
+    Args:
+        data: A path (CSV, Parquet, Feather), a pandas, Polars or Arrow table, or a table of a
+            database, as `sf.anonymize` takes it.
+        policy: A policy, its path, or its settings as a mapping.
+        subsets: Judge the lattices of single columns, pairs and so on as well, and show which of
+            their nodes Incognito looks at.
+        most: The nodes that are judged at most; a larger lattice is refused.
+        progress: Told how far it is.
+
+    Example:
+        >>> import sfumato as sf
+        >>> table, policy = sf.samples.table("incognito"), sf.samples.policy_path("incognito")
+        >>> found = sf.tools.lattice(table, policy)
+        >>> found
+        <JudgedLattice 9 of 18 nodes are valid and 2 of them minimal; chosen is zipcode 1,
+        marital_status 1, gender 0>
+        >>> found.minimal
+        ((0, 2, 1), (1, 1, 0))
+        >>> found[1, 1, 0].suppressed, found[0, 0, 0].valid
+        (3, False)
+    """
+    require_int("most", most, at_least=1)
+    report = progress or silent
+    if policy is None:
+        raise ParameterError("policy", None, "given", why="it has the hierarchies and the models")
+    rules = policy_of(policy)
+    table = open_table(data)
+    rules.check_against(table.columns)
+    counts = table.count(
+        counted_columns(rules), progress=lambda done, total: report("count", done, total)
+    )
+    table.require_calendar_days(counts)
+    if counts.total == 0:
+        raise InputError("the table has no rows: there is no node to judge")
+    population = count_population(rules, report)
+    return judge_lattice(rules, counts, population, subsets=subsets, most=most, report=report)
