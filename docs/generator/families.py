@@ -166,8 +166,8 @@ def decouplings() -> str:
     return joined(
         "# Decouplings",
         "How a table is published in parts, so that rows cannot be put together again. "
-        "[`sf.decouple`](python.md#sfdecouple) takes one by its name or as an object, a "
-        "policy under `decouple`. [Break-Merge](../concepts/break-merge.md) explains what that protects "
+        "[`sf.decouple`](python.md#sfdecouple) takes one by its name or as an object, a policy "
+        "under `decouple`. [Break-Merge](../concepts/break-merge.md) explains what that protects "
         "and what not, [Decouple a release](../how-to/decouple-a-release.md) how it is done.",
         overview(DECOUPLINGS, {}),
         *sections(DECOUPLINGS, None, lambda kind: python("decouplings", kind.example())),
