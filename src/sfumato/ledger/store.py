@@ -11,6 +11,7 @@ then. Who has an identifier is recognised by a keyed fingerprint of it, which te
 import json
 import os
 import sqlite3
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -475,6 +476,9 @@ _FORMS: dict[str, Callable[[Any], bool]] = {
 # Keys: values are found by their text, and shown as what they were.
 
 
+_MOST_FLOAT = int(sys.float_info.max)
+
+
 def key_of(value: Value) -> str:
     """Write a value so that equal ones are written alike, and missing is no text.
 
@@ -509,8 +513,15 @@ def keys_of(values: Iterable[Value]) -> str:
 
 
 def shown_of(value: Value) -> str:
-    """Write a value so that it can be given back as it was; dates and the like become text."""
+    """Write a value so that it can be given back as it was; dates and the like become text.
+
+    >>> shown_of(39), shown_of(int(1e300)), shown_of(10**40 + 1)[:5]
+    ('39', '1e+300', '"1000')
+    """
     plain = (
         value if value is None or isinstance(value, str | bool | int | float) else text_of(value)
     )
+    if isinstance(plain, int) and not -(2**63) <= plain < 2**64:
+        # No column of whole numbers holds it: it came as a float, or with more digits than one has.
+        plain = float(plain) if abs(plain) < _MOST_FLOAT and float(plain) == plain else str(plain)
     return json.dumps(plain, ensure_ascii=False)

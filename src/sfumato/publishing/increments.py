@@ -469,11 +469,19 @@ def tabulate(
 
 
 def _as_number(key: str) -> str:
+    """Return how a value is shown in a column of numbers.
+
+    >>> _as_number('"7.0"'), _as_number('"9007199254740993"'), _as_number('"1e+300"')
+    ('7', '9007199254740993', '1e+300')
+    """
     text = json.loads(key)
     number = None if text is None else number_of(text)
     if number is None:
         return key
-    return json.dumps(int(number) if number.is_integer() else number)
+    if not number.is_integer():
+        return shown_of(number)
+    # A float has fewer digits than some whole numbers.
+    return shown_of(int(text) if text.isdecimal() else int(number))
 
 
 def distinct_rows(table: Table, names: Sequence[str]) -> tuple[list[Row], list[int]]:
