@@ -93,7 +93,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 2
     for name in wanted:
         if name == EXAMPLES:
-            (HERE / "examples.md").write_text(examples.page(), encoding="utf-8", newline="\n")
+            for file, text in {"examples.md": examples.page(), **examples.plots()}.items():
+                (HERE / file).write_text(text, encoding="utf-8", newline="\n")
             continue
         if not asked.page:
             say(f"{name}:")

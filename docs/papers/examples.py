@@ -5,10 +5,9 @@ Every table and figure on the page is computed when the page is written; a test 
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
-from itertools import combinations, product
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -33,6 +32,7 @@ from sfumato.models import (
     TCloseness,
 )
 from sfumato.partition import Mondrian, TopDown
+from sfumato.recode.lattice import JudgedLattice, Sublattice
 from sfumato.releases.release import DecoupledRelease
 
 TEMPLATE = HERE / "examples.template"
@@ -491,6 +491,35 @@ def _vector_table() -> str:
     return f"Levels taken: {list(levels)}.\n\n{shown}"
 
 
+@cache
+def figure_28() -> JudgedLattice:
+    """Judge the lattice of race and marital status, of Table 2.4 without the ages."""
+    trees: dict[str, Any] = {
+        "race": None,
+        "marital_status": Taxonomy(
+            {"Been married": ["Divorced", "Married", "Widow"], "Never married": ["Single"]}
+        ),
+    }
+    return sf.tools.lattice(TABLE_24, _policy(trees, [], KAnonymity(2), suppression=0.4))
+
+
+def levels_28() -> dict[int, list[tuple[int, ...]]]:
+    """Give the vectors of each level of the lattice."""
+    found: dict[int, list[tuple[int, ...]]] = {}
+    for each in figure_28():
+        found.setdefault(sum(each.node), []).append(each.node)
+    return found
+
+
+def _levels_28() -> str:
+    printed = {0: "[0, 0]", 1: "[0, 1], [1, 0]", 2: "", 3: "[1, 2]"}
+    rows = [
+        [str(level), printed[level], ", ".join(str(list(node)) for node in nodes)]
+        for level, nodes in sorted(levels_28().items())
+    ]
+    return markdown(["lattice level", "named in print", "ours"], rows)
+
+
 HOMOGENEITY_32 = [
     *[("240**", "3*", "*", "Viral Infection")] * 4,
     *[("240**", "< 30", "*", "Hepatitis")] * 2,
@@ -904,66 +933,47 @@ MARKED: dict[str, set[tuple[int, ...]]] = {
 """Which nodes the text about Figure 4.1 marks as true, for each set of columns."""
 
 
-def incognito(columns: Iterable[str], rows: int) -> sf.Release:
-    """Search Table 4.3 with some columns, where so many of its rows may be suppressed."""
-    known = list(columns)
-    policy = sf.Policy.load(samples.policy_path("incognito"))
-    chosen = {name: rule for name, rule in policy.columns.items() if name in known}
-    return sf.anonymize(
-        samples.table("incognito"),
-        sf.Policy(
-            columns=chosen,
-            other="dropped",
-            models=[KAnonymity(3)],
-            search="incognito",
-            suppression=rows / 10,
-        ),
-        seed=0,
-    )
+RULED_OUT = {"Z": 0, "M": 0, "G": 0, "ZM": 3, "ZG": 0, "MG": 2, "ZMG": 9}
+"""How many nodes the text leaves out of each hierarchy, because a smaller one has them as false."""
 
 
 @cache
-def minimal_nodes(columns: tuple[str, ...], rows: int) -> set[tuple[int, ...]]:
-    """Give all minimal nodes."""
-    found = incognito(columns, rows).minimal or ()
-    return {tuple(node[name] for name in columns) for node in found}
+def incognito(rows: int) -> JudgedLattice:
+    """Judge all nodes of Table 4.3, where so many of its rows may be suppressed."""
+    policy = sf.Policy.load(samples.policy_path("incognito"))
+    return sf.tools.lattice(
+        samples.table("incognito"), replace(policy, suppression=rows / 10), subsets=True
+    )
 
 
-def marked(columns: tuple[str, ...], rows: int = 3) -> set[tuple[int, ...]]:
-    """Give all nodes that are minimal or above one that is."""
-    highest = {"zipcode": 2, "marital_status": 2, "gender": 1}
-    every = product(*(range(highest[name] + 1) for name in columns))
-    least = minimal_nodes(columns, rows)
-    return {
-        node
-        for node in every
-        if any(all(a >= b for a, b in zip(node, low, strict=True)) for low in least)
-    }
+def subsets() -> dict[str, Sublattice]:
+    """Give the lattice of each set of columns, by their letters."""
+    return {"".join(LETTERS[column] for column in one.columns): one for one in incognito(3).subsets}
 
 
 def _incognito() -> str:
     rows = []
-    for size in (1, 2, 3):
-        for columns in combinations(LETTERS, size):
-            name = "".join(LETTERS[each] for each in columns)
-            printed, ours = MARKED[name], marked(columns)
-            least = ", ".join(_node(columns, node) for node in sorted(minimal_nodes(columns, 3)))
-            mark = "" if printed == ours else " ✗"
-            rows.append([str(size), name, str(len(printed)), f"{len(ours)}{mark}", least])
-    return markdown(["iteration", "columns", "nodes marked true", "ours", "minimal"], rows)
+    for name, one in subsets().items():
+        marks = (
+            (len(MARKED[name]), len(one.passing), set(one.passing) == MARKED[name]),
+            (RULED_OUT[name], int((~one.looked_at).sum()), None),
+        )
+        cells = [str(len(name)), name]
+        for printed, ours, alike in marks:
+            good = printed == ours if alike is None else alike
+            cells += [str(printed), f"{ours}{'' if good else ' ✗'}"]
+        rows.append([*cells, ", ".join(_node(name, node) for node in one.minimal)])
+    heads = ["iteration", "columns", "marked true", "ours", "left out before", "ours", "minimal"]
+    return markdown(heads, rows)
 
 
-def _node(columns: Iterable[str], node: Iterable[int]) -> str:
-    return "".join(f"{LETTERS[name]}{level}" for name, level in zip(columns, node, strict=True))
+def _node(letters: str, node: Iterable[int]) -> str:
+    return "".join(f"{letter}{level}" for letter, level in zip(letters, node, strict=True))
 
 
 def _limits() -> str:
-    columns = tuple(LETTERS)
     rows = [
-        [
-            str(limit),
-            ", ".join(_node(columns, node) for node in sorted(minimal_nodes(columns, limit))),
-        ]
+        [str(limit), ", ".join(_node("ZMG", node) for node in incognito(limit).minimal)]
         for limit in range(4)
     ]
     return markdown(["rows that may be suppressed", "minimal nodes"], rows)
@@ -1023,6 +1033,14 @@ def _lots() -> str:
     return f"{lots()[0]} of {len(SEEDS)} runs with different seeds"
 
 
+def plots() -> dict[str, str]:
+    """Draw the lattices: file names and SVG."""
+    return {
+        "examples-figure-2-8.svg": figure_28().svg(),
+        "examples-figure-4-1.svg": incognito(3).svg(),
+    }
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "table_ii": lambda: str(table_ii()),
     "census_beliefs": _census_beliefs,
@@ -1038,6 +1056,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "table_23": _counted_23,
     "smallest_class": lambda: str(smallest_class()),
     "vector": _vector_table,
+    "levels_28": _levels_28,
     "table_32": lambda: str(table_32()),
     "neighbours": _neighbours,
     "betrayed": _betrayed,
