@@ -44,14 +44,31 @@ def bytes_of_folder(folder: Path) -> Iterator[tuple[str, bytes]]:
     for path in sorted(folder.rglob("*")):
         yield "a file name", str(path.relative_to(folder)).encode()
         if path.is_file():
-            yield path.name, path.read_bytes()
+            yield path.name, without_packed(path)
             yield from ((f"{path.name}, unpacked", data) for data in unpacked(path))
+
+
+def without_packed(path: Path) -> bytes:
+    """Return the bytes of a file without what is compressed in it: there, any bytes may stand.
+
+    LZ4 writes a text that it has seen as the distance to it: after the letters before it, the two
+    bytes of a distance may spell the letter that was masked.
+    """
+    data = path.read_bytes()
+    if path.suffix in (".feather", ".arrow"):
+        for message in pa.ipc.MessageReader.open_stream(pa.BufferReader(data[8:])):
+            if message.body is not None and len(message.body):
+                data = data.replace(message.body.to_pybytes(), b"", 1)
+    elif path.suffix == ".parquet":
+        for page, _ in parquet_pages(path):
+            data = data.replace(page, b"", 1)
+    return data
 
 
 def unpacked(path: Path) -> Iterator[bytes]:
     """Return what is compressed in a file: pages and dictionaries, also entries nobody uses."""
     if path.suffix == ".parquet":
-        yield from parquet_pages(path)
+        yield from (plain for _, plain in parquet_pages(path))
     elif path.suffix in (".feather", ".arrow"):
         with pa.ipc.open_file(path) as reader:
             for i in range(reader.num_record_batches):
@@ -79,8 +96,8 @@ def bytes_of_table(table: object) -> Iterator[tuple[str, bytes]]:
         yield "the pickled table", pickle.dumps(table)
 
 
-def parquet_pages(path: Path) -> Iterator[bytes]:
-    """Return every page of a Parquet file without its compression."""
+def parquet_pages(path: Path) -> Iterator[tuple[bytes, bytes]]:
+    """Return every page of a Parquet file as it stands there, and without its compression."""
     data = path.read_bytes()
     file = pa.parquet.ParquetFile(path).metadata
     for group in range(file.num_row_groups):
@@ -97,10 +114,11 @@ def parquet_pages(path: Path) -> Iterator[bytes]:
                 levels = header.get(8, {})
                 plain = levels.get(5, 0) + levels.get(6, 0)
                 if chunk.compression == "UNCOMPRESSED" or levels.get(7) is False:
-                    yield page
+                    yield page, page
                 else:
                     codec = {"LZ4": "lz4_raw"}.get(chunk.compression, chunk.compression.lower())
-                    yield pa.decompress(page[plain:], header[2] - plain, codec, asbytes=True)
+                    size = header[2] - plain
+                    yield page[plain:], pa.decompress(page[plain:], size, codec, asbytes=True)
 
 
 class _Thrift:

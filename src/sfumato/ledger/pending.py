@@ -131,13 +131,13 @@ def _finish_all(
 
 
 def _rename(stage: Path, target: Path, expected: str) -> str:
-    if target.is_dir() and folder_hash(target) == expected:
-        return ""
-    if not stage.is_dir() or folder_hash(stage) != expected:
-        return f"{str(stage)!r} is gone or was changed. Write it again from the ledger."
-    if os.path.lexists(target) and (not target.is_dir() or any(target.iterdir())):
-        return f"something else is in {str(target)!r}. Move it away, and it will be put there."
     try:
+        if target.is_dir() and folder_hash(target) == expected:
+            return ""
+        if not stage.is_dir() or folder_hash(stage) != expected:
+            return f"{str(stage)!r} is gone or was changed. Write it again from the ledger."
+        if os.path.lexists(target) and (not target.is_dir() or any(target.iterdir())):
+            return f"something else is in {str(target)!r}. Move it away, and it will be put there."
         stage.rename(target)
         _sync(target.parent)
     except OSError as error:

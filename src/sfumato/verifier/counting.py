@@ -266,8 +266,8 @@ def _open_quote(path: Path, separator: str) -> str:
 def find_delimiter(text: str, *, whole: bool = True) -> str:
     r"""Choose the separator that cuts the header, and most of the first rows as the header is cut.
 
-    Whoever reads the same file for another purpose must come to the same separator, so the rule is
-    theirs too. Of a text that goes on, the last row is not judged: it may be cut off.
+    All readers of a file must come to the same separator, so it is the rule of all. Of a text that
+    goes on, the last row is not judged: it may be cut off.
 
     >>> find_delimiter('age;"pay, net"\n39;1\n')
     ';'
