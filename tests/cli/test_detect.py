@@ -59,7 +59,20 @@ def test_pictures_and_exports(census, run):
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     drawn = sorted(path.name for path in (census / "drawings").iterdir())
-    assert "network-all.svg" in drawn
+    assert drawn == [
+        "network-all.svg",
+        "network-quasi-identifiers.svg",
+        "network-sensitive.svg",
+        "table-Gender-given-Zipcode.svg",
+        "table-Government-given-Zipcode-Marital-Status-Salary.svg",
+        "table-Marital-Status-given-Government.svg",
+        "table-Salary-given-Government-Marital-Status.svg",
+        "table-Salary-given-Marital-Status.svg",
+        "table-Zipcode-given-Age.svg",
+    ]
+    table = (census / "drawings" / drawn[4]).read_text(encoding="utf-8")
+    assert ">Married<" in table
+    assert ">Never-Married<" in table
     for name in drawn:
         ET.fromstring((census / "drawings" / name).read_text(encoding="utf-8"))
     assert "probability" in (census / "net.bif").read_text(encoding="utf-8")

@@ -135,3 +135,32 @@ def test_what_does_not_fit_together_is_refused(values, more, said):
     with pytest.raises(ParameterError) as error:
         heatmap_svg(["r"], ["x", "y"], values, title="", **more)
     assert said in str(error.value)
+
+
+def test_names_in_parts_stand_in_columns_and_can_be_told_apart():
+    rows = [("[30-50]", "Married", "<=50K"), ("[30-50]", "Never-Married", "<=50K")]
+    svg = heatmap_svg(rows, ["x"], [[1], [0]], title="T", parts=["age", "marital status", "salary"])
+    shown = texts(check_drawing(svg))
+    where = {text.content: text.left for text in shown}
+    assert where["Married"] == where["Never-Married"] == where["marital status"]
+    assert where["[30-50]"] < where["Married"] < where["<=50K"]
+    cells = [tooltip(g) for g in children(check_drawing(svg), "cell")]
+    assert cells[0] == "age=[30-50], marital status=Married, salary=<=50K → x: 100 %"
+    with pytest.raises(ParameterError, match="3 parts in each"):
+        heatmap_svg([("a",)], ["x"], [[1]], title="", parts=["age", "sex", "zip"])
+
+
+@given(
+    st.lists(st.tuples(NASTY, NASTY), max_size=5),
+    st.lists(NASTY, max_size=5),
+    st.lists(NASTY, min_size=2, max_size=2),
+)
+def test_any_table_with_names_in_parts_can_be_drawn(rows, columns, parts):
+    values = np.zeros((len(rows), len(columns)))
+    check_drawing(heatmap_svg(rows, columns, values, title="T", parts=parts))
+
+
+def test_rows_that_were_not_handed_in_are_counted():
+    svg = heatmap_svg(["a"], ["x"], [[1]], title="", support=[5], mark_above=0.5, more=(7, 2))
+    note = "Not drawn: 7 rows with less support, 2 of them with a cell above the mark."
+    assert note in " ".join(numbers(svg))

@@ -1,3 +1,5 @@
+from itertools import combinations
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,7 +11,9 @@ from sfumato.drawing.svg import (
     label,
     lines_of,
     number,
+    one_line,
     shorten,
+    shorten_apart,
     width_of,
 )
 from sfumato.text import percent
@@ -78,3 +82,22 @@ def test_boxes_that_touch_do_not_overlap():
 
 def test_an_empty_drawing_is_one():
     check_drawing(document(10, 10, title="Nothing"))
+
+
+@given(st.lists(NASTY, max_size=8), st.floats(60, 200))
+def test_texts_that_differ_are_never_shortened_to_the_same(names, width):
+    shown = shorten_apart(names, width)
+    assert len(shown) == len(names)
+    for (a, one), (b, other) in combinations(zip(names, shown, strict=True), 2):
+        assert (a == b) == (one == other)
+    for name, short in zip(names, shown, strict=True):
+        # A number behind it may need some room, and nothing else does.
+        assert width_of(short) <= max(width, width_of(one_line(name))) + width_of(" (8)")
+
+
+def test_what_differs_is_kept():
+    stages = [f"a very long word of stage {i} as it was recorded at that time" for i in range(12)]
+    for stage, short in zip(stages, shorten_apart(stages, 120), strict=True):
+        number = stage.split("stage ")[1].split()[0]
+        assert number in short
+        assert width_of(short) <= 120

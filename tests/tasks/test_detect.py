@@ -1,5 +1,7 @@
 """Detect: from any table or release to findings, and from findings to a better release."""
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -7,6 +9,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import InfeasibleError, InputError, ParameterError, PolicyError
 from sfumato.models import AlphaKAnonymity, KAnonymity, KMap
+from sfumato.tasks.detect import draw_findings, table_svg
 from tests.networks.worked import COLUMNS as CENSUS
 from tests.networks.worked import ROWS
 
@@ -427,3 +430,28 @@ class TestANetworkThatIsGiven:
             sf.detect(census, **roles, learner={"learner": "ic", "k": 1})
         with pytest.raises(ParameterError, match="order must be a list of column names"):
             sf.detect(census, **roles, order="Age")
+
+
+def test_files_of_drawings_are_safe_and_no_two_are_one(tmp_path):
+    names = ["../x", "..\\x", "a" * 300, "a" * 299 + "b", "é", "É", "CON"]
+    rows = [tuple(f"v{(i + j) % 2}" for j in range(len(names))) for i in range(20)]
+    edges = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+    found = sf.detect(
+        table_of(names, rows), quasi_identifiers=names[:3], sensitive=names[3:], network=edges
+    )
+    drawn = draw_findings(found, tmp_path / "drawings")
+    assert (
+        len({path.name.casefold() for path in drawn})
+        == len(drawn)
+        == len(list((tmp_path / "drawings").iterdir()))
+    )
+    for path in drawn:
+        assert path.parent == tmp_path / "drawings"
+        assert re.fullmatch(r"(network|table)-[A-Za-z0-9_-]{1,140}\.svg", path.name)
+
+
+def test_a_table_that_is_drawn_has_the_prior(census):
+    found = sf.detect(
+        census, quasi_identifiers=CENSUS[:3], sensitive=CENSUS[3:], network="Age -> Gender", prior=1
+    )
+    assert "86 %" in table_svg(found.tables["all"]["Gender"], 0.5)

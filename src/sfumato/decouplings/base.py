@@ -420,15 +420,21 @@ def free_name(name: str, taken: Iterable[str]) -> str:
     return found
 
 
-def file_names(columns: Sequence[str], prefix: str) -> list[str]:
+def file_names(columns: Sequence[str], prefix: str, most: int = 40) -> list[str]:
     """Make file names of column names: safe everywhere, and no two alike, whatever the case.
 
     A column whose name is safe keeps it; others get a number where they would be mistaken.
 
+    Args:
+        columns: The names.
+        prefix: What every file name begins with.
+        most: The most characters of a name that are kept.
+
     >>> file_names(["pay, net", "pay_net", "ü"], "sensitive_")
     ['sensitive_pay_net_2', 'sensitive_pay_net', 'sensitive_column']
     """
-    plain = [re.sub(r"[^A-Za-z0-9_-]+", "_", name).strip("_")[:40] or "column" for name in columns]
+    safe = [re.sub(r"[^A-Za-z0-9_-]+", "_", name).strip("_") for name in columns]
+    plain = [name[:most] or "column" for name in safe]
     # Those that are safe as they are come first, so that they keep their names.
     order = sorted(range(len(columns)), key=lambda i: plain[i] != columns[i])
     found: dict[int, str] = {}

@@ -24,6 +24,7 @@ from sfumato.drawing.svg import (
     page,
     rectangle,
     shorten,
+    shorten_apart,
     width_of,
 )
 from sfumato.errors import ParameterError, require_number
@@ -79,7 +80,7 @@ def _draw_rows(
         axis: What the labels are, written above them.
         scale: Draw lines at each quarter of the longest possible bar.
     """
-    names = [shorten(row.label, _WIDEST_NAME, _SIZE) for row in rows]
+    names = shorten_apart([row.label for row in rows], _WIDEST_NAME, _SIZE)
     left = max((width_of(name, _SIZE) for name in (*names, axis)), default=0.0) + 12
     top = 24.0 if axis else 0.0
     deep = max((len(row.bars) for row in rows), default=0) * (room.bar + 2) + room.between_rows

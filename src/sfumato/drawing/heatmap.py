@@ -23,7 +23,7 @@ from sfumato.drawing.svg import (
     one_line,
     page,
     rectangle,
-    shorten,
+    shorten_apart,
     width_of,
 )
 from sfumato.errors import ParameterError, require_number
@@ -47,16 +47,26 @@ class Cells:
     """How many people stand behind each row."""
 
     mark_above: float | None = None
+    parts: tuple[str, ...] = ()
+    """What each part of a row's name is, if it has parts."""
+
+    named: tuple[tuple[str, ...], ...] = ()
+    """The parts of each row's name."""
+
+    more: tuple[int, int] = (0, 0)
+    """Rows that are not even here, and how many of them have a cell above the mark."""
 
     @classmethod
     def of(
         cls,
-        rows: Sequence[str],
+        rows: Sequence[str] | Sequence[Sequence[str]],
         columns: Sequence[str],
         values: ArrayLike,
         *,
         support: ArrayLike | None = None,
         mark_above: float | None = None,
+        parts: Sequence[str] = (),
+        more: tuple[int, int] = (0, 0),
     ) -> "Cells":
         """Check that everything fits together.
 
@@ -78,7 +88,16 @@ class Cells:
             raise ParameterError("support", people.shape, f"{len(rows)} numbers, one per row")
         if mark_above is not None:
             require_number("mark_above", mark_above, at_least=0, at_most=1)
-        return cls(tuple(rows), tuple(columns), array, people, mark_above)
+        named = tuple(map(tuple, rows)) if parts else ()
+        for row in named:
+            if len(row) != len(parts):
+                raise ParameterError("rows", row, f"{len(parts)} parts in each, one per name")
+        names = [
+            ", ".join(f"{name}={part}" for name, part in zip(parts, row, strict=True))
+            for row in named
+        ]
+        whole = tuple(names if parts else map(str, rows))
+        return cls(whole, tuple(columns), array, people, mark_above, tuple(parts), named, more)
 
     @property
     def empty(self) -> BoolArray:
@@ -113,6 +132,9 @@ class Cells:
             self.values[np.ix_(rows, columns)],
             None if self.support is None else self.support[rows],
             self.mark_above,
+            self.parts,
+            tuple(self.named[r] for r in rows) if self.parts else (),
+            self.more,
         )
 
     def remarks(self) -> str:
@@ -123,10 +145,13 @@ class Cells:
         """
         rows, columns = self.choose()
         shown = self.take(rows, columns)
-        hidden = np.delete(self.marked, rows, axis=0).any(axis=1).sum()
+        hidden = int(np.delete(self.marked, rows, axis=0).any(axis=1).sum()) + self.more[1]
         less = " with less support" if self.support is not None else ""
         also = f", {hidden} of them with a cell above the mark" if hidden else ""
-        left_out = len(self.rows) - len(rows), len(self.columns) - len(columns)
+        left_out = (
+            len(self.rows) - len(rows) + self.more[0],
+            len(self.columns) - len(columns),
+        )
         texts = [
             (shown.marked.any(), f"Outlined: above {percent(self.mark_above or 0)}."),
             (shown.empty.any(), "Dashed: no row has this combination, so nothing is known."),
@@ -140,7 +165,10 @@ _SIZE = 12.0
 _SMALL = 11.0
 _HEIGHT = 30.0
 _WIDE, _SLIM = 54.0, 26.0
-_WIDEST_NAME, _WIDEST_HEAD = 300.0, 120.0
+_WIDEST_NAME, _WIDEST_PART, _WIDEST_HEAD = 300.0, 170.0, 120.0
+_GAP = 16.0
+"""Between the parts of a name."""
+
 _SLOPE = 50.0
 _SUPPORT = 66.0
 _LIGHT, _DARK = (247, 250, 252), (23, 66, 105)
@@ -159,14 +187,16 @@ class Words(NamedTuple):
 PROBABILITIES = Words()
 
 
-def heatmap_svg(
-    rows: Sequence[str],
+def heatmap_svg(  # noqa: PLR0913 - all but four have a default
+    rows: Sequence[str] | Sequence[Sequence[str]],
     columns: Sequence[str],
     values: ArrayLike,
     *,
     title: str,
     support: ArrayLike | None = None,
     mark_above: float | None = None,
+    parts: Sequence[str] = (),
+    more: tuple[int, int] = (0, 0),
     words: Words = PROBABILITIES,
 ) -> str:
     """Draw a table of probabilities: one row per combination of parents, one column per value.
@@ -174,15 +204,19 @@ def heatmap_svg(
     Cells are shaded, and have their number where there is room. A row without
     support is drawn pale and never marked: its numbers are about no person. Of a long
     table the rows with the most support are drawn, of a wide one the columns with the
-    highest cells, in the order given; a note says what is left out.
+    highest cells, in the order given; a note says what is left out. Names that are too long
+    are shortened, and never so that two of them look the same.
 
     Args:
-        rows: What each row is called.
+        rows: What each row is called: a text, or as many texts as `parts`.
         columns: What each column is called.
         values: The probabilities, rows by columns; NaN where nothing is known.
         title: A heading.
         support: How many people stand behind each row.
         mark_above: Cells above this are outlined.
+        parts: What the parts of the rows' names are, if they have parts: each gets a column.
+        more: Rows with less support that are not among those given, and how many of them have
+            a cell above the mark.
         words: What the numbers are, if they are no probabilities.
 
     Example:
@@ -191,7 +225,9 @@ def heatmap_svg(
         >>> drawing.count('class="marked"'), "60 %" in drawing
         (1, True)
     """
-    cells = Cells.of(rows, columns, values, support=support, mark_above=mark_above)
+    cells = Cells.of(
+        rows, columns, values, support=support, mark_above=mark_above, parts=parts, more=more
+    )
     shown = cells.take(*cells.choose())
     body = _body(shown, words)
     remarks = cells.remarks()
@@ -214,24 +250,28 @@ class _Grid(NamedTuple):
 
 
 def _body(cells: Cells, words: Words) -> Part:
-    names = [shorten(row, _WIDEST_NAME, _SIZE) for row in cells.rows]
-    heads = [shorten(column, _WIDEST_HEAD, _SMALL) for column in cells.columns]
+    names = _row_names(cells)
+    heads = shorten_apart(cells.columns, _WIDEST_HEAD, _SMALL)
     widest = max((width_of(head, _SMALL) for head in heads), default=0.0)
     many = len(heads) > 16
     sloped = many or widest > 90
-    left = max((width_of(name, _SIZE) for name in names), default=0.0) + 12
+    left = names.width + 12
     top = widest * sin(radians(_SLOPE)) + 18 if sloped else 26.0
     pitch = _SLIM if many else _WIDE if sloped else max(_WIDE, widest + 14)
     grid = _Grid(left, top, pitch, left + pitch * len(heads))
     drawn = [
         *_heads(heads, cells.columns, grid, sloped=sloped),
         *_names(names, cells.rows, grid),
-        *(_cell(cells, r, c, grid, words) for r in range(len(names)) for c in range(len(heads))),
+        *(
+            _cell(cells, r, c, grid, words)
+            for r in range(len(cells.rows))
+            for c in range(len(heads))
+        ),
         *_support(cells, grid),
     ]
     beyond = widest * cos(radians(_SLOPE)) if sloped else 0.0
     width = grid.right + max(beyond, _SUPPORT if cells.support is not None else 0.0)
-    return Part(group(*drawn), width, top + _HEIGHT * len(names) + 6)
+    return Part(group(*drawn), width, top + _HEIGHT * len(cells.rows) + 6)
 
 
 def _heads(
@@ -247,14 +287,49 @@ def _heads(
     return drawn
 
 
-def _names(shown: Sequence[str], rows: Sequence[str], grid: _Grid) -> list[Markup]:
-    return [
-        group(
-            label(text, grid.left - 12, _middle(grid, r), size=_SIZE, text_anchor="end"),
-            tooltip=row,
-        )
-        for r, (text, row) in enumerate(zip(shown, rows, strict=True))
+class _Names(NamedTuple):
+    """The names of the rows, as they are drawn: in columns, each with where it begins."""
+
+    width: float
+    heads: list[str]
+    """What stands above each column; nothing if a name is all one."""
+
+    starts: list[float]
+    texts: list[tuple[str, ...]]
+
+
+def _row_names(cells: Cells) -> _Names:
+    if not cells.parts:
+        shown = shorten_apart(cells.rows, _WIDEST_NAME, _SIZE)
+        width = max((width_of(name, _SIZE) for name in shown), default=0.0)
+        return _Names(width, [], [], [(name,) for name in shown])
+    heads = shorten_apart(cells.parts, _WIDEST_PART, _SMALL)
+    columns, starts, end = [], [], 0.0
+    for p, head in enumerate(heads):
+        texts = shorten_apart([row[p] for row in cells.named], _WIDEST_PART, _SIZE)
+        widest = max([width_of(head, _SMALL), *(width_of(text, _SIZE) for text in texts)])
+        columns.append(texts)
+        starts.append(end)
+        end += widest + _GAP
+    return _Names(end - _GAP, heads, starts, list(zip(*columns, strict=True)))
+
+
+def _names(names: _Names, rows: Sequence[str], grid: _Grid) -> list[Markup]:
+    drawn = [
+        label(head, start, grid.top - 10, size=_SMALL, fill=FAINT)
+        for head, start in zip(names.heads, names.starts, strict=True)
     ]
+    for r, (texts, row) in enumerate(zip(names.texts, rows, strict=True)):
+        y = _middle(grid, r)
+        if names.heads:
+            written = [
+                label(text, start, y, size=_SIZE)
+                for text, start in zip(texts, names.starts, strict=True)
+            ]
+        else:
+            written = [label(texts[0], grid.left - 12, y, size=_SIZE, text_anchor="end")]
+        drawn.append(group(*written, tooltip=row))
+    return drawn
 
 
 def _support(cells: Cells, grid: _Grid) -> list[Markup]:

@@ -21,7 +21,7 @@ from sfumato.drawing.svg import (
     one_line,
     page,
     rectangle,
-    shorten,
+    shorten_apart,
     width_of,
 )
 from sfumato.errors import ParameterError, require_number
@@ -44,13 +44,13 @@ _COLOURS = {
 _GREY = ("#f4f4f2", "#6b7076")
 
 
-def name_shown(column: str) -> str:
-    """Shorten a column's name to what its box has room for.
+def names_shown(columns: Sequence[str]) -> list[str]:
+    """Shorten columns' names to what their boxes have room for; no two look alike.
 
-    >>> name_shown("Age"), name_shown(" ")
-    ('Age', '(no name)')
+    >>> names_shown(["Age", " "])
+    ['Age', '(no name)']
     """
-    return shorten(column, _WIDEST, SIZE) or "(no name)"
+    return [shown or "(no name)" for shown in shorten_apart(columns, _WIDEST, SIZE)]
 
 
 def box_width(shown: str) -> float:
@@ -62,10 +62,10 @@ def box_width(shown: str) -> float:
     return max(width_of(shown, SIZE) + 28, 64.0)
 
 
-def node(box: Box, column: str, kind: str) -> Markup:
+def node(box: Box, column: str, shown: str, kind: str) -> Markup:
     """Draw a column: its name in the shape of its kind, the whole name as a tooltip."""
     middle = label(
-        name_shown(column),
+        shown,
         box.x + box.width / 2,
         box.y + box.height / 2,
         size=SIZE,
@@ -276,15 +276,16 @@ def network_svg(
     """
     _check(network, marked)
     at = {column: i for i, column in enumerate(network.columns)}
+    shown = names_shown(network.columns)
     layout = lay_out(
-        [box_width(name_shown(column)) for column in network.columns],
+        [box_width(name) for name in shown],
         [(at[parent], at[child]) for parent, child in network.edges],
     )
     kinds = {c: groups.get(c, OTHER) if groups else "" for c in network.columns}
     looks = _looks(network, marked, layout)
     drawn = group(
         *_arrows(network, looks, layout),
-        *(node(layout.boxes[at[c]], c, kinds[c]) for c in network.columns),
+        *(node(layout.boxes[at[c]], c, shown[at[c]], kinds[c]) for c in network.columns),
         *_percentages(network, marked, layout),
     )
     return page(

@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from html import escape as _entities
+from itertools import count
 from typing import NamedTuple, TypeAlias
 
 from sfumato.content import Markup
@@ -199,6 +200,51 @@ def shorten(text: str, width: float, size: float = 12) -> str:
         if width_of(short, size) <= width:
             return short
     return ELLIPSIS
+
+
+def shorten_apart(texts: Sequence[str], width: float, size: float = 12) -> list[str]:
+    """Shorten texts so that those that differ still do: another cut, or a number behind them.
+
+    >>> shorten_apart(["income before taxes", "income after taxes", "sex"], 90)
+    ['income bef…', 'income aft…', 'sex']
+    """
+    shown = {text: shorten(text, width, size) for text in texts}
+    alike: dict[str, list[str]] = {}
+    for text, short in shown.items():
+        alike.setdefault(short, []).append(text)
+    for same in alike.values():
+        if len(same) == 1:
+            continue
+        others = {short for text, short in shown.items() if text not in same}
+        letters = enumerate(zip(*map(one_line, same), strict=False))
+        differ = next((at for at, each in letters if len({*each}) > 1), 0)
+        for start in (0, None, differ):
+            tried = {text: _cut_from(text, start, width, size) for text in same}
+            if len({*tried.values()} - others) == len(same):
+                shown |= tried
+                break
+        else:
+            room = width_of(f" ({len(same)})", size)
+            place = count(1)
+            for text in same:
+                short = shorten(text, width - room, size)
+                numbered = (f"{short} ({n})" for n in place)
+                shown[text] = next(each for each in numbered if each not in others)
+    return [shown[text] for text in texts]
+
+
+def _cut_from(text: str, start: int | None, width: float, size: float) -> str:
+    """Keep as much as fits of the word at a place and of what follows; None keeps the end."""
+    text = one_line(text)
+    if start is None:
+        ends = (ELLIPSIS + text[at:].lstrip() for at in range(len(text)))
+        return next((short for short in ends if width_of(short, size) <= width), ELLIPSIS)
+    text = text[text.rfind(" ", 0, start + 1) + 1 :] if start else text
+    before = ELLIPSIS if start else ""
+    if width_of(before + text, size) <= width:
+        return before + text
+    cuts = (before + text[:kept].rstrip() + ELLIPSIS for kept in range(len(text), 0, -1))
+    return next((short for short in cuts if width_of(short, size) <= width), ELLIPSIS)
 
 
 def lines_of(text: str, width: float, size: float = 12) -> list[str]:

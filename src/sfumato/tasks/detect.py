@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from sfumato.adversary.target import secrecy_of
-from sfumato.decouplings.base import Kind
+from sfumato.decouplings.base import Kind, file_names
 from sfumato.drawing import heatmap_svg, network_svg
+from sfumato.drawing.heatmap import MOST_ROWS
 from sfumato.errors import (
     InputError,
     OutputError,
@@ -23,7 +24,15 @@ from sfumato.errors import (
 from sfumato.files import refuse_release, unfinished_folder, write_file
 from sfumato.leaks import Findings, RiskLevels
 from sfumato.leaks.exposure import random_table
-from sfumato.leaks.findings import Fit, fit_columns, learn_networks, parts_of
+from sfumato.leaks.findings import (
+    ALL,
+    KNOWN,
+    TOLD,
+    Fit,
+    fit_columns,
+    learn_networks,
+    parts_of,
+)
 from sfumato.networks import (
     LEARNERS,
     ConditionalTable,
@@ -190,14 +199,22 @@ def _given_note(fit: Fit, named: Collection[str]) -> str:
 # Writing findings as pictures, and networks as files other programs read.
 
 
-_MOST_ROWS = 40
-"""Combinations of parents drawn of a table; those with most rows behind them."""
+_TITLES = {
+    KNOWN: "Dependencies among quasi-identifiers",
+    TOLD: "Dependencies among sensitive columns",
+    ALL: "Dependencies among all columns",
+}
+_MOST_NAMES = 5
+"""Parents that the name of a file has."""
 
-_MOST_VALUES = 30
+_MOST_NAME = 30
+"""Characters of a column that the name of a file has."""
 
 
 def draw_findings(findings: Findings, folder: str | Path) -> list[Path]:
-    """Draw every network, with the rules above alpha marked, and every table of the last.
+    """Draw every network, with the rules above alpha marked, and every table of theirs.
+
+    Files are called after what they show: `network-all.svg`, `table-ill-given-age.svg`.
 
     Args:
         findings: What was found.
@@ -208,9 +225,16 @@ def draw_findings(findings: Findings, folder: str | Path) -> list[Path]:
     drawn: dict[str, str] = {}
     for name, network in findings.networks.items():
         drawn[f"network-{name}.svg"] = _network(findings, name, network)
-    for number, table in enumerate(findings.tables["all"].values(), start=1):
-        if table.parents:
-            drawn[f"table-{number}.svg"] = table_svg(table, findings.alpha)
+    # A table that several networks have is drawn once.
+    tables = {
+        (table.child.name, table.names): table
+        for of in findings.tables.values()
+        for table in of.values()
+        if table.parents
+    }
+    names = file_names([_what(*of) for of in tables], "table-", most=120)
+    for name, table in zip(names, tables.values(), strict=True):
+        drawn[f"{name}.svg"] = table_svg(table, findings.alpha)
     # All are made before any is in its place: what fails leaves nothing behind.
     with unfinished_folder(target) as stage:
         for file, text in drawn.items():
@@ -226,6 +250,13 @@ def draw_findings(findings: Findings, folder: str | Path) -> list[Path]:
     return [target / file for file in drawn]
 
 
+def _what(child: str, parents: Sequence[str]) -> str:
+    """Return the name of a table: what is told, and what is known."""
+    shown = [name[:_MOST_NAME] for name in parents[:_MOST_NAMES]]
+    more = [f"{len(parents) - len(shown)}-more"] if len(parents) > len(shown) else []
+    return f"{child[:_MOST_NAME]}-given-{'-'.join([*shown, *more])}"
+
+
 def _network(findings: Findings, name: str, network: Network) -> str:
     groups = dict.fromkeys(findings.quasi_identifiers, "quasi-identifier")
     groups |= dict.fromkeys(findings.sensitive, "sensitive")
@@ -233,7 +264,7 @@ def _network(findings: Findings, name: str, network: Network) -> str:
         network,
         marked=marked_edges(findings, network),
         groups={column: groups[column] for column in network.columns},
-        title=f"Dependencies: {name}",
+        title=_TITLES[name] + (" (given)" if findings.learner is None else ""),
     )
 
 
@@ -250,29 +281,30 @@ def marked_edges(findings: Findings, network: Network) -> dict[tuple[str, str], 
 
 def table_svg(table: ConditionalTable, alpha: float) -> str:
     """Draw a table as a heat map: what is known down the side, what is told across."""
-    rows = np.argsort(-table.support, kind="stable")[:_MOST_ROWS]
+    order = np.argsort(-table.support, kind="stable")
+    rows, others = order[:MOST_ROWS], order[MOST_ROWS:]
+    with_mark = np.isin(others, table.combination[table.probability > alpha]).sum()
     told = table.child.values
-    probabilities = np.zeros((len(rows), len(told)))
+    probabilities = np.repeat(table.rest[rows, None], len(told), axis=1)
     for at, row in enumerate(rows.tolist()):
         entries = slice(table.starts[row], table.starts[row + 1])
-        probabilities[at, table.value[entries]] = table.count[entries] / table.support[row]
-    # Where there are too many values, those that some row makes likely are the telling ones.
-    order = np.argsort(-probabilities.max(axis=0), kind="stable")[:_MOST_VALUES]
-    shown = np.sort(order)
+        probabilities[at, table.value[entries]] = table.probability[entries]
     labels = [
-        ", ".join(
-            f"{parent.name}={_text(parent.values[code])}"
+        [
+            _text(parent.values[code])
             for parent, code in zip(table.parents, table.combinations[:, row], strict=True)
-        )
+        ]
         for row in rows.tolist()
     ]
     return heatmap_svg(
         labels,
-        [_text(told[i]) for i in shown.tolist()],
-        probabilities[:, shown],
+        list(map(_text, told)),
+        probabilities,
         title=f"{table.child.name}, given {', '.join(table.names)}",
         support=table.support[rows].tolist(),
         mark_above=alpha,
+        parts=table.names,
+        more=(len(others), int(with_mark)),
     )
 
 
