@@ -32,6 +32,7 @@ def home(tmp_path_factory):
         "break-merge",
         {"method": "anatomy", "l": 2},
         {"method": "bucketization", "partition": "bottom-up"},
+        "association-hiding",
         {"method": "slicing", "l": 2, "slices": 2},
         {"method": "slicing", "l": 2, "overlap": 0.01},
     ],

@@ -179,6 +179,7 @@ def build_releases(home: Path) -> None:
     for name in ("anatomy", "bucketization", "slicing"):
         method = {"method": name, "l": 2}
         sf.decouple(plain, method, output=home / name, format="csv", seed=1, **roles)
+    sf.decouple(home / "csv", "association-hiding", output=home / "hidden", format="csv", seed=1)
 
 
 class Manifests(Mutants):
@@ -187,7 +188,7 @@ class Manifests(Mutants):
     name = "manifests"
     weight = 2.0
     few = 90
-    kinds = ("csv", "parquet", "feather", "broken", "anatomy", "bucketization", "slicing")
+    kinds = ("csv", "parquet", "feather", "broken", "anatomy", "bucketization", "slicing", "hidden")
 
     def build(self, home: Path) -> None:
         build_releases(home)

@@ -56,6 +56,7 @@ def house(tmp_path_factory) -> House:
     roles = {"quasi_identifiers": ["age", "sex", "postcode"], "sensitive": ["diagnosis"]}
     sf.decouple(home.people, {"method": "anatomy", "l": 2}, output=home.anatomy, **roles)
     sf.decouple(home.people, "bucketization", output=home.buckets, **roles)
+    sf.decouple(home.release, "association-hiding", output=home.hidden)
     sf.decouple(home.people, {"method": "slicing", "l": 2}, output=home.slices, **roles)
     sf.Ledger.start(decoupled, home.ledger, alpha=0.9, above=True)
     return home

@@ -54,6 +54,7 @@ def test_the_verdict_comes_first_and_is_that_of_verify(house, full):
         ("broken", {"dependencies", "breaches", "levels"}, {"correlations", "headroom"}),
         ("anatomy", {"shift"}, {"dependencies", "breaches", "levels"}),
         ("buckets", {"shift"}, {"dependencies", "breaches", "levels"}),
+        ("hidden", {"dependencies", "correlations", "levels"}, {"breaches", "headroom"}),
         ("slices", {"shift"}, {"dependencies", "breaches", "levels"}),
     ],
 )
@@ -69,7 +70,7 @@ def test_every_kind_of_release_has_its_sections_and_says_what_is_left_out(
     assert all(why and "\n" not in why for _, why in report.document.left_out)
 
 
-@pytest.mark.parametrize("name", ["release", "broken", "anatomy", "buckets", "slices"])
+@pytest.mark.parametrize("name", ["release", "broken", "anatomy", "buckets", "hidden", "slices"])
 def test_with_the_original_every_kind_says_what_it_is_good_for(house, name):
     report = sf.report(house.folder / name, data=house.people, policy=house.policy)
     ids = [section.id for section in report.document.sections]

@@ -157,7 +157,9 @@ def decouple_and_verify(folder, rows, method):
 
 
 RULES = st.sampled_from(["own-value", "matches-any", "suppress"])
-DECOUPLINGS = st.sampled_from(["break-merge", "anatomy", "bucketization", "slicing"])
+DECOUPLINGS = st.sampled_from(
+    ["break-merge", "anatomy", "bucketization", "slicing", "association-hiding"]
+)
 
 
 @few(3)

@@ -38,6 +38,7 @@ METHODS = {
     "broken": ("break-merge", {}),
     "buckets": ({"method": "anatomy", "l": 2}, ONE),
     "parted": ({"method": "bucketization", "partition": "mondrian"}, ONE),
+    "hidden": ("association-hiding", {}),
     "sliced": ({"method": "slicing", "l": 2, "slices": 2}, ONE),
     "overlapping": ({"method": "slicing", "l": 2, "overlap": 0.01}, ONE),
 }

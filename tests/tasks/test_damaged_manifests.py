@@ -60,6 +60,7 @@ def releases(tmp_path_factory):
     roles = {"quasi_identifiers": ["age", "zip"], "sensitive": ["ill"]}
     sf.decouple(table, sf.decouplings.Anatomy(2), output=folder / "anatomy", **roles, **write)
     sf.decouple(table, "bucketization", output=folder / "bucketization", **roles, **write)
+    sf.decouple(one, "association-hiding", output=folder / "hidden", **write)
     sf.decouple(table, sf.decouplings.Slicing(l=2), output=folder / "slices", **roles, **write)
     ledger = sf.Ledger.start(folder / "break-merge", folder / "ledger", alpha=0.9, policy=policy())
     ledger.publish(people(16).slice(0, 16), output=folder / "increment", **write)
@@ -76,6 +77,7 @@ KINDS = [
     "slices",
     "increment",
     "bucketization",
+    "hidden",
 ]
 
 

@@ -34,6 +34,7 @@ POLICY = sf.Policy(
 
 ANATOMY = {"method": "anatomy", "l": 2}
 BUCKETS = {"method": "bucketization", "partition": "top-down"}
+HIDING = {"method": "association-hiding", "confidence": 0.7, "absence": None}
 SLICING = {"method": "slicing", "l": 2}
 
 
@@ -164,7 +165,7 @@ def test_what_somebody_learns_is_explained(file, released, embedded):
     assert str(found) == str(sf.explain(embedded, known, data=PEOPLE))
 
 
-@pytest.mark.parametrize("method", ["break-merge", ANATOMY, BUCKETS, SLICING], ids=str)
+@pytest.mark.parametrize("method", ["break-merge", ANATOMY, BUCKETS, HIDING, SLICING], ids=str)
 def test_a_release_is_decoupled_into_files(released, embedded, tmp_path, method):
     given = {"sensitive": ["ill"], "seed": 1}
     found = sf.decouple(released, method, output=tmp_path / "broken", **given)
@@ -181,7 +182,7 @@ def test_a_report_is_that_of_the_embedded_engine(file, released, embedded):
     assert [x for x in found.write("markdown").splitlines() if x.startswith("#")] == headings
 
 
-@pytest.mark.parametrize("method", ["break-merge", ANATOMY, BUCKETS, SLICING], ids=str)
+@pytest.mark.parametrize("method", ["break-merge", ANATOMY, BUCKETS, HIDING, SLICING], ids=str)
 def test_a_release_is_decoupled_into_tables(file, released, embedded, method):
     given = {"sensitive": ["ill"], "seed": 1}
     found = sf.decouple(released, method, output="table:broken", **given)

@@ -93,6 +93,7 @@ def test_plain_columns_are_looked_at_and_may_be_meant():
 METHODS = [
     "break-merge",
     "bucketization",
+    {"method": "association-hiding", "confidence": 0.99, "absence": None},
     {"method": "anatomy", "l": 2},
     {"method": "slicing", "l": 2},
 ]

@@ -23,7 +23,9 @@ def publish(table, folder, kind):
     return sf.decouple(table, method, **ROLES, output=folder, format="csv").folder
 
 
-@pytest.fixture(params=["one table", "break-merge", "anatomy", "bucketization"])
+@pytest.fixture(
+    params=["one table", "break-merge", "anatomy", "bucketization", "association-hiding"]
+)
 def linked(request, tmp_path):
     """A release of which every table is a link to another that is private."""
     private = publish(SECRET, tmp_path / "private", request.param)

@@ -34,6 +34,7 @@ RESULTS = {
     "break-merge": lambda release: sf.decouple(release, "break-merge"),
     "anatomy": lambda _: sf.decouple(TABLE, {"method": "anatomy", "l": 2}, **ROLES),
     "bucketization": lambda _: sf.decouple(TABLE, "bucketization", **ROLES),
+    "hiding": lambda release: sf.decouple(release, "association-hiding"),
     "slicing": lambda _: sf.decouple(TABLE, {"method": "slicing", "l": 2}, **ROLES),
     "verify": sf.verify,
     "evidence": sf.check_evidence,

@@ -1,7 +1,7 @@
 """One person: the groups of a release the person may be in, and what their tables then say."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -418,7 +418,9 @@ class PersonSearch:
     def tables(self) -> LinkedTables:
         """The tables, over the quasi-identifiers and the sensitive columns."""
         names = (*self.opened.quasi_identifiers, *self.opened.sensitive)
-        return self.opened.counts(names).fold(self.opened.folded)
+        found = self.opened.counts(names).fold(self.opened.folded)
+        tables = tuple(map(self.opened.without_general_stars, found.tables))
+        return replace(found, tables=tables)
 
     @cached_property
     def groups(self) -> list[IntArray]:

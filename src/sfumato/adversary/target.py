@@ -26,6 +26,7 @@ from sfumato.errors import (
     ParameterError,
     SfumatoError,
     names_in,
+    some,
 )
 from sfumato.harm import HarmRule, Secrecy
 from sfumato.hierarchy import Ladder
@@ -89,7 +90,10 @@ def _require_own(manifest: Manifest, name: str, role: str, given: Sequence[str] 
 def _table(release: PublishedTable, ladders: "_Ladders") -> Target:
     [counts] = release.counts(release.columns).tables
     counts = release.without_starred(counts).fold(release.folded)
-    bound = ladders.of([counts.column(name) for name in release.sensitive])
+    general = release.generalised
+    counts = release.without_general_stars(counts)
+    # Labels are nodes of a hierarchy, and none is bound to them: each is judged as a value is.
+    bound = ladders.of([counts.column(n) for n in release.sensitive if n not in general])
     target = Target.of_table(counts, release.quasi_identifiers, release.sensitive, bound)
     if release.manifest is not None or target.silent.all() or not _says_nothing(target):
         return target
@@ -322,6 +326,7 @@ def with_earlier(
     found = []
     for number, each in enumerate(earlier, start=1):
         opened = _open_earlier(each, release)
+        _require_values(release, opened)
         readings = {
             column: replace(reading, apart=_are_apart(release, opened, column))
             for column, reading in known.items()
@@ -333,6 +338,17 @@ def with_earlier(
     if len({*names}) < len(names):
         found = [replace(each, name=f"{each.name} ({i})") for i, each in enumerate(found, start=1)]
     return replace(target, earlier=tuple(found))
+
+
+def _require_values(release: Published, earlier: Published) -> None:
+    """Raise if labels would have to be held against values."""
+    general = sorted({*release.generalised, *earlier.generalised})
+    if general:
+        raise InputError(
+            f"releases cannot be held against each other where {some(general)} has labels in place "
+            "of values (association-hiding): which values agree is not said. Judge each by itself, "
+            "and do not publish two of the same people."
+        )
 
 
 def _are_apart(release: Published, earlier: Published, column: str) -> bool | None:
@@ -461,7 +477,7 @@ def with_maker(target: Target, release: Published, original: object) -> Target:
         original: The table it was made of.
     """
     policy = release.policy or getattr(release.given, "policy", None)
-    if target.counts is None or not isinstance(policy, Policy):
+    if target.counts is None or release.generalised or not isinstance(policy, Policy):
         return target
     columns = counted_columns(policy)
     names = policy.quasi_identifiers

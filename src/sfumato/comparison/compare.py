@@ -155,16 +155,18 @@ def _risk(risk: str | None, named: Mapping[str, Policy]) -> str:
 def _loss(loss: str | None, named: Mapping[str, Policy]) -> str:
     """Choose what the risk is weighed against."""
     if loss is None:
-        return QUERY_ERROR if any(map(_in_buckets, named.values())) else NormalizedLoss.name
+        return QUERY_ERROR if any(map(_loses_elsewhere, named.values())) else NormalizedLoss.name
     if loss not in (*LOSSES, QUERY_ERROR):
         raise UnknownNameError("loss", str(loss), [*LOSSES, QUERY_ERROR])
     return loss
 
 
-def _in_buckets(policy: Policy) -> bool:
-    """Return whether a policy decouples without generalising."""
+def _loses_elsewhere(policy: Policy) -> bool:
+    """Return whether a policy loses something else than the exactness of quasi-identifiers."""
     decoupling = policy.make_decoupling(DECOUPLINGS)
-    return decoupling is not None and not decoupling.keeps_classes
+    if decoupling is None:
+        return False
+    return decoupling.in_one_piece or not decoupling.keeps_classes
 
 
 def _needs(policy: Policy) -> tuple[str, ...]:
@@ -210,8 +212,8 @@ def _warnings(named: Mapping[str, Policy], loss: str) -> tuple[str, ...]:
     """List what makes figures of different policies incomparable."""
     every = list(named.values())
     roles = {(frozenset(p.quasi_identifiers), frozenset(p.sensitive)) for p in every}
-    measures = {_measure(policy) for policy in every if not _in_buckets(policy)}
-    broken = [name for name, p in named.items() if p.decouple and not _in_buckets(p)]
+    measures = {_measure(policy) for policy in every if not _loses_elsewhere(policy)}
+    broken = [name for name, p in named.items() if p.decouple and not _loses_elsewhere(p)]
     found = {
         "the policies do not have the same quasi-identifiers and sensitive columns, so their "
         "losses and risks are about different things": len(roles) > 1,

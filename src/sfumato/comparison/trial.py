@@ -17,7 +17,7 @@ from sfumato.errors import InfeasibleError, SfumatoError
 from sfumato.harm import HarmRule
 from sfumato.losses import NormalizedLoss
 from sfumato.partition import PARTITIONERS
-from sfumato.policy import Policy, harm_rule
+from sfumato.policy import ColumnRule, Policy, harm_rule
 from sfumato.recode.deciding import Decision, counted_columns, decide_full_domain, decide_locally
 from sfumato.recode.recoded import recode_counts, rows_of
 from sfumato.releases.manifest import build_manifest
@@ -211,7 +211,9 @@ def try_policy(name: str, policy: Policy, table: CountedTable) -> Point:
     start = perf_counter()
     try:
         decoupling = policy.make_decoupling(DECOUPLINGS)
-        if decoupling is None or decoupling.keeps_classes:
+        if decoupling is not None and decoupling.in_one_piece:
+            tried = _try_hidden(policy, decoupling, _try_generalised(policy, table), table)
+        elif decoupling is None or decoupling.keeps_classes:
             # Groups of the same people with the same values, before it is decoupled and after.
             tried = _try_generalised(policy, table)
         else:
@@ -248,6 +250,33 @@ def _try_generalised(policy: Policy, table: CountedTable) -> Trial:
     return Trial(figures, Release(manifest, Verdict(()), table=published))
 
 
+def _try_hidden(policy: Policy, decoupling: Decoupling, tried: Trial, table: CountedTable) -> Trial:
+    """Decouple what is published in one piece, as `sf.decouple` would."""
+    if not tried.figures.published:
+        return tried
+    assert isinstance(tried.release, Release)  # noqa: S101 - it is in one piece
+    published = tried.release.table
+    decoupled = decouple(
+        rows_of(published), decoupling, policy=_policy_for(policy, decoupling), seed=table.seed
+    )
+    return Trial(tried.figures, decoupled)
+
+
+def _policy_for(policy: Policy, decoupling: Decoupling) -> Policy:
+    """Return the policy of a table that has no other columns.
+
+    Whether rows are people was asked of the whole table. What is decoupled in one piece is
+    generalised already: its labels keep the models, and have no levels any more.
+    """
+    rules = {n: policy.columns[n] for n in (*policy.quasi_identifiers, *policy.sensitive)}
+    if decoupling.in_one_piece:
+        known = dict.fromkeys(policy.quasi_identifiers, Role.QUASI_IDENTIFIER)
+        rules |= {name: ColumnRule(role=role) for name, role in known.items()}
+    return policy.replace(
+        columns=rules, other=Role.DROPPED, person={"rows": "as counted"}, decouple=None
+    )
+
+
 def _decide(policy: Policy, table: CountedTable) -> Decision:
     partitioner = policy.make_method(PARTITIONERS)
     counts = table.counts.project(counted_columns(policy))
@@ -264,15 +293,11 @@ def _try_in_buckets(policy: Policy, decoupling: Decoupling, table: CountedTable)
     """Decouple as `sf.decouple` would, without generalising anything."""
     roles = (*policy.quasi_identifiers, *policy.sensitive)
     names = tuple(dict.fromkeys((*roles, *decoupling.needs)))
-    # Whether rows are people was asked of the whole table.
-    asked = policy.replace(
-        columns={name: policy.columns[name] for name in roles},
-        other=Role.DROPPED,
-        person={"rows": "as counted"},
-        decouple=None,
-    )
     decoupled = decouple(
-        rows_of(table.counts.project(names)), decoupling, policy=asked, seed=table.seed
+        rows_of(table.counts.project(names)),
+        decoupling,
+        policy=_policy_for(policy, decoupling),
+        seed=table.seed,
     )
     sizes = decoupled.grouped.sizes
     # People of a bucket look different: who finds a row has not found a value.

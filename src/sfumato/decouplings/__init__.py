@@ -4,6 +4,7 @@ Every method is one file and one frozen dataclass; `DECOUPLINGS` finds them by n
 """
 
 from sfumato.decouplings.anatomy import Anatomy
+from sfumato.decouplings.association_hiding import AssociationHiding
 from sfumato.decouplings.base import Decoupling, Kind, Part, Parts, random_labels
 from sfumato.decouplings.break_merge import (
     BreakMerge,
@@ -19,6 +20,7 @@ from sfumato.registry import Registry
 __all__ = [
     "DECOUPLINGS",
     "Anatomy",
+    "AssociationHiding",
     "BreakMerge",
     "Bucketization",
     "Decoupling",
@@ -35,7 +37,9 @@ __all__ = [
 ]
 
 DECOUPLINGS: Registry[Decoupling] = Registry(
-    "decoupling", "sfumato.decouplings", [BreakMerge, Anatomy, Bucketization, Slicing]
+    "decoupling",
+    "sfumato.decouplings",
+    [BreakMerge, Anatomy, Bucketization, Slicing, AssociationHiding],
 )
 """Ways to decouple, by name."""
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from sfumato.counts import Column, FrequencySet, add_up, group, sums
 from sfumato.errors import InputError, ParameterError, UnknownColumnError
+from sfumato.hierarchy import HierarchyBuilder
 from sfumato.tables.derived import DerivedTable
 from sfumato.text import number_of, text_or_none
 from sfumato.typing import CodeArray, FloatArray, IntArray, Value
@@ -281,8 +282,9 @@ class Part:
     name: str
     """The name of its file, without the ending."""
 
-    table: Literal["qi", "sensitive", "slice"]
-    """Whether it holds the quasi-identifiers, one sensitive column, or some columns of both."""
+    table: Literal["qi", "sensitive", "slice", "rows"]
+    """Whether it holds the quasi-identifiers, one sensitive column, some columns of both, or all
+    of them."""
 
     content: DerivedTable
     column: str | None = None
@@ -309,14 +311,20 @@ class Parts:
     """The same as counts, each group with the label it is published under."""
 
     group: str
-    """The column that links the tables."""
+    """The column that links the tables; empty if there is one table."""
 
     count: str
-    """The column that says how many people of a group have a value."""
+    """The column that says how many people of a group have a value; empty if there is one table."""
 
     tables: tuple[Part, ...]
     models: tuple[Mapping[str, Any], ...] = ()
     """What the groups keep, as manifests write it, where the table's own models say nothing."""
+
+    counts: FrequencySet | None = None
+    """What is published, where it has other values than the table."""
+
+    hiding: tuple[Mapping[str, Any], ...] = ()
+    """What is promised of rules to sensitive values, as manifests write it."""
 
 
 class Kind:
@@ -335,6 +343,9 @@ class Kind:
     """Whether groups are people with the same quasi-identifiers: the models of the table then hold
     as they did. Otherwise the parts say themselves what they keep."""
 
+    in_one_piece: ClassVar[bool] = True
+    """Whether whole rows are published."""
+
     by_size: ClassVar[bool] = True
     """Whether a person is likelier in a group the more people it has. Otherwise all groups that
     fit are equally likely, as the literature of the method has it."""
@@ -348,6 +359,7 @@ class Decoupling(Kind, ABC):
     """
 
     groups: ClassVar[tuple[str, str]] = ("group", "groups")
+    in_one_piece: ClassVar[bool] = False
     notes: ClassVar[tuple[str, ...]] = ()
     """What holds of every such release and deserves a second look before publishing."""
 
@@ -355,6 +367,18 @@ class Decoupling(Kind, ABC):
     def needs(self) -> tuple[str, ...]:
         """The columns of the table that it goes by and does not publish."""
         return ()
+
+    def inform(
+        self, hierarchies: Mapping[str, HierarchyBuilder], exact: Sequence[str]
+    ) -> "Decoupling":
+        """Return it with what a policy says of sensitive columns, which most methods do not need.
+
+        Args:
+            hierarchies: How their values become more general.
+            exact: Those in which another spelling is another value.
+        """
+        del hierarchies, exact
+        return self
 
     @abstractmethod
     def run(

@@ -1,10 +1,11 @@
 """Leaks of a published table: rules, facts and findings, and guesses at a decoupled one."""
 
+from sfumato.decouplings.association_hiding import HiddenColumn
 from sfumato.leaks.breach import Breach, Combination, Holding, Share, breach_of, holders
 from sfumato.leaks.exposure import Change, Comparison, Exposure, Spread, View, compare
 from sfumato.leaks.facts import Fact, Facts, KnownColumns, TellingFacts, find_facts
 from sfumato.leaks.findings import Advice, Findings, Inference, Vulnerable
-from sfumato.leaks.hiding import Association, HiddenColumn, HiddenTable, associations_of, hide
+from sfumato.leaks.hiding import Association, HiddenTable, associations_of, hide
 from sfumato.leaks.rules import (
     Entries,
     Rule,

@@ -1,55 +1,67 @@
-"""Q-S association hiding: generalise sensitive values until quasi-identifiers tell none.
+"""Q-S association hiding: the rules there are, and what it costs to hide them.
 
-The method that decoupling a table is compared with. It keeps the table whole and pays with
-the sensitive values; decoupling publishes every one of them.
+The decoupling `association-hiding` publishes such a table; here it is looked at.
 
 Reference: Y. Weijia and H. Shangteng, "k-Anonymization without Q-S Associations", 2007, pages
-753-764 of the proceedings of WAIM.
+753-764 of the proceedings of APWeb/WAIM.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from sfumato.content import Content, Listing, Showable
-from sfumato.counts import Column, FrequencySet, group, sums
-from sfumato.errors import ParameterError, require_int, require_number
-from sfumato.hierarchy import HierarchyBuilder, Ladder, Suppress
-from sfumato.leaks.breach import listing, plain, show_value
+from sfumato.counts import Column, FrequencySet
+from sfumato.decouplings.association_hiding import (
+    HiddenColumn,
+    Thresholds,
+    hide_columns,
+    loss_of,
+    publish_labels,
+)
+from sfumato.hierarchy import HierarchyBuilder, Ladder
+from sfumato.leaks.breach import listing, plain
 from sfumato.leaks.rules import Entries, exceeding_entries
-from sfumato.losses import Attribute, Cells, LocalResult, NormalizedLoss
-from sfumato.networks import conditional_table
+from sfumato.networks import ConditionalTable, conditional_table
 from sfumato.tables import open_table
 from sfumato.text import percent
-from sfumato.typing import FloatArray, IntArray, Value
+from sfumato.typing import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
 class Association:
-    """Values of some quasi-identifiers that tell a sensitive value, with what confidence."""
+    """Values of some quasi-identifiers that tell a sensitive value, or rule one out."""
 
     known: tuple[Column, ...]
     told: Column
     entries: Entries
     """One entry per rule: the values, the rows with all of it, the rows with what is known."""
 
+    absent: bool = False
+    """Whether the rules lead away from a value: people with what is known do not have it."""
+
     def __len__(self) -> int:
         return len(self.entries)
 
     @property
+    def confidence(self) -> FloatArray:
+        """The confidence of each rule."""
+        e = self.entries
+        return (e.support - e.rows) / e.support if self.absent else e.posterior
+
+    @property
     def strongest(self) -> float:
         """The largest confidence."""
-        return float(self.entries.posterior.max(initial=0.0))
+        return float(self.confidence.max(initial=0.0))
 
     def rules(self) -> list[dict[str, Any]]:
         """Return the rules as plain values, the surest first."""
-        e = self.entries
+        e, sure = self.entries, self.confidence
         found = []
-        for i in np.argsort(-e.posterior, kind="stable").tolist():
+        for i in np.argsort(-sure, kind="stable").tolist():
             known = tuple(
                 (column.name, column.values[code])
                 for column, code in zip(self.known, e.known[:, i].tolist(), strict=True)
@@ -59,10 +71,11 @@ class Association:
                 {
                     "known": plain(known),
                     "told": plain(told),
-                    "confidence": float(e.posterior[i]),
+                    "absent": self.absent,
+                    "confidence": float(sure[i]),
                     "people": int(e.rows[i]),
                     "support": int(e.support[i]),
-                    "text": f"{listing(known)} → {listing(told)}",
+                    "text": f"{listing(known)} → {'not ' * self.absent}{listing(told)}",
                 }
             )
         return found
@@ -72,13 +85,15 @@ class Association:
         return {
             "known": [column.name for column in self.known],
             "told": self.told.name,
+            "absent": self.absent,
             "strongest": self.strongest,
             "rules": self.rules(),
         }
 
     def __str__(self) -> str:
         known = ", ".join(column.name for column in self.known)
-        return f"{known} → {self.told.name}: {len(self)} rules, up to {percent(self.strongest)}"
+        told = f"{'not ' * self.absent}{self.told.name}"
+        return f"{known} → {told}: {len(self)} rules, up to {percent(self.strongest)}"
 
 
 def associations_of(
@@ -87,19 +102,23 @@ def associations_of(
     sensitive: Sequence[str],
     *,
     confidence: float = 0.5,
+    absence: float | None = None,
     support: int = 1,
     size: int = 1,
 ) -> list[Association]:
-    """Mine the rules from quasi-identifier values to a sensitive value.
+    """Mine the rules from quasi-identifier values to a sensitive value, and away from one.
 
     A rule's confidence is the share of the sensitive value among the rows with the
-    quasi-identifier values. A missing value tells nothing, so no rule leads to it.
+    quasi-identifier values, or of all others if it leads away from the value. That a value is not
+    there which is as rare in the whole table is no rule. A missing value tells nothing, so no rule
+    leads to it.
 
     Args:
         data: The table: a path, pandas, Polars, Arrow, or its counts.
         quasi_identifiers: The columns others may know.
         sensitive: The columns that must not be learned.
         confidence: What a rule's confidence must exceed; at least 0, below 1.
+        absence: The same for rules that lead away from a value; None mines none of these.
         support: Fewest rows with the quasi-identifier values.
         size: How many quasi-identifiers a rule starts from, up to this; the literature
             takes single values.
@@ -110,14 +129,21 @@ def associations_of(
         >>> [found] = associations_of(counts, ["age"], ["ill"])
         >>> print(found, "-", found.rules()[0]["text"])
         age → ill: 1 rules, up to 80 % - age=30s → ill=flu
+        >>> rows = [("30s", "flu")] * 4 + [("40s", "flu"), ("40s", "gout")]
+        >>> counts = FrequencySet.from_rows(["age", "ill"], rows)
+        >>> found = associations_of(counts, ["age"], ["ill"], confidence=0.9, absence=0.9)
+        >>> [one.rules()[0]["text"] for one in found]
+        ['age=30s → ill=flu', 'age=30s → not ill=gout']
     """
-    _require_mining(confidence, support, size)
+    thresholds = Thresholds(confidence, absence, support, size)
     counts = _count(data, (*quasi_identifiers, *sensitive))
-    found = [
-        _association(counts, known, told, confidence, support)
-        for told in sensitive
-        for known in _antecedents(quasi_identifiers, size)
-    ]
+    found = []
+    for told in sensitive:
+        for known in thresholds.antecedents(quasi_identifiers):
+            table = conditional_table(counts, told, known)
+            found.append(_association(counts, table, thresholds))
+            if absence is not None:
+                found.append(_disassociation(counts, table, absence, support))
     return [one for one in found if len(one)]
 
 
@@ -125,91 +151,43 @@ def _count(data: object, names: Sequence[str]) -> FrequencySet:
     return data if isinstance(data, FrequencySet) else open_table(data).count(names)
 
 
-def _antecedents(quasi_identifiers: Sequence[str], size: int) -> Iterator[tuple[str, ...]]:
-    """Yield the sets of columns that rules start from.
-
-    >>> list(_antecedents(["age", "zip"], 2))
-    [('age',), ('zip',), ('age', 'zip')]
-    """
-    for n in range(1, size + 1):
-        yield from combinations(quasi_identifiers, n)
-
-
-def _require_mining(confidence: object, support: object, size: object) -> None:
-    """Raise if thresholds make no sense."""
-    require_number("confidence", confidence, at_least=0, below=1, why="no confidence exceeds 1")
-    require_int("support", support, at_least=1)
-    require_int("size", size, at_least=1)
-
-
 def _association(
-    counts: FrequencySet, known: tuple[str, ...], told: str, confidence: float, support: int
+    counts: FrequencySet, table: ConditionalTable, thresholds: Thresholds
 ) -> Association:
-    table = conditional_table(counts, told, known)
-    wanted = (table.probability > confidence) & (table.value != table.child.missing)
-    return Association(
-        table.parents, table.child, exceeding_entries(table, counts, wanted, support)
+    wanted = (table.probability > thresholds.confidence) & (table.value != table.child.missing)
+    entries = exceeding_entries(table, counts, wanted, thresholds.support)
+    return Association(table.parents, table.child, entries)
+
+
+def _disassociation(
+    counts: FrequencySet, table: ConditionalTable, absence: float, support: int
+) -> Association:
+    column, everywhere = table.child, counts.value_counts(table.child.name)
+    common = (counts.total - everywhere) / max(counts.total, 1) <= absence
+    values = np.flatnonzero(common[: len(column.known)])
+    enough = np.flatnonzero(table.support >= support)
+    # There are few values that are not rare in the whole table: one over 1 - absence at most.
+    place = np.full(len(column.values), -1)
+    place[values] = np.arange(len(values))
+    looked_at = place[table.value] >= 0
+    rows = np.zeros((len(table), len(values)), dtype=np.int64)
+    at = table.combination[looked_at], place[table.value[looked_at]]
+    rows[at] = table.count[looked_at]
+    behind, there = np.repeat(table.support[enough], len(values)), rows[enough].ravel()
+    kept = np.flatnonzero((behind - there) / behind > absence)
+    combination, value = np.repeat(enough, len(values))[kept], np.tile(values, len(enough))[kept]
+    entries = Entries(
+        table.combinations[:, combination],
+        value.astype(table.value.dtype),
+        there[kept],
+        behind[kept],
+        everywhere[value] / max(counts.total, 1),
     )
+    return Association(table.parents, column, entries, absent=True)
 
 
-SCOPES = ("values", "column")
 DECOUPLED_LOSS = 0.0
 """The loss of decoupling in the sensitive columns: their values are published as they are."""
-
-
-@dataclass(frozen=True, eq=False)
-class HiddenColumn:
-    """A sensitive column, generalised value by value."""
-
-    ladder: Ladder
-    frequency: IntArray
-    levels: IntArray
-    """How far up each raw value stands."""
-
-    rules: int
-    """How many rules there were to hide."""
-
-    rounds: int
-    """How often values were raised until none was left."""
-
-    @property
-    def name(self) -> str:
-        """The column's name."""
-        return self.ladder.column
-
-    @cached_property
-    def labels(self) -> Mapping[Value, Value]:
-        """The published label of each raw value."""
-        codes = self.ladder.codes[self.levels, np.arange(len(self.levels))].tolist()
-        levels = self.levels.tolist()
-        published = [self.ladder.labels[l][c] for l, c in zip(levels, codes, strict=True)]
-        return dict(zip(self.ladder.values, published, strict=True))
-
-    @cached_property
-    def cells(self) -> Cells:
-        """The column as losses see it."""
-        of_value, _, leaves, _ = _labels(self.ladder, self.levels)
-        rows: FloatArray = self.frequency.astype(np.float64)
-        together: FloatArray = sums(of_value, self.frequency, len(leaves)).astype(np.float64)
-        return Cells(
-            value=np.arange(len(rows)),
-            level=self.levels.astype(np.float64),
-            leaves=leaves[of_value],
-            together=together[of_value],
-            rows=rows,
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values that JSON can hold."""
-        changed = {v: p for v, p in self.labels.items() if v is not None and p != v}
-        return {
-            "column": self.name,
-            "rules": self.rules,
-            "rounds": self.rounds,
-            "highest": int(self.levels.max(initial=0)),
-            "height": self.ladder.height,
-            "published": {show_value(value): show_value(label) for value, label in changed.items()},
-        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,13 +198,18 @@ class HiddenTable(Showable):
     """The table with its sensitive values generalised."""
 
     columns: tuple[HiddenColumn, ...]
-    confidence: float
+    thresholds: Thresholds
     scope: str
+
+    @property
+    def confidence(self) -> float:
+        """The confidence that no rule to a value exceeds."""
+        return self.thresholds.confidence
 
     @cached_property
     def losses(self) -> Mapping[str, float]:
         """The normalised loss of each sensitive column: 0 is untouched, 1 is nothing left."""
-        parts = _loss(self.columns, self.counts.total)
+        parts = loss_of(self.columns, self.counts.total)
         return dict(zip((c.name for c in self.columns), parts.tolist(), strict=True))
 
     @property
@@ -243,6 +226,7 @@ class HiddenTable(Showable):
         """Return everything as plain values that JSON can hold."""
         return {
             "confidence": self.confidence,
+            "absence": self.thresholds.absence,
             "scope": self.scope,
             "rules": self.rules,
             "loss": {"hiding": self.loss, "breaking": DECOUPLED_LOSS},
@@ -263,13 +247,14 @@ class HiddenTable(Showable):
         return Content(head, (Listing.of(lines, most=len(lines)),) if lines else ())
 
 
-def hide(
+def hide(  # noqa: PLR0913 - all but three have a default and are named
     data: object,
     quasi_identifiers: Sequence[str],
     sensitive: Sequence[str],
     hierarchies: Mapping[str, Ladder | HierarchyBuilder] | None = None,
     *,
     confidence: float = 0.5,
+    absence: float | None = None,
     scope: str = "values",
     support: int = 1,
     size: int = 1,
@@ -287,6 +272,7 @@ def hide(
         sensitive: The columns that must not be learned.
         hierarchies: Theirs, or their ladders; a column without one has its values suppressed.
         confidence: What may not be exceeded.
+        absence: The same for rules that lead away from a value; None leaves these alone.
         scope: What a rule lifts: `values`, the label it leads to and its siblings, in the
             whole table (the cheaper, and the fairer comparison), or `column`, all values by a
             level.
@@ -307,144 +293,9 @@ def hide(
         hiding 1 rules above 0.5 costs 19 % of the sensitive values; breaking the table costs 0 %
           work: 1 rules, 19 % lost, up to level 1 of 2
     """
-    _require_mining(confidence, support, size)
-    if scope not in SCOPES:
-        raise ParameterError("scope", scope, " or ".join(map(repr, SCOPES)))
+    thresholds = Thresholds(confidence, absence, support, size)
     counts = _count(data, (*quasi_identifiers, *sensitive))
-    known = list(_antecedents(quasi_identifiers, size))
-    columns = tuple(
-        _hide(
-            _evidence(counts, known, name, support),
-            _ladder(counts, name, hierarchies),
-            confidence,
-            scope,
-        )
-        for name in sensitive
+    columns = hide_columns(
+        counts, quasi_identifiers, sensitive, hierarchies or {}, thresholds, scope=scope
     )
-    return HiddenTable(_publish_labels(counts, columns), columns, confidence, scope)
-
-
-@dataclass(frozen=True, eq=False)
-class _Evidence:
-    """How many rows behind each antecedent have each raw value."""
-
-    column: Column
-    frequency: IntArray
-    antecedent: IntArray
-    value: IntArray
-    rows: IntArray
-    support: IntArray
-    """Rows of each antecedent."""
-
-
-def _evidence(
-    counts: FrequencySet, known: Sequence[tuple[str, ...]], told: str, support: int
-) -> _Evidence:
-    antecedent, value, rows, behind = [], [], [], []
-    offset = 0
-    for names in known:
-        table = conditional_table(counts, told, names)
-        enough = table.support[table.combination] >= support
-        antecedent.append(table.combination[enough] + offset)
-        value.append(table.value[enough].astype(np.int64))
-        rows.append(table.count[enough])
-        behind.append(table.support)
-        offset += len(table)
-    nothing = np.zeros(0, dtype=np.int64)
-    return _Evidence(
-        counts.column(told),
-        counts.value_counts(told),
-        *(np.concatenate([nothing, *parts]) for parts in (antecedent, value, rows, behind)),
-    )
-
-
-def _ladder(
-    counts: FrequencySet, name: str, hierarchies: Mapping[str, Ladder | HierarchyBuilder] | None
-) -> Ladder:
-    values = counts.column(name).values
-    given = (hierarchies or {}).get(name) or Suppress()
-    ladder = given if isinstance(given, Ladder) else given.ladder(name, values)
-    if ladder.values != values:
-        raise ParameterError(
-            f"the ladder of {name!r}",
-            f"one of {len(ladder.values)} values",
-            f"bound to the column's {len(values)} values",
-            why="hierarchy.bind(name, counts.column(name).values) makes one",
-        )
-    return ladder
-
-
-def _hide(evidence: _Evidence, ladder: Ladder, confidence: float, scope: str) -> HiddenColumn:
-    """Raise what rules lead to, round by round; each raises something, so it ends at the top."""
-    levels = np.zeros(len(ladder.values), dtype=np.int64)
-    rules = rounds = 0
-    while True:
-        led_to = _led_to(evidence, ladder, levels, confidence)
-        rules = rules or len(led_to)
-        if not len(led_to):
-            return HiddenColumn(ladder, evidence.frequency, levels, rules, rounds)
-        levels = (
-            levels + 1 if scope == "column" else _raise_labels(ladder, levels, np.unique(led_to))
-        )
-        rounds += 1
-
-
-def _led_to(evidence: _Evidence, ladder: Ladder, levels: IntArray, confidence: float) -> IntArray:
-    """Return for each rule a raw value whose label it leads to."""
-    of_value, first, leaves, tells = _labels(ladder, levels)
-    label = of_value[evidence.value]
-    cells = group([evidence.antecedent, label], [len(evidence.support), len(first)])
-    rows = sums(cells.of_item, evidence.rows, cells.n)
-    label = label[cells.first]
-    behind = evidence.support[evidence.antecedent[cells.first]]
-    # One division of whole numbers, so that what equals the threshold does not exceed it.
-    sure = rows / (behind * leaves[label]) > confidence
-    found: IntArray = first[label[sure & tells[label]]]
-    return found
-
-
-def _labels(ladder: Ladder, levels: IntArray) -> tuple[IntArray, IntArray, FloatArray, np.ndarray]:
-    """Number the published labels.
-
-    Returns the label of each raw value and, for each label, one raw value, how many it stands
-    for, and whether it tells anything: the top and a missing value do not.
-    """
-    values = np.arange(len(levels))
-    codes = ladder.codes[levels, values]
-    labels = group([levels, codes], [ladder.height + 1, len(levels) + 1])
-    first = labels.first
-    leaves = np.array(
-        [ladder.leaves[levels[i]][codes[i]] for i in first.tolist()], dtype=np.float64
-    )
-    missing = Column(ladder.column, ladder.values).missing
-    return labels.of_item, first, leaves, (levels[first] < ladder.height) & (first != missing)
-
-
-def _raise_labels(ladder: Ladder, levels: IntArray, led_to: IntArray) -> IntArray:
-    """Raise some labels to their parents, and with them everything below those."""
-    raised = levels.copy()
-    for value in led_to.tolist():
-        level = int(levels[value]) + 1
-        siblings = ladder.codes[level] == ladder.codes[level, value]
-        raised[siblings] = np.maximum(raised[siblings], level)
-    return raised
-
-
-def _publish_labels(counts: FrequencySet, columns: Sequence[HiddenColumn]) -> FrequencySet:
-    values: list[Sequence[Value]] = [column.values for column in counts.columns]
-    codes = counts.codes.copy()
-    for column in columns:
-        at = counts.index(column.name)
-        places = {label: i for i, label in enumerate(dict.fromkeys(column.labels.values()))}
-        lookup = np.array([places[label] for label in column.labels.values()], dtype=np.int32)
-        codes[at] = lookup[codes[at]] if len(lookup) else 0
-        values[at] = tuple(places)
-    return FrequencySet.from_codes(counts.names, values, codes, counts.rows)
-
-
-def _loss(columns: Sequence[HiddenColumn], rows: int) -> FloatArray:
-    attributes = [Attribute(column.ladder, column.frequency) for column in columns]
-    nothing = np.zeros(0, dtype=np.int64)
-    result = LocalResult([column.cells for column in columns], nothing, [], 0)
-    parts = NormalizedLoss().over(attributes, rows).per_attribute_local(result)
-    return np.zeros(len(columns)) if parts is None else parts
+    return HiddenTable(publish_labels(counts, columns), columns, thresholds, scope)

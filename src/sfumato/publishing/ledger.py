@@ -703,6 +703,8 @@ def _open_decoupled(data: object) -> tuple[GroupedTables, Manifest | None, str]:
     """Return the tables of a decoupled release, its manifest, and a hash of it."""
     release = None if data is None else open_release(data)
     what = "None" if data is None else _describe(data)
+    if release is not None and release.kind.name in _NO_CELLS:
+        _require_kept(release, what)
     if isinstance(release, PublishedTable) and release.manifest is not None:
         raise InputError(
             f"a ledger starts from a decoupled release, and {what} is a release in one table. "
@@ -735,6 +737,8 @@ _EXACT_ROWS = (
 _NO_CELLS = {
     "anatomy": _EXACT_ROWS,
     "bucketization": _EXACT_ROWS,
+    "association-hiding": "its rows are whole, so who knows one value learns the others, and alpha "
+    "would not bound that",
     "slicing": "the columns of a slice are published joined, so who knows one value learns the "
     "others, and alpha would not bound that",
 }

@@ -22,6 +22,7 @@ from sfumato.policy import Missing, Spelling
 from sfumato.releases.manifest import (
     ClassSizes,
     ColumnRecord,
+    HidingRecord,
     LeftOut,
     Manifest,
     Promise,
@@ -64,6 +65,7 @@ def describe_decoupled(
     said = {} if source is None else {column.name: column for column in source.columns}
     roles = dict.fromkeys(release.quasi_identifiers, Role.QUASI_IDENTIFIER)
     roles |= dict.fromkeys(release.sensitive, Role.SENSITIVE)
+    generalised = [each["column"] for each in parts.hiding if each["generalised"]]
     levels: Mapping[str, float] | None = None
     accepted: tuple[Mapping[str, Any], ...] | None = None
     person: Mapping[str, str] | None = None
@@ -78,18 +80,20 @@ def describe_decoupled(
             replace(
                 said.get(name, ColumnRecord(name, role.value)),
                 role=role.value,
+                generalised=True if name in generalised else None,
                 spelling=Spelling.EXACT.value if name in release.exact else None,
             )
             for name, role in roles.items()
         ),
-        group=parts.group,
-        count=parts.count,
+        group=parts.group or None,
+        count=parts.count or None,
         rows=RowRecord(
             parts.grouped.total, 0 if source is None else source.rows.suppressed, "remove"
         ),
         # Buckets are not formed by quasi-identifiers, so nothing is missing in what forms them.
         missing=release.missing if decoupling.keeps_classes else Missing.OWN_VALUE.value,
         models=kept.models,
+        hiding=tuple(read_as(HidingRecord, each) for each in parts.hiding) or None,
         classes=ClassSizes.of(parts.grouped.sizes),
         hierarchies=kept.hierarchies,
         risk_levels=levels,
@@ -122,11 +126,13 @@ def columns_left_out(release: PublishedTable, needs: Sequence[str] = ()) -> tupl
 
 def tables_to_publish(table: Table, parts: Parts) -> list[DecoupledTable]:
     """Return the tables of a decoupled release, of the types that the table has."""
+    generalised = [each["column"] for each in parts.hiding if each["generalised"]]
     likes = {
         column.name: table
         for part in parts.tables
         for column in part.content.columns
-        if column.values is not None
+        # Labels are text, whatever the values were.
+        if column.values is not None and column.name not in generalised
     }
     return [DecoupledTable(part, likes) for part in parts.tables]
 
@@ -140,9 +146,24 @@ def as_text(counts: FrequencySet) -> FrequencySet:
 # Promises: measured on the classes of the table, or replaced by those of buckets.
 
 
-def measure_promises(counts: FrequencySet, release: Published) -> KeptPromises:
-    """Measure what was promised of a table; if nothing was, promise the smallest class."""
+def measure_promises(
+    counts: FrequencySet, release: Published, generalised: Sequence[str] = ()
+) -> KeptPromises:
+    """Measure what was promised of a table; if nothing was, promise the smallest class.
+
+    Args:
+        counts: What is published.
+        release: What it was made of.
+        generalised: Sensitive columns that have labels in place of values: what labels alone do
+            not show is promised no more.
+    """
     promised, dropped = _models(release)
+    if generalised:
+        shown = [
+            model for model in promised if _shown_by_labels(model, counts, release, generalised)
+        ]
+        dropped += tuple(str(Promise.of(model)) for model in promised if model not in shown)
+        promised = shown
     columns = {
         name: _describe(release, counts.column(name), promised) for name in release.sensitive
     }
@@ -190,6 +211,20 @@ def measure_buckets(
         _paths(columns, ladders),
         tuple(str(Promise.of(model)) for model in before),
     )
+
+
+def _shown_by_labels(
+    model: PrivacyModel, counts: FrequencySet, release: Published, generalised: Sequence[str]
+) -> bool:
+    """Return whether a model holds of labels too, without anything that is said of raw values."""
+    if not set(model.columns) & set(generalised):
+        return True
+    of_values = any(isinstance(value, tuple) and value for value in model.params().values())
+    if model.needs_hierarchy or of_values:
+        return False
+    columns = {name: sensitive_column(counts.column(name)) for name in model.columns}
+    classes = _classes(counts, release.quasi_identifiers, columns, release.missing)
+    return bool(model.judge(classes).all())
 
 
 def models_asked(release: Published) -> list[PrivacyModel]:

@@ -18,6 +18,7 @@ import numpy as np
 
 from sfumato._version import __version__
 from sfumato.classes import SensitiveColumn
+from sfumato.decouplings.association_hiding import hiding_text
 from sfumato.errors import InputError, SfumatoError, some
 from sfumato.hierarchy import Hierarchy, Ladder, Suppress
 from sfumato.losses import AverageClassSize, Discernibility
@@ -258,6 +259,33 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
+class HidingRecord:
+    """What is promised of the rules that lead to the values of a column, or away from them."""
+
+    column: str
+    confidence: float
+    """How surely no quasi-identifier tells that a person has a value."""
+
+    support: int
+    """How many people must be behind a rule."""
+
+    size: int
+    """How many quasi-identifiers a rule starts from at most."""
+
+    generalised: bool
+    """Whether any value was generalised."""
+
+    labels: Mapping[str, int]
+    """How many raw values each label stands for."""
+
+    absence: float | None = None
+    """How surely none tells that a person does not have a value; None if that is not promised."""
+
+    def __str__(self) -> str:
+        return hiding_text({**vars(self)})
+
+
+@dataclass(frozen=True)
 class IncrementRecord:
     """The place of a release in its ledger."""
 
@@ -278,7 +306,7 @@ class FileRecord:
     rows: int | None = None
     sha256: str | None = None
     table: str | None = None
-    """What the table is, if there are several: `qi`, `sensitive` or `slice`."""
+    """What the table is, if there are several: `qi`, `sensitive` or `slice`; or `rows`."""
 
     column: str | None = None
     """The sensitive column that it holds, if it is one."""
@@ -349,6 +377,9 @@ class Manifest:
 
     person: Mapping[str, str] | None = None
     """Why rows are counted and not people, as `{"rows": why}`, if the policy says so."""
+
+    hiding: tuple[HidingRecord, ...] | None = None
+    """What no rule tells, where sensitive values were generalised."""
 
     left_out: LeftOut | None = None
     notes: tuple[str, ...] | None = None
@@ -475,8 +506,8 @@ _TABLE_KEYS = (
 )
 _DECOUPLED_KEYS = (
     *("format", "sfumato", "kind", "columns", "group", "count", "rows", "missing", "models"),
-    *("classes", "hierarchies", "risk_levels", "accepted", "person", "left_out", "notes"),
-    *("reproducible", "versions", "files"),
+    *("hiding", "classes", "hierarchies", "risk_levels", "accepted", "person", "left_out"),
+    *("notes", "reproducible", "versions", "files"),
 )
 _INCREMENT_KEYS = (
     *("format", "sfumato", "kind", "increment", "columns", "rows", "missing", "models", "classes"),

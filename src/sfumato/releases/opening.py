@@ -140,6 +140,23 @@ class Published(ABC):
         return (), ()
 
     @property
+    def generalised(self) -> tuple[str, ...]:
+        """The sensitive columns that have labels in place of values."""
+        hidden = () if self.manifest is None else self.manifest.hiding or ()
+        return tuple(each.column for each in hidden if each.generalised)
+
+    def without_general_stars(self, counts: FrequencySet) -> FrequencySet:
+        """Return counts in which a star in place of a sensitive value is no value."""
+        names = [name for name in self.generalised if name in counts.names]
+        if not names:
+            return counts
+        values = [
+            [None if v == STAR else v for v in c.values] if c.name in names else c.values
+            for c in counts.columns
+        ]
+        return FrequencySet.from_codes(counts.names, values, counts.codes, counts.rows)
+
+    @property
     def promises(self) -> tuple[Promise, ...]:
         """The promises of the release, or what the policy asks of a plain table."""
         if self.manifest is not None:
@@ -191,10 +208,13 @@ class Published(ABC):
 
     def lacks_groups(self) -> InputError:
         """Return the error that its groups are not people with the same quasi-identifiers."""
+        needs = f"this needs a release decoupled by {BreakMerge.name!r}, and this one is by "
+        if self.kind.in_one_piece:
+            return InputError(f"{needs}{self.kind.name!r}: its rows are whole, and not parted.")
         return InputError(
-            f"this needs a release decoupled by {BreakMerge.name!r}, and this one is by "
-            f"{self.kind.name!r}: its groups are not people with the same quasi-identifiers. What "
-            "its tables tell is in its own schema.sql and in what sf.verify finds."
+            f"{needs}{self.kind.name!r}: its groups are not people with the same "
+            "quasi-identifiers. What its tables tell is in its own schema.sql and in what "
+            "sf.verify finds."
         )
 
     @abstractmethod
@@ -288,6 +308,9 @@ class PublishedTable(Published):
     data: object
     """What opens it, or its rows as counts."""
 
+    called: str = ""
+    """Its name in the manifest, if it has one there."""
+
     @property
     def is_plain(self) -> bool:
         """Whether no manifest describes it, and its rows can be read."""
@@ -333,7 +356,7 @@ class PublishedTable(Published):
         return _of_occurring(FrequencySet(counts.columns, counts.codes, left))
 
     def _sources(self) -> Mapping[str, object]:
-        return {"": self.data}
+        return {self.called: self.data}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -606,6 +629,9 @@ def _tables(
     grouped: GroupedTables | None = None,
 ) -> Published:
     """Return a decoupled release of any kind."""
+    if kind_of(manifest.kind).in_one_piece:
+        [(name, data)] = sources.items()
+        return PublishedTable(data=data, called=name, record=manifest, **more)
     if kind_of(manifest.kind).keeps_classes:
         return PublishedGroups(known_groups=grouped, sources=sources, record=manifest, **more)
     return PublishedBuckets(known_groups=grouped, sources=sources, record=manifest, **more)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
 from pyarrow import types as t
 
 from sfumato.content import Cell, Content, Share, Showable, Table
@@ -16,6 +17,7 @@ from sfumato.releases.manifest import ColumnRecord, LeftOut, Manifest
 from sfumato.releases.spellings import warn_of_spellings
 from sfumato.tables import DatabaseTable, find_engine, open_table
 from sfumato.tables import Table as RowTable
+from sfumato.text import STAR
 from sfumato.verifier import Relation, Verdict
 from sfumato.verifier.counting import Kind
 
@@ -167,8 +169,12 @@ def _minimal_table(minimal: Sequence[Mapping[str, int]], chosen: Mapping[str, in
     return Table.of("Minimal nodes, not for publication", ["minimal node", ""], rows).compact
 
 
+_CONTENTS = {"qi": "quasi-identifiers", "rows": "all columns"}
+
+
 def _promises_table(manifest: Manifest) -> Table:
     rows = [(str(model), model.figures) for model in manifest.models]
+    rows += [(str(each), "") for each in manifest.hiding or ()]
     return Table.of("", ["promise", "measured"], rows, most=None)
 
 
@@ -306,6 +312,11 @@ class DecoupledRelease(Showable):
             # A missing value hides no person: the others still have the same.
             largest = table.largest(len(grouped))
             same = (largest > 0) & (largest == table.totals(len(grouped)))
+            # Where all have a star, nothing is known.
+            stars = np.isin(
+                table.value, [i for i, v in enumerate(table.column.values) if v == STAR]
+            )
+            same[table.group[stars]] = False
             rows = int(grouped.sizes[same & (grouped.sizes > 1)].sum())
             if rows:
                 found.append(
@@ -335,7 +346,7 @@ class DecoupledRelease(Showable):
     def content(self) -> Content:
         """Return the tables, the promises, and what to beware of."""
         files = [
-            (file.name, file.holds or file.column or "quasi-identifiers", file.rows)
+            (file.name, file.holds or file.column or _CONTENTS[str(file.table)], file.rows)
             for file in self.manifest.files
         ]
         tables = Table.of("", ["table", "holds", "rows"], files, most=None)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sfumato.counts import Column, FrequencySet
-from sfumato.decouplings.base import GroupedTables, Kind
+from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, ParameterError, suggest
 from sfumato.leaks import Exposure, RiskLevels
 from sfumato.policy import GivenPolicy
@@ -93,10 +93,11 @@ def breach(
         counts = table.count(
             tuple(names), progress=lambda done, total: report("count", done, total)
         )
-        return counts.fold([name for name in release.folded if name in names])
+        folded = counts.fold([name for name in release.folded if name in names])
+        return release.without_general_stars(folded)
 
     release = open_release(data, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
-    if release.kind is not Kind:
+    if not release.kind.in_one_piece:
         folded = release.groups.fold(release.folded)
         grouped = _choose_columns(folded, quasi_identifiers, sensitive)
         known = tuple(column.name for column in grouped.quasi_identifiers)

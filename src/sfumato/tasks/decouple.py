@@ -17,6 +17,7 @@ from sfumato.errors import (
     require_int,
 )
 from sfumato.evidence import Key
+from sfumato.hierarchy import HierarchyBuilder
 from sfumato.policy import GivenPolicy, Policy
 from sfumato.policy.document import Fault
 from sfumato.policy.parts import choose
@@ -114,14 +115,20 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
         raise InputError("every row is suppressed: there is nothing to decouple")
     if isinstance(place, Folder) and place.form_of(table) == "csv":
         counts = as_text(counts)
-    if not decoupling.keeps_classes:
-        # Buckets are formed by values, so a value has one spelling in them.
+    decoupling = decoupling.inform(*_secrets(release))
+    if not decoupling.keeps_classes or decoupling.in_one_piece:
+        # Buckets and rules go by values, so a value has one spelling in them.
         counts = counts.fold([name for name in release.sensitive if name not in release.exact])
     rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
-    kept = measure_promises(counts, release) if decoupling.keeps_classes else None
+    kept: KeptPromises | None = None
+    if decoupling.keeps_classes and not decoupling.in_one_piece:
+        kept = measure_promises(counts, release)
     if isinstance(decoupling, Bucketization):
         counts, kept = _in_buckets(decoupling, counts, release, rng, report)
     parts = decoupling.run(counts, release.quasi_identifiers, release.sensitive, rng=rng)
+    if parts.counts is not None:
+        general = [each["column"] for each in parts.hiding if each["generalised"]]
+        kept = measure_promises(parts.counts, release, general)
     kept = kept or replace_promises(release, parts.models)
     placed = place.publish(
         UnpublishedRelease(
@@ -152,6 +159,15 @@ def _in_buckets(
         counts = form_buckets(made, counts, rng=rng, report=report)
     bucket = decoupling.bucket_column(counts, *roles)
     return counts, measure_buckets(counts, release, bucket, asked)
+
+
+def _secrets(release: PublishedTable) -> tuple[dict[str, HierarchyBuilder], tuple[str, ...]]:
+    """Return the hierarchies of the sensitive columns, and those whose spellings differ."""
+    policy = release.policy or getattr(release.given, "policy", None)
+    rules = policy.columns if isinstance(policy, Policy) else {}
+    builders = {name: rules[name].hierarchy for name in release.sensitive if name in rules}
+    found = {name: builder for name, builder in builders.items() if builder is not None}
+    return found, release.exact
 
 
 def _require_columns(decoupling: Decoupling, table: Table) -> tuple[str, ...]:

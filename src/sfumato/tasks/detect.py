@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.adversary.target import secrecy_of
-from sfumato.decouplings.base import Kind, file_names
+from sfumato.decouplings.base import file_names
 from sfumato.drawing import heatmap_svg, network_svg
 from sfumato.drawing.heatmap import MOST_ROWS
 from sfumato.errors import (
@@ -132,10 +132,11 @@ def detect(  # noqa: PLR0913 - all but one have a default and are named
     learn = _learner("ic" if learner is None else learner, asked)
     given = None if network is None else given_network(network, release.columns)
     first = _columns_first(asked.order if order is None else order, release.columns)
-    if release.kind is Kind:
+    if release.kind.in_one_piece:
         counts = release.table.count(
             release.columns, progress=lambda done, total: report("count", done, total)
         ).fold(release.folded)
+        counts = release.without_general_stars(counts)
     else:
         groups = release.groups.fold(release.folded)
         counts = random_table(groups, np.random.default_rng(0)).project(release.columns)
@@ -159,7 +160,7 @@ def detect(  # noqa: PLR0913 - all but one have a default and are named
         secrecy=secrecy_of(
             release.policy, {name: counts.column(name).known for name in release.sensitive}
         ),
-        dealt=release.kind is not Kind,
+        dealt=not release.kind.in_one_piece,
         learner=None if given is not None else member_settings(learn, "learner"),
         belief=None if given is None else given.belief,
     )

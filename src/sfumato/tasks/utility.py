@@ -15,7 +15,13 @@ from sfumato.errors import InputError, ParameterError, UnknownNameError, require
 from sfumato.files import write_file
 from sfumato.policy import GivenPolicy, policy_of
 from sfumato.recode.deciding import ladders_of
-from sfumato.releases.opening import PublishedTable, count_columns, open_release, require_alike
+from sfumato.releases.opening import (
+    Published,
+    PublishedTable,
+    count_columns,
+    open_release,
+    require_alike,
+)
 from sfumato.slicing import Correlations
 from sfumato.slicing import correlations as measured
 from sfumato.slicing.correlation import MEASURES
@@ -126,13 +132,18 @@ def utility(  # noqa: PLR0913 - all but two have a default and are named
         seed,
         _learning(classify, counts),
     )
-    ladders = ladders_of(policy, counts, first.quasi_identifiers)
+    ladders = ladders_of(policy, counts, (*first.quasi_identifiers, *generalised_in(found)))
     marked: dict[str, Utility] = {}
     for name, each in found.items():
         marked[name] = exam.of(each.estimator(counts.columns, ladders))
         if progress is not None:
             progress("compare", len(marked), len(found))
     return Utilities(marked) if isinstance(release, Mapping) else marked["release"]
+
+
+def generalised_in(releases: Mapping[str, Published]) -> tuple[str, ...]:
+    """Return the sensitive columns that have labels in place of values in some release."""
+    return tuple(dict.fromkeys(name for each in releases.values() for name in each.generalised))
 
 
 def _learning(

@@ -10,13 +10,21 @@ from itertools import combinations
 from typing import NamedTuple
 
 from sfumato.errors import InputError, some
-from sfumato.text import text_of
+from sfumato.text import STAR, text_of
 from sfumato.verifier.counting import Countable, Counts, count, readable
-from sfumato.verifier.models import Groups, Key, check_figures, check_model, judge
+from sfumato.verifier.models import (
+    Groups,
+    Key,
+    check_figures,
+    check_model,
+    judge,
+    recompute,
+)
 from sfumato.verifier.promises import (
     ANATOMY,
     BREAK_MERGE,
     BUCKETIZATION,
+    HIDING,
     KINDS,
     SLICING,
     Check,
@@ -26,6 +34,7 @@ from sfumato.verifier.promises import (
     Promises,
     status,
 )
+from sfumato.verifier.spelling import folded_text
 
 Values = dict[str, dict[object, int]]
 """Per label of a group or bucket, how many of its people have each value."""
@@ -45,7 +54,8 @@ def _shape_check(manifest: Manifest, faults: Mapping[str, object]) -> Check:
         "it names no quasi-identifier": not manifest.with_role("quasi-identifier"),
         f"columns that tie the tables together: {some(unfit)}": unfit,
         "the linking column or the counts have the name of another column": (
-            manifest.group in names or manifest.count in (*names, manifest.group)
+            manifest.kind != HIDING
+            and (manifest.group in names or manifest.count in (*names, manifest.group))
         ),
         "starred rows cannot be in such a release": manifest.suppression != "remove",
     }
@@ -54,6 +64,8 @@ def _shape_check(manifest: Manifest, faults: Mapping[str, object]) -> Check:
 
 
 def _columns_of(file: DataFile, manifest: Manifest) -> list[str]:
+    if file.table == "rows":
+        return [*manifest.with_role("quasi-identifier"), *manifest.with_role("sensitive")]
     if file.table == "qi":
         return [manifest.group, *manifest.with_role("quasi-identifier")]
     columns = file.columns if file.table == "slice" else (str(file.column),)
@@ -456,6 +468,148 @@ def _overlap_check(slices: list[_Slice]) -> Check:
     return Check("overlap", status(holds=not details), detail="; ".join(details))
 
 
+# Association hiding: one table. Every share of a label among the people with a value of a
+# quasi-identifier is counted again. How many raw values a label stands for is its maker's word: the
+# table cannot show it.
+
+_MOST_SIZE = 6
+"""No promise speaks of more quasi-identifiers together."""
+
+
+def _hidden_shape(manifest: Manifest) -> Check:
+    sensitive = list(manifest.with_role("sensitive"))
+    rows = [file.rows for file in manifest.files if file.table == "rows"]
+    named = [record.get("column") for record in manifest.hiding]
+    faults = {
+        "it names another number of tables than one": len(manifest.files) != 1 or len(rows) != 1,
+        f"it speaks of {manifest.published} rows and of {rows[0] if rows else 0} in the file": (
+            rows != [manifest.published]
+        ),
+        "it does not say of each sensitive column once what is hidden": (
+            sorted(map(str, named)) != sorted(sensitive)
+        ),
+    }
+    return _shape_check(manifest, faults)
+
+
+def _hidden_checks(
+    sources: Mapping[str, Countable], manifest: Manifest, promises: Promises
+) -> list[Check]:
+    [file] = manifest.files
+    known = list(manifest.with_role("quasi-identifier"))
+    checks = recompute(sources[file.name], promises)
+    for record in manifest.hiding:
+        column = str(record.get("column"))
+        with readable(file.name):
+            counts = count(sources[file.name], [*known, column])
+        checks.append(_rules_check(record, counts, len(known), exact=column in promises.exact))
+    return checks
+
+
+def _rules_check(record: Mapping[str, object], counts: Counts, known: int, *, exact: bool) -> Check:
+    """Count every rule to the labels of a column, and away from them."""
+    promised = {key: record[key] for key in ("column", "confidence", "absence") if key in record}
+    try:
+        limits = _Limits.read(record)
+    except InputError as error:
+        return Check("associations", "broken", promised, detail=str(error))
+    spell = text_of if exact else (lambda value: folded_text(text_of(value)) or "")
+    leaves: dict[str, int] = {}
+    for text, number in limits.labels.items():
+        leaves[spell(text)] = min(number, leaves.get(spell(text), number))
+    rows: dict[tuple[Key, str | None], int] = {}
+    for combination, people in counts.combinations.items():
+        *group, value = combination
+        label = None if value is None else spell(value) or None
+        key = (tuple(group), label)
+        rows[key] = rows.get(key, 0) + people
+    strange = {label for _, label in rows if label not in (None, STAR) and label not in leaves}
+    if strange:
+        detail = f"nothing says how many values these labels stand for: {some(sorted(strange))}"
+        return Check("associations", "broken", promised, detail=detail)
+    found, detail = limits.judge(rows, leaves, known)
+    return Check("associations", status(holds=not detail), promised, found, detail)
+
+
+class _Limits(NamedTuple):
+    """What is promised of the rules to one column."""
+
+    confidence: float
+    absence: float | None
+    support: int
+    size: int
+    labels: dict[str, int]
+
+    @classmethod
+    def read(cls, record: Mapping[str, object]) -> "_Limits":
+        """Read what a manifest says; raise if it is no promise."""
+        confidence, absence = record.get("confidence"), record.get("absence")
+        if not _is_share(confidence) or not (absence is None or _is_share(absence)):
+            raise InputError("a confidence is a number from 0 to below 1")
+        support, size, labels = (record.get(key) for key in ("support", "size", "labels"))
+        if not _is_count(support) or not _is_count(size) or size > _MOST_SIZE:  # type: ignore[operator]
+            raise InputError(f"support and size are whole numbers from 1, size to {_MOST_SIZE}")
+        if not isinstance(labels, dict) or not all(map(_is_count, labels.values())):
+            raise InputError("labels say how many values each stands for, a whole number from 1")
+        return cls(confidence, absence, support, size, labels)  # type: ignore[arg-type]
+
+    def judge(
+        self, rows: Mapping[tuple[Key, str | None], int], leaves: Mapping[str, int], known: int
+    ) -> tuple[dict[str, float], str]:
+        """Return the surest rule of each sort, and what is wrong with them."""
+        common = self._common(rows, leaves)
+        found = {"confidence": 0.0, **({} if self.absence is None else {"absence": 0.0})}
+        for size in range(1, self.size + 1):
+            for at in combinations(range(known), size):
+                for values in self._labels_by(rows, at):
+                    behind = sum(values.values())
+                    for label, number in leaves.items():
+                        sure = values.get(label, 0) / (behind * number)
+                        found["confidence"] = max(found["confidence"], sure)
+                    for label in common:
+                        gone = (behind - values.get(label, 0)) / behind
+                        found["absence"] = max(found["absence"], gone)
+        wrong = []
+        if found["confidence"] > self.confidence:
+            wrong.append("a quasi-identifier tells a value more surely than that")
+        if self.absence is not None and found["absence"] > self.absence:
+            wrong.append("a quasi-identifier rules a value out more surely than that")
+        return found, "; ".join(wrong)
+
+    def _common(
+        self, rows: Mapping[tuple[Key, str | None], int], leaves: Mapping[str, int]
+    ) -> list[str]:
+        """Return the labels that are not as rare in the whole table as a rule would say."""
+        if self.absence is None:
+            return []
+        [everywhere] = self._labels_by(rows, ()) or [{}]
+        total = sum(everywhere.values())
+        return [
+            label
+            for label in leaves
+            if label in everywhere and (total - everywhere[label]) / total <= self.absence
+        ]
+
+    def _labels_by(
+        self, rows: Mapping[tuple[Key, str | None], int], at: Sequence[int]
+    ) -> list[dict[str | None, int]]:
+        """Return the labels of the people with each value of some columns, if they are enough."""
+        found: dict[Key, dict[str | None, int]] = {}
+        for (group, label), people in rows.items():
+            values = found.setdefault(tuple(group[i] for i in at), {})
+            values[label] = values.get(label, 0) + people
+        least = self.support if at else 1
+        return [values for values in found.values() if sum(values.values()) >= least]
+
+
+def _is_share(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 10**15
+
+
 def check_kind(
     sources: Mapping[str, Countable], manifest: Manifest, promises: Promises
 ) -> list[Check]:
@@ -471,6 +625,7 @@ KINDS.update(
         BREAK_MERGE: Kind(("qi", "sensitive"), _break_merge_shape, _break_merge_checks),
         ANATOMY: Kind(("qi", "sensitive"), _anatomy_shape, _anatomy_checks),
         BUCKETIZATION: Kind(("qi", "sensitive"), _anatomy_shape, _bucketized_checks),
+        HIDING: Kind(("rows",), _hidden_shape, _hidden_checks),
         SLICING: Kind(("slice",), _sliced_shape, _sliced_checks),
     }
 )

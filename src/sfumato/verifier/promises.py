@@ -358,6 +358,9 @@ ANATOMY = "anatomy"
 BUCKETIZATION = "bucketization"
 """The same with buckets that keep any models that look at the sensitive column."""
 
+HIDING = "association-hiding"
+"""One table, in which sensitive values are general enough that no rule leads to one."""
+
 SLICING = "slicing"
 """Slices: some columns each, counted in every bucket."""
 
@@ -427,6 +430,9 @@ class Manifest:
     losses: Mapping[str, Any] = field(default_factory=dict)
     """Figures about the classes, as they were claimed."""
 
+    hiding: tuple[Mapping[str, Any], ...] = ()
+    """What is promised of rules to sensitive values, per column."""
+
     increment: bool = False
     """Whether it is a release of a ledger: who joined a group in another one has a label apart."""
 
@@ -488,6 +494,7 @@ def _manifest(plain: dict[str, Any], stored: tuple[DataFile, ...] | None = None)
     columns = tuple(map(_column, _objects(plain, "columns")))
     _refuse_repeats("columns", [column.name for column in columns])
     kind = None if plain.get("kind") is None else _one_of(plain, "kind", tuple(KINDS))
+    linked = kind not in (None, HIDING)
     files = stored or tuple(_file(file, kind) for file in _objects(plain, "files"))
     _refuse_repeats("files", [file.name for file in files])
     return Manifest(
@@ -500,8 +507,9 @@ def _manifest(plain: dict[str, Any], stored: tuple[DataFile, ...] | None = None)
         models=tuple(_objects(plain, "models")),
         hierarchies=_hierarchies(plain.get("hierarchies") or {}),
         kind=kind,
-        group="" if kind is None else _get(plain, "group", str),
-        count="" if kind is None else _get(plain, "count", str),
+        group=_get(plain, "group", str) if linked else "",
+        count=_get(plain, "count", str) if linked else "",
+        hiding=tuple(_objects(plain, "hiding")) if kind == HIDING else (),
         increment=isinstance(plain.get("increment"), Mapping),
         classes=_claims(plain, "classes"),
         losses=_claims(plain, "losses"),

@@ -31,7 +31,7 @@ _GUESSES = Heading("guesses", "The columns that are guessed, all of them at once
 
 
 def _parts(dossier: Dossier) -> Sequence[Part]:
-    if dossier.kind is None:
+    if kind_of(dossier.kind).in_one_piece:
         raise NotHereError("the release is in one piece: nothing was decoupled")
     if not kind_of(dossier.kind).keeps_classes:
         raise NotHereError(

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.content import Beside, Cell, Drawing, Heading, Part, Sentence, Table
+from sfumato.decouplings import kind_of
 from sfumato.drawing.heatmap import Words, heatmap_svg
 from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
@@ -36,7 +37,7 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
 
 def _both(dossier: Dossier, names: Sequence[str]) -> tuple[FloatArray | None, FloatArray]:
     """Measure the original, if it was given, and the release."""
-    if dossier.kind is not None:
+    if not kind_of(dossier.kind).in_one_piece:
         if dossier.data is None:
             raise NotHereError(
                 "columns that are published apart have no rows in common; what is left of their "

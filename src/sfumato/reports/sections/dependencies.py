@@ -56,7 +56,7 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
         parts.append(facts_table(findings.harmful_facts, "Facts about few or many people"))
     if findings.notes:
         parts.append(Listing.of([f"Note: {brief(note, most=300)}." for note in findings.notes]))
-    if dossier.kind is not None:
+    if not kind_of(dossier.kind).in_one_piece:
         parts.append(
             Sentence(
                 "The release has no rows any more. This is what one of the tables tells that fit "
