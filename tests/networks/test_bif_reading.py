@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sfumato.counts import FrequencySet
 from sfumato.errors import InputError, SfumatoError
 from sfumato.networks import Network, bif, infer, read_bif, tables_of, to_bif
+from sfumato.networks.agrum import load_pyagrum
 from sfumato.networks.given import refuse_cycle
 from tests.networks.test_export import counted
 
@@ -94,6 +95,38 @@ def test_a_whole_table_lets_the_last_parent_vary_fastest(read):
     table = read(text).tables["a"]
     assert table.row({"b": "t"})["t"] == 0.6
     assert table.row({"b": "f"})["t"] == 0.05
+
+
+def test_commas_are_blanks_to_some(read):
+    text = (
+        'network "a" { property x y; } variable "a" { type discrete[2] { "true" "false" }; }\n'
+        "variable b { type discrete[2] { t f }; } variable c { type discrete[2] { New York, LA }; }"
+        'probability ( "a" b c ) { ("true" t) 0.1 0.9; (f, New York) 0.2, 0.8; }'
+    ).replace('("true" t)', "(t, LA)")
+    found = read(text)
+    assert found.network.parents["a"] == ("b", "c")
+    text += "probability ( b ) { table .5 .5; } probability ( c ) { table .5 .5; }"
+    table = read(text).tables["a"]
+    assert table.child.values == ("true", "false")
+    assert table.row({"b": "t", "c": "LA"})["true"] == 0.1
+    assert table.row({"b": "f", "c": "New York"})["true"] == 0.2
+    plain = text.replace("New York", "NY").replace("(f, NY)", "(f NY)").replace("(t, LA)", "(t LA)")
+    assert read(plain).tables["a"].row({"b": "f", "c": "NY"})["true"] == 0.2
+
+
+def test_what_pyagrum_writes_is_read(tmp_path):
+    agrum = load_pyagrum()
+    written = agrum.fastBN("a{x|y|z}->b{u|w}<-c[3];d<-a")
+    written.generateCPTs()
+    agrum.saveBN(written, str(tmp_path / "net.bif"))
+    found = read_bif(tmp_path / "net.bif")
+    assert found.network.parents == {"a": (), "b": ("a", "c"), "c": (), "d": ("a",)}
+    ask = agrum.LazyPropagation(written)
+    ask.setEvidence({"b": "w", "d": 1})
+    ask.makeInference()
+    believed = infer(found.network, found.tables, {"b": "w", "d": "1"})
+    assert [believed["a"][value] for value in "xyz"] == pytest.approx(ask.posterior("a").tolist())
+    assert list(believed["c"].values()) == pytest.approx(ask.posterior("c").tolist())
 
 
 def test_without_all_probabilities_there_are_only_arrows(read):

@@ -10,6 +10,8 @@ import sfumato as sf
 from sfumato.errors import PolicyError
 from sfumato.networks import LEARNERS, Network, WekaIcs
 from sfumato.policy import DetectionRule, Policy
+from sfumato.reports.dossier import open_dossier
+from sfumato.reports.sections.dependencies import DEPENDENCIES
 from tests.policy.test_reading import NAMES
 
 GOOD = """\
@@ -122,3 +124,11 @@ def test_protect_looks_along_the_arrows_of_the_policy(tmp_path):
         assert done.findings.learner is None
         drawn = "age" in str(network)
         assert ([s.action for s in done.steps] == [s.action for s in learned.steps]) is drawn
+
+
+def test_a_report_looks_along_the_arrows_of_the_policy():
+    columns = {"age": "quasi-identifier", "zip": "quasi-identifier", "ill": "sensitive"}
+    asked = Policy(columns=columns, models=[sf.models.KAnonymity(4)])
+    release = sf.anonymize(LEAKY, asked)
+    dossier = open_dossier(release, policy=asked.replace(detect={"network": "zip -> ill"}))
+    assert "the network was given" in str(DEPENDENCIES.of(dossier))

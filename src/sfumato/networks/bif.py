@@ -455,7 +455,7 @@ class _Reader:
             stated = self._next()
             self._take("]")
         at = self._take("{").start
-        words = self._read_list("}")
+        words = self._read_list("}", "" if stated is None else stated.text)
         if not words:
             self._refuse(at, f"variable {brief(name)!r} has no values")
         if stated is not None and stated.text != str(len(words)):
@@ -468,12 +468,14 @@ class _Reader:
             self._refuse(at, f"variable {brief(name)!r} has a value twice")
         return words
 
-    def _read_list(self, closing: str) -> list[str]:
+    def _read_list(self, closing: str, wanted: str) -> list[str]:
         """Read what stands between commas up to a sign, as it is written; quotes are left off.
 
-        Other programs write blanks and brackets within values.
+        Other programs write blanks and brackets within values; still others blanks between them,
+        and no commas. As many as are wanted tells which.
         """
         found: list[str] = []
+        single: list[str] = []
         first: _Token | None = None
         last: _Token | None = None
         depth = 0
@@ -493,11 +495,12 @@ class _Reader:
                     break
             else:
                 first, last = first or self._now, self._now
+                single.append(self._now.text)
                 depth += self._sees("(", "[")
                 depth -= bool(depth) and self._sees(")", "]")
             self._next()
         self._next()
-        return found
+        return single if str(len(found)) != wanted == str(len(single)) else found
 
     def _block(self) -> None:
         self._take("(")
@@ -531,7 +534,7 @@ class _Reader:
             block.default = self._numbers()
         elif self._sees("("):
             self._next()
-            given = tuple(self._read_list(")"))
+            given = tuple(self._read_list(")", str(len(block.parents))))
             if given in block.rows:
                 self._refuse(at, "the probabilities of these values are given twice")
             block.rows[given] = self._numbers()
