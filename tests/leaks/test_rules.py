@@ -43,16 +43,30 @@ def shares(rows, known, told, alpha, support):
     }
 
 
-def algorithm_1(rows, network, sensitive, alpha, support):
+def exceeds(rows, parent, child, alpha, support, prior):
+    """Whether an entry of a parent's own table exceeds alpha: the cells written out, one by one."""
+    at, to = NAMES.index(parent), NAMES.index(child)
+    values = {row[to] for row in rows}
+    for known in {row[at] for row in rows}:
+        fits = [row[to] for row in rows if row[at] == known]
+        cells = [(fits.count(value) + prior, len(fits) + prior * len(values)) for value in values]
+        if len(fits) >= support and any(cell > alpha * whole for cell, whole in cells):
+            return True
+    return False
+
+
+def algorithm_1(rows, network, sensitive, alpha, support, prior):
     """The sources' Algorithm 1, word by word, with every rule that has an entry above alpha."""
     found = {}
     for child in NAMES:
         parents = network.parents[child]
         singles = {p: shares(rows, (p,), child, alpha, support) for p in parents}
-        every = all(singles.values())
+        sure = {p: exceeds(rows, p, child, alpha, support, prior) for p in parents}
+        every = all(sure.values())
         for parent, entries in singles.items():
             if entries:
-                found[(parent,), child] = entries, len(parents) == 1 or not every
+                holds = sure[parent] and (len(parents) == 1 or not every)
+                found[(parent,), child] = entries, holds
         if len(parents) > 1:
             joint = shares(rows, parents, child, alpha, support)
             if joint:
@@ -70,10 +84,13 @@ def algorithm_1(rows, network, sensitive, alpha, support):
     sensitive=st.lists(st.sampled_from(NAMES), unique=True),
     alpha=st.sampled_from([0.2, 0.49, 0.5, 0.75, 0.99]),
     support=st.integers(1, 6),
+    prior=st.sampled_from([0, 0.5, 1, 3.0]),
 )
-def test_rules_are_those_of_the_literal_algorithm(rows, network, sensitive, alpha, support):
+def test_rules_are_those_of_the_literal_algorithm(rows, network, sensitive, alpha, support, prior):
     counts = FrequencySet.from_rows(NAMES, rows)
-    rules = rules_of(counts, network, sensitive=sensitive, alpha=alpha, support=support)
+    rules = rules_of(
+        counts, network, sensitive=sensitive, alpha=alpha, support=support, prior=prior
+    )
     found = {}
     for rule in rules:
         known = tuple(column.name for column in rule.known)
@@ -94,7 +111,7 @@ def test_rules_are_those_of_the_literal_algorithm(rows, network, sensitive, alph
         assert rule.reveals == (rule.told.name in sensitive)
         hit = rule.matches(counts)
         assert int(counts.rows[hit].sum()) == rule.people
-    assert found == algorithm_1(rows, network, sensitive, alpha, support)
+    assert found == algorithm_1(rows, network, sensitive, alpha, support, prior)
 
 
 class TestTheTenRowTable:
