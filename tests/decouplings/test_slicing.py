@@ -222,6 +222,29 @@ def test_names_of_columns_may_be_anything():
         ({"l": 2, "most": 0}, "most must be an integer of at least 1"),
         ({"l": 2, "overlap": 1.5}, "overlap must be a number"),
         ({"l": 2, "form": "distinct"}, "form must be one of 'probabilistic', 'entropy', 'rec"),
+        ({"l": 2, "form": "p-alpha"}, "alpha must be given for form='p-alpha'"),
+        ({"l": 2, "form": "p-alpha", "alpha": 1}, "categories must be given"),
+        ({"l": 2, "alpha": 1}, "alpha must be left out"),
+        (
+            {"l": 3, "form": "enhanced-p-alpha", "alpha": 1, "categories": [["a"], ["b"]]},
+            "l must be at most 2",
+        ),
+        ({"l": 2, "aim": "speed"}, "aim must be one of 'correlations', 'membership'"),
+        ({"l": 2, "aim": "membership", "slices": 3}, "slices must be left out"),
+        ({"l": 2, "aim": "membership", "columns": ["age", "ill"]}, "aim must be left out"),
+        ({"l": 2, "cuts": "loose"}, "cuts must be one of 'strict', 'relaxed'"),
+        ({"l": 2, "check": "worlds"}, "check must be left out.*everybody matches one bucket"),
+        (
+            {
+                "l": 2,
+                "form": "p-alpha",
+                "alpha": 1,
+                "categories": [["a"], ["b"]],
+                "cuts": "relaxed",
+                "check": "worlds",
+            },
+            "check must be 'buckets'.*counts the values",
+        ),
         ({"l": 1, "form": "entropy"}, "l must be a number above 1"),
         ({"l": 2.5, "form": "recursive", "c": 2}, "l must be an integer"),
         ({"l": 1, "form": "recursive", "c": 2}, "l must be an integer of at least 2"),
@@ -286,14 +309,170 @@ def test_more_slices_than_attributes_are_refused():
         sliced(ROWS, Slicing(l=2, slices=5))
 
 
-def test_several_sensitive_columns_are_refused():
-    with pytest.raises(ParameterError, match="sensitive must be one column"):
-        sf.decouple(
-            table(ROWS, NAMES),
-            Slicing(l=2),
-            quasi_identifiers=["age"],
-            sensitive=["zip", "ill"],
-        )
+SECRETS = {"quasi_identifiers": ["age", "sex"], "sensitive": ["zip", "ill"]}
+MANY = [
+    (str(rng[0]), "fm"[rng[1]], "xyz"[rng[2]], ("flu", "gout", "hiv", "cold")[rng[3]])
+    for rng in np.random.default_rng(2).integers(0, [9, 2, 3, 4], (300, 4)).tolist()
+]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"overlap": 0.0},
+        {"slices": 3},
+        {"most": 1},
+        {"cuts": "relaxed"},
+        {"columns": ["age", "sex+zip", "ill"]},
+        {"columns": ["age", "sex", "zip+ill"]},
+        {"columns": ["age+zip", "sex+ill", "age+sex"]},
+        {"aim": "membership"},
+        {"form": "entropy"},
+        {"form": "recursive", "c": 3},
+    ],
+)
+def test_several_sensitive_columns_are_each_diverse_even_to_those_who_know_the_others(settings):
+    method = Slicing(l=2, **settings)
+    release = sf.decouple(table(MANY, NAMES), method, **SECRETS)
+    assert release.verdict.holds
+    assert [model.column for model in release.manifest.models] == ["zip", "ill"]
+    if "columns" not in settings:
+        assert not any({"zip", "ill"} <= set(column) for column in columns_of(release))
+    for names, buckets in zip(columns_of(release), published(release), strict=True):
+        for secret in {"zip", "ill"} & set(names):
+            at = names.index(secret)
+            for bucket in buckets.values():
+                alike = defaultdict(Counter)
+                for key, people in bucket.items():
+                    alike[key[:at] + key[at + 1 :]][key[at]] += people
+                assert all(diverse(method, known_of(values)) for values in alike.values())
+    found = sf.verify(release, data=table(MANY, NAMES))
+    assert {"zip", "ill"} <= {outcome.column for outcome in found.attacks}
+    assert sum(outcome.attack == "membership" for outcome in found.attacks) == 1
+
+
+def test_what_several_values_are_promised_together_is_written_down(tmp_path):
+    sf.decouple(table(MANY, NAMES), Slicing(l=2), **SECRETS, output=tmp_path / "s", format="csv")
+    text = (tmp_path / "s" / "README.md").read_text(encoding="utf-8")
+    assert "for those who know a person's values of the\n  others too" in text
+    assert "So 2 values together have a probability of at most 1/4." in text
+    assert sf.verify(tmp_path / "s").verdict.holds
+
+
+def test_with_two_secrets_in_one_slice_each_counts_as_known_for_the_other():
+    rows = [(str(i), "f", "xyz"[i % 3], ("flu", "gout", "hiv")[i % 3]) for i in range(9)]
+    with pytest.raises(InfeasibleError, match="put less beside"):
+        sf.decouple(table(rows, NAMES), Slicing(l=2, columns=["age", "sex", "zip+ill"]), **SECRETS)
+    assert sf.decouple(table(rows, NAMES), Slicing(l=2), **SECRETS).verdict.holds
+
+
+@pytest.mark.parametrize("more", [{"cuts": "relaxed", "check": "worlds"}, {"slices": 2}])
+def test_what_needs_one_sensitive_column_says_so(more):
+    with pytest.raises(ParameterError, match=r"one column|an integer from 3 to 4"):
+        sf.decouple(table(MANY, NAMES), Slicing(l=2, **more), **SECRETS)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"overlap": 0.0}, {"slices": 3}, {"columns": ["age+sex", "sex+zip+ill"]}],
+)
+@pytest.mark.parametrize("cuts", ["strict", "relaxed"])
+def test_without_sensitive_columns_buckets_have_as_many_people_as_are_asked_for(settings, cuts):
+    release = sf.decouple(
+        table(MANY, NAMES), Slicing(l=4, cuts=cuts, **settings), quasi_identifiers=NAMES
+    )
+    assert release.verdict.holds
+    [model] = release.manifest.to_dict()["models"]
+    assert model["model"] == "bucket-size"
+    assert model["people"] == 4
+    sizes = [counter.total() for counter in published(release)[0].values()]
+    assert model["measured"]["people"] == min(sizes) >= 4
+    assert len(sizes) > 30
+    found = sf.verify(release, data=table(MANY, NAMES))
+    assert found.verdict.holds
+    assert {outcome.attack for outcome in found.attacks if outcome.tried} >= {"membership"}
+    assert sf.estimate(release, {"age": "3"}).estimate == sum(row[0] == "3" for row in MANY)
+
+
+def test_without_sensitive_columns_a_folder_says_what_is_promised(tmp_path):
+    folder = tmp_path / "slices"
+    sf.decouple(table(MANY, NAMES), Slicing(l=2), quasi_identifiers=NAMES, output=folder)
+    assert sf.verify(folder).verdict.holds
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    assert "No column is called sensitive" in text
+    assert "Every bucket has at least 2 people" in text
+    with pytest.raises(ParameterError, match="sensitive must be"):
+        sf.explain(folder, {"age": "3"})
+
+
+SECRECY = (("hiv",), ("gout", "cold"), ("flu",))
+
+
+@pytest.mark.parametrize(
+    ("form", "model"),
+    [
+        ("p-alpha", "p-alpha-sensitive-k-anonymity"),
+        ("enhanced-p-alpha", "enhanced-p-alpha-sensitive-k-anonymity"),
+    ],
+)
+@pytest.mark.parametrize("cuts", ["strict", "relaxed"])
+def test_buckets_keep_what_is_asked_of_values_and_categories(form, model, cuts, tmp_path):
+    method = Slicing(l=2, form=form, alpha=1.5, categories=SECRECY, cuts=cuts)
+    folder = tmp_path / "slices"
+    release = sf.decouple(table(MANY, NAMES), method, **ROLES, output=folder, format="csv")
+    assert sf.verify(folder).verdict[model].status == "holds"
+    assert release.manifest.models[0].model == model
+    assert release.manifest.classes.count > 5
+    assert "weigh 1.5 together" in (folder / "README.md").read_text(encoding="utf-8")
+    slices = published(sf.decouple(table(MANY, NAMES), method, **ROLES))
+    [at] = [i for i, names in enumerate(columns_of(release)) if "ill" in names]
+    weight = {value: i / 2 for i, values in enumerate(SECRECY) for value in values}
+    group = {value: i for i, values in enumerate(SECRECY) for value in values}
+    for bucket in slices[at].values():
+        alike = defaultdict(Counter)
+        for (*known, ill), people in bucket.items():
+            alike[tuple(known)][ill] += people
+        for values in alike.values():
+            kinds = {group[v] if form == "enhanced-p-alpha" else v for v in values}
+            assert len(kinds) >= 2
+            assert sum(weight[value] * n for value, n in values.items()) >= 1.5
+
+
+def test_a_form_of_categories_that_cannot_be_says_why():
+    method = Slicing(l=3, form="enhanced-p-alpha", alpha=1, categories=SECRECY)
+    few = [row for row in MANY if row[-1] != "flu"]
+    with pytest.raises(InfeasibleError, match=r"2 different categories .* an l of at most 2"):
+        sliced(few, method)
+    with pytest.raises(sf.errors.SfumatoError, match=r"no category.*'cold'|'cold'.*no category"):
+        sliced(MANY, replace(method, categories=(("hiv",), ("gout", "flu")), l=2))
+    with pytest.raises(ParameterError, match=r"one column.*about the values of one column"):
+        sf.decouple(table(MANY, NAMES), method, **SECRETS)
+
+
+def test_overlap_is_told_with_what_it_costs_in_membership():
+    ills = ("flu", "gout", "hiv")
+    rows = [(a, a, z, ills[i % 3]) for i, a in enumerate("pqrstu") for z in "xyz"]
+    alone = sliced(rows, Slicing(l=3, most=1))
+    [note] = [text for text in alone.warnings if "made up" in text]
+    assert "overlap" not in note
+    more = sliced(rows, Slicing(l=3, most=1, overlap=0.5))
+    [note] = [text for text in more.warnings if "made up" in text]
+    less, more = (int(part.split(" %")[0].split()[-1]) for part in note.split(";")[::-1])
+    assert less + 10 < more
+
+
+def test_with_membership_in_mind_fewer_made_up_people_are_ruled_out():
+    rng = np.random.default_rng(4)
+    rows = [
+        (str(a), str(a // 2), "xy"[rng.integers(2)], ("flu", "gout", "hiv")[rng.integers(3)])
+        for a in rng.integers(0, 8, 400)
+    ]
+    ruled_out = {
+        aim: sf.tools.membership(table(rows, NAMES), sliced(rows, Slicing(l=2, aim=aim))).ruled_out
+        for aim in ("correlations", "membership")
+    }
+    assert ruled_out["membership"] < ruled_out["correlations"]
 
 
 def test_what_needs_groups_of_people_who_look_alike_says_so(tmp_path):
@@ -342,9 +521,9 @@ def test_the_census_is_sliced_and_nobody_in_it_is_exposed(method, adult):
     counts = open_table(adult / "adult.csv").count(list(LEVELS))
     names = [name for name in LEVELS if name != "occupation"]
     parts = method.run(counts, names, ["occupation"], rng=np.random.default_rng(1))
-    columns = Columns(tuple(part.columns for part in parts.tables), "occupation")
-    laid = SubTuples.of(counts, columns)
-    bucket = cut_into_buckets(laid, [counts.codes_of(name) for name in names], method.diversity)
+    columns = Columns(tuple(part.columns for part in parts.tables), ("occupation",))
+    [laid] = SubTuples.of(counts, columns)
+    bucket = cut_into_buckets([laid], [counts.codes_of(name) for name in names], method.diversity)
     assert len(parts.grouped) == bucket.max() + 1 > 1000
     assert not len(find_exposed(laid, bucket, method.diversity))
     if method.form == "probabilistic":

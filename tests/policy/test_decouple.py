@@ -197,7 +197,7 @@ class TestContradictions:
     def test_a_policy_takes_the_columns_that_slicing_takes(self, columns):
         roles = {"age": "quasi-identifier", "zip": "quasi-identifier", "ill": "sensitive"}
         try:
-            Columns.of(columns, ["age", "zip"], "ill")
+            Columns.of(columns, ["age", "zip"], ["ill"])
         except ParameterError:
             with pytest.raises(PolicyError, match="decouple"):
                 small(columns=roles, decouple={"method": "slicing", "l": 2, "columns": columns})

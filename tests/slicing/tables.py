@@ -36,7 +36,7 @@ COLUMNS = st.sampled_from(
 def laid_of(rows, columns, names=NAMES):
     """Give the counted table, and the same laid into columns."""
     counts = FrequencySet.from_rows(names, rows)
-    return counts, SubTuples.of(counts, Columns(columns, names[-1]))
+    return counts, SubTuples.of(counts, Columns(columns, (names[-1],)))[0]
 
 
 def row_of(counts, item):

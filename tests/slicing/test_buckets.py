@@ -29,7 +29,7 @@ def test_nobody_is_exposed_by_a_cut(rows, columns, asked):
     counts, laid = laid_of(rows, columns)
     if any_fails(laid, np.zeros(len(counts), dtype=np.int64), asked.form):
         return
-    bucket = cut_into_buckets(laid, codes_of(counts), asked.form)
+    bucket = cut_into_buckets([laid], codes_of(counts), asked.form)
     buckets = buckets_of(counts, bucket)
     assert sum(map(len, buckets)) == len(rows)
     assert len(buckets) == bucket.max() + 1
@@ -44,7 +44,7 @@ def test_where_no_bucket_is_cut_no_cut_would_do(rows, columns, asked):
     counts, laid = laid_of(rows, columns)
     if any_fails(laid, np.zeros(len(counts), dtype=np.int64), asked.form):
         return
-    bucket = cut_into_buckets(laid, codes_of(counts), asked.form)
+    bucket = cut_into_buckets([laid], codes_of(counts), asked.form)
     for number in range(int(bucket.max()) + 1):
         at = np.flatnonzero(bucket == number)
         for codes in codes_of(counts):
@@ -73,7 +73,7 @@ def test_who_is_in_the_table_matches_one_bucket_and_a_failing_one_exposes(
     counts, laid = laid_of(rows, columns)
     if any_fails(laid, np.zeros(len(counts), dtype=np.int64), asked.form):
         return
-    bucket = cut_into_buckets(laid, codes_of(counts), asked.form)
+    bucket = cut_into_buckets([laid], codes_of(counts), asked.form)
     buckets = buckets_of(counts, bucket)
     for row in rows:
         assert sum(literal.f(row, each, NAMES, columns, "ill") > 0 for each in buckets) == 1
@@ -104,7 +104,7 @@ def test_a_larger_table_ends_in_many_buckets(form, least):
     rng = np.random.default_rng(5)
     rows = [tuple(map(str, row)) for row in rng.integers(0, 12, (2000, 4))]
     counts, laid = laid_of(rows, (("age", "sex"), ("zip",), ("ill",)))
-    bucket = cut_into_buckets(laid, codes_of(counts), form)
+    bucket = cut_into_buckets([laid], codes_of(counts), form)
     assert bucket.max() > least
     assert not len(find_exposed(laid, bucket, form))
     assert not any_fails(laid, bucket, form)

@@ -15,8 +15,8 @@ from sfumato.slicing import (
     beliefs,
     crowds,
     cut_into_buckets,
-    diversity,
     find_exposed,
+    matching,
 )
 from tests.slicing import literal
 from tests.slicing.tables import (
@@ -251,7 +251,7 @@ def test_many_people_are_looked_at_in_parts(monkeypatch):
     counts, laid = laid_of(rows, (("age",), ("sex",), ("zip", "ill")))
     bucket = rng.integers(0, 7, len(counts))
     whole = beliefs(laid, bucket)
-    monkeypatch.setattr(diversity, "_AT_ONCE", 5)
+    monkeypatch.setattr(matching, "_AT_ONCE", 5)
     np.testing.assert_allclose(beliefs(laid, bucket), whole, rtol=1e-12)
 
 
@@ -261,4 +261,4 @@ def test_nobody_is_exposed_in_an_empty_table():
     for form in (Probabilistic(2), Entropy(2), Recursive(2, 2)):
         assert not len(form.fail(crowds(laid, nobody).tally))
         assert not len(find_exposed(laid, nobody, form))
-        assert not len(cut_into_buckets(laid, [nobody], form))
+        assert not len(cut_into_buckets([laid], [nobody], form))

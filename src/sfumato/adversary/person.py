@@ -21,6 +21,7 @@ from sfumato.hierarchy import Hierarchy, Ladder
 from sfumato.hierarchy.labels import Labels
 from sfumato.policy import Policy
 from sfumato.releases.opening import Published, count_columns
+from sfumato.slicing import Columns
 from sfumato.text import STAR, fold_spelling, is_missing, text_of
 from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
 
@@ -287,6 +288,9 @@ class Piece:
     values: Mapping[str, tuple[Column, CodeArray]]
     """The sensitive columns it has, with the value of each entry."""
 
+    agrees: BoolArray | None = None
+    """Whether the entry agrees in what the tables before it hold too; None if that is nothing."""
+
 
 @dataclass(frozen=True, eq=False)
 class OnePerson:
@@ -295,13 +299,12 @@ class OnePerson:
     The person is as likely one of the people as another, as far as they fit; entries of different
     tables belong together by the group alone, every way to put them together being as likely.
     So a group weighs as much as it has people, times the share of them that fits in each of
-    its tables. Sliced tables are judged as their literature does, where groups of all sizes
-    weigh the same.
+    its tables: of those who agree with the person in what the tables before it hold too, where
+    tables overlap.
 
     Args:
         pieces: The tables. One that holds everything has rows; several hold a group's parts.
         n: How many groups there are.
-        by_size: Whether a group weighs as much as it has people.
         weights: Per sensitive column and value, how much likelier the person is known to have
             it than anybody is: 0 if the person is known not to.
 
@@ -319,7 +322,6 @@ class OnePerson:
 
     pieces: Sequence[Piece]
     n: int
-    by_size: bool = True
     weights: Mapping[str, FloatArray] = field(default_factory=dict)
 
     @cached_property
@@ -330,7 +332,7 @@ class OnePerson:
     @property
     def groups(self) -> FloatArray:
         """The probability that the person is in each group; all 0 if no person fits."""
-        likely = self._base * np.prod(list(self._shares), axis=0)
+        likely = self.sizes * np.prod(list(self._shares), axis=0)
         total = likely.sum()
         found: FloatArray = likely / total if total else likely
         return found
@@ -344,9 +346,8 @@ class OnePerson:
         piece = self.pieces[at]
         column, codes = piece.values[name]
         others = [share for i, share in enumerate(self._shares) if i != at]
-        group = self._base * np.prod([np.ones(self.n), *others], axis=0)
-        sizes = np.maximum(self.sizes, 1)
-        entries = self._entries[at] * (group / sizes)[piece.bucket]
+        group = self.sizes * np.prod([np.ones(self.n), *others], axis=0)
+        entries = self._entries[at] * (group / self._among[at])[piece.bucket]
         likely = add_up(codes, entries, len(column.values))
         total = likely.sum()
         found: FloatArray = likely / total if total else likely
@@ -359,10 +360,6 @@ class OnePerson:
         people = add_up(codes, piece.people, len(column.values))
         found: FloatArray = people / max(people.sum(), 1)
         return found
-
-    @property
-    def _base(self) -> FloatArray:
-        return self.sizes if self.by_size else np.ones(self.n)
 
     @cached_property
     def _entries(self) -> list[FloatArray]:
@@ -379,11 +376,19 @@ class OnePerson:
     @cached_property
     def _shares(self) -> list[FloatArray]:
         """Per table, the share of each group that fits."""
-        sizes = np.maximum(self.sizes, 1)
         return [
-            add_up(piece.bucket, weight, self.n) / sizes
-            for piece, weight in zip(self.pieces, self._entries, strict=True)
+            add_up(piece.bucket, weight, self.n) / among
+            for piece, weight, among in zip(self.pieces, self._entries, self._among, strict=True)
         ]
+
+    @cached_property
+    def _among(self) -> list[FloatArray]:
+        """Per table, the people of each group who agree in what the tables before it hold."""
+        found = []
+        for piece in self.pieces:
+            agreeing = piece.people if piece.agrees is None else piece.people * piece.agrees
+            found.append(np.maximum(add_up(piece.bucket, agreeing, self.n), 1))
+        return found
 
     def _holder(self, name: str) -> int:
         """Find the table that has a sensitive column."""
@@ -440,8 +445,26 @@ class PersonSearch:
     @cached_property
     def pieces(self) -> tuple[Piece, ...]:
         """The tables as weights can be put on them."""
-        each = zip(self.tables.tables, self.groups, self.tables.people, strict=True)
-        return tuple(self._piece(*one) for one in each)
+        tables, before = self.tables, set[str]()
+        columns = Columns(tuple(tables.names(table) for table in tables.tables))
+        found = {}
+        # Tables may overlap; in this order each does so with one before it.
+        for at in columns.join_order or range(len(tables.tables)):
+            table = tables.tables[at]
+            piece = self._piece(table, self.groups[at], tables.people[at])
+            found[at] = replace(piece, agrees=self._agree(table, before))
+            before |= {*tables.names(table)}
+        return tuple(found[at] for at in range(len(tables.tables)))
+
+    def _agree(self, table: FrequencySet, before: set[str]) -> BoolArray | None:
+        """Return which entries agree with the person in what tables before it hold too."""
+        shared = [name for name in self.known if name in before and name in table.names]
+        if not shared:
+            return None
+        agrees = np.ones(len(table), dtype=np.bool_)
+        for name in shared:
+            agrees &= self._fits(name, table.column(name))[table.codes_of(name)]
+        return agrees
 
     @property
     def total(self) -> int:

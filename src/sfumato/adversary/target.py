@@ -60,12 +60,13 @@ def target_of(release: Published) -> Target:
     if isinstance(release, PublishedTable):
         target = _table(release, ladders)
     elif manifest is not None and not release.kind.keeps_classes:
-        tables = release.counts(_columns_needed(manifest, release.columns, release.sensitive))
-        tables = tables.fold(release.folded)
-        target = _buckets(release.kind.name, tables, release.sensitive, ladders)
-        target = replace(
-            target, published=cache(lambda: release.counts(release.columns).fold(release.folded))
-        )
+        published = cache(lambda: release.counts(release.columns).fold(release.folded))
+        target, *others = [
+            replace(_buckets_of(release, manifest, names, ladders), published=published)
+            for names in [[name] for name in release.sensitive] or [[]]
+        ]
+        also = [_promising(_with_secrecy(o, release.policy), release.promises) for o in others]
+        target = replace(target, also=tuple(also))
     else:
         groups = release.groups.fold(release.folded)
         columns = [table.column for table in groups.sensitive]
@@ -217,12 +218,22 @@ def _harm(counts: ValueCounts) -> FloatArray:
     return found
 
 
+def _buckets_of(
+    release: Published, manifest: Manifest, sensitive: Sequence[str], ladders: _Ladders
+) -> Target:
+    """Build the target of one sensitive column, or of none."""
+    needed = _columns_needed(manifest, release.columns, sensitive)
+    tables = release.counts(needed).fold([name for name in release.folded if name in needed])
+    return _buckets(release.kind.name, tables, sensitive, ladders)
+
+
 def _columns_needed(
     manifest: Manifest, names: Sequence[str], sensitive: Sequence[str]
 ) -> list[str]:
     """Return the columns in the sensitive column's table; other tables have most of the rows."""
     tables = [set(file.columns or [str(file.column)]) for file in manifest.files]
     beside = set().union(*(columns for columns in tables if columns & {*sensitive}))
+    beside = beside or tables[0]
     elsewhere = {column.name for column in manifest.columns} - beside if beside else set()
     return [name for name in names if name not in elsewhere]
 
@@ -231,14 +242,13 @@ def _buckets(
     kind: str, counted: LinkedTables, sensitive: Sequence[str], ladders: _Ladders
 ) -> Target:
     """Build the target from the sensitive table; a group is a bucket and quasi-identifiers."""
-    [name] = sensitive
-    [table] = [each for each in counted.tables if name in each.names]
-    known = [each for each in counted.names(table) if each != name]
+    table = next(each for each in counted.tables if {*sensitive} <= {*each.names})
+    known = [each for each in counted.names(table) if each not in sensitive] if sensitive else []
     group, count = str(counted.group), str(counted.count)
     rows = table.rows * _whole(table.column(count))[table.codes_of(count)]
-    people = FrequencySet(table.columns, table.codes, rows).project((group, *known, name))
-    bound = ladders.of([people.column(name)])
-    target = Target.of_table(people, (group, *known), (name,), bound)
+    people = FrequencySet(table.columns, table.codes, rows).project((group, *known, *sensitive))
+    bound = ladders.of([people.column(name) for name in sensitive])
+    target = Target.of_table(people, (group, *known), tuple(sensitive), bound)
     # What stands in one row belongs to one person only up to the sensitive column's table.
     return replace(target, kind=kind, counts=None)
 

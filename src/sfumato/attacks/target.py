@@ -69,6 +69,9 @@ class Target:
     published: Callable[[], LinkedTables] | None = None
     """Reads all tables of a release in buckets, as they are published."""
 
+    also: "tuple[Target, ...]" = ()
+    """The same release by its other sensitive columns, where people are grouped otherwise."""
+
     earlier: "tuple[EarlierRelease, ...]" = ()
     """Releases of the same people before this one."""
 

@@ -326,6 +326,9 @@ class Parts:
     hiding: tuple[Mapping[str, Any], ...] = ()
     """What is promised of rules to sensitive values, as manifests write it."""
 
+    notes: tuple[str, ...] = ()
+    """What deserves a second look in these tables, beside what holds of every such release."""
+
 
 class Kind:
     """The facts of a kind of release, which others read instead of asking which kind it is.
@@ -346,10 +349,6 @@ class Kind:
     in_one_piece: ClassVar[bool] = True
     """Whether whole rows are published."""
 
-    by_size: ClassVar[bool] = True
-    """Whether a person is likelier in a group the more people it has. Otherwise all groups that
-    fit are equally likely, as the literature of the method has it."""
-
 
 class Decoupling(Kind, ABC):
     """A way to publish a table in parts, so that rows cannot be put together again.
@@ -362,6 +361,9 @@ class Decoupling(Kind, ABC):
     in_one_piece: ClassVar[bool] = False
     notes: ClassVar[tuple[str, ...]] = ()
     """What holds of every such release and deserves a second look before publishing."""
+
+    needs_sensitive: ClassVar[bool] = True
+    """Whether there has to be a sensitive column."""
 
     @property
     def needs(self) -> tuple[str, ...]:

@@ -15,25 +15,30 @@ from sfumato.decouplings.base import (
     Parts,
     SensitiveTable,
     free_name,
-    only_sensitive,
     random_labels,
 )
 from sfumato.decouplings.texts import code, quote, write_readme, write_schema
 from sfumato.errors import ParameterError, require_int, require_number
 from sfumato.slicing import (
+    AIMS,
+    CHECKS,
     MEASURES,
     Columns,
     Form,
+    Probabilistic,
+    Size,
     SubTuples,
     correlated_columns,
     crowds,
     cut_into_buckets,
     form_of,
     require_diverse,
+    ruled_out,
 )
 from sfumato.slicing.attributes import MOST
 from sfumato.tables.derived import Cells, DerivedColumn, DerivedTable
-from sfumato.typing import IntArray
+from sfumato.text import percent
+from sfumato.typing import IntArray, Value
 
 _ABOUT = """\
 Each table is a slice: some attributes of everybody, and how
@@ -43,14 +48,39 @@ slices is not said, beyond the bucket."""
 _PROMISES = {
     "probabilistic-l-diversity": """\
 - Whoever looks for a person finds no {column} with a probability above 1/{l}, if every way
-  of joining the slices is equally likely.""",
+  of joining the slices is equally likely{who}.""",
     "entropy-l-diversity": """\
 - Whoever looks for a person finds the values of {column} on average as hard to guess as {l}
-  equally likely ones, if every way of joining the slices is equally likely.""",
+  equally likely ones, if every way of joining the slices is equally likely{who}.""",
     "recursive-cl-diversity": """\
 - Whoever looks for a person finds the likeliest {column} less than {c} times as likely as all
-  but the {others} likeliest together, if every way of joining the slices is equally likely.""",
+  but the {others} likeliest together, if every way of joining the slices is equally
+  likely{who}.""",
+    "p-alpha-sensitive-k-anonymity": """\
+- Whoever looks for a person finds at least {p} different values of {column} in a bucket, which
+  weigh {alpha} together or more: 0 each of the most secret category, 1 each of the least.""",
+    "enhanced-p-alpha-sensitive-k-anonymity": """\
+- Whoever looks for a person finds values of at least {p} categories of {column} in a bucket, which
+  weigh {alpha} together or more: 0 each of the most secret category, 1 each of the least.""",
 }
+
+_TOGETHER = """,
+  and no more is known than that the person is in the data, and the quasi-identifiers. Buckets
+  overlap, and one alone may tell more to those who know that the person is in it"""
+
+_AS_PRINTED = """,
+  by the formula of the paper that slicing is from. Those who list all tables that the slices can
+  be joined to may find more"""
+
+_SEVERAL = """\
+- That holds of each of the columns by itself, and for those who know a person's values of the
+  others too."""
+
+_PRODUCT = """ So {number} values together have a probability of at most 1/{most}."""
+
+_NONE = """\
+- Every bucket has at least {people} people. No column is called sensitive, so nothing is promised
+  of the values that a person has, and what the slices hide is who is in the data."""
 
 _OVERLAP = """\
 - What stands in several tables says the same in each, and joins them within a bucket: {names}."""
@@ -68,7 +98,6 @@ _OVERLAPPING = """\
 
 def slice_readme(manifest: Mapping[str, Any]) -> str:
     """Describe the files of a sliced release."""
-    [model] = manifest["models"]
     held = Counter(name for file in manifest["files"] for name in file["columns"])
     twice = [code(name) for name, times in held.items() if times > 1]
     return write_readme(
@@ -78,17 +107,31 @@ def slice_readme(manifest: Mapping[str, Any]) -> str:
         _ABOUT,
         {},
         [
-            _promise(model),
+            *_promises(manifest),
             *([_OVERLAP.format(names=", ".join(twice))] if twice else []),
             "- Values are exact. The order of rows is random. An empty cell is a missing value.",
         ],
     )
 
 
-def _promise(model: Mapping[str, Any]) -> str:
+def _promises(manifest: Mapping[str, Any]) -> list[str]:
     """Write what holds of all people."""
-    told = {**model, "column": code(model["column"]), "others": model["l"] - 1}
-    return _PROMISES[model["model"]].format(**told)
+    models = manifest["models"]
+    if models[0]["model"] == _SIZE:
+        return [_NONE.format(**models[0])]
+    found = [_promise(model) for model in models]
+    if len(found) > 1:
+        [*_, last] = models
+        product = last["l"] ** len(found) if last["model"] == "probabilistic-l-diversity" else 0
+        more = _PRODUCT.format(number=len(found), most=product) if product else ""
+        found.append(_SEVERAL + more)
+    return found
+
+
+def _promise(model: Mapping[str, Any]) -> str:
+    who = {"worlds": _TOGETHER, "paper": _AS_PRINTED}.get(model.get("check", ""), "")
+    told = {**model, "column": code(model["column"]), "who": who}
+    return _PROMISES[model["model"]].format(**told, others=model.get("l", 2) - 1)
 
 
 def slice_sql(parts: Parts) -> str:
@@ -155,7 +198,10 @@ _GIVES_AWAY = (
     "person is not in the data"
 )
 
-_OF_CLUSTERS = ("slices", "most", "overlap", "measure")
+_SIZE = "bucket-size"
+"""What is promised without a sensitive column."""
+
+_OF_CLUSTERS = ("slices", "most", "overlap", "measure", "aim")
 """Settings that say how attributes are put together, which given columns leave no room for."""
 
 
@@ -169,24 +215,36 @@ class Slicing(Decoupling):
 
     Promises: who knows the quasi-identifiers of a person, and even which bucket the person is in,
     finds no sensitive value with a probability above 1/l; or, in another form, finds the values as
-    hard to guess as the model of that form says. Labels and orders are random.
+    hard to guess as the model of that form says. Of several sensitive columns that holds of each,
+    also for those who know a person's values of the others, so that m values together have a
+    probability of at most 1/lᵐ. With none, buckets have at least l people, and nothing is promised
+    but what `tools.membership` measures. Labels and orders are random.
     Assumes: that every way of joining the slices of a bucket is equally likely to the adversary.
-    Does not promise: to hide who is in the data; anything against those who can rule values out
+    With check="worlds", that the adversary knows no more of a person than the quasi-identifiers and
+    that the person is in the data: neither the bucket, nor who else is in it.
+    Does not promise: to hide who is in the data (overlap betrays more of that: see the notes of a
+    release); anything against those who can rule values out
     (but see `RecursiveCLDiversity`), or who reckon with how buckets were cut. Those who learn from
     all buckets together which values go with which guess better: `attacks.DeFinetti` tries that.
-    Several sensitive columns are refused.
 
     Reference: "Slicing: a new approach for privacy preserving data publishing", 2012,
     doi:10.1109/TKDE.2010.236
 
     Args:
         l: How diverse the sensitive values are. One over the largest probability any may have, a
-            whole number of 2 or more; with form="entropy" any number above 1.
+            whole number of 2 or more; with form="entropy" any number above 1; with the forms of
+            (p,α)-sensitivity the fewest different values or categories. Without a sensitive column
+            the fewest people of a bucket.
         form: What l bounds: "probabilistic" the likeliest value, "entropy" the entropy, which is
-            log(l) at least, "recursive" the likeliest value against the rare ones. They are those
-            of `ProbabilisticLDiversity`, `EntropyLDiversity` and `RecursiveCLDiversity`.
+            log(l) at least, "recursive" the likeliest value against the rare ones, "p-alpha" the
+            different values of a bucket and "enhanced-p-alpha" their categories. They are those
+            of `ProbabilisticLDiversity`, `EntropyLDiversity`, `RecursiveCLDiversity`,
+            `PAlphaSensitiveKAnonymity` and `EnhancedPAlphaSensitiveKAnonymity`.
         c: With form="recursive", the likeliest value stays below c times all from the l-th
             likeliest on together.
+        alpha: With the last two forms, the least that the values of a bucket weigh together.
+        categories: With these forms, every value of the sensitive column in one of two or more
+            lists, most secret first.
         columns: The attributes of each column, as a list of names or as a text with + between
             them. A quasi-identifier may stand in several. None puts together what is correlated.
         slices: How many columns there are, from 2 to the number of attributes. None makes as many
@@ -197,6 +255,16 @@ class Slicing(Decoupling):
         measure: How correlation is measured, from 0 to 1: "phi-square" (mean-square contingency),
             "cramers-v" (its root) or "mutual-information" (over the smaller entropy). Numbers of
             many values are put into bins.
+        aim: What columns are chosen for: "correlations", or "membership", which puts only such
+            attributes together of whose values nearly all combinations occur, so that fewer people
+            who are not in the data can be told.
+        cuts: How rows are cut into buckets: "strict" between two values, so that a person matches
+            one bucket, or "relaxed" through the median, so that buckets overlap and a person may
+            match several.
+        check: What is asked of relaxed cuts: "buckets" that each bucket is diverse; "worlds" that
+            all tables are which the slices can be joined to, taken together, so that buckets
+            may be smaller; "paper" the same by the printed formula p(t,B) = f(t,B) / Σ f, which
+            gives buckets of all sizes one weight and promises less.
 
     Example:
         >>> rows = [(age, zip, ill) for age in "ab" for zip in "xy" for ill in ("flu", "gout")]
@@ -211,23 +279,38 @@ class Slicing(Decoupling):
     name: ClassVar[str] = "slicing"
     groups: ClassVar[tuple[str, str]] = ("bucket", "buckets")
     keeps_classes: ClassVar[bool] = False
-    by_size: ClassVar[bool] = False
     notes: ClassVar[tuple[str, ...]] = (_GIVES_AWAY,)
+    needs_sensitive: ClassVar[bool] = False
 
     l: int | float
-    form: Literal["probabilistic", "entropy", "recursive"] = "probabilistic"
+    form: Literal["probabilistic", "entropy", "recursive", "p-alpha", "enhanced-p-alpha"] = (
+        "probabilistic"
+    )
     c: float | None = None
+    alpha: float | None = None
+    categories: tuple[tuple[Value, ...], ...] | None = None
     columns: tuple[str | tuple[str, ...], ...] | None = None
     slices: int | None = None
     most: int | None = None
     overlap: float | None = None
     measure: Literal["phi-square", "cramers-v", "mutual-information"] = "phi-square"
+    aim: Literal["correlations", "membership"] = "correlations"
+    cuts: Literal["strict", "relaxed"] = "strict"
+    check: Literal["buckets", "worlds", "paper"] = "buckets"
 
     def __post_init__(self) -> None:
-        form_of(self.form, self.l, self.c)
-        if self.measure not in MEASURES:
-            expected = "one of " + ", ".join(map(repr, MEASURES))
-            raise ParameterError("measure", self.measure, expected)
+        form = self.diversity
+        if self.categories is not None:
+            object.__setattr__(self, "categories", getattr(form, "categories", None))
+        for name, allowed in (
+            ("measure", tuple(MEASURES)),
+            ("aim", AIMS),
+            ("cuts", ("strict", "relaxed")),
+            ("check", tuple(CHECKS)),
+        ):
+            if getattr(self, name) not in allowed:
+                expected = "one of " + ", ".join(map(repr, allowed))
+                raise ParameterError(name, getattr(self, name), expected)
         if self.slices is not None:
             why = "with one column whole rows are published, and nothing is hidden"
             require_int("slices", self.slices, at_least=2, why=why)
@@ -239,6 +322,7 @@ class Slicing(Decoupling):
         if self.overlap is not None:
             require_number("overlap", self.overlap, at_least=0, at_most=1)
         self._refuse_both()
+        self._refuse_check(form)
 
     def _refuse_both(self) -> None:
         """Raise an error for two settings that decide the same."""
@@ -248,11 +332,25 @@ class Slicing(Decoupling):
             if {first, name} <= given:
                 why = f"{first} are given. Leave out one of the two"
                 raise ParameterError(name, getattr(self, name), "left out", why=why)
+        if {"aim", "slices"} <= given:
+            why = "with membership in mind, as many columns are made as it takes"
+            raise ParameterError("slices", self.slices, "left out", why=why)
+
+    def _refuse_check(self, form: Form) -> None:
+        """Raise an error for a check that would have nothing to do, or could not be made."""
+        if self.check == "buckets":
+            return
+        if self.cuts == "strict":
+            why = "with strict cuts everybody matches one bucket. Take cuts='relaxed'"
+            raise ParameterError("check", self.check, "left out", why=why)
+        if not form.of_shares:
+            why = f"form={self.form!r} counts the values of a bucket, and no probabilities"
+            raise ParameterError("check", self.check, "'buckets'", why=why)
 
     @property
     def diversity(self) -> Form:
         """The diversity that every bucket must have."""
-        return form_of(self.form, self.l, self.c)
+        return form_of(self.form, self.l, c=self.c, alpha=self.alpha, categories=self.categories)
 
     def run(
         self,
@@ -262,39 +360,150 @@ class Slicing(Decoupling):
         *,
         rng: np.random.Generator,
     ) -> Parts:
-        columns = self._columns(counts, quasi_identifiers, only_sensitive(sensitive))
+        form = self._form(counts, sensitive)
+        columns = self._columns(counts, quasi_identifiers, sensitive, form)
         laid = SubTuples.of(counts, columns)
+        draw = None
+        if self.cuts == "relaxed":
+            # A cut may part people who look alike: every row is an item of its own.
+            items, draw = np.repeat(np.arange(len(counts)), counts.rows), rng
+            one = np.ones(len(items), dtype=np.int64)
+            counts = FrequencySet(counts.columns, counts.codes[:, items], one)
+            laid = [each.take(items) for each in laid]
         codes = [counts.codes_of(name) for name in quasi_identifiers]
-        bucket = cut_into_buckets(laid, codes, self.diversity)
-        return self._parts(counts, columns, laid, bucket, rng)
+        mixing = rng if self.aim == "membership" else None
+        bucket = cut_into_buckets(laid, codes, form, check=self.check, rng=draw, mixing=mixing)
+        models = self._models(columns, laid, bucket, form)
+        notes = self._notes(counts, quasi_identifiers, columns, bucket, form, rng)
+        return self._parts(counts, columns, bucket, models, notes, rng)
+
+    def _form(self, counts: FrequencySet, sensitive: Sequence[str]) -> Form:
+        """Return the form as it judges the values of the table."""
+        form = self.diversity
+        if not sensitive:
+            if self.form != Probabilistic.name or self.check != "buckets":
+                given = f"form={self.form!r} and check={self.check!r}"
+                why = f"{given} are about sensitive values. Leave them out, or name a column"
+                raise ParameterError("sensitive", [], "one column", why=why)
+            return Size(int(self.l))
+        if form.of_shares and (len(sensitive) == 1 or self.check == "buckets"):
+            return form
+        if len(sensitive) != 1:
+            given = f"form={self.form!r}" if not form.of_shares else f"check={self.check!r}"
+            why = f"{given} is about the values of one column"
+            raise ParameterError("sensitive", list(sensitive), "one column", why=why)
+        return form.bind(counts.column(sensitive[0]))
 
     def _columns(
-        self, counts: FrequencySet, quasi_identifiers: Sequence[str], sensitive: str
+        self,
+        counts: FrequencySet,
+        quasi_identifiers: Sequence[str],
+        sensitive: Sequence[str],
+        form: Form,
     ) -> Columns:
-        alone, form = Columns(((sensitive,),), sensitive), self.diversity
+        for name in sensitive:
+            require_diverse(counts, Columns(((name,),), (name,)), form)
         if self.columns is None:
-            require_diverse(counts, alone, form)
-            return correlated_columns(
-                counts,
-                quasi_identifiers,
-                sensitive,
-                form,
-                most=self.most or MOST,
-                slices=self.slices,
-                overlap=self.overlap,
-                measure=self.measure,
-            )
-        columns = Columns.of(self.columns, quasi_identifiers, sensitive)
-        require_diverse(counts, alone, form)
+            columns = self._choose(counts, quasi_identifiers, sensitive, form)
+        else:
+            columns = Columns.of(self.columns, quasi_identifiers, sensitive)
         require_diverse(counts, columns, form)
         return columns
+
+    def _choose(
+        self,
+        counts: FrequencySet,
+        quasi_identifiers: Sequence[str],
+        sensitive: Sequence[str],
+        form: Form,
+        *,
+        overlapping: bool = True,
+    ) -> Columns:
+        return correlated_columns(
+            counts,
+            quasi_identifiers,
+            sensitive,
+            form,
+            most=self.most or MOST,
+            slices=self.slices,
+            overlap=self.overlap if overlapping else None,
+            measure=self.measure,
+            aim=self.aim,
+        )
+
+    def _models(
+        self, columns: Columns, laid: Sequence[SubTuples], bucket: IntArray, form: Form
+    ) -> tuple[Mapping[str, Any], ...]:
+        """Write what is promised of each secret."""
+        if not columns.sensitive:
+            measured = form.measure(crowds(laid[0], bucket).tally)
+            return ({"model": _SIZE, "people": form.l, "measured": measured},)
+        promises = []
+        for name, each in zip(columns.sensitive, laid, strict=True):
+            model = form.model(name)
+            promise: dict[str, Any] = {"model": model.name, **model.params()}
+            if self.check == "buckets":
+                promise["measured"] = form.measure(crowds(each, bucket).tally)
+            else:
+                promise["check"] = self.check
+            promises.append(promise)
+        return tuple(promises)
+
+    def _notes(
+        self,
+        counts: FrequencySet,
+        quasi_identifiers: Sequence[str],
+        columns: Columns,
+        bucket: IntArray,
+        form: Form,
+        rng: np.random.Generator,
+    ) -> tuple[str, ...]:
+        """Return how many made-up people can be ruled out, and what overlap adds to that."""
+        [draw] = rng.spawn(1)
+        seed = int(draw.integers(1 << 62))
+
+        def share(parts: Sequence[Sequence[str]]) -> str:
+            # The same made-up people for both.
+            own = np.random.default_rng(seed)
+            return percent(ruled_out(counts, quasi_identifiers, parts, bucket, own))
+
+        note = (
+            f"of people made up of these values {share(columns.columns)} fit no bucket and are "
+            "seen not to be in the data"
+        )
+        apart = self._without_overlap(counts, quasi_identifiers, columns, form)
+        if {*map(frozenset, apart)} != {*map(frozenset, columns.columns)}:
+            note += f"; without overlap it would be {share(apart)}"
+        return (note,)
+
+    def _without_overlap(
+        self,
+        counts: FrequencySet,
+        quasi_identifiers: Sequence[str],
+        columns: Columns,
+        form: Form,
+    ) -> list[list[str]]:
+        """Return the columns as they are before attributes are added, or each where it is first."""
+        if self.columns is None and self.overlap is None:
+            return [list(column) for column in columns.columns]
+        if self.columns is None:
+            found = self._choose(
+                counts, quasi_identifiers, columns.sensitive, form, overlapping=False
+            )
+            return [list(column) for column in found.columns]
+        apart: list[list[str]] = []
+        for column in columns.columns:
+            before = {name for each in apart for name in each}
+            apart.append([name for name in column if name not in before])
+        return [column for column in apart if column]
 
     def _parts(
         self,
         counts: FrequencySet,
         columns: Columns,
-        laid: SubTuples,
         bucket: IntArray,
+        models: tuple[Mapping[str, Any], ...],
+        notes: tuple[str, ...],
         rng: np.random.Generator,
     ) -> Parts:
         grouped = _group_tables(counts, columns.sensitive, bucket, rng)
@@ -309,10 +518,7 @@ class Slicing(Decoupling):
             )
             for number, names in enumerate(columns.columns, start=1)
         )
-        model = self.diversity.model(columns.sensitive)
-        measured = self.diversity.measure(crowds(laid, bucket).tally)
-        promise = {"model": model.name, **model.params(), "measured": measured}
-        return Parts(grouped, label, count, tables, (promise,))
+        return Parts(grouped, label, count, tables, models, notes=notes)
 
     def companions(self, parts: Parts, manifest: Mapping[str, Any]) -> dict[str, str]:
         return {"schema.sql": slice_sql(parts), "README.md": slice_readme(manifest)}
@@ -337,16 +543,18 @@ def _read(given: object) -> tuple[tuple[str, ...], ...]:
 
 
 def _group_tables(
-    counts: FrequencySet, sensitive: str, bucket: IntArray, rng: np.random.Generator
+    counts: FrequencySet, sensitive: Sequence[str], bucket: IntArray, rng: np.random.Generator
 ) -> GroupedTables:
     """Count the sensitive values of each bucket. Buckets have no quasi-identifiers in common."""
-    column, value = counts.column(sensitive), counts.codes_of(sensitive)
     n = int(bucket.max()) + 1
-    cells = group([bucket, value], [n, len(column.values)])
-    rows = sums(cells.of_item, counts.rows, cells.n)
-    table = SensitiveTable(column, bucket[cells.first], value[cells.first], rows)
+    tables = []
+    for name in sensitive:
+        column, value = counts.column(name), counts.codes_of(name)
+        cells = group([bucket, value], [n, len(column.values)])
+        rows = sums(cells.of_item, counts.rows, cells.n)
+        tables.append(SensitiveTable(column, bucket[cells.first], value[cells.first], rows))
     sizes, nothing = sums(bucket, counts.rows, n), np.empty((0, n), dtype=np.int32)
-    return GroupedTables((), nothing, sizes, (table,), random_labels(n, rng))
+    return GroupedTables((), nothing, sizes, tuple(tables), random_labels(n, rng))
 
 
 def _slice(

@@ -134,10 +134,10 @@ def _decoupling_faults(policy: "Policy") -> Faults:
         for name in names
         if name not in known
     ]
-    if faults or len(policy.sensitive) != 1:
+    if faults:
         return faults
     try:
-        Columns.of(columns, policy.quasi_identifiers, policy.sensitive[0])
+        Columns.of(columns, policy.quasi_identifiers, policy.sensitive)
     except SfumatoError as error:
         return [(at, str(error))]
     return []

@@ -560,7 +560,7 @@ def create_tables(
         verdict = verify_stored(relations[names[0]], text, population=people, generalization=labels)
     else:
         claims = manifest.claims()
-        verdict = verify_tables(relations, claims, promises_in(claims))
+        verdict = verify_tables(relations, claims, promises_in(claims, people, labels))
     release.require(verdict)
     if key is not None:
         unfinished.store_evidence(attestation(text, made, verdict, key))

@@ -3,7 +3,7 @@
 Everything is decided on counts. `sfumato.decouplings` publishes what comes out.
 """
 
-from sfumato.slicing.attributes import correlated_columns, medoids, require_diverse
+from sfumato.slicing.attributes import AIMS, correlated_columns, medoids, require_diverse
 from sfumato.slicing.buckets import cut_into_buckets
 from sfumato.slicing.correlation import (
     MEASURES,
@@ -18,27 +18,35 @@ from sfumato.slicing.correlation import (
 from sfumato.slicing.diversity import (
     FORMS,
     Crowds,
+    EnhancedPAlpha,
     Entropy,
     Form,
+    PAlpha,
     Probabilistic,
     Recursive,
-    beliefs,
+    Size,
     crowds,
-    find_exposed,
     form_of,
 )
 from sfumato.slicing.layout import Columns, SubTuples
+from sfumato.slicing.matching import CHECKS, Buckets, beliefs, find_exposed, ruled_out
 
 __all__ = [
+    "AIMS",
+    "CHECKS",
     "FORMS",
     "MEASURES",
+    "Buckets",
     "Columns",
     "Correlations",
     "Crowds",
+    "EnhancedPAlpha",
     "Entropy",
     "Form",
+    "PAlpha",
     "Probabilistic",
     "Recursive",
+    "Size",
     "SubTuples",
     "beliefs",
     "correlated_columns",
@@ -53,5 +61,6 @@ __all__ = [
     "mutual_information",
     "phi_square",
     "require_diverse",
+    "ruled_out",
     "shared_information",
 ]

@@ -6,26 +6,44 @@ import numpy as np
 
 from sfumato.slicing.diversity import Form, crowds
 from sfumato.slicing.layout import SubTuples
+from sfumato.slicing.matching import Buckets, find_exposed
 from sfumato.typing import BoolArray, FloatArray, IntArray
 
+_LOST = 0.05
+"""With membership in mind, a cut rules out no larger share of the made-up people of its bucket."""
 
-def cut_into_buckets(laid: SubTuples, codes: Sequence[np.ndarray], form: Form) -> IntArray:
+
+def cut_into_buckets(
+    laid: Sequence[SubTuples],
+    codes: Sequence[np.ndarray],
+    form: Form,
+    *,
+    check: str = "buckets",
+    rng: np.random.Generator | None = None,
+    mixing: np.random.Generator | None = None,
+) -> IntArray:
     """Cut the rows in two, again and again, as long as the sliced table stays diverse.
 
-    A bucket is cut between two values of the attribute that is widest in it, near the median;
-    if that would not do, on the next widest. What is asked of the halves is that each is diverse
-    by itself, from which the whole table follows (see `crowds`).
+    A bucket is cut near the median of the attribute that is widest in it; if that would not do, of
+    the next widest. A strict cut lies between two values. Then any two buckets were once
+    parted between two values of some attribute, so no person has values that occur in both: who is
+    in the table matches one bucket only, and p(t, s) = D(t, B)[s] there. The table is diverse, in
+    whatever form, exactly if every bucket is, and a cut concerns none but the people of its bucket.
 
-    Nothing is lost by that. Any two buckets were once parted between two values of some
-    attribute, so no person has values that occur in both: who is in the table matches one bucket
-    only, and p(t, s) = D(t, B)[s] there. The table is diverse, in whatever form, exactly if
-    every bucket is, and a cut concerns none but the people of its bucket: to look at its halves
-    is all it takes.
+    A relaxed cut puts half of the rows into each half, and draws where those with the median
+    go, unless only a strict one keeps both halves diverse: buckets overlap in the domains of the
+    attributes, and a person may match several. If every bucket is diverse by itself so is the table
+    (see `crowds`), to an adversary too who knows the bucket of a person. By another of the
+    `CHECKS`, buckets are cut further as long as what a person's buckets tell together is diverse.
 
     Args:
-        laid: The table; as one bucket it must be diverse.
+        laid: The table, once for each secret; as one bucket it must be diverse.
         codes: The quasi-identifiers of each item, as codes in their order.
         form: How diverse it has to be.
+        check: What is asked of relaxed cuts.
+        rng: Makes cuts relaxed, and draws; every item must then be one row. None cuts strictly.
+        mixing: Refuses cuts by which too many made-up people could be ruled out, who are drawn by
+            it: those whose sub-tuples are all of one bucket, and would not be any more.
 
     Returns:
         The bucket of each item.
@@ -34,45 +52,151 @@ def cut_into_buckets(laid: SubTuples, codes: Sequence[np.ndarray], form: Form) -
         >>> from sfumato.slicing.diversity import Probabilistic
         >>> age, ill = np.array([0, 1, 2, 3]), np.array([0, 1, 0, 1])
         >>> laid = SubTuples((age,), np.zeros(4, dtype=int), ill, np.ones(4, dtype=int))
-        >>> cut_into_buckets(laid, [age], Probabilistic(2)).tolist()
+        >>> cut_into_buckets([laid], [age], Probabilistic(2)).tolist()
         [0, 0, 1, 1]
+        >>> age, ill = np.array([0, 1, 1, 3]), np.array([0, 1, 1, 0])
+        >>> laid = SubTuples((age,), np.zeros(4, dtype=int), ill, np.ones(4, dtype=int))
+        >>> rng = np.random.default_rng()
+        >>> cut_into_buckets([laid], [age], Probabilistic(2), rng=rng)[[0, 3]].tolist()
+        [0, 1]
     """
-    table = np.array(codes, dtype=np.int64).reshape(len(codes), len(laid))
-    bucket = np.zeros(len(laid), dtype=np.int64)
-    n = int(len(laid) > 0)
-    items = np.arange(len(laid))
-    while len(items):
-        widths = _widths(table, bucket, items, n)
-        done = np.zeros(n, dtype=bool)
-        for _ in codes:
-            widest = np.argmax(widths, axis=0)
-            wide = widths.max(axis=0) > 0
-            if not wide.any():
+    table = np.array(codes, dtype=np.int64).reshape(len(codes), len(laid[0]))
+    state = _Partition(laid, table, form, rng, mixing)
+    state.cut("buckets")
+    if check != "buckets":
+        state.cut(check)
+    return state.bucket
+
+
+class _Partition:
+    """Rows in buckets, which are cut as far as they can be."""
+
+    def __init__(
+        self,
+        laid: Sequence[SubTuples],
+        table: IntArray,
+        form: Form,
+        rng: np.random.Generator | None,
+        mixing: np.random.Generator | None,
+    ) -> None:
+        self.laid, self.table, self.form, self.rng, self.mixing = laid, table, form, rng, mixing
+        self.rows = laid[0].rows
+        self.bucket = np.zeros(len(self.rows), dtype=np.int64)
+        self.n = int(len(self.rows) > 0)
+
+    def cut(self, check: str) -> None:
+        """Cut in rounds: all buckets at once, each on its own attribute."""
+        items = np.arange(len(self.rows))
+        while len(items):
+            widths = _widths(self.table, self.bucket, items, self.n)
+            done = np.zeros(self.n, dtype=bool)
+            for _ in self.table:
+                widest = np.argmax(widths, axis=0)
+                wide = widths.max(axis=0) > 0
+                if not wide.any():
+                    break
+                bucket = self.bucket
+                at = items[wide[bucket[items]]]
+                code = self.table[widest[bucket[at]], at]
+                above, cut = self._try(at, code, wide, check)
+                upper = at[above & cut[bucket[at]]]
+                bucket[upper] = (self.n + np.cumsum(cut) - 1)[bucket[upper]]
+                # What was cut waits for the next round; what was not tries its next attribute.
+                widths[widest, np.arange(self.n)] = 0
+                widths[:, cut] = 0
+                new = int(np.count_nonzero(cut))
+                widths = np.pad(widths, ((0, 0), (0, new)))
+                done = np.append(done | cut, np.ones(new, dtype=bool))
+                self.n += new
+            items = items[done[self.bucket[items]]]
+
+    def _try(
+        self, at: IntArray, code: IntArray, wide: BoolArray, check: str
+    ) -> tuple[BoolArray, BoolArray]:
+        """Return which items would be above the cut of their bucket, and which cuts are good.
+
+        Where a relaxed cut is not, those with the median may stay together.
+        """
+        bucket = self.bucket[at]
+        if self.rng is None:
+            above = _above_middle(bucket, code, self.rows[at])
+            return above, self._judge(at, above, wide, check)
+        above = _upper_half(bucket, code, self.rng)
+        cut = self._judge(at, above, wide, check)
+        left = wide & ~cut
+        if check == "buckets" and left.any():
+            strict = _above_middle(bucket, code, self.rows[at])
+            above = np.where(cut[bucket], above, strict)
+            cut |= self._judge(at, above, left, check)
+        return above, cut
+
+    def _judge(self, at: IntArray, above: BoolArray, wide: BoolArray, check: str) -> BoolArray:
+        """Return which of the buckets that have values to cut between may be cut."""
+        if self.mixing is not None:
+            wide = wide & self._mixes(at, above, self.mixing)
+        if check == "buckets":
+            return wide & self._good(at, above)
+        return self._good_together(at, above, wide, check)
+
+    def _mixes(self, at: IntArray, above: BoolArray, rng: np.random.Generator) -> BoolArray:
+        """Return which buckets may be cut: hardly any person made up of them is then ruled out.
+
+        One is made up for each item: a sub-tuple of every column, drawn from the bucket.
+        """
+        bucket = self.bucket[at]
+        order = np.argsort(bucket, kind="stable")
+        fits = np.ones((2, len(at)), dtype=bool)
+        for numbers in self.laid[0].numbers:
+            own = numbers[at]
+            drawn = np.empty_like(own)
+            drawn[order] = own[np.lexsort((rng.random(len(at)), bucket))]
+            size = int(own.max(initial=0)) + 1
+            for half in (0, 1):
+                there = above if half else ~above
+                held = np.unique((bucket * size + own)[there])
+                wanted = bucket * size + drawn
+                place = np.minimum(np.searchsorted(held, wanted), max(len(held) - 1, 0))
+                fits[half] &= held[place] == wanted if len(held) else False
+        lost = np.bincount(bucket, ~fits.any(axis=0), self.n)
+        good: BoolArray = lost <= _LOST * np.bincount(bucket, minlength=self.n)
+        return good
+
+    def _good(self, at: IntArray, above: BoolArray) -> BoolArray:
+        """Return which buckets may be cut: both halves are diverse."""
+        good = np.ones(self.n, dtype=bool)
+        bucket = self.bucket[at]
+        for laid in self.laid:
+            found = crowds(laid, np.where(above, bucket + self.n, bucket), at)
+            good[found.bucket[self.form.fail(found.tally)] % self.n] = False
+        return good
+
+    def _good_together(
+        self, at: IntArray, above: BoolArray, wide: BoolArray, check: str
+    ) -> BoolArray:
+        """Return which buckets may be cut: no person is exposed by all of them together.
+
+        A cut concerns all people who match the bucket, and two cuts that are good by themselves
+        may do harm together. So all are tried at once, and those that exposed people match are
+        taken back, until none are exposed.
+        """
+        cut = wide.copy()
+        while cut.any():
+            tried = self.bucket.copy()
+            upper = at[above & cut[self.bucket[at]]]
+            tried[upper] += self.n
+            # Numbers without gaps, and the bucket that each comes from.
+            ids, tried = np.unique(tried, return_inverse=True)
+            origin = ids % self.n
+            harmful = np.zeros(self.n, dtype=bool)
+            for laid in self.laid:
+                exposed = find_exposed(laid, tried, self.form, check, changed=cut[origin])
+                if len(exposed):
+                    for match in Buckets(laid, tried).matching(exposed):
+                        harmful[origin[match.bucket]] = True
+            if not (harmful & cut).any():
                 break
-            at = items[wide[bucket[items]]]
-            above = _above_middle(bucket[at], table[widest[bucket[at]], at], laid.rows[at])
-            cut = wide & _good(laid, bucket[at], at, above, n, form)
-            upper = at[above & cut[bucket[at]]]
-            bucket[upper] = (n + np.cumsum(cut) - 1)[bucket[upper]]
-            # What was cut waits for the next round; what was not tries its next attribute.
-            widths[widest, np.arange(n)] = 0
-            widths[:, cut] = 0
-            new = int(np.count_nonzero(cut))
-            widths = np.pad(widths, ((0, 0), (0, new)))
-            done = np.append(done | cut, np.ones(new, dtype=bool))
-            n += new
-        items = items[done[bucket[items]]]
-    return bucket
-
-
-def _good(
-    laid: SubTuples, bucket: IntArray, at: IntArray, above: BoolArray, n: int, form: Form
-) -> BoolArray:
-    """Return which buckets may be cut: both halves are diverse."""
-    found = crowds(laid, np.where(above, bucket + n, bucket), at)
-    good = np.ones(n, dtype=bool)
-    good[found.bucket[form.fail(found.tally)] % n] = False
-    return good
+            cut &= ~harmful
+        return cut
 
 
 def _widths(table: IntArray, bucket: IntArray, items: IntArray, n: int) -> FloatArray:
@@ -85,6 +209,22 @@ def _widths(table: IntArray, bucket: IntArray, items: IntArray, n: int) -> Float
         low = np.minimum.reduceat(codes[order], starts)
         widths[attribute, bucket[order[starts]]] = (high - low) / max(int(codes.max()), 1)
     return widths
+
+
+def _upper_half(bucket: IntArray, code: IntArray, rng: np.random.Generator) -> BoolArray:
+    """Return which rows are in the upper half of their bucket; of equal codes it is drawn.
+
+    >>> bucket, code = np.array([0, 0, 7, 7, 7, 7]), np.array([4, 1, 3, 0, 9, 8])
+    >>> _upper_half(bucket, code, np.random.default_rng()).tolist()
+    [True, False, False, False, True, True]
+    """
+    order = np.lexsort((rng.random(len(code)), code, bucket))
+    starts = np.flatnonzero(np.diff(bucket[order], prepend=-1))
+    sizes = np.diff(np.append(starts, len(order)))
+    rank = np.arange(len(order)) - np.repeat(starts, sizes)
+    above = np.empty(len(order), dtype=np.bool_)
+    above[order] = rank >= np.repeat(sizes // 2, sizes)
+    return above
 
 
 def _above_middle(bucket: IntArray, code: IntArray, rows: IntArray) -> BoolArray:

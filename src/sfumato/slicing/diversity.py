@@ -1,38 +1,44 @@
-"""l-diversity of a sliced table: what its buckets together say about a person.
+"""The diversity of a bucket: what it says about those who look alike in its sensitive column.
 
-For a person t and a bucket B, f(t, B) is the product over the columns of the share of B's
-sub-tuples that equal t's; in the sensitive column only the known part has to match.
-p(t, B) = f(t, B) / Σ f(t, B'), D(t, B)[s] is the share of s among the sub-tuples of B's
-sensitive column whose known part is t's, and p(t, s) = Σ p(t, B) D(t, B)[s]. The table is
-l-diverse if p(t, s) ≤ 1/l for every person and every value, or if p(t, ·) is diverse in another of
-the `forms`. Where values are missing, shares are among those that are not: p(t, s) ≤
-(1 - p(t, missing))/l, and not all may be missing.
+D(t, B)[s] is the share of s among the sub-tuples of B's sensitive column whose known part is that
+of a person t. `matching` says what several buckets tell together. Where values are missing, shares
+are among those that are not, and not all may be missing.
 """
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
-from sfumato.classes import KnownCounts
-from sfumato.counts import sums
+from sfumato.classes import KnownCounts, SensitiveColumn
+from sfumato.counts import Column, sums
 from sfumato.errors import ParameterError, require_int, require_number
-from sfumato.models import EntropyLDiversity, ProbabilisticLDiversity, RecursiveCLDiversity
+from sfumato.models import (
+    EnhancedPAlphaSensitiveKAnonymity,
+    EntropyLDiversity,
+    PAlphaSensitiveKAnonymity,
+    ProbabilisticLDiversity,
+    RecursiveCLDiversity,
+)
+from sfumato.models.categories import category_codes, read_categories
+from sfumato.models.rounding import at_least
 from sfumato.slicing.layout import SubTuples
-from sfumato.typing import BoolArray, FloatArray, IntArray
+from sfumato.text import text_of
+from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
 # The forms of l-diversity: what is asked of how likely each sensitive value is.
 #
-# All three stay true when distributions are mixed, whatever the weights. The largest share of a
-# mixture is at most the average of the largest shares; its entropy is at least the average
-# entropy; and what lies beyond its n largest shares is at least the average of that, so that r₁ <
-# c (r_l + … + r_m) survives as well. Two things follow. Where every bucket is diverse so is
-# what several buckets say of a person; and a table that is not diverse as one bucket cannot
-# be cut into buckets that are.
+# The three of l-diversity stay true when distributions are mixed, whatever the weights. The largest
+# share of a mixture is at most the average of the largest shares; its entropy is at least the
+# average entropy; and what lies beyond its n largest shares is at least the average of that, so
+# that r₁ < c (r_l + … + r_m) survives as well. The two of (p,α)-sensitivity count what is there,
+# which only grows when crowds are put together. Two things follow. Where every bucket is diverse so
+# is what several buckets say of a person; and a table that is not diverse as one bucket cannot be
+# cut into buckets that are.
 
 
 _NEAR = 1e-9
@@ -41,7 +47,13 @@ _NEAR = 1e-9
 _LARGE = 1 << 31
 """No table has as many rows; a larger l asks for the same, and would not fit its product."""
 
-Model: TypeAlias = ProbabilisticLDiversity | EntropyLDiversity | RecursiveCLDiversity
+Model: TypeAlias = (
+    ProbabilisticLDiversity
+    | EntropyLDiversity
+    | RecursiveCLDiversity
+    | PAlphaSensitiveKAnonymity
+    | EnhancedPAlphaSensitiveKAnonymity
+)
 
 
 class Form(ABC):
@@ -52,7 +64,14 @@ class Form(ABC):
     """
 
     name: ClassVar[str]
+    of_shares: ClassVar[bool] = True
+    """Whether it asks for shares, which several buckets have together, and not for numbers."""
+
     l: int | float
+
+    def bind(self, column: Column) -> "Form":
+        """Return it as it judges a column whose values it may have to know."""
+        return self
 
     @abstractmethod
     def model(self, column: str) -> Model:
@@ -62,21 +81,21 @@ class Form(ABC):
     def __str__(self) -> str:
         """Write what is asked, as in "is 3-diverse"."""
 
+    @abstractmethod
     def fail(self, known: KnownCounts) -> BoolArray:
         """Return which are not diverse."""
-        return ~self.model("value").keeps(known)
 
-    @abstractmethod
     def near(self, known: KnownCounts) -> BoolArray:
         """Return where weights that are not whole numbers may be judged wrongly."""
+        return np.zeros(len(known), dtype=bool)
 
-    @abstractmethod
     def fails(self, shares: Sequence[Fraction]) -> bool:
         """Judge one distribution exactly; what all values weigh together need not be 1."""
+        raise NotImplementedError
 
+    @abstractmethod
     def figures(self, known: KnownCounts) -> FloatArray:
         """Return the strictest parameter that each of them keeps."""
-        return self.model("value").figures(known)
 
     def measure(self, known: KnownCounts) -> dict[str, float]:
         """Return the strictest parameter that all keep, by its name."""
@@ -110,6 +129,9 @@ class Probabilistic(Form):
 
     def fail(self, known: KnownCounts) -> BoolArray:
         return ~ProbabilisticLDiversity("value", min(self.l, _LARGE)).keeps(known)
+
+    def figures(self, known: KnownCounts) -> FloatArray:
+        return self.model("value").figures(known)
 
     def near(self, known: KnownCounts) -> BoolArray:
         excess = known.largest * min(self.l, _LARGE) - known.totals
@@ -150,9 +172,12 @@ class Entropy(Form):
     def model(self, column: str) -> EntropyLDiversity:
         return EntropyLDiversity(column, self.l)
 
-    def near(self, known: KnownCounts) -> BoolArray:
-        # Logarithms are no fractions: slack is all that can be done.
-        return np.zeros(len(known), dtype=bool)
+    def fail(self, known: KnownCounts) -> BoolArray:
+        # Logarithms are no fractions: slack is all that can be done, and none is ever near.
+        return ~self.model("value").keeps(known)
+
+    def figures(self, known: KnownCounts) -> FloatArray:
+        return self.model("value").figures(known)
 
     def fails(self, shares: Sequence[Fraction]) -> bool:
         weight = np.array([float(share) for share in shares if share], dtype=np.float64)
@@ -193,6 +218,12 @@ class Recursive(Form):
     def model(self, column: str) -> RecursiveCLDiversity:
         return RecursiveCLDiversity(column, self.c, self.l)
 
+    def fail(self, known: KnownCounts) -> BoolArray:
+        return ~self.model("value").keeps(known)
+
+    def figures(self, known: KnownCounts) -> FloatArray:
+        return self.model("value").figures(known)
+
     def near(self, known: KnownCounts) -> BoolArray:
         found: BoolArray = np.abs(self.figures(known) - self.c) <= _NEAR * max(1.0, self.c)
         return found
@@ -221,25 +252,183 @@ class Recursive(Form):
         return f"take an l of at most {possible}" if possible >= 2 else ""
 
 
-FORMS: dict[str, type[Form]] = {form.name: form for form in (Probabilistic, Entropy, Recursive)}
+@dataclass(frozen=True)
+class PAlpha(Form):
+    """At least l different values are there, and together they weigh alpha or more.
+
+    Categories run from most secret (weight 0) to not secret (weight 1). It is (p,α)-sensitivity,
+    with l in the place of p: what it counts are people, and no probability is bounded.
+    """
+
+    name: ClassVar[str] = "p-alpha"
+    of_shares: ClassVar[bool] = False
+
+    l: int
+    alpha: float
+    categories: tuple[tuple[Value, ...], ...]
+    codes: IntArray | None = field(default=None, compare=False, repr=False)
+    """The category of each value of the column, where it is bound to one."""
+
+    def __post_init__(self) -> None:
+        require_int("l", self.l, at_least=2, why="with l=1 a bucket hides nobody")
+        require_number("alpha", self.alpha, at_least=0)
+        object.__setattr__(self, "categories", read_categories(self.categories))
+
+    def __str__(self) -> str:
+        return f"({self.l}, {self.alpha:.12g})-sensitive"
+
+    def bind(self, column: Column) -> Self:
+        texts = tuple(tuple(map(text_of, each)) for each in self.categories)
+        # A column of folded spellings has one of each; categories may name it by another.
+        exact = {text for category in texts for text in category}
+        folded = any(text_of(value) not in exact for value in column.known)
+        described = SensitiveColumn(column.name, column.known, folded=folded)
+        return replace(self, codes=category_codes(described, texts))
+
+    def model(self, column: str) -> Model:
+        return PAlphaSensitiveKAnonymity(column, self.l, self.alpha, self.l, self.categories)
+
+    def variety(self, known: KnownCounts) -> IntArray:
+        """Count the different values, or categories, of each."""
+        return known.distinct
+
+    def weight(self, known: KnownCounts) -> FloatArray:
+        """Return what the people of each weigh."""
+        # Whole numbers until the last division, so that 1/3 + 2/3 is 1.
+        units = self._of_value[known.value] * known.rows
+        total = np.bincount(known.class_id, weights=units, minlength=len(known))
+        found: FloatArray = total / (len(self.categories) - 1)
+        return found
+
+    @property
+    def _of_value(self) -> IntArray:
+        if self.codes is None:
+            raise RuntimeError("the form is bound to no column")
+        return self.codes
+
+    def fail(self, known: KnownCounts) -> BoolArray:
+        found: BoolArray = (self.variety(known) < self.l) | ~at_least(
+            self.weight(known), self.alpha
+        )
+        return found
+
+    def figures(self, known: KnownCounts) -> FloatArray:
+        return self.variety(known).astype(np.float64)
+
+    def measure(self, known: KnownCounts) -> dict[str, float]:
+        return {"p": int(self.variety(known).min()), "alpha": float(self.weight(known).min())}
+
+    def complaint(self, known: KnownCounts, worst: int, column: str, among: str) -> str:
+        found, weight = int(self.variety(known)[worst]), float(self.weight(known)[worst])
+        return (
+            f"{known.totals[worst]} people with a known {column!r}{among} have {found} different "
+            f"{self._counted}, which weigh {weight:.12g} together"
+        )
+
+    @property
+    def _counted(self) -> str:
+        return "values"
+
+    def advice(self, known: KnownCounts) -> str:
+        possible, weight = int(self.variety(known).min()), float(self.weight(known).min())
+        if possible < 2:
+            return ""
+        return f"take an l of at most {possible} and an alpha of at most {_round_down(weight):.12g}"
 
 
-def form_of(name: str, l: int | float, c: float | None = None) -> Form:
-    """Build a form of its name and its parameters.
+@dataclass(frozen=True)
+class EnhancedPAlpha(PAlpha):
+    """At least l different categories of values are there, and they weigh alpha or more."""
 
-    >>> form_of("recursive", 2, 4)
+    name: ClassVar[str] = "enhanced-p-alpha"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.l > len(self.categories):
+            raise ParameterError("l", self.l, f"at most {len(self.categories)}, the categories")
+
+    def __str__(self) -> str:
+        return f"enhanced {super().__str__()}"
+
+    def model(self, column: str) -> Model:
+        return EnhancedPAlphaSensitiveKAnonymity(
+            column, self.l, self.alpha, self.l, self.categories
+        )
+
+    def variety(self, known: KnownCounts) -> IntArray:
+        x = len(self.categories)
+        at = known.class_id * x + self._of_value[known.value]
+        shown = np.bincount(at, minlength=len(known) * x)
+        variety: IntArray = np.count_nonzero(shown.reshape(-1, x), axis=1)
+        return variety
+
+    @property
+    def _counted(self) -> str:
+        return "categories of values"
+
+
+@dataclass(frozen=True)
+class Size(Form):
+    """At least l people are there: all that can be asked where nothing is sensitive."""
+
+    name: ClassVar[str] = "size"
+    of_shares: ClassVar[bool] = False
+
+    l: int
+
+    def __str__(self) -> str:
+        return f"in buckets of {self.l}"
+
+    def model(self, column: str) -> Model:
+        raise NotImplementedError
+
+    def fail(self, known: KnownCounts) -> BoolArray:
+        found: BoolArray = known.totals < self.l
+        return found
+
+    def figures(self, known: KnownCounts) -> FloatArray:
+        return known.totals.astype(np.float64)
+
+    def measure(self, known: KnownCounts) -> dict[str, float]:
+        return {"people": int(known.totals.min())}
+
+    def complaint(self, known: KnownCounts, worst: int, column: str, among: str) -> str:
+        return f"there are {known.totals[worst]} people{among}, fewer than {self.l}"
+
+    def advice(self, known: KnownCounts) -> str:
+        return f"take an l of at most {known.totals.min()}"
+
+
+FORMS: dict[str, type[Form]] = {
+    form.name: form for form in (Probabilistic, Entropy, Recursive, PAlpha, EnhancedPAlpha)
+}
+_SETTINGS = {
+    Recursive.name: {"c": "the likeliest value is compared with c times the rare ones"},
+    PAlpha.name: {
+        "alpha": "it is the least that the values of a bucket weigh",
+        "categories": "they say what each value weighs",
+    },
+}
+_SETTINGS[EnhancedPAlpha.name] = _SETTINGS[PAlpha.name]
+"""What a form needs besides l, and why."""
+
+
+def form_of(name: str, l: int | float, **settings: Any) -> Form:  # noqa: ANN401 - its own
+    """Build a form of its name and its parameters; those that are None are not given.
+
+    >>> form_of("recursive", 2, c=4)
     Recursive(l=2, c=4)
     """
     if name not in FORMS:
         raise ParameterError("form", name, "one of " + ", ".join(map(repr, FORMS)))
-    if name == Recursive.name:
-        if c is None:
-            why = "the likeliest value is compared with c times the rare ones"
-            raise ParameterError("c", c, "given for form='recursive'", why=why)
-        return Recursive(l, c)  # type: ignore[arg-type]  # it refuses what is no integer
-    if c is not None:
-        raise ParameterError("c", c, "left out", why=f"form={name!r} has no c")
-    return FORMS[name](l)  # type: ignore[call-arg]
+    needed = _SETTINGS.get(name, {})
+    for setting, given in settings.items():
+        if given is None and setting in needed:
+            raise ParameterError(setting, given, f"given for form={name!r}", why=needed[setting])
+        if given is not None and setting not in needed:
+            raise ParameterError(setting, given, "left out", why=f"form={name!r} has no {setting}")
+    known: dict[str, Any] = {setting: settings.get(setting) for setting in needed}
+    return FORMS[name](l, **known)  # type: ignore[call-arg]
 
 
 def _round_down(number: float) -> float:
@@ -249,10 +438,6 @@ def _round_down(number: float) -> float:
     (2.999, 2.001)
     """
     return math.floor(number * 1000) / 1000
-
-
-_AT_ONCE = 1 << 21
-"""Matches of people and buckets that are looked at together."""
 
 
 class Crowds(NamedTuple):
@@ -284,10 +469,10 @@ def crowds(laid: SubTuples, bucket: IntArray, at: IntArray | None = None) -> Cro
         ([0, 1], [5, 4], [3, 4])
     """
     pair, rows = (laid.pair, laid.rows) if at is None else (laid.pair[at], laid.rows[at])
-    key, n = _totals(bucket * laid.pairs + pair, rows)
+    key, n = totals(bucket * laid.pairs + pair, rows)
     of_bucket, of_pair = np.divmod(key, max(laid.pairs, 1))
     known, value = laid.known_of_pair[of_pair], laid.value_of_pair[of_pair]
-    starts = _starts(of_bucket, known)
+    starts = starts_of(of_bucket, known)
     crowd = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(known))))
     there = value != laid.missing
     crowd, n = crowd[there], n[there]
@@ -295,184 +480,15 @@ def crowds(laid: SubTuples, bucket: IntArray, at: IntArray | None = None) -> Cro
     return Crowds(of_bucket[starts], known[starts], tally)
 
 
-def beliefs(laid: SubTuples, bucket: IntArray) -> FloatArray:
-    """Return p(t, s) for each kind of person (`laid.people`) and each sensitive value.
-
-    Example:
-        >>> one = np.array([0, 1, 0, 1])
-        >>> values, ones = np.array([0, 1, 2, 2]), np.ones(4, dtype=int)
-        >>> laid = SubTuples((one,), np.zeros(4, dtype=int), values, ones)
-        >>> beliefs(laid, np.array([0, 0, 1, 1])).tolist()
-        [[0.25, 0.25, 0.5], [0.25, 0.25, 0.5]]
-    """
-    return _Buckets(laid, bucket).beliefs(laid.people)
-
-
-def find_exposed(
-    laid: SubTuples, bucket: IntArray, form: Form, *, changed: BoolArray | None = None
-) -> IntArray:
-    """Return an item of each kind of person for whom p(t, ·) is not diverse.
-
-    Only people who match a bucket that fails by itself are computed: see `crowds`.
-
-    Args:
-        laid: The table.
-        bucket: The bucket of each item.
-        form: How diverse it has to be.
-        changed: Per bucket, whether it is new since all was well; people who match no such
-            bucket are as well off as they were.
-    """
-    found = crowds(laid, bucket)
-    n = int(bucket.max(initial=-1)) + 1
-    doubtful = np.zeros(int(laid.known.max(initial=-1)) + 1, dtype=bool)
-    doubtful[found.known[form.fail(found.tally)]] = True
-    doubted: BoolArray = doubtful[laid.known[laid.people]]
-    people: IntArray = laid.people[doubted]
-    if changed is not None:
-        people = _find_touched(laid, people, changed[bucket])
-    if not len(people) or not n:
-        return people[:0]
-    buckets = _Buckets(laid, bucket)
-    likely = buckets.beliefs(people)
-    likely[:, np.arange(laid.values) == laid.missing] = 0
-    person, value = np.nonzero(likely)
-    tally = KnownCounts(person, value, likely[person, value], likely.sum(axis=1))
-    wrong = form.fail(tally)
-    for near in np.flatnonzero(form.near(tally)):
-        wrong[near] = form.fails(buckets.exactly(int(people[near])))
-    exposed_people: IntArray = people[wrong]
-    return exposed_people
-
-
-def _find_touched(laid: SubTuples, people: IntArray, changed: BoolArray) -> IntArray:
-    """Return the people of whom every sub-tuple is in some bucket that changed."""
-    for numbers in (*laid.others, laid.known):
-        there = np.zeros(int(numbers.max(initial=-1)) + 1, dtype=bool)
-        there[numbers[changed]] = True
-        people = people[there[numbers[people]]]
-    return people
-
-
-class _BucketCounts(NamedTuple):
-    """How often each sub-tuple of one column is in each bucket, sorted by sub-tuple."""
-
-    key: IntArray
-    rows: IntArray
-    starts: IntArray
-    """Where the buckets of each sub-tuple begin, and where the last end."""
-
-    @classmethod
-    def of(cls, numbers: IntArray, bucket: IntArray, rows: IntArray, n: int) -> "_BucketCounts":
-        key, added = _totals(numbers * n + bucket, rows)
-        size = int(numbers.max(initial=-1)) + 1
-        return cls(key, added, np.searchsorted(key, np.arange(size + 1) * n))
-
-    def of_match(self, numbers: IntArray, bucket: IntArray, n: int) -> IntArray:
-        """Return how often a sub-tuple is in a bucket; 0 if it is not."""
-        wanted = numbers * n + bucket
-        at = np.minimum(np.searchsorted(self.key, wanted), len(self.key) - 1)
-        found: IntArray = np.where(self.key[at] == wanted, self.rows[at], 0)
-        return found
-
-
-class _Matching(NamedTuple):
-    """People and the buckets they match."""
-
-    person: IntArray
-    """Positions in the people that were asked for."""
-
-    bucket: IntArray
-    weight: FloatArray
-    """f(t, B), but with the rows that match in the sensitive column left out."""
-
-    counts: list[IntArray]
-    """Per other column, how many rows match."""
-
-
-class _Buckets:
-    """Buckets that can be asked who matches them."""
-
-    def __init__(self, laid: SubTuples, bucket: IntArray) -> None:
-        self.laid = laid
-        self.n = int(bucket.max(initial=-1)) + 1
-        self.sizes = np.bincount(bucket, laid.rows, self.n).astype(np.int64)
-        self.columns = [
-            (numbers, _BucketCounts.of(numbers, bucket, laid.rows, self.n))
-            for numbers in (*laid.others, laid.known)
-        ]
-        # Cells of the sensitive column, sorted by known part, bucket and value.
-        cell = (laid.known * self.n + bucket) * laid.values + laid.value
-        self.cell, self.cell_rows = _totals(cell, laid.rows)
-
-    def beliefs(self, people: IntArray) -> FloatArray:
-        """Return p(t, s) of some people."""
-        values = self.laid.values
-        total = np.zeros(len(people) * values)
-        for found in self.matching(people):
-            crowd = self.laid.known[people[found.person]] * self.n + found.bucket
-            match, at = _ranges(*(np.searchsorted(self.cell, (crowd + i) * values) for i in (0, 1)))
-            place = found.person[match] * values + self.cell[at] % values
-            total += np.bincount(place, found.weight[match] * self.cell_rows[at], len(total))
-        likely = total.reshape(len(people), values)
-        beliefs: FloatArray = likely / likely.sum(axis=1, keepdims=True)
-        return beliefs
-
-    def exactly(self, item: int) -> list[Fraction]:
-        """Return up to one factor, p(t, s) of one person for each value that is known."""
-        values, sums = self.laid.values, dict[int, Fraction]()
-        for found in self.matching(np.array([item])):
-            for at, bucket in enumerate(found.bucket.tolist()):
-                size, weight = int(self.sizes[bucket]), Fraction(1)
-                for count in found.counts:
-                    weight *= Fraction(int(count[at]), size)
-                crowd = int(self.laid.known[item]) * self.n + bucket
-                first, last = np.searchsorted(self.cell, [crowd * values, (crowd + 1) * values])
-                for cell in range(first, last):
-                    share = weight * Fraction(int(self.cell_rows[cell]), size)
-                    value = int(self.cell[cell]) % values
-                    sums[value] = sums.get(value, Fraction(0)) + share
-        sums.pop(self.laid.missing, None)
-        return list(sums.values())
-
-    def matching(self, people: IntArray) -> Iterator[_Matching]:
-        """Find the buckets that people match in every column, some people at a time."""
-        # Start from the column in which a person's sub-tuple is in the fewest buckets.
-        widths = np.array([np.diff(c.starts)[numbers[people]] for numbers, c in self.columns])
-        rarest = np.argmin(widths, axis=0)
-        for column, (numbers, counted) in enumerate(self.columns):
-            persons = np.flatnonzero(rarest == column)
-            ends = np.cumsum(widths[column, persons])
-            batch = ends // _AT_ONCE
-            parts = np.split(persons, np.flatnonzero(np.diff(batch)) + 1)
-            for part in filter(len, parts):
-                first = counted.starts[numbers[people[part]]]
-                last = counted.starts[numbers[people[part]] + 1]
-                match, at = _ranges(first, last)
-                yield self._matching(people, part[match], counted.key[at] % self.n)
-
-    def _matching(self, people: IntArray, person: IntArray, bucket: IntArray) -> _Matching:
-        item, everywhere = people[person], np.ones(len(person), dtype=bool)
-        counts = []
-        for numbers, counted in self.columns:
-            counts.append(counted.of_match(numbers[item], bucket, self.n))
-            everywhere &= counts[-1] > 0
-        kept = [count[everywhere] for count in counts[:-1]]
-        sizes = self.sizes[bucket[everywhere]]
-        weight = 1 / sizes
-        for count in kept:
-            weight = weight * (count / sizes)
-        return _Matching(person[everywhere], bucket[everywhere], weight, kept)
-
-
-def _totals(key: IntArray, rows: IntArray) -> tuple[IntArray, IntArray]:
+def totals(key: IntArray, rows: IntArray) -> tuple[IntArray, IntArray]:
     """Add up the rows of equal keys; give the keys in order."""
     order = np.argsort(key, kind="stable")
     key = key[order]
-    starts = _starts(key)
+    starts = starts_of(key)
     return key[starts], np.add.reduceat(rows[order], starts) if len(key) else rows[:0]
 
 
-def _starts(*keys: IntArray) -> IntArray:
+def starts_of(*keys: IntArray) -> IntArray:
     """Return where a new combination of keys begins."""
     new = np.zeros(len(keys[0]), dtype=bool)
     for key in keys:
@@ -480,10 +496,10 @@ def _starts(*keys: IntArray) -> IntArray:
     return np.flatnonzero(new)
 
 
-def _ranges(first: IntArray, last: IntArray) -> tuple[IntArray, IntArray]:
+def ranges(first: IntArray, last: IntArray) -> tuple[IntArray, IntArray]:
     """List the numbers of several ranges, each with the position of its range.
 
-    >>> [part.tolist() for part in _ranges(np.array([3, 0]), np.array([5, 1]))]
+    >>> [part.tolist() for part in ranges(np.array([3, 0]), np.array([5, 1]))]
     [[0, 0, 1], [3, 4, 0]]
     """
     widths = last - first

@@ -16,56 +16,80 @@ from sfumato.typing import IntArray
 
 @dataclass(frozen=True)
 class Columns:
-    """Attributes in columns: each in one at least, the sensitive one in exactly one.
+    """Attributes in columns: each in one at least, every sensitive one in exactly one.
 
     Example:
-        >>> Columns.of([["age", "sex"], ["zip", "ill"]], ["age", "sex", "zip"], "ill").known
+        >>> of = [["age", "sex"], ["zip", "ill"]]
+        >>> Columns.of(of, ["age", "sex", "zip"], ["ill"]).beside("ill")
         ('zip',)
     """
 
     columns: tuple[tuple[str, ...], ...]
-    sensitive: str
+    sensitive: tuple[str, ...] = ()
 
-    @property
-    def with_sensitive(self) -> tuple[str, ...]:
-        """The column that holds the sensitive attribute."""
-        return next(column for column in self.columns if self.sensitive in column)
+    def holding(self, name: str) -> tuple[str, ...]:
+        """Return the column that holds a sensitive attribute."""
+        return next(column for column in self.columns if name in column)
 
-    @property
-    def known(self) -> tuple[str, ...]:
-        """The attributes beside the sensitive one."""
-        return tuple(name for name in self.with_sensitive if name != self.sensitive)
+    def beside(self, name: str) -> tuple[str, ...]:
+        """Return the attributes beside a sensitive one, other sensitive ones included."""
+        return tuple(each for each in self.holding(name) if each != name)
 
-    @property
-    def others(self) -> tuple[tuple[str, ...], ...]:
-        """The columns without the sensitive attribute."""
-        return tuple(column for column in self.columns if self.sensitive not in column)
+    @cached_property
+    def join_order(self) -> tuple[int, ...] | None:
+        """The order in which columns are joined, so that each shares with one before it only.
+
+        Then every column has all that it shares with those before it in one of them, and the ways
+        to join them are counted one column after the other. None if columns overlap in a circle.
+
+        >>> Columns((("a", "b"), ("c", "d"), ("b", "c"))).join_order
+        (0, 2, 1)
+        >>> Columns((("a", "b"), ("b", "c"), ("c", "a"))).join_order is None
+        True
+        """
+        sets = [set(column) for column in self.columns]
+        joined, left = [0], list(range(1, len(sets)))
+        while left:
+            # Prim's walk over the sizes of what is shared finds such an order if there is one.
+            best = max(left, key=lambda i: (max(len(sets[i] & sets[j]) for j in joined), -i))
+            if not any(self.names_in(best, joined) <= sets[j] for j in joined):
+                return None
+            joined.append(best)
+            left.remove(best)
+        return tuple(joined)
+
+    def names_in(self, at: int, others: Sequence[int]) -> set[str]:
+        """Return the attributes of a column that stand in some others too."""
+        return set(self.columns[at]) & {name for j in others for name in self.columns[j]}
 
     @classmethod
     def of(
-        cls, columns: Sequence[Sequence[str]], quasi_identifiers: Sequence[str], sensitive: str
+        cls,
+        columns: Sequence[Sequence[str]],
+        quasi_identifiers: Sequence[str],
+        sensitive: Sequence[str],
     ) -> Self:
         """Read columns as they are given, or raise an error with the reason."""
-        names = (*quasi_identifiers, sensitive)
+        names = (*quasi_identifiers, *sensitive)
         shown = [list(column) for column in columns]
         for name in (name for column in shown for name in column):
             if name not in names:
                 raise UnknownColumnError(
-                    name, names, where="the quasi-identifiers and the sensitive column"
+                    name, names, where="the quasi-identifiers and the sensitive columns"
                 )
         if faults := _faults(shown, names, sensitive):
             expected, why = faults[0]
             raise ParameterError("columns", shown, expected, why=why)
-        return cls(tuple(map(tuple, shown)), sensitive)
+        return cls(tuple(map(tuple, shown)), tuple(sensitive))
 
 
 def _faults(
-    columns: list[list[str]], names: tuple[str, ...], sensitive: str
+    columns: list[list[str]], names: tuple[str, ...], sensitive: Sequence[str]
 ) -> list[tuple[str, str]]:
     """Return what is wanted and why, for everything that is wrong."""
     absent = [name for name in names if not any(name in column for column in columns)]
     twice = [name for name in names if any(column.count(name) > 1 for column in columns)]
-    held = sum(sensitive in column for column in columns)
+    spread = [name for name in sensitive if sum(name in column for column in columns) > 1]
     within = redundant(columns)
     found = [
         (
@@ -81,8 +105,8 @@ def _faults(
             f"in no column: {some(absent)}. Leave it out of the quasi-identifiers instead",
         ),
         (
-            held > 1,
-            f"columns of which only one holds {sensitive!r}",
+            bool(spread),
+            f"columns of which only one holds {some(spread)}",
             "in two columns a sensitive attribute would tie the rows of both together",
         ),
         (bool(within), "columns that say something new", f"{some(within)} is inside another one"),
@@ -106,68 +130,93 @@ def redundant(columns: Sequence[Sequence[str]]) -> list[Sequence[str]]:
 
 @dataclass(frozen=True, eq=False)
 class SubTuples:
-    """The items of a counted table: the sub-tuple of each in every column.
+    """The items of a counted table: the sub-tuple of each in every column, for one secret.
 
-    People are told apart by what others may know of them, which is all but the sensitive value.
+    The secret is a sensitive attribute. People are told apart by everything but the secret.
 
     Example:
         >>> rows = [("30s", "x", "flu"), ("30s", "y", "flu"), ("40s", "x", "gout")]
         >>> counts = FrequencySet.from_rows(["age", "zip", "ill"], rows)
-        >>> laid = SubTuples.of(counts, Columns((("age",), ("zip", "ill")), "ill"))
+        >>> [laid] = SubTuples.of(counts, Columns((("age",), ("zip", "ill")), ("ill",)))
         >>> laid.others[0].tolist(), laid.known.tolist(), laid.pair.tolist()
         ([0, 0, 1], [0, 1, 0], [0, 2, 1])
     """
 
     others: tuple[IntArray, ...]
-    """Per column without the sensitive attribute, the sub-tuple of each item."""
+    """Per column without the secret, the sub-tuple of each item, as far as others may know it."""
 
     known: IntArray
-    """What stands beside the sensitive value of each item."""
+    """What stands beside the secret of each item."""
 
     value: IntArray
-    """The sensitive value of each item."""
+    """The secret of each item."""
 
     rows: IntArray
     missing: int = -1
-    """The sensitive value that stands for a missing one, which hides nobody; -1 if none does."""
+    """The value that stands for a missing one, which hides nobody; -1 if none does."""
+
+    shared: tuple[IntArray | None, ...] | None = None
+    """Per column in the order they are joined in, what of each item the columns before it hold too;
+    None for nothing. None for all of it: columns overlap in a circle."""
+
+    order: tuple[int, ...] = ()
+    """That order, as positions in `(*others, known)`."""
 
     @classmethod
-    def of(cls, counts: FrequencySet, columns: Columns) -> Self:
-        """Number the sub-tuples of every column."""
-        return cls(
-            tuple(_numbers(counts, column) for column in columns.others),
-            _numbers(counts, columns.known),
-            counts.codes_of(columns.sensitive).astype(np.int64),
-            counts.rows,
-            counts.column(columns.sensitive).missing,
+    def of(cls, counts: FrequencySet, columns: Columns) -> "list[SubTuples]":
+        """Number the sub-tuples of every column, for each secret of a table.
+
+        Without any secret there is one for all, of which all people have the same.
+        """
+        if not columns.sensitive:
+            nothing = np.zeros(len(counts), dtype=np.int64)
+            return [SubTuples((), nothing, nothing, counts.rows)]
+        return [_of_attribute(counts, columns, name) for name in columns.sensitive]
+
+    def take(self, items: IntArray) -> Self:
+        """Return some items, each as one row; an item may be there several times."""
+        shared = self.shared and tuple(None if s is None else s[items] for s in self.shared)
+        return type(self)(
+            tuple(numbers[items] for numbers in self.others),
+            self.known[items],
+            self.value[items],
+            np.ones(len(items), dtype=np.int64),
+            self.missing,
+            shared,
+            self.order,
         )
+
+    @property
+    def numbers(self) -> tuple[IntArray, ...]:
+        """The part of each item that others may know, per column; the secret's is last."""
+        return (*self.others, self.known)
 
     def __len__(self) -> int:
         return len(self.rows)
 
     @cached_property
     def values(self) -> int:
-        """The number of sensitive values there can be."""
+        """The number of values the secret can have."""
         return int(self.value.max(initial=-1)) + 1
 
     @cached_property
     def pair(self) -> IntArray:
-        """The sub-tuple in the sensitive column; those with equal `known` follow each other."""
+        """The sub-tuple in the secret's column; those with equal `known` follow each other."""
         return group([self.known, self.value], [_size(self.known), self.values]).of_item
 
     @cached_property
     def pairs(self) -> int:
-        """The number of sub-tuples the sensitive column has."""
+        """The number of sub-tuples the secret's column has."""
         return _size(self.pair)
 
     @cached_property
     def known_of_pair(self) -> IntArray:
-        """The known part of each sub-tuple in the sensitive column."""
+        """The known part of each sub-tuple in the secret's column."""
         return self._of_pair(self.known)
 
     @cached_property
     def value_of_pair(self) -> IntArray:
-        """The sensitive value of each sub-tuple in the sensitive column."""
+        """The secret of each sub-tuple in its column."""
         return self._of_pair(self.value)
 
     def _of_pair(self, numbers: IntArray) -> IntArray:
@@ -178,8 +227,48 @@ class SubTuples:
     @cached_property
     def people(self) -> IntArray:
         """One item of each kind of person that can be told apart."""
-        columns = (*self.others, self.known)
-        return group(columns, [_size(column) for column in columns], n=len(self)).first
+        return group(self.numbers, [_size(each) for each in self.numbers], n=len(self)).first
+
+
+def _of_attribute(counts: FrequencySet, columns: Columns, name: str) -> SubTuples:
+    """Number sub-tuples for a sensitive attribute; of other columns only what others may know.
+
+    What stands beside it counts as known, even if it is sensitive too.
+    """
+    at = columns.columns.index(columns.holding(name))
+    open_ = [
+        [each for each in column if i == at or each not in columns.sensitive]
+        for i, column in enumerate(columns.columns)
+    ]
+    open_[at] = list(columns.beside(name))
+    others = [i for i in range(len(open_)) if i != at]
+    column = counts.column(name)
+    value = counts.codes_of(name).astype(np.int64)
+    return _number_columns(counts, columns, open_, [*others, at], value, column.missing)
+
+
+def _number_columns(
+    counts: FrequencySet,
+    columns: Columns,
+    known: Sequence[Sequence[str]],
+    places: Sequence[int],
+    value: IntArray,
+    missing: int,
+) -> SubTuples:
+    numbers = [_numbers(counts, known[at]) for at in places]
+    order, shared = columns.join_order, None
+    if order is not None:
+        names = [sorted(columns.names_in(at, order[:i])) if i else [] for i, at in enumerate(order)]
+        shared = tuple(_numbers(counts, each) if each else None for each in names)
+    return SubTuples(
+        tuple(numbers[:-1]),
+        numbers[-1],
+        value,
+        counts.rows,
+        missing,
+        shared,
+        () if order is None else tuple(places.index(at) for at in order),
+    )
 
 
 def _numbers(counts: FrequencySet, names: Sequence[str]) -> IntArray:

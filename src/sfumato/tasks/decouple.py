@@ -7,7 +7,7 @@ from os import PathLike
 import numpy as np
 
 from sfumato.counts import FrequencySet
-from sfumato.decouplings import DECOUPLINGS, BreakMerge, Bucketization, Decoupling
+from sfumato.decouplings import DECOUPLINGS, BreakMerge, Bucketization, Decoupling, Parts
 from sfumato.decouplings.base import only_sensitive
 from sfumato.errors import (
     InputError,
@@ -35,9 +35,10 @@ from sfumato.releases.decoupling import (
 )
 from sfumato.releases.opening import PublishedTable, open_release
 from sfumato.releases.people import require_people
-from sfumato.releases.places import Folder, UnpublishedRelease, place_for
+from sfumato.releases.places import Folder, LabelledPopulation, UnpublishedRelease, place_for
 from sfumato.releases.release import DecoupledRelease
 from sfumato.tables import Table
+from sfumato.tables.derived import DerivedColumn, DerivedTable, derived_table
 from sfumato.typing import Progress, silent
 
 
@@ -103,7 +104,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
     decoupling = _of_policy(release.policy) if method is None else _make_decoupling(method)
     table = release.table
     assert isinstance(release, PublishedTable)  # noqa: S101 - nothing else has rows
-    _require_both(release)
+    _require_roles(release, decoupling)
     if release.is_plain and release.policy is not None:
         require_people(table, release.policy)
     place.require_room(table)
@@ -135,6 +136,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
             tables_to_publish(table, parts),
             describe_decoupled(decoupling, release, parts, kept, seeded=seed is not None),
             report,
+            _people(parts, counts.project(release.quasi_identifiers), rng),
             companions=lambda manifest: decoupling.companions(parts, manifest.to_dict()),
         ),
         table,
@@ -178,6 +180,16 @@ def _require_columns(decoupling: Decoupling, table: Table) -> tuple[str, ...]:
     return decoupling.needs
 
 
+def _people(parts: Parts, counts: FrequencySet, rng: np.random.Generator) -> LabelledPopulation:
+    """Return who is in the data, where what is promised depends on that."""
+    if not any("check" in model for model in parts.models):
+        return LabelledPopulation()
+    columns = tuple(DerivedColumn(column.name, column.values) for column in counts.columns)
+    one = np.ones(len(counts), dtype=np.int64)
+    people = DerivedTable.repeat(columns, tuple(counts.codes), one, rng)
+    return LabelledPopulation(derived_table(people, {}))
+
+
 def _of_policy(policy: Policy | None) -> Decoupling:
     """Make the method that a policy names, or the one that asks for nothing."""
     made = None if policy is None else policy.make_decoupling(DECOUPLINGS)
@@ -200,8 +212,9 @@ def _make_decoupling(method: str | Mapping[str, object] | Decoupling) -> Decoupl
         raise ParameterError("method", method, expected, why=why) from None
 
 
-def _require_both(release: PublishedTable) -> None:
-    for name in ("quasi_identifiers", "sensitive"):
+def _require_roles(release: PublishedTable, decoupling: Decoupling) -> None:
+    names = ("quasi_identifiers", *(["sensitive"] if decoupling.needs_sensitive else []))
+    for name in names:
         if not getattr(release, name):
             raise ParameterError(
                 name,

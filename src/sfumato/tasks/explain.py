@@ -143,7 +143,7 @@ def _columns_asked(opened: Published, column: str | None, knowledge: Knowledge) 
 
 def _explain(search: PersonSearch, knowledge: Knowledge, asked: Sequence[str]) -> Explanation:
     kind, column = search.opened.kind, search.tables.column
-    plain = OnePerson(search.pieces, search.n, by_size=kind.by_size)
+    plain = OnePerson(search.pieces, search.n)
     names = [name for name in search.opened.sensitive if name in _columns_concerned(knowledge)]
     weights = {n: knowledge.weights(column(n), plain.prior(n)) for n in names}
     person = replace(plain, weights=weights)

@@ -308,6 +308,12 @@ def _distinct(found: Sequence[Outcome]) -> list[Outcome]:
     return kept
 
 
+def _people_promised(release: Published, data: object, population: object) -> object:
+    """Return the people whom promises are about: of some slices those who are in the data."""
+    about = any("check" in promise.settings for promise in release.promises)
+    return data if population is None and about else population
+
+
 def verify(  # noqa: PLR0913 - all but two have a default and are named
     what: object,
     policy: GivenPolicy | None = None,
@@ -388,7 +394,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
         require_int("people", people, at_least=0)
     release = open_release(what, policy, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
     release = _with_spelling(release, exact_spelling)
-    verdict = release.recompute(population)
+    verdict = release.recompute(_people_promised(release, data, population))
     if policy is not None and release.is_plain:
         require_people(release.table, policy)
     _require_something(attacks, verdict, policy)
@@ -539,14 +545,24 @@ def outcomes(
     for position, each in enumerate(asked):
         report("attacking", position, len(asked))
         if isinstance(each, Attack):
-            found.append(each.on(target, rule))
+            found.append(each.on(_target_for(target, each), rule))
             continue
         kind = ATTACKS[each]
-        tried = kind.against(target, rule)
-        found += [attack.on(target, rule) for attack in tried]
+        tried = [attack.on(target, rule) for attack in kind.against(target, rule)]
+        for other in target.also:
+            # What is not after a sensitive column was tried already.
+            more = [attack.on(other, rule) for attack in kind.against(other, rule)]
+            tried += [outcome for outcome in more if outcome.column is not None]
+        found += tried
         if not tried:
             found.append(_not_tried(kind, target, rule))
     return tuple(found)
+
+
+def _target_for(target: Target, attack: Attack) -> Target:
+    """Return the target whose sensitive column an attack names."""
+    named = getattr(attack, "column", None)
+    return next((each for each in target.also if named in each.sensitive), target)
 
 
 def _not_tried(kind: type[Attack], target: Target, rule: HarmRule) -> Outcome:

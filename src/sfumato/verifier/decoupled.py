@@ -6,12 +6,13 @@ is joined. `KINDS`, at the end, says which functions verify which kind; a new ki
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import NamedTuple
 
 from sfumato.errors import InputError, some
 from sfumato.text import STAR, text_of
-from sfumato.verifier.counting import Countable, Counts, count, readable
+from sfumato.verifier.counting import Countable, Counts, count, readable, text_key
 from sfumato.verifier.models import (
     Groups,
     Key,
@@ -35,6 +36,7 @@ from sfumato.verifier.promises import (
     status,
 )
 from sfumato.verifier.spelling import folded_text
+from sfumato.verifier.worlds import SlicedTables, as_whole_numbers
 
 Values = dict[str, dict[object, int]]
 """Per label of a group or bucket, how many of its people have each value."""
@@ -345,26 +347,39 @@ def _bucketized_checks(
 # know are a class, and each has to be diverse. What a person's buckets say together is an average
 # of what each of them says, and an average of diverse distributions is diverse in each of the forms
 # that can be promised. So it holds for every person, in the data or not, whatever their bucket.
+#
+# A release may promise less: that what a person's buckets say together is diverse. If every class
+# is, that holds as well. If not, it depends on who the people are, which the slices do not tell.
 
-_SLICE_MODELS = ("probabilistic-l-diversity", "entropy-l-diversity", "recursive-cl-diversity")
+_SLICE_MODELS = (
+    "probabilistic-l-diversity",
+    "entropy-l-diversity",
+    "recursive-cl-diversity",
+    "p-alpha-sensitive-k-anonymity",
+    "enhanced-p-alpha-sensitive-k-anonymity",
+)
 """What a sliced table can keep. Other models speak of people who look alike in everything."""
+
+_SIZE = "bucket-size"
+"""What it can keep without a sensitive column."""
+
+_TOGETHER = ("worlds", "paper")
+"""Checks of what several buckets say together."""
 
 
 def _sliced_shape(manifest: Manifest) -> Check:
     sensitive = manifest.with_role("sensitive")
     contents = [name for file in manifest.files for name in file.columns]
     repeated = [f.name for f in manifest.files if len(set(f.columns)) < len(f.columns)]
+    spread = [name for name in sensitive if contents.count(name) != 1]
     faults = {
         "some of its tables are no slices": any(f.table != "slice" for f in manifest.files),
         "one slice alone has whole rows": len(manifest.files) <= 1,
-        "it does not name one sensitive column": len(sensitive) != 1,
         f"a slice names a column twice: {some(repeated)}": repeated,
         "its slices hold other columns than it names": (
             set(contents) != {column.name for column in manifest.columns}
         ),
-        "the sensitive column is not in exactly one slice": any(
-            contents.count(name) != 1 for name in sensitive
-        ),
+        f"sensitive columns are not in exactly one slice: {some(spread)}": spread,
     }
     return _shape_check(manifest, faults)
 
@@ -383,21 +398,118 @@ def _sliced_checks(
         detail = "the slices do not belong together, so no bucket can be judged"
         return [*checks, Check("models", "unchecked", detail=detail)]
     checks += check_figures(list(slices[0].sizes().values()), promises)
-    [column] = manifest.with_role("sensitive")
-    [sensitive] = [each for each in slices if column in each.file.columns]
-    checks += _bucket_checks(
-        _SLICE_MODELS, sensitive.classes(column, manifest.group, promises.exact), promises
-    )
-    if not any(
-        model.get("model") in _SLICE_MODELS and model.get("column") == column
-        for model in promises.models
-    ):
+    sensitive = manifest.with_role("sensitive")
+    for model in promises.models:
+        name, column = str(model.get("model")), str(model.get("column"))
+        if name in _SLICE_MODELS and column in sensitive:
+            checks.append(_sliced_model(model, slices, manifest, promises))
+        elif name == _SIZE and not sensitive:
+            checks.append(_size_check(model, slices))
+        else:
+            detail = "buckets are not people who look alike"
+            checks.append(Check(name, "unchecked", detail=detail))
+    promised = {m.get("column") for m in promises.models if m.get("model") in _SLICE_MODELS}
+    lacking = [column for column in sensitive if column not in promised]
+    if lacking:
         detail = (
             f"a release of kind {manifest.kind!r} promises one of {some(_SLICE_MODELS)} "
-            f"for {column!r}, and this does not"
+            f"for {some(lacking)}, and this does not"
         )
         checks.append(Check("models", "broken", detail=detail))
     return checks
+
+
+def _size_check(model: Mapping[str, object], slices: "list[_Slice]") -> Check:
+    """Check that every bucket has as many people as are promised, where nothing is sensitive."""
+    promised, least = model.get("people"), min(slices[0].sizes().values())
+    extra = [key for key in model if key not in ("model", "people", "measured")]
+    if not isinstance(promised, int) or isinstance(promised, bool) or extra:
+        return Check(_SIZE, "unchecked", detail="what is promised of buckets cannot be read")
+    wrong = model.get("measured", {"people": least}) != {"people": least}
+    detail = f"the smallest bucket has {least} people" if wrong else ""
+    good = status(holds=least >= promised and not wrong)
+    return Check(_SIZE, good, {"people": promised}, {"people": least}, detail)
+
+
+def _sliced_model(
+    model: Mapping[str, object],
+    slices: "list[_Slice]",
+    manifest: Manifest,
+    promises: Promises,
+) -> Check:
+    """Recompute one promise: of every bucket by itself, or of a person's buckets together."""
+    column = str(model["column"])
+    [held] = [each for each in slices if column in each.file.columns]
+    classes = held.classes(column, manifest.group, promises.exact)
+    check, name = model.get("check"), str(model.get("model"))
+    if check is None:
+        return check_model(model, classes)
+    plain = {key: value for key, value in model.items() if key != "check"}
+    found = check_model(plain, classes)
+    if check not in _TOGETHER or name not in _SLICE_MODELS[:3]:
+        detail = f"this verifier does not know the check {str(check)[:40]!r}"
+        return replace(found, status="unchecked", detail=detail)
+    if found.status != "broken":
+        return found
+    if promises.population is None:
+        detail = (
+            "not every bucket keeps it by itself, and whether a person's buckets keep it together "
+            "depends on who the people are: give the original table"
+        )
+        return replace(found, status="unchecked", detail=detail)
+    return _check_together(plain, str(check), slices, promises) or found
+
+
+def _check_together(
+    model: Mapping[str, object], check: str, slices: "list[_Slice]", promises: Promises
+) -> Check | None:
+    """Recompute a promise for each person; None if slices overlap in a circle.
+
+    Only people who match a bucket that breaks it are looked at: an average of diverse distributions
+    is diverse.
+    """
+    column, exact = str(model["column"]), promises.exact
+    cells = [each.texts() for each in slices]
+    names = [each.file.columns for each in slices]
+    tables = SlicedTables(names, cells, promises.quasi_identifiers, column)
+    if tables.order is None:
+        return None
+
+    def keeps(values: dict[Key, dict[object, int]], labels: list[str]) -> Check:
+        sizes = {key: sum(counts.values()) for key, counts in values.items()}
+        return check_model(model, Groups.from_parts(sizes, {column: values}, labels, exact=exact))
+
+    kept: dict[frozenset[tuple[object, int]], bool] = {}
+
+    def is_doubtful(counts: Mapping[object, int]) -> bool:
+        key = frozenset(counts.items())
+        if key not in kept:
+            kept[key] = keeps({("",): dict(counts)}, [""]).status == "holds"
+        return not kept[key]
+
+    doubtful = [
+        person
+        for person in promises.population or ()
+        if any(is_doubtful(tables.values[crowd]) for crowd in tables.crowds(person))
+    ]
+    l = model.get("l")
+    if check == "worlds" and model["model"] == _SLICE_MODELS[0] and isinstance(l, int | float):
+        doubtful = [person for person in doubtful if not tables.is_surely_below(person, l)]
+    ways = [tables.by_expectation, tables.by_certainty]
+    if check == "paper":
+        ways = [tables.by_paper]
+    found = [
+        keeps(
+            {person: as_whole_numbers(way(person)) for person in doubtful},
+            list(promises.quasi_identifiers),
+        )
+        for way in ways
+        if doubtful
+    ]
+    wrong = [each for each in found if each.status != "holds"]
+    if wrong or found:
+        return (wrong or found)[0]
+    return Check(str(model["model"]), "holds", detail="")
 
 
 class _Slice(NamedTuple):
@@ -429,6 +541,15 @@ class _Slice(NamedTuple):
             for key, people in bucket.items():
                 short = tuple(key[i] for i in at)
                 fewer[short] = fewer.get(short, 0) + people
+        return found
+
+    def texts(self) -> dict[str, dict[Key, int]]:
+        """Return the cells with values as texts, by which people are compared with them."""
+        found: dict[str, dict[Key, int]] = {}
+        for label, bucket in self.cells.items():
+            for key, people in bucket.items():
+                cells, texts = found.setdefault(label, {}), text_key(key)
+                cells[texts] = cells.get(texts, 0) + people
         return found
 
     def classes(self, column: str, group: str, exact: Sequence[str]) -> Groups:
