@@ -39,7 +39,10 @@ RERUN = "run `python -m docs.papers break-merge` and look at what changed"
 RESULT = load(RESULTS)
 PAGE = (HERE / "break-merge.md").read_text(encoding="utf-8")
 ROWS = [tuple(row.values()) for row in samples.table("census").to_pylist()]
-LARGE = ("machine", "parameters", "adult_changes", "hiding", "learning", "breaking")
+LARGE = (
+    *("machine", "parameters", "adult_changes", "learning", "breaking"),
+    *("hiding", "hiding_both", "attacker"),
+)
 
 
 def table_after(words: str) -> list[list[str]]:
@@ -404,6 +407,42 @@ def test_hiding_always_costs_and_less_the_more_is_allowed():
         losses = [one["loss"] for one in where(RESULT["hiding"], known=known)]
         assert losses == sorted(losses, reverse=True)
         assert losses[-1] > 0
+
+
+def test_hiding_what_is_ruled_out_costs_no_less():
+    for one, both in zip(where(RESULT["hiding"], known=1), RESULT["hiding_both"], strict=True):
+        assert both["rules"] - both["away"] == one["rules"]
+        assert both["loss"] >= one["loss"]
+
+
+def test_nothing_is_lost_until_the_attacker_is_surer_than_the_threshold():
+    for one in RESULT["attacker"]:
+        columns = [name for name in one["sure"] if one["sure"][name] > large.HALF]
+        assert {name: one[name] > 0 for name in one["sure"]} == {
+            name: name in columns for name in one["sure"]
+        }
+        assert bool(one["rules"]) == bool(columns)
+    above = [one["loss"] for one in RESULT["attacker"] if one["probability"] > large.HALF]
+    assert max(above) - min(above) < 0.01  # thereafter it remains at that level
+    for row in table_after("*The attacker's probability*"):
+        [one] = where(RESULT["attacker"], probability=number(row[0]))
+        assert number(row[-2]) == round(one["loss"], 3)
+
+
+def test_the_fourth_combination_becomes_what_the_others_become():
+    rows = [one for one in RESULT["table_14"] if one["old"][0] == 1]
+    assert len(rows) == len(RESULT["figure_14"]) == 16
+    for one, fourth in zip(rows, RESULT["figure_14"], strict=True):
+        assert (one["work"], one["salary"], one["new"]) == (
+            fourth["like"],
+            fourth["salary"],
+            fourth["new"],
+        )
+        assert (one["was"], one["became"], one["ratio"]) == (
+            fourth["was"],
+            fourth["became"],
+            fourth["ratio"],
+        )
 
 
 def test_inductive_causation_never_has_cycles():

@@ -11,6 +11,9 @@ from docs.papers.svg import Bar, Line, Panel, bars, lines
 WORK = {"State-gov": "11", "Federal-gov": "12", "Private": "13"}
 """Who is added in Table 14, and the figure that shows it."""
 
+FOURTEENTH = "Private"
+"""Whose people are added for Figure 14 too: those of the one axis that is legible."""
+
 _THOUSAND = 1000
 
 
@@ -18,6 +21,7 @@ def plots(results: Record) -> dict[str, str]:
     """Draw every plot: file names and SVG."""
     return {
         **{f"break-merge-{work.lower()}.svg": _likelihoods(results, work) for work in WORK},
+        "break-merge-local-gov.svg": _fourteenth(results),
         "break-merge-growth.svg": _growth(results),
         "break-merge-hiding.svg": _hiding(results),
         "break-merge-learning.svg": _learning(results),
@@ -30,6 +34,19 @@ def _likelihoods(results: Record, work: str) -> str:
     return bars(
         f"Figure {WORK[work]}: likelihood before and after people were added; {work}, "
         f"{rows[0]['marital_status']}",
+        "likelihood, %",
+        [f"({one['new'][0]}, {one['new'][1]})" for one in rows],
+        {
+            "before": [_bar(one["was"]) for one in rows],
+            "after": [_bar(one["became"]) for one in rows],
+        },
+    )
+
+
+def _fourteenth(results: Record) -> str:
+    rows = where(results["figure_14"], like=FOURTEENTH)
+    return bars(
+        "Figure 14, as far as it can be told: Local-gov, Separated, with the people of Figure 13",
         "likelihood, %",
         [f"({one['new'][0]}, {one['new'][1]})" for one in rows],
         {
@@ -85,10 +102,25 @@ def _hiding(results: Record) -> str:
         )
         for size in KNOWN
     ]
+    both = [(one["confidence"], one["loss"]) for one in results["hiding_both"]]
+    lost.append(Line("and what is ruled out", both))
     nothing = Line("breaking", [(x, 0.0) for x, _ in lost[0].points])
+    columns = [
+        Line(name, [(one["probability"], one[name]) for one in results["attacker"]])
+        for name in SENSITIVE["adult"]
+    ]
+    untouched = Line("breaking", [(x, 0.0) for x, _ in columns[0].points])
     return lines(
         "Figure 7: information loss of the sensitive columns, hiding against breaking",
-        [Panel("mean of the sensitive columns", "confidence", "loss", [*lost, nothing])],
+        [
+            Panel("over the threshold, mean", "threshold", "loss", [*lost, nothing]),
+            Panel(
+                "over the attacker's probability, threshold 0.5",
+                "probability",
+                "loss",
+                [*columns, untouched],
+            ),
+        ],
     )
 
 

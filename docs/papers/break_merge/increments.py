@@ -15,6 +15,7 @@ from docs.papers.break_merge.printed import (
     ADDED,
     ALPHAS,
     COLUMNS,
+    FIRST,
     PERMITTED,
     QUASI_IDENTIFIERS,
     SENSITIVE,
@@ -24,7 +25,7 @@ from docs.papers.break_merge.printed import (
 from docs.papers.results import Record
 from sfumato import samples
 from sfumato.decouplings.base import GroupedTables
-from sfumato.leaks import increment_ratio, likelihood, permitted_each
+from sfumato.leaks import Exposure, increment_ratio, likelihood, permitted_each
 from sfumato.releases.release import DecoupledRelease
 
 PEOPLE = 5
@@ -83,6 +84,69 @@ def _row(number: int, one: Increment) -> Record:
         "ratio": str(increment_ratio(old, new)),
         "ratio_of_rounded": str(rounded),
     }
+
+
+FOURTH = ("Local-gov", "Separated")
+"""The employer and marital status of group 1 that Table 14 leaves out."""
+
+
+def figure_14() -> list[Record]:
+    """Break the table with more people, and read how likely the fourth combination is then.
+
+    The people are those of the rows of Table 14 whose combination begins with the same counts,
+    with its values in place of theirs: whom the figure adds is not printed.
+    """
+    found = []
+    for one in TABLE_14:
+        if one.old[0] == 1:
+            table = pa.concat_tables([samples.table("census"), _more(one)])
+            exposure = sf.breach(table, quasi_identifiers=QUASI_IDENTIFIERS, sensitive=SENSITIVE)
+            was, became = (_likelihood(each, one.salary) for each in (_before(), exposure))
+            found.append(
+                {
+                    "like": one.work,
+                    "salary": one.salary,
+                    "new": list(one.new),
+                    "size": one.size,
+                    "added": one.size - PEOPLE,
+                    "was": str(was),
+                    "became": str(became),
+                    "ratio": str(increment_ratio(was, became)),
+                }
+            )
+    return found
+
+
+@cache
+def _before() -> Exposure:
+    table = samples.table("census")
+    return sf.breach(table, quasi_identifiers=QUASI_IDENTIFIERS, sensitive=SENSITIVE)
+
+
+def _more(one: Increment) -> pa.Table:
+    """Make people who bring the counts of a row of Table 14, for the fourth combination."""
+    added = one.size - PEOPLE
+    paid = one.new[1] - one.old[1]
+    other = {"<=50K": ">50K", ">50K": "<=50K"}[one.salary]
+    rows = [
+        (
+            *FIRST,
+            FOURTH[0],
+            FOURTH[1] if i < one.new[0] - one.old[0] else "Never-Married",
+            one.salary if i < paid else other,
+        )
+        for i in range(added)
+    ]
+    columns = zip(*rows, strict=True)
+    return pa.table({n: list(column) for n, column in zip(COLUMNS, columns, strict=True)})
+
+
+def _likelihood(exposure: Exposure, salary: str) -> Fraction:
+    group = dict(zip(QUASI_IDENTIFIERS, FIRST, strict=True))
+    person = exposure.person(group, {"government": FOURTH[0]})
+    wanted = {"marital_status": FOURTH[1], "salary": salary}
+    [found] = [each for each in person.combinations() if dict(each.values) == wanted]
+    return found.probability
 
 
 def limits() -> list[Record]:

@@ -1,9 +1,10 @@
 """The large tables: what learning and breaking cost, and what hiding loses."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
 import pyarrow as pa
 
 import sfumato as sf
@@ -21,9 +22,10 @@ from docs.papers.results import Record
 from sfumato.counts import FrequencySet
 from sfumato.decouplings.base import GroupedTables
 from sfumato.hierarchy.base import Ladder
-from sfumato.leaks import Exposure, hide
+from sfumato.leaks import Exposure, associations_of, hide
 from sfumato.networks import LEARNERS, Network, tables_of
 from sfumato.tables import open_table
+from sfumato.typing import Value
 
 ROWS = tuple(range(MOST // 5, MOST + 1, MOST // 5))
 WAYS = ("ic", "weka-ics")
@@ -31,6 +33,8 @@ WIDTHS = (1, 3)
 """How many sensitive columns a network is learned with."""
 
 CONFIDENCES = tuple(i / 10 for i in range(1, 10))
+PROBABILITIES = tuple(i / 10 for i in range(2, 11))
+HALF = 0.5
 KNOWN = (1, 3)
 """From how many quasi-identifiers rules start, up to this."""
 
@@ -124,6 +128,88 @@ def hiding() -> list[Record]:
                 }
             )
     return found
+
+
+def hiding_both() -> list[Record]:
+    """Hide disassociations too, above the same confidence: values that are as good as ruled out."""
+    counts = _counted(people(MOST), "adult")
+    ladders = {name: _ladder(counts, name) for name in SENSITIVE["adult"]}
+    found = []
+    for limit in CONFIDENCES:
+        hidden = hide(
+            counts,
+            QUASI_IDENTIFIERS,
+            SENSITIVE["adult"],
+            ladders,
+            confidence=limit,
+            absence=limit,
+        )
+        away = sum(column.disassociations for column in hidden.columns)
+        found.append(
+            {
+                "confidence": limit,
+                "rules": hidden.rules,
+                "away": away,
+                "loss": round(hidden.loss, 6),
+                **{name: round(lost, 6) for name, lost in hidden.losses.items()},
+            }
+        )
+    return found
+
+
+def attacker() -> list[Record]:
+    """Hide associations above one half, where an attacker's probability is more and more.
+
+    In every group a given share of the people have the value that goes with their age, and all
+    other values are equally frequent among the rest: the probability is known, and no chance is
+    in it. Of two values one always has a half.
+    """
+    adult = _counted(people(MOST), "adult")
+    every = {name: adult.column(name).values for name in SENSITIVE["adult"]}
+    groups = GroupedTables.of(adult, QUASI_IDENTIFIERS, ()).labels
+    known = [adult.column(name).values for name in QUASI_IDENTIFIERS]
+    found = []
+    for probability in PROBABILITIES:
+        columns = {
+            name: np.repeat([known[i][code] for code in groups[i]], EACH)
+            for i, name in enumerate(QUASI_IDENTIFIERS)
+        }
+        for name, values in every.items():
+            share = max(probability, 1 / len(values))
+            columns[name] = np.concatenate(
+                [_planted(values, int(band), share) for band in groups[0]]
+            )
+        table = pa.table(columns)
+        counts = _counted(table, "adult")
+        hidden = hide(
+            counts,
+            QUASI_IDENTIFIERS,
+            SENSITIVE["adult"],
+            {name: _ladder(counts, name) for name in every},
+            confidence=HALF,
+        )
+        rules = associations_of(counts, QUASI_IDENTIFIERS, SENSITIVE["adult"], confidence=0)
+        sure = {
+            name: max(one.strongest for one in rules if one.told.name == name) for name in every
+        }
+        found.append(
+            {
+                "probability": probability,
+                "sure": {name: round(value, 6) for name, value in sure.items()},
+                "rules": hidden.rules,
+                "loss": round(hidden.loss, 6),
+                **{name: round(lost, 6) for name, lost in hidden.losses.items()},
+            }
+        )
+    return found
+
+
+def _planted(values: Sequence[Value], band: int, share: float) -> np.ndarray:
+    """Give the values of a group: so many have the one of their band, the rest all others."""
+    own = values[band % len(values)]
+    others = [value for value in values if value != own]
+    n = round(share * EACH)
+    return np.array([own] * n + [others[i % len(others)] for i in range(EACH - n)])
 
 
 def _ladder(counts: FrequencySet, name: str) -> Ladder:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from docs.generator.markdown import table
 from docs.papers.break_merge.census import AS_PRINTED, CLOSE, SETTINGS
 from docs.papers.break_merge.increments import READINGS
-from docs.papers.break_merge.large import KNOWN, WAYS, WIDTHS
+from docs.papers.break_merge.large import HALF, KNOWN, WAYS, WIDTHS
 from docs.papers.break_merge.people import MOST, SENSITIVE
 from docs.papers.break_merge.printed import (
     ADDED,
@@ -51,6 +51,8 @@ def _tables(results: Record) -> dict[str, str]:
         "learning": _learning(results),
         "breaking": _breaking(results),
         "hiding": _hiding(results),
+        "attacker": _attacker(results),
+        "figure_14": _figure_14(results),
         "adult_changes": _changes(results["adult_changes"], results["parameters"]["rows"]),
     }
 
@@ -117,6 +119,10 @@ def _large(results: Record) -> dict[str, str]:
         "loss_low": f"{max(losses):.2f}",
         "loss_half": f"{where(results['hiding'], known=1, confidence=0.5)[0]['loss']:.2f}",
         "loss_high": f"{min(losses):.2f}",
+        "both_low": f"{min(values(results['hiding_both'], 'loss')):.2f}",
+        "away_most": str(max(values(results["hiding_both"], "away"))),
+        "both_high": f"{max(values(results['hiding_both'], 'loss')):.2f}",
+        **_jump(results["attacker"]),
     }
 
 
@@ -412,6 +418,49 @@ def _hiding(results: Record) -> str:
     heads = ["confidence", "rules", *map(_name, SENSITIVE["adult"]), "mean loss"]
     more = ["rules, up to three known", "mean loss", "breaking"]
     return table([*heads, *more], rows)
+
+
+def _attacker(results: Record) -> str:
+    rows = [
+        [
+            f"{one['probability']:g}",
+            *(f"{one['sure'][name]:g}" for name in SENSITIVE["adult"]),
+            str(one["rules"]),
+            *(f"{one[name]:.3f}" for name in SENSITIVE["adult"]),
+            f"{one['loss']:.3f}",
+            "0",
+        ]
+        for one in results["attacker"]
+    ]
+    names = [_name(name) for name in SENSITIVE["adult"]]
+    heads = ["planted", *(f"attacker, {name}" for name in names), "rules"]
+    return table([*heads, *(f"loss, {name}" for name in names), "mean loss", "breaking"], rows)
+
+
+def _jump(found: list[Record]) -> dict[str, str]:
+    """Give the loss up to one half, and the least and the most above it."""
+    below = [one["loss"] for one in found if one["probability"] <= HALF]
+    above = [one["loss"] for one in found if one["probability"] > HALF]
+    return {
+        "jump_below": f"{max(below):g}",
+        "jump_least": f"{min(above):.3f}",
+        "jump_most": f"{max(above):.3f}",
+    }
+
+
+def _figure_14(results: Record) -> str:
+    rows = [
+        [
+            f"{_value(one['salary'])}, as in the row of {one['like']}",
+            str(one["added"]),
+            _percent(one["was"]),
+            " · ".join(f"{count}/{one['size']}" for count in one["new"]),
+            _exact(one["became"]),
+            f"{float(Fraction(one['ratio'])):.3f}",
+        ]
+        for one in results["figure_14"]
+    ]
+    return table(["salary", "added", "before", "after", "exactly", "ratio"], rows)
 
 
 def _percent(share: str) -> str:

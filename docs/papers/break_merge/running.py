@@ -29,6 +29,7 @@ def small() -> Record:
         "changes": census.changes(census.exposure()),
         "grown": census.sensitive_tables(increments.grown(), GROWN),
         "table_14": increments.table_14(),
+        "figure_14": increments.figure_14(),
         "limits": increments.limits(),
         "reachable": increments.reachable(),
         "growth": increments.growth(),
@@ -41,6 +42,8 @@ def on_adult(*, repeats: int = large.REPEATS) -> Record:
     return {
         "adult_changes": census.changes(large.exposure()),
         "hiding": large.hiding(),
+        "hiding_both": large.hiding_both(),
+        "attacker": large.attacker(),
         "learning": list(large.learning(repeats=repeats)),
         "breaking": list(large.breaking(repeats=repeats)),
     }
