@@ -145,6 +145,25 @@ def test_the_printed_networks_come_out(census, run):
     assert not holds["Zipcode", "Gender"]
 
 
+def test_tables_are_shown_and_given(census, run):
+    options = (
+        "detect", "census.csv", *ROLES, "--support", "1", "--learner", "weka-ics",
+        "--most-given", "0", "--order", "Age,Zipcode,Gender", "--tables",
+    )  # fmt: skip
+    shown = " ".join(run(*options).stdout.split())
+    assert "6 tables of conditional probabilities" in shown
+    assert "Salary, given Government, Marital-Status (sensitive)" in shown
+    assert "Private Married 100 % 0 % 2" in shown
+    tables = json.loads(run(*options, "--json").stdout)["tables"]
+    by_name = {(each["child"], *each["parents"]): each for each in tables}
+    gender = by_name["Gender", "Age", "Zipcode"]
+    assert gender["networks"] == ["quasi-identifiers", "all"]
+    first = next(row for row in gender["rows"] if row["given"] == ["[30-50]", "[13000-23000]"])
+    assert first["entries"] == [{"value": "F", "count": 5, "probability": 1.0}]
+    assert gender["unseen"] == 2
+    assert len(by_name) == len(tables) == 6
+
+
 def test_the_verdicts_are_shown(census, run):
     result = run(
         "detect", "census.csv", *ROLES, "--support", "1", "--learner", "weka-ics",

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -26,6 +26,9 @@ from sfumato.cli.options import (
 )
 from sfumato.cli.output import clean, finish, progress_bar, put, say, show, write_json
 from sfumato.errors import InputError
+
+if TYPE_CHECKING:
+    from sfumato.leaks.findings import Findings, Inference
 
 
 @command(
@@ -79,6 +82,9 @@ def detect(  # noqa: PLR0917 - options of a command line
     size: Annotated[
         int, typer.Option(metavar="N", help="Most facts an adversary knows, for the facts shown.")
     ] = 2,
+    tables: Annotated[
+        bool, typer.Option("--tables", help="Show the tables of conditional probabilities too.")
+    ] = False,
     draw: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Write the networks and tables as SVG there."),
@@ -128,19 +134,30 @@ def detect(  # noqa: PLR0917 - options of a command line
     if json:
         plain = findings.to_dict()
         plain["facts"] = [fact.to_dict() for fact in findings.facts(size=size)]
+        if tables:
+            plain["tables"] = [
+                {"networks": list(networks), **table.to_dict()}
+                for networks, table in findings.dependencies
+            ]
         if inferred is not None:
             plain["inferred"] = [one.to_dict() for one in inferred.values()]
         write_json(plain)
-        return
-    if quiet:
-        return
-    show(findings.content(size=size))
-    if inferred is not None:
-        from sfumato.leaks.findings import inference_content
+    elif not quiet:
+        _show_findings(findings, inferred, size=size, tables=tables)
+        for path in written:
+            say(f"Written: {clean(path)}")
 
+
+def _show_findings(
+    findings: "Findings", inferred: "dict[str, Inference] | None", *, size: int, tables: bool
+) -> None:
+    from sfumato.leaks.findings import inference_content, tables_content
+
+    show(findings.content(size=size))
+    if tables:
+        show(tables_content(findings))
+    if inferred is not None:
         show(inference_content(inferred))
-    for path in written:
-        say(f"Written: {clean(path)}")
 
 
 def _learner(name: str | None, most_given: int | None) -> str | dict[str, Any] | None:

@@ -11,6 +11,7 @@ from sfumato.content import (
     MOST_ROWS,
     Cell,
     Content,
+    FineShare,
     Heading,
     Part,
     Sentence,
@@ -260,6 +261,18 @@ class Findings(Showable):
             name: tables_of(self.counts, network, prior=self.prior)
             for name, network in self.networks.items()
         }
+
+    @property
+    def dependencies(self) -> list[tuple[tuple[str, ...], ConditionalTable]]:
+        """The tables of columns that depend on others, once each, with the networks they are of."""
+        found: dict[tuple[str, tuple[str, ...]], tuple[tuple[str, ...], ConditionalTable]] = {}
+        for network, tables in self.tables.items():
+            for table in tables.values():
+                if table.parents:
+                    key = table.child.name, table.names
+                    networks, first = found.get(key, ((), table))
+                    found[key] = (*networks, network), first
+        return list(found.values())
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
@@ -590,6 +603,44 @@ def facts_table(facts: Sequence[Fact], title: str = "") -> Table:
     ]
     heads = ("known", "learned", "how surely", "before", "people")
     return Table.of(title, heads, rows, most=_MOST_FACTS)
+
+
+def tables_content(findings: Findings) -> Content:
+    """Return the tables of conditional probabilities, the combinations with most rows first."""
+    tables = tuple(
+        _conditional(table, ", ".join(networks)) for networks, table in findings.dependencies
+    )
+    return Content(f"{len(tables)} tables of conditional probabilities", tables)
+
+
+def _conditional(table: ConditionalTable, networks: str) -> Table:
+    order = np.argsort(-table.support, kind="stable")[:MOST_ROWS]
+    shares = np.repeat(table.rest[order, None], len(table.child.values), axis=1)
+    for at, row in enumerate(order.tolist()):
+        entries = slice(table.starts[row], table.starts[row + 1])
+        shares[at, table.value[entries]] = table.probability[entries]
+    likely = np.argsort(-shares.max(axis=0, initial=0), kind="stable")[:_MOST_VALUES]
+    shown = np.sort(likely).tolist()
+    rows: list[list[Cell]] = [
+        [
+            *(
+                show_value(parent.values[code])
+                for parent, code in zip(table.parents, table.combinations[:, row], strict=True)
+            ),
+            *(FineShare(share) for share in shares[at, shown].tolist()),
+            int(table.support[row]),
+        ]
+        for at, row in enumerate(order.tolist())
+    ]
+    caption = f"{table.child.name}, given {', '.join(table.names)} ({networks})"
+    left = len(table.child.values) - len(shown)
+    caption += f"; {left} less likely values are left out" if left else ""
+    heads = [*table.names, *(show_value(table.child.values[i]) for i in shown), "rows"]
+    made = Table.of(caption, heads, rows, most=None)
+    return replace(made, more=len(table) - len(rows))
+
+
+_MOST_VALUES = 10
 
 
 def inference_content(inferred: Mapping[str, Inference]) -> Content:

@@ -226,15 +226,9 @@ def draw_findings(findings: Findings, folder: str | Path) -> list[Path]:
     drawn: dict[str, str] = {}
     for name, network in findings.networks.items():
         drawn[f"network-{name}.svg"] = _network(findings, name, network)
-    # A table that several networks have is drawn once.
-    tables = {
-        (table.child.name, table.names): table
-        for of in findings.tables.values()
-        for table in of.values()
-        if table.parents
-    }
-    names = file_names([_what(*of) for of in tables], "table-", most=120)
-    for name, table in zip(names, tables.values(), strict=True):
+    tables = [table for _, table in findings.dependencies]
+    names = file_names([_what(each.child.name, each.names) for each in tables], "table-", most=120)
+    for name, table in zip(names, tables, strict=True):
         drawn[f"{name}.svg"] = table_svg(table, findings.alpha)
     # All are made before any is in its place: what fails leaves nothing behind.
     with unfinished_folder(target) as stage:
