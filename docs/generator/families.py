@@ -10,7 +10,7 @@ from sfumato.losses import AGGREGATES, LOSSES
 from sfumato.models import MODELS
 from sfumato.networks import LEARNERS
 from sfumato.partition import PARTITIONERS
-from sfumato.policy.parts import member_settings, parameters
+from sfumato.policy.parts import REGIONAL, Regional, member_settings, parameters
 from sfumato.search import SEARCHES
 from sfumato.text import text_of
 
@@ -113,11 +113,17 @@ def methods() -> str:
     return joined(
         "# Methods",
         "How rows are recoded. A policy names one under `method`; the default, `full-domain`, "
-        "gives every column one level for the whole table and has a [search](searches.md). The "
-        "others are *local*: they generalise each group of rows only as far as it must be. "
+        "gives every column one level for the whole table and has a [search](searches.md); "
+        "`regional` goes on from there to one cut through each hierarchy. The others are *local*: "
+        "they generalise each group of rows only as far as it must be. "
         "[Local recoding](../concepts/local-recoding.md) explains them with a small example, and "
         "[Recode locally](../how-to/recode-locally.md) shows how to use them.",
-        overview(PARTITIONERS, {}),
+        overview({REGIONAL: Regional, **PARTITIONERS}, {}),
+        *sections(
+            {REGIONAL: Regional},
+            lambda kind: {"method": {"method": kind.name, "rounds": kind.example().rounds}},
+            lambda _: 'In Python: `sf.anonymize(..., method="regional")`',
+        ),
         *sections(
             PARTITIONERS,
             lambda kind: {"method": {"method": kind.name, **kind.example().params()}},

@@ -51,7 +51,7 @@ _WHERE = {
     "columns": "[the rule of each column](#columns)",
     "models": "a list of [models](models.md)",
     "loss": "a [loss](losses.md)",
-    "method": "`full-domain`, or a [local method](methods.md)",
+    "method": "`full-domain`, [`regional`](methods.md#regional), or a [local method](methods.md)",
     "search": "a [search](searches.md)",
     "decouple": "a [decoupling](decouplings.md)",
     "detect": "[how dependencies are looked for](#detect)",

@@ -56,11 +56,24 @@ class ColumnRecoding:
             ladder.labels[level],
         )
 
+    @classmethod
+    def of_cut(cls, ladder: Ladder, level: int, height: int) -> "ColumnRecoding":
+        """Read the only level of a ladder, which is a cut through one of that height.
+
+        Args:
+            ladder: The cut.
+            level: The highest level of its labels in the tree; 0 if values stay as they are.
+            height: The height of the tree.
+        """
+        [codes], [labels] = ladder.codes, ladder.labels
+        return cls(ladder.column, level, height, ladder.values, codes, labels)
+
 
 @dataclass(frozen=True, eq=False)
 class FullDomainRecoding:
-    """One level per column for the whole table, and the classes that are left out.
+    """One lookup per column for the whole table, and the classes that are left out.
 
+    It is one level per column, or one cut through each column's tree (regional recoding).
     `suppressed` has one row per suppressed class, one label code per column.
     """
 

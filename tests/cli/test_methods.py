@@ -202,4 +202,4 @@ def test_without_the_option_the_policy_decides(patients, run, asked):
 def test_the_help_names_every_method_that_comes_with_the_program():
     [option] = [p for p in get_command(app).commands["anonymize"].params if p.name == "method"]
     own = [name for name, kind in PARTITIONERS.items() if kind.__module__.startswith("sfumato.")]
-    assert option.metavar.split("|") == ["full-domain", *own]
+    assert option.metavar.split("|") == ["full-domain", "regional", *own]

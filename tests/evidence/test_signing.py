@@ -23,7 +23,7 @@ def evidence_in(folder):
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "feather"])
-@pytest.mark.parametrize("method", ["full-domain", "mondrian"])
+@pytest.mark.parametrize("method", ["full-domain", "regional", "mondrian"])
 def test_every_release_has_evidence_that_holds(tmp_path, form, method):
     release = sf.anonymize(TABLE, POLICY, output=tmp_path / "r", format=form, method=method)
     found = sf.check_evidence(release)

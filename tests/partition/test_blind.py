@@ -100,7 +100,7 @@ def test_searches_find_the_best_node_by_that_loss(search, quasi, seed, loss):
         assert found.loss == pytest.approx(truth.loss)
 
 
-@pytest.mark.parametrize("method", ["full-domain", "top-down", "mondrian", "bottom-up"])
+@pytest.mark.parametrize("method", ["full-domain", "regional", "top-down", "mondrian", "bottom-up"])
 @settings(max_examples=25)
 @given(quasi=QUASI, seed=st.integers(0, 10**6), entropy=st.booleans())
 def test_blind_releases_keep_their_promises(method, quasi, seed, entropy):

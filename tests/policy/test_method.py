@@ -74,19 +74,22 @@ def test_full_domain_is_the_default_and_makes_nothing(method):
             "halvign",
             (
                 "p, line 3, method: no method 'halvign'. Did you mean 'halving'? "
-                "Known: 'full-domain', 'halving'."
+                "Known: 'full-domain', 'halving', 'regional'."
             ),
         ),
         (
             "fulldomain",
             (
                 "p, line 3, method: no method 'fulldomain'. Did you mean 'full-domain'? "
-                "Known: 'full-domain', 'halving'."
+                "Known: 'full-domain', 'halving', 'regional'."
             ),
         ),
         (
             "\n  cuts: 3\n  method: third",
-            "p, line 5, method.method: no method 'third'. Known: 'full-domain', 'halving'.",
+            (
+                "p, line 5, method.method: no method 'third'. "
+                "Known: 'full-domain', 'halving', 'regional'."
+            ),
         ),
         (
             "{method: halving, cut: 5}",

@@ -190,7 +190,7 @@ def test_a_wrong_method_is_marked_by_an_editor_and_refused_by_the_reader(method)
 
 def test_every_method_is_described_and_full_domain_comes_first():
     bare, *entries = METHODS.schema["properties"]["method"]["anyOf"]
-    names = ["full-domain", *PARTITIONERS]
+    names = ["full-domain", "regional", *PARTITIONERS]
     assert bare == {"enum": names}
     assert [entry["title"] for entry in entries] == names
     assert all(entry["description"] for entry in entries)

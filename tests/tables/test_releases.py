@@ -27,7 +27,7 @@ POLICY = sf.Policy(
     },
     models=[sf.models.KAnonymity(4), sf.models.DistinctLDiversity("ill", 2)],
 )
-METHODS = ["full-domain", "top-down", "mondrian"]
+METHODS = ["full-domain", "regional", "top-down", "mondrian"]
 
 pytestmark = databases.LEAVES_SOCKETS_OPEN
 

@@ -43,7 +43,7 @@ def protected(database, case, **more):
     assert sf.verify((source[0], "out")).verdict.holds
 
 
-@pytest.mark.parametrize("method", ["full-domain", "mondrian"])
+@pytest.mark.parametrize("method", ["full-domain", "regional", "mondrian"])
 @pytest.mark.parametrize("case", CASES)
 def test_what_leaks_is_mended_as_in_memory(quick_database, case, method):
     protected(quick_database, case, method=method)

@@ -12,7 +12,7 @@ from sfumato.errors import SfumatoError
 from sfumato.partition import PARTITIONERS
 from sfumato.releases.opening import open_release
 
-METHODS = ["full-domain", *PARTITIONERS]
+METHODS = ["full-domain", "regional", *PARTITIONERS]
 TREE = {
     "kind": "taxonomy",
     "tree": {"mild": ["flu", "gout"], "grave": ["hiv", "canaryill", "other"]},

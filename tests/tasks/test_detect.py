@@ -268,7 +268,9 @@ class TestRefine:
     def leak(self, release):
         return sf.detect(release, alpha=0.6)
 
-    @pytest.mark.parametrize("method", ["full-domain", "top-down", "mondrian", "bottom-up"])
+    @pytest.mark.parametrize(
+        "method", ["full-domain", "regional", "top-down", "mondrian", "bottom-up"]
+    )
     def test_it_mends_what_leaks_and_leaves_the_rest(self, method):
         table = leaky()
         release = sf.anonymize(table, policy(), method=method)

@@ -332,7 +332,7 @@ def test_the_patient_in_the_driving_record_has_hiv():
     assert found.belief().certain == "HIV"
 
 
-@pytest.fixture(scope="module", params=["full-domain", "mondrian", "top-down"])
+@pytest.fixture(scope="module", params=["full-domain", "regional", "mondrian", "top-down"])
 def patients(tmp_path_factory, request):
     """The twelve patients, released by hierarchies of the policy's own names."""
     places = {"Asia": ["Chinese", "Indian", "Japanese"], "West": ["American", "Canadian"]}

@@ -110,7 +110,7 @@ def test_decoupled_tables_are_held_to_levels_too(kind):
         assert ("finer than level 1" in check_of(parts, policy([1, 2])).detail) is seen
 
 
-@pytest.mark.parametrize("method", ["full-domain", *PARTITIONERS])
+@pytest.mark.parametrize("method", ["full-domain", "regional", *PARTITIONERS])
 @pytest.mark.parametrize("rows", ["remove", "star"])
 def test_what_a_policy_made_holds_by_it_with_every_method(method, rows):
     said = policy([1, 2], method=method)

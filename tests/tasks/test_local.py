@@ -17,7 +17,7 @@ from tests.partition.tables import METHODS
 from tests.search.problems import COLUMNS, Problem, problems
 
 every_method = pytest.mark.parametrize("method", METHODS, ids=str)
-every_name = pytest.mark.parametrize("method", ["full-domain", *PARTITIONERS])
+every_name = pytest.mark.parametrize("method", ["full-domain", "regional", *PARTITIONERS])
 ALONE = [kind.example() for kind in MODELS.values() if not kind.needs_population]
 
 

@@ -58,9 +58,9 @@ def anonymize(
     method: Annotated[
         str | None,
         typer.Option(
-            metavar="full-domain|top-down|mondrian|bottom-up",
-            help="How rows are recoded, if not as the policy says: all alike, or each only as far "
-            "as it must be.",
+            metavar="full-domain|regional|top-down|mondrian|bottom-up",
+            help="How rows are recoded, if not as the policy says: all alike, at one level or at a "
+            "cut through several, or each only as far as it must be.",
         ),
     ] = None,
     form: FormatOption = None,

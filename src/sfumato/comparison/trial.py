@@ -18,7 +18,7 @@ from sfumato.harm import HarmRule
 from sfumato.losses import NormalizedLoss
 from sfumato.partition import PARTITIONERS
 from sfumato.policy import ColumnRule, Policy, harm_rule
-from sfumato.recode.deciding import Decision, counted_columns, decide_full_domain, decide_locally
+from sfumato.recode.deciding import Decision, counted_columns, decide_for_columns, decide_locally
 from sfumato.recode.recoded import recode_counts, rows_of
 from sfumato.releases.manifest import build_manifest
 from sfumato.releases.opening import open_release
@@ -286,7 +286,7 @@ def _decide(policy: Policy, table: CountedTable) -> Decision:
     population = None
     if policy.population is not None:
         population = table.populations[policy.population].project(policy.quasi_identifiers)
-    return decide_full_domain(policy, counts, population, lambda checks: None, rng=rng)  # noqa: ARG005
+    return decide_for_columns(policy, counts, population, lambda checks: None, rng=rng)  # noqa: ARG005
 
 
 def _try_in_buckets(policy: Policy, decoupling: Decoupling, table: CountedTable) -> Trial:

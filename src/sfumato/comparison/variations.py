@@ -21,7 +21,7 @@ from sfumato.policy import (
     policy_of,
 )
 from sfumato.policy.document import Fault, read, resolve
-from sfumato.policy.parts import parameters, with_full_domain
+from sfumato.policy.parts import every_method, parameters
 from sfumato.text import text_of
 
 NONE = "none"
@@ -213,8 +213,8 @@ def _with_parameter(model: PrivacyModel, key: str, value: object) -> PrivacyMode
 
 def _with_method(policy: Policy, value: object) -> tuple[str, Policy]:
     rule = MethodRule.read(value)
-    if rule.name not in with_full_domain(PARTITIONERS):
-        raise UnknownNameError("method", rule.name, with_full_domain(PARTITIONERS))
+    if rule.name not in every_method(PARTITIONERS):
+        raise UnknownNameError("method", rule.name, every_method(PARTITIONERS))
     rule.make(PARTITIONERS)  # options that it does not have are refused
     options = ", ".join(f"{key}={text_of(item)}" for key, item in rule.options.items())
     # How a lattice is searched is nothing to a method that searches none.

@@ -202,6 +202,20 @@ class Attribute:
 
 
 @dataclass(frozen=True, eq=False)
+class Cut:
+    """A cut through the value tree of each attribute: every raw value stands at a level of its own.
+
+    Values that have one label there stand at one level, so that each becomes one label.
+    """
+
+    levels: tuple[IntArray, ...]
+    """For each attribute the level of each raw value."""
+
+    ladders: tuple[Ladder, ...]
+    """For each attribute a ladder with the cut as its only level."""
+
+
+@dataclass(frozen=True, eq=False)
 class CheckedNode:
     """A node after it was checked: its classes, and which of them stay.
 
@@ -234,6 +248,18 @@ class LossFunction(ABC):
     @abstractmethod
     def of_local(self, result: LocalResult) -> float:
         """Return the loss of a table that was recoded locally."""
+
+    @abstractmethod
+    def of_cut(self, judged: CheckedNode, cut: "Cut") -> float:
+        """Return the loss of a cut that was checked; of one at the levels of a node, the node's."""
+
+    @abstractmethod
+    def cut_parts(self, attribute: int, levels: IntArray) -> float:
+        """Return what a cut costs in one attribute if no row is suppressed; 0 if not by cells."""
+
+    @abstractmethod
+    def of_parts(self, parts: Sequence[FloatArray]) -> FloatArray:
+        """Return a value that no cut's loss is below, for all choices of one part per attribute."""
 
     @abstractmethod
     def floor(self, node: Node) -> float:
@@ -277,6 +303,15 @@ class UnsuppressedLoss(LossFunction):
 
     def of_local(self, result: LocalResult) -> float:
         return self._loss.of_local(result)
+
+    def of_cut(self, judged: CheckedNode, cut: "Cut") -> float:
+        return self._loss.of_cut(replace(judged, keep=np.ones(len(judged.keep), dtype=bool)), cut)
+
+    def cut_parts(self, attribute: int, levels: IntArray) -> float:
+        return self._loss.cut_parts(attribute, levels)
+
+    def of_parts(self, parts: Sequence[FloatArray]) -> FloatArray:
+        return self._loss.of_parts(parts)
 
     def floor(self, node: Node) -> float:
         return self._loss.floor(node)
@@ -384,6 +419,25 @@ class CellLossFunction(LossFunction):
         ]
         return np.array(parts, dtype=np.float64)
 
+    def of_cut(self, judged: CheckedNode, cut: Cut) -> float:
+        parts = []
+        for i, (attribute, levels) in enumerate(zip(self._attributes, cut.levels, strict=True)):
+            costs = self._costs[i][levels, np.arange(len(levels))]
+            total = float(costs @ attribute.frequency)
+            removed = judged.removed_rows(i)
+            if removed is not None:
+                there = replace(attribute, ladder=cut.ladders[i])
+                total += float(self._loss.suppression_cost(there, costs[None, :], removed)[0])
+            parts.append(total / self._scales[i])
+        return self._aggregate.of(np.array(parts, dtype=np.float64), self._weights)
+
+    def cut_parts(self, attribute: int, levels: IntArray) -> float:
+        costs = self._costs[attribute][levels, np.arange(len(levels))]
+        return float(costs @ self._attributes[attribute].frequency) / self._scales[attribute]
+
+    def of_parts(self, parts: Sequence[FloatArray]) -> FloatArray:
+        return self._aggregate.grid(parts, self._weights)
+
     def floor(self, node: Node) -> float:
         # Searches ask for it most often of all: one gather replaces a step per column.
         return self._aggregate.of(self._shares[self._starts + node], self._weights)
@@ -453,6 +507,15 @@ class ClassLossFunction(LossFunction):
         out = [result.suppressed] if result.suppressed else []
         everything = np.append(result.sizes, np.array(out, dtype=np.int64))
         return self._loss.of_sizes(result.sizes, result.suppressed, everything)
+
+    def of_cut(self, judged: CheckedNode, cut: Cut) -> float:
+        return self.of(judged)
+
+    def cut_parts(self, attribute: int, levels: IntArray) -> float:
+        return 0.0
+
+    def of_parts(self, parts: Sequence[FloatArray]) -> FloatArray:
+        return np.zeros([len(part) for part in parts])
 
     def floor(self, node: Node) -> float:
         return 0.0

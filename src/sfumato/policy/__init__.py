@@ -2,6 +2,7 @@
 
 from sfumato.policy.parts import (
     FULL_DOMAIN,
+    REGIONAL,
     Acceptance,
     ColumnRule,
     DecouplingRule,
@@ -20,6 +21,7 @@ from sfumato.policy.policy import GivenPolicy, Policy, policy_of
 
 __all__ = [
     "FULL_DOMAIN",
+    "REGIONAL",
     "Acceptance",
     "ColumnRule",
     "DecouplingRule",

@@ -815,6 +815,7 @@ class SearchRule(Choice):
 
 
 FULL_DOMAIN = "full-domain"
+REGIONAL = "regional"
 
 
 @dataclass(frozen=True)
@@ -824,11 +825,41 @@ class FullDomain:
     name: ClassVar[str] = FULL_DOMAIN
 
 
+@dataclass(frozen=True)
+class Regional:
+    """One cut through each column's hierarchy for the whole table.
+
+    A value has the same label in all rows, and labels do not overlap: `73456` may stand beside
+    `80***`, and not beside `734**`. It starts from the best levels, which `search` finds; labels
+    are then taken apart as long as the models hold, and exchanged.
+
+    Promises: every class keeps the models, and nothing more is lost than by the levels that
+    `search` finds, by the policy's own loss. Does not promise the least possible loss, except
+    where there are few cuts: then it is proven.
+
+    Args:
+        rounds: How often labels are lifted to make room for others; more takes longer and may
+            lose less. 0 only takes labels apart.
+    """
+
+    name: ClassVar[str] = REGIONAL
+
+    rounds: int = 30
+
+    def __post_init__(self) -> None:
+        require_int("rounds", self.rounds, at_least=0)
+
+    @classmethod
+    def example(cls) -> Self:
+        """Return a small valid instance."""
+        return cls()
+
+
 @dataclass(frozen=True, init=False)
 class MethodRule(Choice):
-    """How rows are recoded: `full-domain`, or a method of local recoding with its options.
+    """How rows are recoded: `full-domain`, `regional`, or a method of local recoding.
 
-    The methods themselves live above the policy; `make` asks their registry.
+    The local methods themselves live above the policy; `make` asks their registry.
 
     Example:
         >>> MethodRule.read("full-domain").local, MethodRule.read({"method": "top-down"}).local
@@ -839,7 +870,7 @@ class MethodRule(Choice):
     example = "top-down"
 
     def _contradictions(self, given: Mapping[str, object]) -> Faults:
-        if self.local or not self.options:
+        if self.name != FULL_DOMAIN or not self.options:
             return []
         option = next(iter(self.options))
         text = (
@@ -851,12 +882,19 @@ class MethodRule(Choice):
     @property
     def local(self) -> bool:
         """Whether the same value may become different labels in different rows."""
-        return self.name != FULL_DOMAIN
+        return self.name not in (FULL_DOMAIN, REGIONAL)
 
     def make(self, family: Mapping[str, type[Any]]) -> Any:  # noqa: ANN401 - a member of it
-        """Make the method of local recoding it names (None: full-domain), or raise a `Fault`."""
-        made = super().make(with_full_domain(family))
-        return None if isinstance(made, FullDomain) else made
+        """Make the local method it names (None: it is not local), or raise a `Fault`."""
+        made = super().make(every_method(family))
+        return None if isinstance(made, FullDomain | Regional) else made
+
+    def make_regional(self) -> Regional | None:
+        """Make the settings of regional recoding, if that is meant, or raise a `Fault`."""
+        if self.name != REGIONAL:
+            return None
+        made: Regional = super().make({REGIONAL: Regional})
+        return made
 
 
 @dataclass(frozen=True, init=False)
@@ -1046,13 +1084,15 @@ def read_name_lists(value: object, path: KeyPath) -> tuple[tuple[str, ...], ...]
     )
 
 
-def with_full_domain(methods: Mapping[str, type[T]]) -> dict[str, type[T | FullDomain]]:
-    """Return every method there is: the one that needs no registry, then the others.
+def every_method(
+    methods: Mapping[str, type[T]],
+) -> dict[str, type[T | FullDomain | Regional]]:
+    """Return every method there is: those that need no registry, then the others.
 
-    >>> list(with_full_domain({}))
-    ['full-domain']
+    >>> list(every_method({}))
+    ['full-domain', 'regional']
     """
-    return {FULL_DOMAIN: FullDomain, **methods}
+    return {FULL_DOMAIN: FullDomain, REGIONAL: Regional, **methods}
 
 
 _read_bound = _read_number("a risk level", float, at_least=0, at_most=1)

@@ -28,6 +28,7 @@ from sfumato.policy.document import (
 )
 from sfumato.policy.parts import (
     FULL_DOMAIN,
+    REGIONAL,
     ROLES,
     Acceptance,
     ColumnRule,
@@ -39,19 +40,20 @@ from sfumato.policy.parts import (
     Missing,
     Part,
     PersonRule,
+    Regional,
     RiskLevels,
     SearchRule,
     Spelling,
     Suppression,
     Tolerance,
     choose,
+    every_method,
     family_schema,
     keywords,
     member_settings,
     part,
     read_role,
     setting,
-    with_full_domain,
 )
 from sfumato.schema import Role
 from sfumato.slicing import Columns
@@ -83,7 +85,7 @@ def contradictions(policy: "Policy") -> Faults:
     if policy.method.local and policy.search != BEST_FIRST:
         text = (
             f"says how a lattice of levels is searched, and the method {policy.method.name} "
-            f"searches none. Remove it, or choose method: {FULL_DOMAIN}"
+            f"searches none. Remove it, or choose method: {FULL_DOMAIN} or {REGIONAL}"
         )
         faults.append((("search",), text))
     faults.extend(
@@ -197,7 +199,7 @@ def _other_faults(policy: "Policy", model: PrivacyModel) -> Faults:
         text = (
             f"compares with a population, and with the method {policy.method.name} a person of it "
             "may match several classes: how many match each says nothing about what is promised. "
-            f"Choose method: {FULL_DOMAIN}"
+            f"Choose method: {FULL_DOMAIN} or {REGIONAL}"
         )
         return [((), text)]
     if policy.population is not None:
@@ -338,12 +340,13 @@ class Policy(Part):
     )
     method: MethodRule = part(
         MethodRule,
-        "How rows are recoded: one level per column for all of them (full-domain), or "
-        "each only as far as it must be (a method of local recoding).",
+        "How rows are recoded: one level per column for all of them (full-domain), one cut through "
+        "each hierarchy for all of them (regional), or each row only as far as it must be (a "
+        "method of local recoding).",
         MethodRule(name=FULL_DOMAIN),
     )
     search: SearchRule = part(
-        SearchRule, "How the best levels are looked for; for full-domain only.", BEST_FIRST
+        SearchRule, "How the best levels are looked for; not for local methods.", BEST_FIRST
     )
     suppression: Suppression = part(
         Suppression, "How many rows may be left out, and how.", Suppression()
@@ -505,7 +508,7 @@ class Policy(Part):
             methods: The methods of local recoding there are; None leaves them open too.
             decouplings: The ways to decouple there are; None leaves them open too.
         """
-        every: Any = None if methods is None else with_full_domain(methods)
+        every: Any = None if methods is None else every_method(methods)
         described = cls.schema(Families(searches, every, decouplings))
         return {"$schema": "https://json-schema.org/draft/2020-12/schema", **described}
 
@@ -593,9 +596,16 @@ class Policy(Part):
         return made
 
     def make_method(self, methods: Mapping[str, type[T]]) -> T | None:
-        """Make the method of local recoding that the policy names; None for full-domain."""
+        """Make the method of local recoding that the policy names; None if it names no such."""
         made: T | None = self._make("method", methods)
         return made
+
+    def make_regional(self) -> Regional | None:
+        """Make the settings of regional recoding, if the policy names it."""
+        try:
+            return self.method.make_regional()
+        except Fault as fault:
+            raise policy_error(faults_of(fault, "method"), self._places) from None
 
     def make_decoupling(self, decouplings: Mapping[str, type[T]]) -> T | None:
         """Make the decoupling that the policy names; None if it names none."""

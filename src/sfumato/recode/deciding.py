@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sfumato.classes import EquivalenceClasses, SensitiveColumn, classes_from, sensitive_column
-from sfumato.counts import Column, FrequencySet, align
+from sfumato.counts import Column, FrequencySet, align, group
 from sfumato.errors import InfeasibleError, InputError, PolicyError
 from sfumato.hierarchy import Ladder, Suppress
 from sfumato.losses import LOSSES, Attribute
@@ -25,8 +25,9 @@ from sfumato.partition import (
 )
 from sfumato.partition.base import Progress as PartitionProgress
 from sfumato.partition.base import starting_groups
-from sfumato.policy import FULL_DOMAIN, Missing, Policy
+from sfumato.policy import FULL_DOMAIN, REGIONAL, Missing, Policy
 from sfumato.recode.budget import Budget, BudgetedCounts, count_within
+from sfumato.recode.regional import CutSearch, FoundCut, draw_tree
 from sfumato.recoding import FullDomainRecoding, Lattice, Recoding
 from sfumato.search import SEARCHES, Checker, Found, Grouping, Outcome, step_down
 from sfumato.tables import Table, count_people
@@ -493,7 +494,7 @@ def decide(
     if asked is not policy:
         return decide_refined(policy, asked, partitioner, counts, rng=rng, progress=report)
     if partitioner is None:
-        return decide_full_domain(
+        return decide_for_columns(
             policy, counts, population, lambda checks: report("search", checks, None), rng=rng
         )
     return decide_locally(
@@ -505,7 +506,20 @@ def decide(
     )
 
 
-# One level per column: the search over the lattice.
+# One lookup per column: the search over the lattice, and for a cut that is better still.
+
+
+def decide_for_columns(
+    policy: Policy,
+    counts: FrequencySet,
+    population: FrequencySet | None,
+    on_check: Callable[[int], None],
+    *,
+    rng: np.random.Generator | None = None,
+) -> Decision:
+    """Decide on one lookup per column, by whichever of its methods a policy names."""
+    decide_ = decide_full_domain if policy.make_regional() is None else decide_regionally
+    return decide_(policy, counts, population, on_check, rng=rng)
 
 
 def decide_full_domain(
@@ -517,24 +531,15 @@ def decide_full_domain(
     rng: np.random.Generator | None = None,
 ) -> Decision:
     """Find the node that loses least among those that keep the promises."""
-    ready = prepare(policy, counts, population)
-    matches_any = policy.missing is Missing.MATCHES_ANY
-    refuse_population(policy, ready)
-    refuse_impossible(
-        policy.models, ready.counts, ready.sensitive, ready.limit, matches_any=matches_any
-    )
-    checker = checker_of(policy, ready, rng=rng)
+    checker = _possible_checker(policy, prepare(policy, counts, population), rng)
     found = search_levels(policy, checker, on_check)
     if found.node is None:
         raise InfeasibleError(why_infeasible(policy, checker, found))
     outcome = checker.evaluate(found.node)
-    judged = outcome.judged
-    assert judged is not None  # noqa: S101 - only hopeless nodes are not judged
-    names = [ladder.column for ladder in checker.grouping.ladders]
     return Decision(
         recoding=_recoding(policy, checker, outcome),
         left=checker.left(outcome),
-        sizes=judged.sizes[judged.keep],
+        sizes=_sizes(outcome),
         # What the policy suppresses before the search counts as suppressed too.
         suppressed=outcome.suppressed + counts.total - checker.total,
         columns={
@@ -544,19 +549,140 @@ def decide_full_domain(
         losses=_losses(policy, checker, outcome),
         method={"name": FULL_DOMAIN},
         sensitive=checker.grouping.sensitive,
+        search=_describe_search(policy, checker, found),
+    )
+
+
+def _describe_search(policy: Policy, checker: Checker, found: Found) -> dict[str, Any]:
+    """Return what a manifest says of a search."""
+    names = [ladder.column for ladder in checker.grouping.ladders]
+    return {
+        "name": policy.search.name,
+        "checks": found.checks,
+        "nodes": checker.lattice.size,
+        "optimal": found.proven,
+        # They are decided by all raw values, those of suppressed people too: a manifest keeps
+        # them under `private`, which is never written.
+        "valid": None if found.passing is None else len(found.passing),
+        "minimal": None
+        if found.minimal is None
+        else tuple(dict(zip(names, node, strict=True)) for node in found.minimal),
+    }
+
+
+def decide_regionally(
+    policy: Policy,
+    counts: FrequencySet,
+    population: FrequencySet | None,
+    on_check: Callable[[int], None],
+    *,
+    rng: np.random.Generator | None = None,
+) -> Decision:
+    """Find one cut through each hierarchy, from the best node on, that loses as little as it can.
+
+    Every node is a cut, so the loss is that of full-domain recoding at most.
+    """
+    ready = prepare(policy, counts, population)
+    settings = policy.make_regional()
+    assert settings is not None  # noqa: S101 - it is what the policy names
+    checker = _possible_checker(policy, ready, rng)
+    node, cut = _find_cut(policy, checker, ready, settings.rounds, on_check)
+    if cut is None:
+        raise InfeasibleError(why_infeasible(policy, checker, node))
+    outcome = cut.outcome
+    recoding = cut.recoding()
+    if policy.missing is Missing.SUPPRESS:
+        recoding = recoding.dropping_missing()
+    return Decision(
+        recoding=recoding,
+        left=cut.checker.left(outcome),
+        sizes=_sizes(outcome),
+        suppressed=outcome.suppressed + counts.total - checker.total,
+        columns=_cut_columns(policy, cut),
+        losses=_cut_losses(policy, cut),
+        method={"name": REGIONAL, "rounds": settings.rounds},
+        sensitive=checker.grouping.sensitive,
         search={
-            "name": policy.search.name,
-            "checks": found.checks,
-            "nodes": checker.lattice.size,
-            "optimal": found.proven,
-            # They are decided by all raw values, those of suppressed people too: a manifest keeps
-            # them under `private`, which is never written.
-            "valid": None if found.passing is None else len(found.passing),
-            "minimal": None
-            if found.minimal is None
-            else tuple(dict(zip(names, node, strict=True)) for node in found.minimal),
+            **_describe_search(policy, checker, node),
+            "checks": node.checks + cut.checks,
+            "optimal": cut.proven,
         },
     )
+
+
+def _possible_checker(
+    policy: Policy, ready: PreparedTable, rng: np.random.Generator | None
+) -> Checker:
+    """Return the checker of a policy, or raise if no release of the table can keep it."""
+    refuse_population(policy, ready)
+    matches_any = policy.missing is Missing.MATCHES_ANY
+    refuse_impossible(
+        policy.models, ready.counts, ready.sensitive, ready.limit, matches_any=matches_any
+    )
+    return checker_of(policy, ready, rng=rng)
+
+
+def _find_cut(
+    policy: Policy,
+    checker: Checker,
+    ready: PreparedTable,
+    rounds: int,
+    on_check: Callable[[int], None],
+) -> tuple[Found, FoundCut | None]:
+    """Return the best node that the policy's search finds, and the best cut from there on."""
+    node = search_levels(policy, checker, on_check)
+    # Secrets may only refuse cuts if the policy says so; and steering knows neither people of a
+    # population nor classes that overlap.
+    blind = policy.sensitive_blind or checker.matches_any or ready.population is not None
+    problem = None if blind else make_problem(policy, ready)
+
+    def report(checks: int) -> None:
+        on_check(node.checks + checks)
+
+    return node, CutSearch(checker, policy.loss, problem, rounds, report).run(node.node)
+
+
+def _sizes(outcome: Outcome) -> IntArray:
+    judged = outcome.judged
+    assert judged is not None  # noqa: S101 - only hopeless nodes are not judged
+    return judged.sizes[judged.keep]
+
+
+def _cut_columns(policy: Policy, found: FoundCut) -> dict[str, dict[str, Any]]:
+    """Return the level of each column, or the rows at each level and the cut."""
+    judged = found.outcome.judged
+    assert judged is not None  # noqa: S101 - only hopeless nodes are not judged
+    columns: dict[str, dict[str, Any]] = {}
+    for i, (attribute, levels) in enumerate(
+        zip(found.checker.attributes, found.cut.levels, strict=True)
+    ):
+        ladder = attribute.ladder
+        about: dict[str, Any] = {"height": ladder.height}
+        removed = judged.removed_rows(i)
+        rows = attribute.frequency if removed is None else attribute.frequency - removed
+        if not len(levels) or (levels == levels[0]).all():
+            # A column without any value is as it was.
+            about["level"] = int(levels.max(initial=0))
+        else:
+            at = np.bincount(levels, weights=rows, minlength=ladder.height + 1)
+            about["levels"] = np.rint(at).astype(np.int64).tolist()
+            builder = policy.columns[ladder.column].hierarchy or Suppress()
+            named = builder.fixed_height is not None or policy.population is not None
+            about["cut"] = draw_tree(ladder, levels, np.asarray(rows) > 0.5, named=named)
+        columns[ladder.column] = about
+    return columns
+
+
+def _cut_losses(policy: Policy, found: FoundCut) -> dict[str, float]:
+    """Measure the release in every way there is, the policy's own loss first."""
+    judged, checker = found.outcome.judged, found.checker
+    assert judged is not None  # noqa: S101 - only hopeless nodes are not judged
+    own = {policy.loss.name: policy.loss}
+    others = {name: LOSSES[name].example() for name in LOSSES if name not in own}
+    return {
+        name: loss.over(checker.attributes, checker.total).of_cut(judged, found.cut)
+        for name, loss in (own | others).items()
+    }
 
 
 def find_node(policy: Policy, counts: FrequencySet, on_check: Callable[[int], None]) -> Node:
@@ -756,13 +882,20 @@ def decide_refined(
     )
     problem = make_problem(refined, ready)
     method: dict[str, Any]
-    if partitioner is None:
+    settings = policy.make_regional()
+    if settings is not None:
+        found = _cut_for_refining(policy, counts, settings.rounds, progress)
+        problem = replace(problem, free=(False,) * len(problem.lowest))
+        partition = _classes_of_cut(problem, found)
+        intervals: tuple[bool, ...] = (False,) * len(problem.lowest)
+        method = {"name": REGIONAL, "rounds": settings.rounds}
+    elif partitioner is None:
         first = counts.project(counted_columns(policy))
         node = find_node(policy, first, lambda checks: progress("search", checks, None))
         # Classes that are left alone are published as they were, no finer.
         problem = replace(problem, lowest=node, free=(False,) * len(node))
         partition = classes_at(problem, node)
-        intervals: tuple[bool, ...] = (False,) * len(node)
+        intervals = (False,) * len(node)
         method = {"name": FULL_DOMAIN}
     else:
         before = replace(problem, models=policy.models)
@@ -788,3 +921,27 @@ def classes_at(problem: Problem, node: Node) -> Partition:
     """Return the classes of a node."""
     groups = starting_groups(replace(problem, highest=node))
     return Partition.of(groups.item, groups.rows, groups.group)
+
+
+def _cut_for_refining(
+    policy: Policy, counts: FrequencySet, rounds: int, progress: Progress
+) -> FoundCut:
+    """Find the cut of a policy in counts that have more columns than it needs."""
+    ready = prepare(policy, counts.project(counted_columns(policy)))
+    checker = checker_of(policy, ready)
+    node, cut = _find_cut(
+        policy, checker, ready, rounds, lambda checks: progress("search", checks, None)
+    )
+    if cut is None:
+        raise InfeasibleError(why_infeasible(policy, checker, node))
+    return cut
+
+
+def _classes_of_cut(problem: Problem, found: FoundCut) -> Partition:
+    """Return the classes of a cut."""
+    codes = [
+        ladder.codes[0][raw] for ladder, raw in zip(found.cut.ladders, problem.raw, strict=True)
+    ]
+    sizes = [len(ladder.labels[0]) for ladder in found.cut.ladders]
+    groups = group(codes, sizes, n=len(problem.counts))
+    return Partition.of(np.arange(len(problem.counts)), problem.rows, groups.of_item)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from sfumato.errors import HierarchyError, some
 from sfumato.hierarchy import Hierarchy, HierarchyBuilder, Masking, Suppress
-from sfumato.policy import FULL_DOMAIN, Policy
+from sfumato.policy import FULL_DOMAIN, REGIONAL, Policy
 from sfumato.text import STAR, date_of, number_of, text_of
 from sfumato.typing import Value
 
@@ -36,7 +36,8 @@ def compare_levels(
     Args:
         policy: What the release is held to.
         labels: Per quasi-identifier, its distinct published values.
-        method: How it was made: full-domain recoding has labels of hierarchies only.
+        method: How it was made: full-domain and regional recoding have labels of hierarchies
+            only, and regional recoding none above another.
         starred: Whether suppressed rows are stars, which say nothing about levels.
     """
     wrong, unseen = [], []
@@ -48,7 +49,12 @@ def compare_levels(
         readable = builder.fixed_height is not None or builder.labels_show_level
         places = find_places(builder, name, shown) if readable else {}
         unknown = [label for label in shown if label not in places]
-        if unknown and readable and method == FULL_DOMAIN:
+        if method == REGIONAL and readable:
+            above = find_overlap(builder, name, shown)
+            wrong += [
+                f"{pair[0]!r} of {name!r} is above {pair[1]!r}, both published" for pair in above
+            ]
+        if unknown and readable and method in (FULL_DOMAIN, REGIONAL):
             wrong.append(f"{some(unknown, most=2)} is no label of {name!r} by its hierarchy")
         elif unknown:
             unseen.append(name)
@@ -86,6 +92,26 @@ def find_places(
         lowest, highest = places.get(STAR, (top or 0, top or 0))
         places[STAR] = min(lowest, top or 0), max(highest, sys.maxsize if top is None else top)
     return {label: places[label] for label in dict.fromkeys(labels) if label in places}
+
+
+def find_overlap(
+    builder: HierarchyBuilder, column: str, labels: Sequence[str]
+) -> list[tuple[str, str]]:
+    """Return two labels of which one is above the other, if there are such.
+
+    >>> find_overlap(Masking(), "zip", ["13053", "130**", "2****"])
+    [('130**', '13053')]
+    """
+    wanted = set(labels)
+    for hierarchy in _hierarchies(builder, column, labels):
+        texts = [[text_of(each) for each in there] for there in hierarchy.labels]
+        ways = zip(*hierarchy.codes.tolist(), strict=True)
+        for codes in ways:
+            way = [texts[level][code] for level, code in enumerate(codes)]
+            met = [label for label in dict.fromkeys(way) if label in wanted]
+            if len(met) > 1:
+                return [(met[1], met[0])]
+    return []
 
 
 def _hierarchies(

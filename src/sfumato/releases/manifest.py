@@ -29,11 +29,11 @@ from sfumato.policy import FULL_DOMAIN, Missing, Policy, Spelling
 from sfumato.policy.document import Fault
 from sfumato.policy.parts import choose
 from sfumato.recode.deciding import Decision, ladder_of
-from sfumato.recoding import FullDomainRecoding
+from sfumato.recoding import ColumnRecoding, FullDomainRecoding
 from sfumato.schema import Role
 from sfumato.tables import count_people
 from sfumato.text import STAR, fold_spelling, in_order, percent, text_of, visible_json
-from sfumato.typing import IntArray
+from sfumato.typing import IntArray, Value
 from sfumato.verifier.promises import Manifest as Claims
 from sfumato.verifier.promises import read_manifest, stored_manifest
 from sfumato.verifier.release import require_shape
@@ -70,6 +70,29 @@ class ColumnRecord:
 
     generalised: bool | None = None
     """True in place of levels that only values which are not published would explain."""
+
+    cut: Mapping[str, Any] | None = None
+    """The labels of a column that was cut at several levels, each below those that it is a part of.
+
+    The published labels are those with none below: the same value is the same label in all rows.
+    """
+
+    @property
+    def cut_labels(self) -> list[str]:
+        """The published labels, if it was cut at several levels.
+
+        >>> cut = {"*": {"1*": {"10": {}}, "2*": {}}}
+        >>> ColumnRecord("zip", "quasi-identifier", cut=cut).cut_labels
+        ['10', '2*']
+        """
+        found, waiting = [], [*(self.cut or {}).items()]
+        while waiting:
+            label, below = waiting.pop(0)
+            if isinstance(below, Mapping) and below:
+                waiting = [*below.items(), *waiting]
+            else:
+                found.append(label)
+        return found
 
     @property
     def recoded(self) -> bool:
@@ -881,11 +904,41 @@ def labels_of_population(
                 f"of this population, and {height} in the release. Give the population (and the "
                 "policy) that the release was made with."
             )
-    node = tuple(columns[ladder.column].level or 0 for ladder in ladders)
-    recoding = FullDomainRecoding.at(ladders, node)
+    recoding = FullDomainRecoding(
+        tuple(_recoding_of(columns[ladder.column], ladder) for ladder in ladders),
+        np.empty((0, len(ladders)), dtype=np.int64),
+    )
     if policy.missing is Missing.SUPPRESS:
         recoding = recoding.dropping_missing()
     return generalization_of(recoding)
+
+
+def _recoding_of(column: ColumnRecord, ladder: Ladder) -> ColumnRecoding:
+    """Return what the values of a column became: labels of one level, or of a cut."""
+    if column.cut is None:
+        return ColumnRecoding.at(ladder, column.level or 0)
+    shown = {*column.cut_labels}
+    labels: dict[Value, int] = {}
+    codes = []
+    for value in range(len(ladder.values)):
+        way = [ladder.labels[level][codes_[value]] for level, codes_ in enumerate(ladder.codes)]
+        # Of values without a published label it is enough that they have none.
+        label = next(
+            (each for each in way if each is None or text_of(each) in shown), _NOT_PUBLISHED
+        )
+        codes.append(labels.setdefault(label, len(labels)))
+    return ColumnRecoding(
+        ladder.column,
+        ladder.height,
+        ladder.height,
+        ladder.values,
+        np.array(codes, dtype=np.int32),
+        tuple(labels),
+    )
+
+
+_NOT_PUBLISHED = "\x00not published"
+"""What people of a population have whose label no row of the release has."""
 
 
 # Compare what a release promises with what a policy asks.

@@ -165,7 +165,8 @@ def _compare(
 ) -> tuple[list[Check], PopulationLabels | None]:
     """Compare a manifest with the policy; return also the population's labels if they agree."""
     if policy is None:
-        if population is not None and any(column.level for column in manifest.columns):
+        raw = all(not column.level and column.cut is None for column in manifest.columns)
+        if population is not None and not raw:
             raise ParameterError(
                 "policy",
                 None,

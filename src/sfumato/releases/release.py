@@ -11,7 +11,7 @@ from pyarrow import types as t
 from sfumato.content import Cell, Content, Share, Showable, Table
 from sfumato.decouplings.base import GroupedTables
 from sfumato.errors import InputError, some
-from sfumato.policy import FULL_DOMAIN, Policy
+from sfumato.policy import FULL_DOMAIN, REGIONAL, Policy
 from sfumato.releases.line_breaks import count_line_breaks_of_groups, warn_of_line_breaks
 from sfumato.releases.manifest import ColumnRecord, LeftOut, Manifest
 from sfumato.releases.spellings import warn_of_spellings
@@ -71,12 +71,12 @@ class Release(Showable):
 
     @property
     def method(self) -> str:
-        """The method of recoding: `full-domain`, or the name of a local method."""
+        """The method of recoding: `full-domain`, `regional`, or the name of a local method."""
         return self.manifest.method_name
 
     @property
     def levels(self) -> dict[str, int]:
-        """The level of each quasi-identifier; empty if rows differ in it."""
+        """The level of each quasi-identifier that has the same in all rows."""
         return self.manifest.levels
 
     @property
@@ -91,7 +91,7 @@ class Release(Showable):
 
     @property
     def optimal(self) -> bool:
-        """Whether the search proved that no other levels lose less; never by a local method."""
+        """Whether other levels or cuts are proven to lose no less; never by a local method."""
         return self.manifest.search is not None and self.manifest.search.optimal
 
     @property
@@ -190,20 +190,23 @@ def _levels_table(columns: Sequence[ColumnRecord]) -> Table:
             for c in columns
         ]
         return Table.of("", ["quasi-identifier", "level"], rows, most=None)
-    levels = range(max(len(column.levels or ()) for column in columns))
+    levels = range(max(max(len(c.levels or ()), (c.level or 0) + 1) for c in columns))
     heads = ["quasi-identifier", *(f"level {level}" for level in levels), "mean level", "intervals"]
     return Table.of("", heads, [_level_row(column, levels) for column in columns], most=None)
 
 
 def _level_row(column: ColumnRecord, levels: range) -> list[Cell]:
     counts = column.levels or ()
+    if column.level is not None:
+        counts = (*[0] * column.level, 1)
     total = sum(counts)
     shares: list[Cell] = [
         "" if level >= len(counts) else Share(counts[level] / total) if counts[level] else None
         for level in levels
     ]
     mean = sum(level * rows for level, rows in enumerate(counts)) / max(total, 1)
-    height = f"{mean:.2f} of {column.height}" if total else ""
+    known = "" if column.height is None else f" of {column.height}"
+    height = f"{mean:.2f}{known}" if total else ""
     return [column.name, *shares, height, "" if column.intervals is None else column.intervals]
 
 
@@ -214,6 +217,8 @@ def _own_loss(manifest: Manifest) -> float:
 
 def _proof(manifest: Manifest) -> str:
     method = manifest.method_name
+    if method == REGIONAL and manifest.search is not None:
+        return f"{method}, {'proven optimal' if manifest.search.optimal else 'a heuristic'}"
     if method != FULL_DOMAIN:
         return f"{method}, a heuristic"
     if manifest.search is None:

@@ -7,7 +7,8 @@ from the classes of a finer one instead of from the tuples.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -167,6 +168,38 @@ class Grouping:
         self._cached_nodes = np.empty((0, len(names)), dtype=np.int64)
         self._cached_sizes = np.empty(0, dtype=np.int64)
         self._cached_bytes = 0
+
+    def with_ladders(
+        self, ladders: Sequence[Ladder], base: NodeClasses | None = None
+    ) -> "Grouping":
+        """Return the same tuples with other ladders of the same values.
+
+        Args:
+            ladders: One per quasi-identifier.
+            base: A grouping of the tuples, no coarser than any that will be asked for, to start
+                from; None starts where this one does.
+        """
+        changed = {
+            a
+            for a, (mine, other) in enumerate(zip(self.ladders, ladders, strict=True))
+            if mine is not other
+        }
+        found = copy(self)
+        found.ladders = tuple(ladders)
+        if base is not None:
+            found.base = base
+        found._start_over(changed)  # noqa: SLF001 - one of its own kind
+        return found
+
+    def _start_over(self, changed: set[int]) -> None:
+        """Forget what depends on the ladders of some attributes."""
+        self._groups = [
+            replace(part, tables={}) if changed & {*part.attributes} else part
+            for part in self._groups
+        ]
+        self._hubs, self._cache, self._cached_bytes = set(), [], 0
+        self._cached_nodes = np.empty((0, len(self.ladders)), dtype=np.int64)
+        self._cached_sizes = np.empty(0, dtype=np.int64)
 
     def partition(self, node: Node) -> NodeClasses:
         """Group by a node, starting from the smallest cached node below it."""

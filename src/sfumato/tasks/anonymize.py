@@ -79,9 +79,9 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
         sensitive: The columns that should not become known of a person.
         plain: The columns that are published as they are.
         k: The fewest people in a class; None is 5.
-        method: `full-domain` (one level per column for the whole table), or a local method:
-            `top-down`, `mondrian` or `bottom-up`, which generalise rows only where they must.
-            None takes the policy's.
+        method: `full-domain` (one level per column for the whole table), `regional` (one cut
+            through each hierarchy for the whole table), or a local method: `top-down`, `mondrian`
+            or `bottom-up`, which generalise rows only where they must. None takes the policy's.
         refine: What `sf.detect` found in an earlier release of this table, or in several:
             classes in which quasi-identifiers tell a sensitive value are generalised further,
             others are not.
@@ -92,10 +92,10 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
         force: Replace a release that is already in `output`.
         key: The private key to sign it with, or its file; see `sf.evidence.keygen`.
         memory: How much memory it may take here, such as `2GB`; what a database takes is for its
-            own settings. If the table has more combinations than fit, full-domain starts from
-            coarser levels and the release says from which. A local method divides a table of
-            Spark into fragments, which its workers solve with as much memory each, and refuses
-            other tables. None: as much as the combinations take.
+            own settings. If the table has more combinations than fit, full-domain and regional
+            recoding start from coarser levels and the release says from which. A local method
+            divides a table of Spark into fragments, which its workers solve with as much memory
+            each, and refuses other tables. None: as much as the combinations take.
         seed: Fixes the random order of the rows, and which of rows that are alike a local method
             puts where, for tests and experiments. Such a release is marked as reproducible: it
             is not for publication.

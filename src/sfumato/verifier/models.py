@@ -1,7 +1,7 @@
 """The models as the verifier knows them: classes of a table, and every promise about them."""
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -1089,7 +1089,8 @@ def part_checks(source: Countable, promises: Promises) -> list[Check]:
 def judge(table: Groups, promises: Promises) -> list[Check]:
     """Make every check that needs the classes: levels, missing cells, models."""
     sizes = [group.own for group in table.groups]
-    checks = [*_top_checks(table, promises), *check_figures(sizes, promises)]
+    checks = [*_top_checks(table, promises), *_cut_checks(table, promises)]
+    checks += check_figures(sizes, promises)
     if promises.missing == "suppress":
         checks.append(_nothing_missing(table))
     checks += _absent_classes(table, promises)
@@ -1154,6 +1155,51 @@ def _top_checks(table: Groups, promises: Promises) -> list[Check]:
             split.append(name)
     detail = f"more than one value in {some(split)}" if split else ""
     return [Check("top levels", status(holds=not split), list(promises.at_top), detail=detail)]
+
+
+def _cut_checks(table: Groups, promises: Promises) -> list[Check]:
+    """Check that each column was cut in one way: no published label is above another one."""
+    faults = []
+    for name, tree in promises.cuts.items():
+        position = list(table.quasi_identifiers).index(name)
+        shown = {group.key[position] for group in table.groups}
+        texts = {text_of(value) for value in shown if value is not None}
+        faults += [f"{name!r}: {fault}" for fault in _cut_faults(tree, texts)]
+    if not promises.cuts:
+        return []
+    return [Check("cuts", status(holds=not faults), list(promises.cuts), detail="; ".join(faults))]
+
+
+def _cut_faults(tree: Mapping[str, Any], shown: set[str]) -> list[str]:
+    """List what is wrong with a cut that a stranger may have drawn, and with its labels.
+
+    >>> _cut_faults({"*": {"1*": {"10": {}, "11": {}}, "2*": {}}}, {"1*", "10", "2*"})
+    ["'1*' is published, and '10' below it too", "'11' is in the cut, and no row has it"]
+    """
+    if len(tree) != 1:
+        return ["it does not have one top"]
+    leaves: list[str] = []
+    inner: dict[str, str] = {}
+    waiting: list[tuple[str, object, tuple[str, ...]]] = [(*pair, ()) for pair in tree.items()]
+    while waiting:
+        label, below, above = waiting.pop()
+        if not isinstance(below, Mapping):
+            return [f"what is below {label[:60]!r} cannot be read"]
+        if not below:
+            leaves.append(label)
+            inner |= {each: label for each in above if each in shown and label in shown}
+        waiting += [(each, more, (*above, label)) for each, more in below.items()]
+    repeated = sorted(label for label, times in Counter(leaves).items() if times > 1)
+    if repeated:
+        return [f"{some(repeated)} stands in two places of it"]
+    faults = [
+        f"{label[:60]!r} is published, and {inner[label][:60]!r} below it too"
+        for label in sorted(inner)
+    ]
+    strange = sorted(shown - {*leaves} - {*inner})
+    absent = sorted({*leaves} - shown)
+    faults += [f"{some(strange)} is no label of the cut"] if strange else []
+    return faults + ([f"{some(absent)} is in the cut, and no row has it"] if absent else [])
 
 
 _ROUNDING = Fraction(1, 10**9)

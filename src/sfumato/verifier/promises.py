@@ -54,6 +54,8 @@ class Promises:
         population: How many people of the population fall on each tuple of published
             labels (see `count_population`), for models that compare with one.
         at_top: Quasi-identifiers said to be generalised to the single top value.
+        cuts: Per column that was cut at several levels, its labels from the top down, each with
+            those below it; those with none below are the published ones.
         classes: What its maker says of the number of classes and their sizes.
         losses: What its maker says was lost.
         delimiter: What separates the cells of a CSV file; found out if not given.
@@ -70,6 +72,7 @@ class Promises:
     hierarchies: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     population: Mapping[tuple[str | None, ...], int] | None = None
     at_top: Sequence[str] = ()
+    cuts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     classes: Mapping[str, Any] = field(default_factory=dict)
     losses: Mapping[str, Any] = field(default_factory=dict)
     delimiter: str | None = None
@@ -404,6 +407,12 @@ class Column:
     exact: bool = False
     """Whether its maker takes values that differ only in spelling for different ones."""
 
+    cut: Mapping[str, Any] | None = None
+    """Its labels from the top down, if it was cut at several levels."""
+
+    recoded: bool = False
+    """Whether something is said of how it was generalised."""
+
 
 @dataclass(frozen=True)
 class Manifest:
@@ -432,6 +441,9 @@ class Manifest:
 
     hiding: tuple[Mapping[str, Any], ...] = ()
     """What is promised of rules to sensitive values, per column."""
+
+    regional: bool = False
+    """Whether every column is said to be cut in one way for all rows."""
 
     increment: bool = False
     """Whether it is a release of a ledger: who joined a group in another one has a label apart."""
@@ -511,8 +523,18 @@ def _manifest(plain: dict[str, Any], stored: tuple[DataFile, ...] | None = None)
         count=_get(plain, "count", str) if linked else "",
         hiding=tuple(_objects(plain, "hiding")) if kind == HIDING else (),
         increment=isinstance(plain.get("increment"), Mapping),
+        regional=_is_regional(plain.get("method")),
         classes=_claims(plain, "classes"),
         losses=_claims(plain, "losses"),
+    )
+
+
+def _is_regional(method: object) -> bool:
+    """Return whether a method is one cut per column; what was refined afterwards is not."""
+    return (
+        isinstance(method, Mapping)
+        and method.get("name") == "regional"
+        and not method.get("refined")
     )
 
 
@@ -639,7 +661,9 @@ def _column(plain: Mapping[str, Any]) -> Column:
     spelling = plain.get("spelling")
     if spelling not in (None, "folded", "exact"):
         raise InputError(f"column {name!r}: 'spelling' must be 'folded' or 'exact'")
-    return Column(name, role, level, height, exact=spelling == "exact")
+    cut = None if plain.get("cut") is None else _get(plain, "cut", dict)
+    said = any(plain.get(key) is not None for key in ("level", "cut", "generalised"))
+    return Column(name, role, level, height, exact=spelling == "exact", cut=cut, recoded=said)
 
 
 def _hierarchies(plain: object) -> dict[str, dict[str, list[str]]]:

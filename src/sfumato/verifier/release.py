@@ -217,7 +217,7 @@ def promises_in(
     """
     quasi_identifiers = manifest.with_role("quasi-identifier")
     people = None
-    raw = all(not column.level for column in manifest.columns)
+    raw = all(not column.level and column.cut is None for column in manifest.columns)
     if population is not None and (raw or generalization is not None):
         people = count_population(population, quasi_identifiers, generalization)
     return Promises(
@@ -237,6 +237,13 @@ def promises_in(
             for column in manifest.columns
             if column.role == "quasi-identifier" and column.level and column.level == column.height
         ),
+        cuts={
+            column.name: column.cut
+            for column in manifest.columns
+            if manifest.kind is None
+            and column.role == "quasi-identifier"
+            and column.cut is not None
+        },
         exact=[c.name for c in manifest.columns if c.exact] if exact is None else exact,
     )
 
@@ -270,6 +277,10 @@ def _one_table_shape(manifest: Manifest) -> Check:
     if not manifest.with_role("quasi-identifier"):
         # Then all people would be one class, and every promise would hold.
         return Check("manifest", "broken", detail="it names no quasi-identifier")
+    silent = [c.name for c in manifest.columns if c.role == "quasi-identifier" and not c.recoded]
+    if manifest.regional and silent:
+        detail = f"it is regional recoding, and does not say how {some(silent)} was cut"
+        return Check("manifest", "broken", detail=detail)
     unfit = [column.name for column in manifest.columns if column.role not in _PUBLISHED_ROLES]
     if unfit:
         detail = f"columns that are not for publication: {some(unfit)}"

@@ -13,6 +13,7 @@ from sfumato.content import (
     Table,
     format_integer,
 )
+from sfumato.errors import some
 from sfumato.policy import FULL_DOMAIN, Policy
 from sfumato.recode.deciding import counted_columns, make_checker
 from sfumato.releases.manifest import ColumnRecord
@@ -23,6 +24,9 @@ from sfumato.search import Checker
 from sfumato.search.base import Outcome
 from sfumato.tables import count_people
 from sfumato.typing import Node
+
+_SHOWN = 12
+"""Labels of a cut that are shown."""
 
 
 def _parts(dossier: Dossier) -> Sequence[Part]:
@@ -35,6 +39,14 @@ def _parts(dossier: Dossier) -> Sequence[Part]:
         "level", "0 is the value as it was; at the highest level nothing is said any more."
     )
     parts: list[Part] = [Table.of("Levels", ["column", heading], rows, most=60)]
+    cuts: list[list[Cell]] = [
+        [column.name, len(column.cut_labels), some(column.cut_labels, most=_SHOWN)]
+        for column in columns
+        if column.cut is not None
+    ]
+    if cuts:
+        heading = Heading("labels", "Each value is in one of them, the same in all rows.")
+        parts.append(Table.of("Cuts through several levels", ["column", "number", heading], cuts))
     parts += _search(dossier)
     return [*parts, *_neighbours(dossier)]
 
