@@ -29,7 +29,9 @@ from sfumato.policy.parts import Part
 from sfumato.publishing.increments import Publication
 from sfumato.publishing.ledger import Contents, Headroom, Room
 from sfumato.recode.lattice import JudgedLattice, JudgedNode, Sublattice
+from sfumato.recode.trace import Specialisation, Trace
 from sfumato.releases.release import DecoupledRelease
+from sfumato.tasks.hierarchies import ValueTree, ValueTrees
 from sfumato.tasks.protect import ProtectedRelease, Step
 from sfumato.verifier import Check, Verdict
 
@@ -60,6 +62,10 @@ _MORE = {
     "JudgedLattice": JudgedLattice,
     "JudgedNode": JudgedNode,
     "Sublattice": Sublattice,
+    "Specialisation": Specialisation,
+    "Trace": Trace,
+    "ValueTree": ValueTree,
+    "ValueTrees": ValueTrees,
 }
 """Results, which need not be named."""
 

@@ -2,9 +2,20 @@
 
 from sfumato.tasks.append import append
 from sfumato.tasks.attack import attack
+from sfumato.tasks.hierarchies import hierarchies
 from sfumato.tasks.lattice import lattice
 from sfumato.tasks.membership import membership
 from sfumato.tasks.merge import merge
+from sfumato.tasks.trace import trace
 from sfumato.tasks.utility import correlations
 
-__all__ = ["append", "attack", "correlations", "lattice", "membership", "merge"]
+__all__ = [
+    "append",
+    "attack",
+    "correlations",
+    "hierarchies",
+    "lattice",
+    "membership",
+    "merge",
+    "trace",
+]

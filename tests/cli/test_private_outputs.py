@@ -16,6 +16,8 @@ COMMANDS = {
     "explain": "explain release age=21 zip=4711 -p policy.yaml --svg {}.svg",
     "correlations": "correlations patients.csv --qi age,zip --sensitive ill --svg {}.svg",
     "lattice": "lattice patients.csv -p policy.yaml --draw {}",
+    "hierarchies": "hierarchies patients.csv -p policy.yaml --draw {}",
+    "trace": "trace patients.csv -p policy.yaml --draw {}.svg",
     "report": "report release -o {}.html",
     "report --data": "report release --data patients.csv -p policy.yaml -o {}.html",
     "headroom": "headroom clinic.ledger --draw {}.svg",

@@ -45,6 +45,8 @@ RESULTS = {
     "memberships": lambda release: sf.tools.membership(TABLE, {EVIL: release}),
     "estimate": lambda release: sf.estimate(release, {"ill": f"{EVIL}1"}),
     "correlations": sf.tools.correlations,
+    "hierarchies": lambda _: sf.tools.hierarchies(TABLE, POLICY),
+    "trace": lambda _: sf.tools.trace(TABLE, POLICY),
     "lattice": lambda _: sf.tools.lattice(TABLE, POLICY, subsets=True),
     "detect": sf.detect,
     "breach": lambda release: sf.breach(sf.decouple(release, "break-merge")),

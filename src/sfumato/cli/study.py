@@ -1,4 +1,4 @@
-"""Commands to study a table with: its lattice of generalisations."""
+"""Commands to study a table with: its lattice, its hierarchies, and top-down step by step."""
 
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -6,7 +6,14 @@ from typing import Annotated, TypeAlias
 import typer
 
 from sfumato.cli.command import command
-from sfumato.cli.options import DataArgument, JsonOption, QuietOption
+from sfumato.cli.options import (
+    DataArgument,
+    ForceOption,
+    JsonOption,
+    QuietOption,
+    refuse_existing,
+    write_text,
+)
 from sfumato.cli.output import clean, finish, progress_bar, say
 
 _PolicyOption: TypeAlias = Annotated[
@@ -74,4 +81,80 @@ def lattice(
         found = task(data, policy, subsets=subsets, most=most, progress=progress)
     if draw is not None:
         _say_written(found.draw(draw), quiet=quiet)
+    finish(found, json=json, quiet=quiet)
+
+
+# `sfumato hierarchies`: the value trees of a policy.
+
+
+@command(
+    examples="sfumato hierarchies patients.csv -p policy.yaml\n"
+    "sfumato hierarchies patients.csv -p policy.yaml --draw drawings/",
+    python='found = sf.tools.hierarchies("patients.csv", "policy.yaml")\n'
+    'print(found)\nfound.draw("drawings")',
+)
+def hierarchies(
+    data: DataArgument,
+    policy: _PolicyOption,
+    *,
+    draw: _DrawOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Show the hierarchies of a policy as they are for a table: levels, labels and value trees.
+
+    They are the ones that anonymize climbs. They hold values of the table, so nothing of it is for
+    publication.
+    """
+    from sfumato.tasks.hierarchies import hierarchies as task
+
+    _refuse(draw)
+    with progress_bar(quiet=quiet or json) as progress:
+        found = task(data, policy, progress=progress)
+    if draw is not None:
+        _say_written(found.draw(draw), quiet=quiet)
+    finish(found, json=json, quiet=quiet)
+
+
+# `sfumato trace`: top-down local recoding step by step.
+
+
+@command(
+    examples="sfumato trace patients.csv -p policy.yaml\n"
+    "sfumato trace patients.csv -p policy.yaml --seed 1 --draw steps.svg",
+    python='found = sf.tools.trace("patients.csv", "policy.yaml", seed=1)\n'
+    'print(found)\nfound.save("steps.svg")',
+)
+def trace(
+    data: DataArgument,
+    policy: _PolicyOption,
+    *,
+    most: Annotated[
+        int, typer.Option(metavar="N", help="Write down this many steps; the others are counted.")
+    ] = 1000,
+    seed: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Fix which of rows that are alike are taken back."),
+    ] = None,
+    draw: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a drawing as SVG there.")
+    ] = None,
+    force: ForceOption = False,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Show the steps of top-down recoding: what was specialised, what passed, what was sent back.
+
+    Nothing is published. It shows single rows and what became of them, so nothing of it is for
+    publication.
+    """
+    from sfumato.tasks.trace import trace as task
+
+    if draw is not None:
+        refuse_existing(draw, force=force, private="the drawing")
+    with progress_bar(quiet=quiet or json) as progress:
+        found = task(data, policy, most=most, seed=seed, progress=progress)
+    if draw is not None:
+        write_text(draw, found.svg(), force=force, private="the drawing")
+        _say_written([draw], quiet=quiet)
     finish(found, json=json, quiet=quiet)

@@ -1,5 +1,6 @@
 """Top-down local recoding: start with everything generalised, specialise where the models allow."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, NamedTuple, Self, TypeAlias, get_args
 
@@ -409,21 +410,29 @@ class TopDown(Partitioner):
         *,
         rng: np.random.Generator | None = None,
     ) -> Partition:
-        rng = secret_generator() if rng is None else rng
-        frontier = starting_groups(problem)
         done: list[tuple[IntArray, IntArray, IntArray]] = []
         classes = settled = 0
-        while len(frontier):
-            chosen = self._choose(problem, frontier)
-            finished = chosen < 0
-            item, rows, group = frontier.portions(finished)
+        for each in self.rounds(problem, secret_generator() if rng is None else rng):
+            finished = each.chosen < 0
+            item, rows, group = each.frontier.portions(finished)
             done.append((item, rows, group + classes))
             classes += int(np.count_nonzero(finished))
             settled += int(rows.sum())
             if progress is not None:
                 progress(settled, problem.total)
-            frontier = _specialise(problem, frontier.part(~finished), chosen[~finished], rng)
         return Partition.gather(done)
+
+    def rounds(self, problem: Problem, rng: np.random.Generator) -> Iterator["Round"]:
+        """Yield each round in which all groups that are still open are specialised one level."""
+        frontier = starting_groups(problem)
+        while len(frontier):
+            chosen = self._choose(problem, frontier)
+            going = frontier.part(chosen >= 0)
+            outcome = _specialise(problem, going, chosen[chosen >= 0], rng) if len(going) else None
+            yield Round(frontier, chosen, outcome)
+            if outcome is None:
+                return
+            frontier = outcome.following
 
     def _choose(self, problem: Problem, frontier: Frontier) -> IntArray:
         """Return the attribute each group is specialised on next, -1 where it is left as it is."""
@@ -450,6 +459,38 @@ class TopDown(Partitioner):
     @classmethod
     def example(cls) -> Self:
         return cls()
+
+
+class SpecialisedGroups(NamedTuple):
+    """The groups that were specialised in one round, numbered among themselves."""
+
+    split: Split
+    """Their children."""
+
+    taken: UndoneRows
+    """The rows taken back out of children that passed, and the groups that stay as they were."""
+
+    following: Frontier
+    """The groups that come of it: children that stay, then what stays behind."""
+
+    of_child: IntArray
+    """The child that each of the first of them is."""
+
+    of_group: IntArray
+    """The group that each of the others was a part of."""
+
+
+class Round(NamedTuple):
+    """One round of top-down recoding."""
+
+    frontier: Frontier
+    """The groups at its beginning."""
+
+    chosen: IntArray
+    """The attribute each of them is specialised on, -1 if it becomes a class as it is."""
+
+    outcome: SpecialisedGroups | None
+    """None if no group is specialised any more."""
 
 
 class _Trial(NamedTuple):
@@ -536,10 +577,8 @@ def _saved_per_row(problem: Problem, frontier: Frontier, attribute: int) -> Floa
 
 def _specialise(
     problem: Problem, frontier: Frontier, chosen: IntArray, rng: np.random.Generator
-) -> Frontier:
-    """Specialise every group on its attribute, and return the groups that come of it."""
-    if not len(frontier):
-        return frontier
+) -> SpecialisedGroups:
+    """Specialise every group on its attribute, and return what comes of it."""
     split = _split(problem, frontier, chosen)
     taken = undo_specialisation(problem, split, rng)
     children = split.rows - taken.rows
@@ -554,13 +593,14 @@ def _specialise(
     rest = number_keys(split.group[behind], len(frontier))
     closed = frontier.closed[rest.keys].copy()
     closed[np.arange(rest.n), chosen[rest.keys]] = True
-    return Frontier(
+    following = Frontier(
         np.concatenate([split.item[stay], split.item[behind]]),
         np.concatenate([children[stay], left[behind]]),
         np.concatenate([below.of_item, rest.of_item + below.n]),
         np.concatenate([levels, frontier.levels[rest.keys]]),
         np.concatenate([np.zeros_like(levels, dtype=bool), closed]),
     )
+    return SpecialisedGroups(split, taken, following, below.keys, rest.keys)
 
 
 def _split(problem: Problem, frontier: Frontier, chosen: IntArray) -> Split:

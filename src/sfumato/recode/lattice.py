@@ -85,18 +85,18 @@ class NodeFigures:
 
     @cached_property
     def is_minimal(self) -> BoolArray:
-        """Which nodes are minimal."""
+        """True where a node is minimal."""
         return self.valid & ~_any_below(self.valid, self.lattice.shape)
 
     @property
     def minimal(self) -> tuple[Node, ...]:
         """All minimal nodes: they are valid, and no node below them is."""
-        return _marked(self.is_minimal, self.lattice)
+        return _nodes_at(self.is_minimal, self.lattice)
 
     @property
     def passing(self) -> tuple[Node, ...]:
         """All valid nodes."""
-        return _marked(self.valid, self.lattice)
+        return _nodes_at(self.valid, self.lattice)
 
     def __len__(self) -> int:
         return self.lattice.size
@@ -406,7 +406,7 @@ def _any_below(valid: BoolArray, shape: tuple[int, ...]) -> BoolArray:
     return found.ravel()
 
 
-def _marked(marked: BoolArray, lattice: Lattice) -> tuple[Node, ...]:
+def _nodes_at(marked: BoolArray, lattice: Lattice) -> tuple[Node, ...]:
     """Return the marked nodes in lexicographic order."""
     places = np.array(np.unravel_index(np.flatnonzero(marked), lattice.shape)).T
     return tuple(tuple(map(int, place)) for place in places + np.array(lattice.lowest))
