@@ -244,8 +244,8 @@ def decouple(  # noqa: PLR0917 - options of a command line
 
     With break-merge one table has a row per person with what others may know and a group, and one
     table per sensitive column counts the values of each group; anatomy, bucketization and slicing
-    part rows into buckets. The tables are verified before they appear. If anything fails, nothing
-    is written.
+    part rows into buckets; association-hiding keeps rows whole and generalises sensitive values.
+    The tables are verified before they appear. If anything fails, nothing is written.
     """
     from sfumato.tasks.decouple import decouple as task
 

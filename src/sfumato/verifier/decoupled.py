@@ -684,9 +684,10 @@ class _Limits(NamedTuple):
             for at in combinations(range(known), size):
                 for values in self._labels_by(rows, at):
                     behind = sum(values.values())
-                    for label, number in leaves.items():
-                        sure = values.get(label, 0) / (behind * number)
-                        found["confidence"] = max(found["confidence"], sure)
+                    for label, people in values.items():
+                        if label is not None and label in leaves:
+                            sure = people / (behind * leaves[label])
+                            found["confidence"] = max(found["confidence"], sure)
                     for label in common:
                         gone = (behind - values.get(label, 0)) / behind
                         found["absence"] = max(found["absence"], gone)
