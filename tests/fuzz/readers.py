@@ -1,4 +1,4 @@
-"""Readers of CSV, YAML, manifests and ledgers under whatever bytes, led by the lines they reach.
+"""Readers of CSV, YAML, manifests, networks and ledgers under any bytes, led by lines they reach.
 
 Each target takes bytes and either returns, or raises what is a fault. The guard here keeps an input
 that reaches a new line and changes it further; it needs nothing but Python. With the extra `fuzz`,
@@ -17,6 +17,8 @@ from typing import Any
 import yaml
 
 import sfumato as sf
+from sfumato.counts import FrequencySet
+from sfumato.networks import Network, read_bif, tables_of, to_bif
 from sfumato.releases.manifest import Manifest
 from sfumato.tables import open_table
 from sfumato.verifier.counting import count, open_source
@@ -69,6 +71,21 @@ def read_manifests(data: bytes, folder: Path) -> None:
         Manifest.from_json(made.to_json())
 
 
+def read_network(data: bytes, folder: Path) -> None:
+    """Read a network; one with probabilities is written, and read again."""
+    path = folder / "x.bif"
+    path.write_bytes(data)
+    with refusals():
+        found = read_bif(path)
+        if any(abs(table.dense().sum(axis=-1) - 1).max() > 1e-6 for table in found.tables.values()):
+            raise Fault("probabilities that do not add up to 1")
+        if found.tables and found.network.acyclic:
+            path.write_text(to_bif(found.network, found.tables), encoding="ascii")
+            again = read_bif(path)
+            if again.network.parents != found.network.parents:
+                raise Fault("a network does not read what it wrote")
+
+
 def read_ledger(data: bytes, folder: Path) -> None:
     """Open a ledger and read everything in it."""
     path = folder / "x.ledger"
@@ -88,6 +105,7 @@ TARGETS: dict[str, Callable[[bytes, Path], None]] = {
     "csv": read_csv,
     "yaml": read_yaml,
     "manifest": read_manifests,
+    "network": read_network,
     "ledger": read_ledger,
 }
 
@@ -106,6 +124,14 @@ def seeds(target: str) -> list[bytes]:
             sf.Policy(**POLICY).to_yaml().encode(),
             yaml.safe_dump(Policies().base).encode(),
             b"columns: {a: plain}\n",
+        ]
+    if target == "network":
+        counts = FrequencySet.from_rows(["a", "b"], [("x", "1"), ("y", None), ("y", "[1, 2)")])
+        network = Network.of("ab", [("a", "b")])
+        return [
+            to_bif(network, tables_of(counts, network)).encode(),
+            b'variable "a b" { type discrete [ 2 ] { t f }; } // x\n',
+            b"variable a { type discrete [ 2 ] { t f }; } probability ( a ) { default 0.5, .5; }",
         ]
     made: Any = Manifests() if target == "manifest" else Ledgers()
     try:

@@ -1,5 +1,6 @@
 """BIF files read: what is written here, what other programs write, and what anyone may hand in."""
 
+import os
 import sys
 from itertools import product
 
@@ -215,6 +216,20 @@ def test_no_file_a_folder_a_pipe_and_a_large_file_are_refused(tmp_path, monkeypa
     (tmp_path / "a.bif").write_text(ONE)
     with pytest.raises(InputError, match="at most 10 bytes"):
         read_bif(tmp_path / "a.bif")
+
+
+def test_a_pipe_is_refused_and_a_file_that_is_no_network_is_not_quoted(tmp_path):
+    os.mkfifo(tmp_path / "pipe.bif")
+    with pytest.raises(InputError, match="is a pipe, not a file"):
+        read_bif(tmp_path / "pipe.bif")
+    for content in ("password: hunter2\n", "hunter2,3\n", "{hunter2}", "network hunter2 hunter3"):
+        (tmp_path / "secret").write_text(content)
+        link = tmp_path / "net.bif"
+        link.unlink(missing_ok=True)
+        link.symlink_to(tmp_path / "secret")
+        with pytest.raises(InputError) as caught:
+            read_bif(link)
+        assert "hunter" not in str(caught.value)
 
 
 def test_what_could_not_be_read_again_is_not_written(monkeypatch):

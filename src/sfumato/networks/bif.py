@@ -389,11 +389,11 @@ class _Reader:
         known = {"network": self._head, "variable": self._variable, "probability": self._block}
         while self._now.kind != "end":
             if not self._sees(*known, kind="word"):
-                # Perhaps no network at all, but a file with secrets: little of it is quoted.
+                # Perhaps no network at all, but a file with secrets: nothing of it is quoted.
                 self._refuse(
                     self._now.start,
                     "expected network, variable or probability: this is no BIF file, or a damaged "
-                    f"one. Got {self._show()[:20]}",
+                    "one. sfumato detect --export net.bif writes one",
                 )
             known[self._next().text]()
         if not self._variables:
