@@ -33,7 +33,9 @@ from sfumato.models import (
 )
 from sfumato.partition import Mondrian, TopDown
 from sfumato.recode.lattice import JudgedLattice, Sublattice
+from sfumato.recode.trace import Trace
 from sfumato.releases.release import DecoupledRelease
+from sfumato.tasks.hierarchies import ValueTrees
 
 TEMPLATE = HERE / "examples.template"
 
@@ -306,6 +308,44 @@ WORK = Taxonomy(
 """Figure 1.1 as far as the text names it, and one branch more."""
 
 
+WORKERS = [
+    *(("State-gov", "Local-gov", "Federal-gov", "Private") * 3),
+    "Without-pay",
+    "Without-pay",
+    "Never-worked",
+]
+"""People of whom only those without pay are too few."""
+
+LABELS = {
+    "State-gov": "State-gov",
+    "Local-gov": "Local-gov",
+    "Federal-gov": "Federal-gov",
+    "Without-pay": "Unemployed",
+    "Never-worked": "Unemployed",
+}
+"""What C says regional recoding may make of them."""
+
+
+def regional() -> dict[str, str]:
+    """Recode them regionally, 3-anonymously, and give the label of each value."""
+    policy = _policy({"work": WORK}, [], KAnonymity(3))
+    table = _table(("work",), [(work,) for work in WORKERS])
+    labels = {label for (label,) in rows_of(sf.anonymize(table, policy, method="regional").table)}
+    above = {work: group for group, below in WORK.tree["Workclass"].items() for work in below}
+    return {work: work if work in labels else above[work] for work in dict.fromkeys(WORKERS)}
+
+
+def _regional() -> str:
+    rows = [[work, LABELS.get(work, ""), label] for work, label in regional().items()]
+    return markdown(["value", "in print", "ours"], rows)
+
+
+def _work() -> ValueTrees:
+    """Build the tree for people who have every value of it."""
+    table = _table(("work",), [(work,) for work in WORKERS])
+    return sf.tools.hierarchies(table, _policy({"work": WORK}, [], KAnonymity(2)))
+
+
 def local_recoding() -> list[Row]:
     """Recode six people so that State-gov gets three labels."""
     rows = [("Private", "flu"), ("Local-gov", "flu"), ("State-gov", "flu")]
@@ -322,11 +362,6 @@ def _local_recoding() -> str:
         [label, given.get(label, "State-gov, State-gov"), str(n)] for label, n in counted.items()
     ]
     return markdown(["label", "of", "people"], rows)
-
-
-def _work_tree() -> str:
-    levels = WORK.build("work", ()).labels
-    return markdown(["level", "labels"], [[str(i), ", ".join(one)] for i, one in enumerate(levels)])
 
 
 BUCKETS_15 = (
@@ -473,9 +508,7 @@ def vector() -> tuple[tuple[int, ...], pa.Table]:
         "marital_status": {
             "role": KNOWN,
             "levels": [1, 1],
-            "hierarchy": Taxonomy(
-                {"Been married": ["Divorced", "Married", "Widow"], "Never married": ["Single"]}
-            ),
+            "hierarchy": MARITAL,
         },
         "age": {"role": KNOWN, "levels": [1, 1], "hierarchy": Intervals(widths=(5,))},
     }
@@ -491,16 +524,48 @@ def _vector_table() -> str:
     return f"Levels taken: {list(levels)}.\n\n{shown}"
 
 
+MARITAL = Taxonomy({"Been married": ["Divorced", "Married", "Widow"], "Never married": ["Single"]})
+TREES_2 = {
+    "race": Taxonomy(["Asian", "Black", "White"]),
+    "marital_status": MARITAL,
+    "age": Intervals(widths=(5,)),
+    "gender": Taxonomy({"Gender": ["Female", "Male"]}),
+}
+"""Figures 2.1 to 2.7, as far as tables and text say."""
+
+
+@cache
+def trees() -> ValueTrees:
+    """Build the trees of chapter 2 for people who have every value."""
+    rows = [
+        ("Asian", "Married", "47", "Female"),
+        ("Black", "Single", "21", "Male"),
+        ("White", "Divorced", "49", "Female"),
+        ("White", "Widow", "23", "Male"),
+    ]
+    return sf.tools.hierarchies(_table(tuple(TREES_2), rows), _policy(TREES_2, [], KAnonymity(2)))
+
+
+def _trees() -> str:
+    named = {
+        "race": ("2.3, 2.4", "Asian, Black, White"),
+        "marital_status": ("2.1, 2.2", "Been married, Never married"),
+        "age": ("2.5", "[20-25], [45-50]"),
+        "gender": ("2.6, 2.7", "Gender"),
+    }
+    rows = []
+    for tree in trees():
+        figure, printed = named[tree.column]
+        levels = "; ".join(_cell(", ".join(labels)) for labels in tree.labels[1:])
+        rows.append([figure, tree.column, printed, str(tree.height + 1), levels])
+    return markdown(["figures", "column", "named in print", "levels", "above the values"], rows)
+
+
 @cache
 def figure_28() -> JudgedLattice:
     """Judge the lattice of race and marital status, of Table 2.4 without the ages."""
-    trees: dict[str, Any] = {
-        "race": None,
-        "marital_status": Taxonomy(
-            {"Been married": ["Divorced", "Married", "Widow"], "Never married": ["Single"]}
-        ),
-    }
-    return sf.tools.lattice(TABLE_24, _policy(trees, [], KAnonymity(2), suppression=0.4))
+    two = {"race": None, "marital_status": MARITAL}
+    return sf.tools.lattice(TABLE_24, _policy(two, [], KAnonymity(2), suppression=0.4))
 
 
 def levels_28() -> dict[int, list[tuple[int, ...]]]:
@@ -985,10 +1050,30 @@ TOP_DOWN_44 = [("73456", "HIV"), ("73456", "Indigestion"), ("7345*", "Flu"), ("7
 
 def table_44(seed: int = 2) -> Beside:
     """Put Table 4.4(c) beside what comes of 4.4(b); which of two rows goes up is drawn by lot."""
-    table = samples.table("top-down").select(["zipcode", ILL])
+    return beside(TOP_DOWN_44, sf.anonymize(*_projected(), seed=seed).table)
+
+
+def _projected() -> tuple[pa.Table, sf.Policy]:
+    """Give Table 4.4(b), and what is asked of it."""
     model = EnhancedPAlphaSensitiveKAnonymity(ILL, p=2, alpha=1, k=2, categories=CATEGORIES)
-    policy = _policy({"zipcode": Masking()}, [ILL], model)
-    return beside(TOP_DOWN_44, sf.anonymize(table, policy, method=TopDown(), seed=seed).table)
+    policy = _policy({"zipcode": Masking()}, [ILL], model, method="top-down")
+    return samples.table("top-down").select(["zipcode", ILL]), policy
+
+
+@cache
+def figure_42() -> Trace:
+    """Trace how Table 4.4 is recoded, with the seed of the table on the page."""
+    return sf.tools.trace(*_projected(), seed=2)
+
+
+def _steps() -> str:
+    rows = [
+        [part, _cell(step.sentence)] for part, step in zip("bcdef", figure_42().steps, strict=True)
+    ]
+    rest = [
+        ", ".join(f"{each.labels[0]} ({each.rows} rows)" for each in figure_42().classes),
+    ]
+    return markdown(["Figure 4.2", "ours"], [*rows, ["g, h", _cell(rest[0])]])
 
 
 BEST = {
@@ -1036,8 +1121,12 @@ def _lots() -> str:
 def plots() -> dict[str, str]:
     """Draw the lattices: file names and SVG."""
     return {
+        "examples-figure-1-1.svg": _work()["work"].svg(),
+        "examples-figure-2-2.svg": trees()["marital_status"].svg(),
+        "examples-figure-2-5.svg": trees()["age"].svg(),
         "examples-figure-2-8.svg": figure_28().svg(),
         "examples-figure-4-1.svg": incognito(3).svg(),
+        "examples-figure-4-2.svg": figure_42().svg(),
     }
 
 
@@ -1047,7 +1136,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "laws": _laws,
     "table_13": lambda: str(table_13()),
     "example_131": _example_131,
-    "work_tree": _work_tree,
+    "regional": _regional,
     "local_recoding": _local_recoding,
     "table_15": lambda: str(table_15()),
     "made_buckets": _made_buckets,
@@ -1056,6 +1145,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "table_23": _counted_23,
     "smallest_class": lambda: str(smallest_class()),
     "vector": _vector_table,
+    "trees": _trees,
     "levels_28": _levels_28,
     "table_32": lambda: str(table_32()),
     "neighbours": _neighbours,
@@ -1074,6 +1164,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "limits": _limits,
     "lots": _lots,
     "best": _best,
+    "steps": _steps,
     "census_answer": lambda: answers()[0],
     "broken_answer": lambda: answers()[1],
     "table_44": lambda: str(table_44()),

@@ -54,6 +54,38 @@ def test_the_laws_of_the_article_hold_in_every_case():
     assert all(held == cases > 50 for held, cases in found)
 
 
+def test_regional_recoding_takes_one_branch_up_and_leaves_the_others():
+    ours = examples.regional()
+    assert {work: ours[work] for work in examples.LABELS} == examples.LABELS
+    assert ours["Private"] == "Private"
+
+
+def test_the_steps_of_figure_42_are_those_of_the_text():
+    steps = examples.figure_42().steps
+    assert [step.rows for step in steps] == [4] * 5
+    labels = [child.label for step in steps[:4] for child in step.children]
+    assert labels == ["7****", "73***", "734**", "7345*"]
+    last = steps[-1]
+    assert {(child.label, child.rows, child.passes) for child in last.children} == {
+        ("73455", 1, False),
+        ("73456", 3, True),
+    }
+    assert (last.sent_back, last.taken_back, last.stays) == (1, 1, 2)
+    assert {each.labels[0]: each.rows for each in examples.figure_42().classes} == {
+        "73456": 2,
+        "7345*": 2,
+    }
+
+
+def test_the_trees_of_chapter_2_have_the_printed_labels():
+    trees = examples.trees()
+    assert trees["marital_status"].labels[1] == ("Been married", "Never married")
+    assert set(trees["race"].labels[0]) == {"Asian", "Black", "White"}
+    assert trees["race"].height == 1
+    assert trees["marital_status"].height == 2
+    assert trees["gender"].labels[1] == ("Gender",)
+
+
 def test_one_value_gets_three_labels_by_local_recoding():
     labels = [label for label, _ in examples.local_recoding()]
     assert labels == ["Government"] * 2 + ["State-gov"] * 2 + ["Workclass"] * 2
