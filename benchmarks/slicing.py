@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 
 from benchmarks.bench import Bench
 from benchmarks.literal_slicing import LiteralSlicing
@@ -36,33 +38,64 @@ _GROWTH = 1.3
 """The exponent of the rows."""
 
 
+_RELAXED = {"cuts": "relaxed"}
+_TOGETHER = {"cuts": "relaxed", "check": "worlds"}
+
+
 def run(bench: Bench) -> Iterator[Figure]:
     folder = bench.files.folder / "slices"
     # What is loaded on first use is no growth.
     _slice(bench.files.jittered(FEW, "parquet"), folder)
-    yield from _ours(bench, folder)
+    sizes = [2_000, 8_000] if bench.quick else [10_000, 30_000, 100_000, 300_000, MILLION]
+    few = [500, 1_000] if bench.quick else [2_000, 8_000, 30_000]
+    yield from _ours(bench, folder, sizes)
+    yield from _ours(bench, folder, sizes, "relaxed cuts, ", **_RELAXED)
+    yield from _ours(bench, folder, few, "relaxed cuts, buckets together, ", **_TOGETHER)
+    yield from _wide(bench, folder)
     yield from _printed(bench, folder)
     shutil.rmtree(folder)
 
 
-def _ours(bench: Bench, folder: Path) -> Iterator[Figure]:
-    sizes = [2_000, 8_000] if bench.quick else [10_000, 30_000, 100_000, 300_000, MILLION]
+def _ours(
+    bench: Bench, folder: Path, sizes: list[int], way: str = "", **settings: Any
+) -> Iterator[Figure]:
     seconds = []
     for rows in sizes:
         file = bench.files.jittered(rows, "parquet")
-        work = partial(_slice, file, folder)
-        timing = cpu(work, repeats=bench.few, warm=False)
+        work = partial(_slice, file, folder, **settings)
+        timing = cpu(work, repeats=bench.few if not way else 1, warm=False)
         seconds.append(timing.least)
-        what = f"{_at(rows)}: whole slicing, published and verified"
-        yield Figure.of(what, timing, target=_TARGETS.get(rows))
-        distinct = len(open_table(file).count((*QUASI_IDENTIFIERS, SENSITIVE)))
-        yield Figure(f"{_at(rows)}: distinct combinations", distinct)
-        yield Figure(f"{_at(rows)}: buckets", work().manifest.classes.count)
+        what = f"{way}{_at(rows)}: whole slicing, published and verified"
+        yield Figure.of(what, timing, target=None if way else _TARGETS.get(rows))
+        if not way:
+            distinct = len(open_table(file).count((*QUASI_IDENTIFIERS, SENSITIVE)))
+            yield Figure(f"{_at(rows)}: distinct combinations", distinct)
+        yield Figure(f"{way}{_at(rows)}: buckets", work().manifest.classes.count)
     whole, steepest = _exponents(sizes, seconds)
-    target = None if bench.quick else _GROWTH
+    target = None if bench.quick or settings == _TOGETHER else _GROWTH
     spans = f"from {_at(sizes[0])} to {_at(sizes[-1])}"
-    yield Figure(f"growth {spans}", whole, "as exponent", target=target)
-    yield Figure("growth where it is steepest", steepest, "as exponent", target=target)
+    yield Figure(f"{way}growth {spans}", whole, "as exponent", target=target)
+    yield Figure(f"{way}growth where it is steepest", steepest, "as exponent", target=target)
+
+
+def _wide(bench: Bench, folder: Path) -> Iterator[Figure]:
+    """Slice a table of forty quasi-identifiers, in the two ways to cut, beside one of eight."""
+    rows, n = (500, 16) if bench.quick else (10_000, 40)
+    table = pq.read_table(bench.files.jittered(rows, "parquet"))
+    names = list(QUASI_IDENTIFIERS)
+    for number in range(len(names), n):
+        copied = f"{QUASI_IDENTIFIERS[number % len(QUASI_IDENTIFIERS)]}-{number}"
+        drawn = np.random.default_rng(number).permutation(len(table))
+        source = table[QUASI_IDENTIFIERS[number % len(QUASI_IDENTIFIERS)]]
+        table = table.append_column(copied, source.take(drawn))
+        names.append(copied)
+    for way, settings in (("", {}), ("relaxed cuts, ", _RELAXED)):
+        seconds = [
+            cpu(partial(_slice, table, folder, some, **settings), repeats=1, warm=False).least
+            for some in (QUASI_IDENTIFIERS, tuple(names))
+        ]
+        what = f"{way}{_at(rows)}: {n} quasi-identifiers / {len(QUASI_IDENTIFIERS)}"
+        yield Figure(what, seconds[1] / seconds[0], "×")
 
 
 def _printed(bench: Bench, folder: Path) -> Iterator[Figure]:
@@ -89,12 +122,14 @@ def _count_buckets(literal: LiteralSlicing, found: list[int]) -> None:
     found.append(len(literal.tuple_partition()))
 
 
-def _slice(file: Path, folder: Path) -> DecoupledRelease:
+def _slice(
+    file: object, folder: Path, known: tuple[str, ...] = QUASI_IDENTIFIERS, **settings: Any
+) -> DecoupledRelease:
     return decouple(
         file,
-        Slicing(l=_L),
+        Slicing(l=_L, **settings),
         output=folder,
-        quasi_identifiers=QUASI_IDENTIFIERS,
+        quasi_identifiers=known,
         sensitive=[SENSITIVE],
         force=True,
     )

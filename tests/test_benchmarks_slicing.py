@@ -84,4 +84,5 @@ def test_a_quick_run_gives_the_growth_of_both(capsys):
     named = {figure.what: figure.value for figure in figures}
     assert len(named) == len(figures)
     assert named["as printed: as many buckets as ours"] is True
-    assert sum("growth" in what for what in named) == 4
+    assert sum("growth" in what for what in named) == 8
+    assert sum("quasi-identifiers" in what for what in named) == 2

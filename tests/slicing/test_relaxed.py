@@ -180,34 +180,30 @@ def test_buckets_that_are_diverse_each_withstand_those_who_know_who_else_is_ther
             break
 
 
-PRINTED = [
-    ("b", "b", "b", "w"),
-    ("c", "a", "a", "w"),
-    ("b", "a", "b", "u"),
-    ("b", "b", "b", "u"),
-    ("b", "b", "b", "v"),
-    ("b", "a", "a", "u"),
-]
-
-
 def test_the_printed_formula_lets_a_table_through_that_gives_more_away():
-    """Two buckets of three: the printed weights say 1/2 for u, and all tables together 5/9."""
-    columns = (("age", "sex"), ("sex", "zip"), ("zip", "ill"))
-    counts = FrequencySet.from_rows(NAMES, PRINTED)
-    one = np.array([PRINTED.index(row_of(counts, item)) for item in range(len(counts))])
+    """A bucket of two and one of four: of five who are 30, three have the flu in every table."""
+    people = [("30", "gout"), ("40", "hiv"), *[("30", "flu")] * 3, ("30", "gout")]
+    rows = [(age, "f", "x", ill) for age, ill in people]
+    columns = (("age", "sex", "zip"), ("ill",))
+    counts = FrequencySet.from_rows(NAMES, rows)
+    items = np.repeat(np.arange(len(counts)), counts.rows)
     [laid] = SubTuples.of(counts, Columns(columns, ("ill",)))
-    bucket = np.isin(one, [0, 2, 4]).astype(np.int64)
-    judge = judge_of(counts, bucket, columns)
-    exposed = [
-        known
-        for known in {row[:3] for row in PRINTED}
-        if max(max(way.values()) for way in judge.believes(known)) > Fraction(1, 2)
+    laid = laid.take(items)
+    shown = [row_of(counts, item) for item in items.tolist()]
+    of_two = [shown.index(rows[0]), shown.index(rows[1])]
+    bucket = np.ones(len(items), dtype=np.int64)
+    bucket[of_two] = 0
+    slices = [
+        [Counter(literal.sub(row, NAMES, column) for row in part) for column in columns]
+        for part in (rows[:2], rows[2:])
     ]
-    assert exposed
-    printed = {row_of(counts, i)[:3] for i in find_exposed(laid, bucket, Probabilistic(2), "paper")}
-    ours = {row_of(counts, i)[:3] for i in find_exposed(laid, bucket, Probabilistic(2), "worlds")}
-    assert ours == set(exposed)
-    assert printed < ours
+    theirs = Judge(slices, columns, NAMES).believes(rows[0][:3])
+    assert [way["flu"] for way in theirs] == [Fraction(3, 5), Fraction(3, 5)]
+    [said] = {round(float(p), 12) for p in beliefs(laid, bucket)[:, 0] if p}
+    assert counts.column("ill").values[0] == "flu"
+    assert said == 0.5
+    assert not len(find_exposed(laid, bucket, Probabilistic(2), "paper"))
+    assert len(find_exposed(laid, bucket, Probabilistic(2), "worlds")) == 1
 
 
 @given(

@@ -4,9 +4,11 @@ from collections.abc import Callable, Sequence
 
 from docs.generator.markdown import table
 from docs.papers.results import HERE, Record, where
+from docs.papers.slicing import dimensions, membership
 from docs.papers.slicing.claims import CLAIMS, OVERLAPPING, said
 from docs.papers.slicing.demands import OCCUPATION, SALARY, Demand
-from docs.papers.slicing.releases import BROKEN, LAX, METHODS, OVERLAPPED, SLICED
+from docs.papers.slicing.membership import AIMED, BOTH, RELAXED
+from docs.papers.slicing.releases import BROKEN, BUCKETS, LAX, METHODS, OVERLAPPED, SLICED
 
 TEMPLATE = HERE / "slicing" / "page.template"
 
@@ -32,7 +34,38 @@ def _tables(results: Record) -> dict[str, str]:
         "with_sensitive": _compared(
             where(results["cells"], rows=all_rows), OCCUPATION, "off_with_sensitive"
         ),
+        "membership": _membership(results["membership"]),
+        "dimensions": _dimensions(results["dimensions"]),
     }
+
+
+def _membership(cells: list[Record]) -> str:
+    """Write who can be ruled out by each release, and what its answers are worth."""
+    rows = []
+    for name in dict.fromkeys(cell["method"] for cell in cells):
+        mine = where(cells, method=name)
+        groups = [f"{_thousands(cell['groups'])} · {cell['matched']:.3g}" for cell in mine]
+        figures = [
+            f"**{_percent(cell['ruled_out'])}** · {_percent(cell['median'])} · {cell['off']:.3f}"
+            for cell in mine
+        ]
+        rows.append([name, *(part for pair in zip(groups, figures, strict=True) for part in pair)])
+    heads = [
+        head
+        for number in dict.fromkeys(cell["rows"] for cell in cells)
+        for head in (f"{_thousands(number)} rows: groups · matched by a person", "ruled out")
+    ]
+    return table(["method", *heads], rows)
+
+
+def _dimensions(cells: list[Record]) -> str:
+    """Write how far answers are off as more columns may be known."""
+    rows = []
+    for columns in dict.fromkeys(cell["columns"] for cell in cells):
+        mine = where(cells, columns=columns)
+        figures = [f"{_percent(cell['median'])} · {cell['off']:.3f}" for cell in mine]
+        rows.append([str(columns), *figures])
+    return table(["known columns", *dict.fromkeys(cell["method"] for cell in cells)], rows)
 
 
 def _sentences(results: Record) -> dict[str, str]:
@@ -46,7 +79,51 @@ def _sentences(results: Record) -> dict[str, str]:
         "anatomy_ahead": _anatomy_ahead(cells),
         "queries_apart": _queries_apart(cells),
         "times": _times(cells),
+        **_ruled_out(results["membership"]),
+        **_growing(results["dimensions"]),
         "broken_same": _broken_same(cells),
+    }
+
+
+def _ruled_out(cells: list[Record]) -> dict[str, str]:
+    """Say how many made-up people each way rules out, fewer rows and more."""
+
+    def shares(method: str) -> str:
+        found = [f"{100 * cell['ruled_out']:.0f} %" for cell in where(cells, method=method)]
+        return " and ".join(found)
+
+    ways = {
+        "by_slicing": SLICED,
+        "by_overlap": OVERLAPPING,
+        "by_anatomy": BUCKETS,
+        "by_relaxed": RELAXED,
+        "by_aim": AIMED,
+        "by_both": BOTH,
+    }
+    numbers = " and ".join(_thousands(rows) for rows in membership.ROWS)
+    return {
+        **{name: shares(method) for name, method in ways.items()},
+        "matched": " and ".join(f"{c['matched']:.2g}" for c in where(cells, method=RELAXED)),
+        "membership_rows": numbers,
+        "fakes": _thousands(membership.FAKES),
+        "membership_queries": str(membership.QUERIES),
+        "membership_l": str(membership.L),
+    }
+
+
+def _growing(cells: list[Record]) -> dict[str, str]:
+    """Say by how much the error grows from the fewest columns shown to the most."""
+    found = {
+        name: [cell["median"] for cell in where(cells, method=name)]
+        for name in (dimensions.LOCALLY, SLICED)
+    }
+    return {
+        "wide_columns": str(dimensions.COLUMNS[-1]),
+        "wide_rows": _thousands(dimensions.ROWS),
+        "wide_l": str(dimensions.L),
+        "wide_changed": f"{100 * dimensions.CHANGED:g} %",
+        "wide_generalised": _percent(found[dimensions.LOCALLY][-1]),
+        "wide_sliced": _percent(found[SLICED][-1]),
     }
 
 

@@ -6,6 +6,7 @@ from itertools import combinations
 import sfumato as sf
 from benchmarks.results import machine
 from docs.papers.results import Record, say
+from docs.papers.slicing import dimensions, membership
 from docs.papers.slicing.demands import DEMANDS, Demand
 from docs.papers.slicing.releases import (
     BUCKETS,
@@ -31,7 +32,13 @@ def run() -> Record:
         for demand in DEMANDS:
             say(f"{rows} rows, {demand.sensitive}, {demand.words}")
             cells += list(cells_of(demand, rows))
-    return {"machine": machine(), "parameters": parameters(), "cells": cells}
+    return {
+        "machine": machine(),
+        "parameters": parameters(),
+        "cells": cells,
+        "membership": membership.run(),
+        "dimensions": dimensions.run(),
+    }
 
 
 def parameters() -> Record:

@@ -57,7 +57,7 @@ one."""
 _LARGEST = 1 << 16
 """Of more people in a bucket, logarithms would not be exact enough."""
 
-_FAKES = 2000
+_FAKES = 500
 """Made-up people of whom it is told how many can be ruled out."""
 
 Chances: TypeAlias = tuple[Fraction, ...]
