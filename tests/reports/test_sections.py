@@ -216,6 +216,23 @@ def test_a_step_is_said_as_people_say_it(full):
     assert any(str(item).startswith("One level less on ") for item in told)
 
 
+def test_minimal_nodes_are_for_the_publisher_whose_search_finds_them(house, full, tmp_path):
+    def minimal(report):
+        [section] = [s for s in report.document.sections if s.id == "levels"]
+        return [p for p in section.parts if getattr(p, "caption", "") == "Minimal nodes"]
+
+    assert not minimal(full)
+    policy = sf.Policy.load(house.policy).replace(search="incognito")
+    release = sf.anonymize(house.people, policy, output=tmp_path / "release")
+    [table] = minimal(sf.report(release, data=house.people, policy=policy))
+    listed = [row[0] for row in table.rows if "minimal" in row[-1]]
+    order = [tuple(node[name] for name in policy.quasi_identifiers) for node in release.minimal]
+    assert sorted(listed) == sorted(", ".join(map(str, node)) for node in order)
+    assert not minimal(sf.report(release, public=True))
+    assert "Minimal nodes" not in sf.report(release, public=True).to_json()
+    assert not minimal(sf.report(release))
+
+
 def test_levels_of_another_hierarchy_are_not_compared(house):
     policy = sf.Policy.load(house.policy)
     other = [ColumnRecord(name, "quasi-identifier", level=1, height=9) for name in QI]

@@ -145,6 +145,9 @@ class Sublattice(NodeFigures):
     checked: BoolArray
     """Which of them it judges; the others are valid because a node below them is."""
 
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
     def svg(self) -> str:
         """Draw it; what Incognito never looks at is struck out."""
         drawn = [
@@ -280,17 +283,17 @@ class JudgedLattice(NodeFigures, Showable):
             order = sorted(self, key=lambda each: (sum(each.node), each.node))
             parts.append(self._table("Nodes", order, most=None))
         else:
-            parts += [self._heights(), self._table("Minimal nodes", self._by_loss())]
+            parts += [self._heights(), self.minimal_table()]
         if self.subsets:
             parts.append(_subsets_table(self.subsets))
         return Content(self.headline, tuple(parts), remarks=tuple(self._remarks()))
 
-    def _by_loss(self) -> list[JudgedNode]:
+    def minimal_table(self) -> Table:
         """Return the minimal nodes and the chosen one, those that lose least first."""
         shown = {*self.minimal} if self.chosen is None else {*self.minimal, self.chosen}
-        return sorted(
-            (self[node] for node in shown), key=lambda each: (each.loss or 0.0, each.node)
-        )
+        nodes = [self[node] for node in shown]
+        nodes.sort(key=lambda each: (each.loss or 0.0, each.node))
+        return self._table("Minimal nodes", nodes)
 
     def _table(self, caption: str, nodes: Sequence[JudgedNode], *, most: int | None = 40) -> Table:
         rows: list[list[Cell]] = [

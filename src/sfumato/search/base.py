@@ -92,6 +92,11 @@ class Search(ABC):
     def run(self, checker: "Checker") -> Iterator[Found]:
         """Yield improvements as they come; the last item is `finished`."""
 
+    @property
+    def finds_all(self) -> bool:
+        """Whether it finds all valid nodes, and so the minimal ones, if its budget lets it."""
+        return False
+
     def budget(self) -> Budget:
         """Start the clock."""
         return Budget(self.checks, self.seconds)

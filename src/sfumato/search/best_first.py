@@ -458,6 +458,10 @@ class BestFirst(Search):
 
     all_minimal: bool = False
 
+    @property
+    def finds_all(self) -> bool:
+        return self.all_minimal
+
     def run(self, checker: Checker) -> Iterator[Found]:
         if checker.lattice.size > _DENSE_NODES:
             yield from Descent(self.checks, self.seconds).run(checker)

@@ -21,6 +21,10 @@ class Exhaustive(Search):
     name: ClassVar[str] = "exhaustive"
     exact: ClassVar[bool] = True
 
+    @property
+    def finds_all(self) -> bool:
+        return True
+
     def run(self, checker: Checker) -> Iterator[Found]:
         self.refuse_endless(checker.lattice)
         budget = self.budget()

@@ -28,6 +28,10 @@ class Incognito(Search):
     name: ClassVar[str] = "incognito"
     exact: ClassVar[bool] = True
 
+    @property
+    def finds_all(self) -> bool:
+        return True
+
     def run(self, checker: Checker) -> Iterator[Found]:
         self.refuse_endless(checker.lattice)
         budget = self.budget()

@@ -107,6 +107,9 @@ class ValueTree:
             values=int(self._values[level][code]),
         )
 
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
     def svg(self) -> str:
         """Draw the levels and the tree; what cannot be read for its number is counted."""
         sizes = [len(labels) + self.missing for labels in self.labels[:-1]] + [1]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from sfumato.content import (
     Cell,
+    Drawing,
     Figures,
     Heading,
     Listing,
@@ -13,16 +14,18 @@ from sfumato.content import (
     Table,
     format_integer,
 )
-from sfumato.errors import some
+from sfumato.errors import ParameterError, some
 from sfumato.policy import FULL_DOMAIN, Policy
 from sfumato.recode.deciding import counted_columns, make_checker
 from sfumato.releases.manifest import ColumnRecord
 from sfumato.releases.opening import count_columns
 from sfumato.reports.dossier import Dossier
 from sfumato.reports.sections.base import Chapter, NotHereError
-from sfumato.search import Checker
+from sfumato.search import SEARCHES, Checker
 from sfumato.search.base import Outcome
 from sfumato.tables import count_people
+from sfumato.tasks.lattice import lattice
+from sfumato.text import join_words
 from sfumato.typing import Node
 
 _SHOWN = 12
@@ -76,7 +79,24 @@ def _neighbours(dossier: Dossier) -> list[Part]:
         ]
     steps = sorted(steps, key=lambda step: (not step.less, step.rows))
     told = [f"{step.sentence}." for step in steps if step.less]
-    return [_table(steps), *([Listing.of(told)] if told else [])] if steps else []
+    near: list[Part] = [_table(steps), *([Listing.of(told)] if told else [])] if steps else []
+    return [*near, *_minimal_nodes(dossier.data, dossier.policy)]
+
+
+def _minimal_nodes(data: object, policy: Policy) -> list[Part]:
+    """Return all minimal nodes, if the policy's search is one that finds them."""
+    if not policy.make_search(SEARCHES).finds_all:
+        return []
+    try:
+        found = lattice(data, policy)
+    except ParameterError:
+        return [Sentence("The lattice is too large here for all its minimal nodes to be listed.")]
+    columns = join_words(found.columns)
+    return [
+        Sentence(f"{found.headline}. A node is the level of {columns}."),
+        found.minimal_table(),
+        Drawing.of(found.svg()),
+    ]
 
 
 @dataclass(frozen=True)
