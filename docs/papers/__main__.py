@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from docs.papers import break_merge, examples, figures, page, slicing, thesis
+from docs.papers import break_merge, closeness, examples, figures, page, slicing, thesis
 from docs.papers.adult import NAMED, WHERE_FROM, AdultError, adult
 from docs.papers.break_merge import figures as break_merge_figures
 from docs.papers.break_merge import page as break_merge_page
@@ -48,6 +48,9 @@ class Paper(NamedTuple):
 
 PAPERS = {
     "thesis": Paper(thesis.run, RESULTS, ("README.md", page.page), figures.plots),
+    "closeness": Paper(
+        closeness.run, closeness.RESULTS, ("closeness.md", closeness.page), closeness.plots
+    ),
     "break-merge": Paper(
         running.run,
         break_merge.RESULTS,

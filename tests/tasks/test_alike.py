@@ -185,3 +185,39 @@ def test_only_a_sensitive_column_has_a_width():
             columns={"age": {"role": "quasi-identifier", "width": 5}},
             models=[sf.models.KAnonymity(2)],
         )
+
+
+ENHANCED = sf.models.EnhancedPAlphaSensitiveKAnonymity("ill", 2, 1, 3, CATEGORIES)
+
+
+def test_the_enhanced_model_admits_three_quarters_and_a_bound_on_the_share_does_not(tmp_path):
+    """The thesis's own remedy allows its case; the one that its reference names refuses it."""
+    assert mixed(models=[ENHANCED]).verdict.holds
+    share = sf.models.CategoryShare("ill", share=0.5, categories=CATEGORIES)
+    check = mixed(models=[ENHANCED, share]).verdict["category-share"]
+    assert (check.status, check.found) == ("broken", {"share": 0.75})
+    assert check.worst == {"zip": "2****", "age": "<50"}
+    assert "CategoryShare" in (type(ENHANCED).__doc__ or "")
+
+    # From the rows on: generalised until no class has more than half of a category.
+    raw = {
+        "zip": ["25301", "25302", "25401", "25402"] * 3,
+        "age": [41, 42, 43, 44, 31, 32, 33, 34, 51, 52, 53, 54],
+        "ill": [*MIXED["ill"], "Obesity"],
+    }
+    policy = sf.Policy(
+        columns={
+            "zip": {"role": "quasi-identifier", "hierarchy": "masking"},
+            "age": {"role": "quasi-identifier", "hierarchy": {"kind": "intervals", "widths": [10]}},
+            "ill": "sensitive",
+        },
+        models=[ENHANCED, share],
+        person={"rows": "each row is a patient"},
+    )
+    sf.anonymize(pa.table(raw), policy, output=tmp_path / "release")
+    found = sf.verify(tmp_path / "release", policy)
+    assert found.verdict["category-share"].found["share"] <= 0.5
+    assert found.attack("similarity").people == 0
+    alone = sf.anonymize(pa.table(raw), policy.replace(models=[ENHANCED]))
+    found = sf.verify(alone.table, policy, attacks=False)
+    assert found.verdict["category-share"].status == "broken"

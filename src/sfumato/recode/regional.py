@@ -36,6 +36,12 @@ _MOST_TO_PROVE = 500
 _EMPHASES = (1.0, 0.1, 10.0)
 """How much classes weigh beside suppressed rows, in turn: which is best depends on the table."""
 
+_AT_ONCE = 16
+"""One in so many labels of a column is taken apart at once: a column may have thousands."""
+
+_LARGE = 200_000
+"""Items from which on steering goes only one way, and exchanges are fewer: each takes seconds."""
+
 _STEPS_BACK = 8
 """How many steps of a way down are undone to find a cut that is valid."""
 
@@ -76,15 +82,14 @@ class ColumnTree:
         Where labels of several levels stand side by side, a text must not mean two things.
         """
         ladder = self.ladder
-        members: dict[str, set[bytes]] = {}
-        sets = [
-            [(ladder.codes[level] == code).tobytes() for code in range(len(labels))]
-            for level, labels in enumerate(ladder.labels)
-        ]
-        for labels, covered in zip(ladder.labels, sets, strict=True):
-            for label, values in zip(labels, covered, strict=True):
+        # Of two levels, sets of values are within each other or apart: a set is known by its first
+        # value and its size.
+        members: dict[str, set[tuple[int, int]]] = {}
+        for codes, labels in zip(ladder.codes, ladder.labels, strict=True):
+            _, first, sizes = np.unique(codes, return_index=True, return_counts=True)
+            for label, start, size in zip(labels, first.tolist(), sizes.tolist(), strict=True):
                 if label is not None:
-                    members.setdefault(text_of(label), set()).add(values)
+                    members.setdefault(text_of(label), set()).add((start, size))
         clear = np.ones(ladder.codes.shape, dtype=bool)
         for level, labels in enumerate(ladder.labels):
             good = [label is None or len(members[text_of(label)]) == 1 for label in labels]
@@ -421,6 +426,7 @@ class CutSearch:
             _cells_cost(cells, attribute, checker.total) for attribute in checker.attributes
         ]
         self._steering = None if problem is None else Steering(problem, self.trees, self._costs)
+        self._emphases: tuple[float | None, ...] = (None,) if problem is None else _EMPHASES
         # A cut below one that is not valid is not valid either, if the models say so.
         self._monotone = checker.all_absorbing or checker.strict
         self._ladders: dict[tuple[int, bytes], Ladder] = {}
@@ -437,11 +443,14 @@ class CutSearch:
         """
         best: CheckedCut | None = None
         starts = [node, self._checker.lattice.highest]
+        large = self._steering is not None and len(self._steering.rows) > _LARGE
+        if large and node is not None:
+            starts = [node]
         for start in dict.fromkeys(each for each in starts if each is not None):
             levels = tuple(tree.uniform(at) for tree, at in zip(self.trees, start, strict=True))
             found = self.check(levels)
             best = _better(best, found)
-            for emphasis in _EMPHASES if self._steering is not None else (None,):
+            for emphasis in self._emphases[: 1 if large else None]:
                 best = _better(best, self._descend(found, emphasis))
         few = math.prod(tree.number for tree in self.trees) <= _MOST_TO_PROVE
         if best is not None and best.valid and not few:
@@ -527,22 +536,28 @@ class CutSearch:
             score = self._scores(steering, levels, now, near, emphasis)
             if noise:
                 score *= np.exp(noise * self._rng.standard_normal(len(score)))
-            at = int(np.argmax(score))
-            if score[at] > 0:
-                heapq.heappush(
-                    waiting, (-float(score[at]), column, int(near.value[at]), len(trail))
-                )
+            order = np.argsort(-score, kind="stable")[: max(len(score) // _AT_ONCE, 1)]
+            # Labels of one column do not touch each other: what several cost is added up.
+            lost = np.cumsum(np.maximum(near.failing - now.failing, 0)[order])
+            fits = (score[order] > 0) & (lost <= max(self._checker.limit - now.failing, 0))
+            fits[0] = score[order[0]] > 0
+            if fits[0]:
+                chosen[column] = near.value[order[fits]].tolist()
+                heapq.heappush(waiting, (-float(score[order[0]]), column, len(trail)))
 
-        waiting: list[tuple[float, int, int, int]] = []
+        chosen: dict[int, list[int]] = {}
+        waiting: list[tuple[float, int, int]] = []
         for column in range(len(self.trees)):
             weigh(column)
         while waiting:
-            _, column, value, when = heapq.heappop(waiting)
+            _, column, when = heapq.heappop(waiting)
             if when < len(trail):
                 # Other labels were taken apart since; what was best may cost more now.
                 weigh(column)
                 continue
-            parted = self.trees[column].below(levels[column], value)
+            parted = levels[column]
+            for value in chosen[column]:
+                parted = self.trees[column].below(parted, value)
             levels = (*levels[:column], parted, *levels[column + 1 :])
             now = steering.refine(now, column, parted)
             trail.append(levels)
@@ -626,9 +641,11 @@ class CutSearch:
 
     def _exchange(self, best: CheckedCut) -> CheckedCut:
         """Lift some labels and go down from there, as often as asked."""
-        emphases = _EMPHASES if self._steering is not None else (None,)
+        emphases = self._emphases
+        items = 0 if self._steering is None else len(self._steering.rows)
+        rounds = self._rounds if items <= _LARGE else self._rounds * _LARGE // (8 * items)
         idle = 0
-        for number in range(self._rounds):
+        for number in range(rounds):
             lifted = self._lift(best.levels)
             if lifted is None or idle > _MOST_IDLE:
                 break
