@@ -24,6 +24,7 @@ def plots(results: Record) -> dict[str, str]:
         "break-merge-local-gov.svg": _fourteenth(results),
         "break-merge-growth.svg": _growth(results),
         "break-merge-hiding.svg": _hiding(results),
+        "break-merge-attacker.svg": _attacker(results),
         "break-merge-learning.svg": _learning(results),
         "break-merge-breaking.svg": _breaking(results),
     }
@@ -105,22 +106,21 @@ def _hiding(results: Record) -> str:
     both = [(one["confidence"], one["loss"]) for one in results["hiding_both"]]
     lost.append(Line("and what is ruled out", both))
     nothing = Line("breaking", [(x, 0.0) for x, _ in lost[0].points])
+    return lines(
+        "Figure 7, over the threshold: information loss of hiding against breaking",
+        [Panel("mean of the sensitive columns", "threshold", "loss", [*lost, nothing])],
+    )
+
+
+def _attacker(results: Record) -> str:
     columns = [
         Line(name, [(one["probability"], one[name]) for one in results["attacker"]])
         for name in SENSITIVE["adult"]
     ]
-    untouched = Line("breaking", [(x, 0.0) for x, _ in columns[0].points])
+    nothing = Line("breaking", [(x, 0.0) for x, _ in columns[0].points])
     return lines(
-        "Figure 7: information loss of the sensitive columns, hiding against breaking",
-        [
-            Panel("over the threshold, mean", "threshold", "loss", [*lost, nothing]),
-            Panel(
-                "over the attacker's probability, threshold 0.5",
-                "probability",
-                "loss",
-                [*columns, untouched],
-            ),
-        ],
+        "Figure 7, over the attacker's probability: information loss of hiding against breaking",
+        [Panel("threshold 0.5", "attacker's probability", "loss", [*columns, nothing])],
     )
 
 
