@@ -307,7 +307,8 @@ def _bars(ranks: dict[int, list[DrawnNode]]) -> Part:
 
 
 def _mark(x: float, y: float) -> Markup:
-    return element("circle", cx=x, cy=y + _BAR / 2, r=4.5, fill=PAPER, stroke=INK, stroke_width=2.2)
+    box = Box(x - 4.5, y + _BAR / 2 - 4.5, 9, 9)
+    return rectangle(box, rx=4.5, fill=PAPER, stroke=INK, stroke_width=2.2)
 
 
 def _bar_signs() -> list[Item]:
