@@ -20,6 +20,7 @@ from sfumato.slicing import (
     SubTuples,
     beliefs,
     crowds,
+    cut_into_buckets,
     find_exposed,
     matching,
 )
@@ -266,6 +267,26 @@ def test_cuts_go_further_where_buckets_are_judged_together(form):
         rng = np.random.default_rng(1)
         numbers[check] = len(method.run(counts, NAMES[:3], ["ill"], rng=rng).grouped)
     assert numbers["worlds"] > numbers["buckets"]
+
+
+@pytest.mark.parametrize("seed", [163, *range(5)])
+@pytest.mark.parametrize("check", ["worlds", "paper"])
+def test_when_all_is_cut_nobody_is_exposed(seed, check):
+    """A cut may also take a bucket away from people, who then match neither half of it: 163."""
+    rng = np.random.default_rng(seed)
+    likely = rng.dirichlet(np.full(6, 3))
+    rows = [
+        (*map(str, np.minimum(rng.geometric(0.4, 3), [3, 5, 8])), "uvwxyz"[rng.choice(6, p=likely)])
+        for _ in range(150)
+    ]
+    counts, laid = laid_of(rows, IN_A_ROW[0])
+    items = np.repeat(np.arange(len(counts)), counts.rows)
+    laid, form = laid.take(items), Probabilistic(3)
+    if form.fail(crowds(laid, np.zeros(len(items), dtype=np.int64)).tally).any():
+        return
+    codes = [counts.codes_of(name)[items] for name in NAMES[:3]]
+    bucket = cut_into_buckets([laid], codes, form, check=check, rng=rng)
+    assert not len(find_exposed(laid, bucket, form, check))
 
 
 @given(rows=TINY, columns=COLUMNS, data=st.data())

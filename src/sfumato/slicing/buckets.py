@@ -195,8 +195,9 @@ class _Partition:
             for laid in self.laid:
                 exposed = find_exposed(laid, tried, self.form, check, changed=cut[origin])
                 if len(exposed):
-                    for match in Buckets(laid, tried).matching(exposed):
-                        harmful[origin[match.bucket]] = True
+                    # As they are now: some may match neither half of what they match.
+                    for match in Buckets(laid, self.bucket).matching(exposed):
+                        harmful[match.bucket] = True
             if not (harmful & cut).any():
                 break
             cut &= ~harmful
