@@ -174,6 +174,9 @@ decouple: {method: association-hiding, confidence: 0.5, absence: null}
 """
 
 
+K = sf.models.KAnonymity(5)
+
+
 def census():
     return sf.samples.table("census")
 
@@ -259,10 +262,22 @@ def test_what_readers_ask_is_answered_from_labels():
     assert "government is most likely own: 80 %" in str(person)
     assert "*" not in str(person)
     assert sf.verify(release, policy=policy, data=census()).attacks
-    assert sf.report(release, data=census(), policy=policy).document.sections
+    report = sf.report(release, data=census(), policy=policy).write("markdown")
+    assert "no quasi-identifier tells salary with more than 50 %" in report
+    broken = sf.decouple(census(), "break-merge", policy=policy.replace(models=[K]))
+    assert "no quasi-identifier tells salary" in str(sf.diff(broken, release))
     assert sf.breach(release).views
     assert sf.detect(release).networks
     assert sf.decouple(release, "break-merge").verdict.holds
+
+
+def test_evidence_holds_what_no_rule_tells(tmp_path):
+    release = sf.decouple(census(), policy=sf.Policy.from_yaml(POLICY), output=tmp_path / "out")
+    evidence = json.loads((release.folder / "evidence.json").read_text(encoding="utf-8"))
+    assert len(evidence["claims"]["hiding"]) == 3
+    assert sf.check_evidence(release.folder).holds
+    edit_manifest(release.folder, lambda m: m["hiding"][0].update(confidence=0.4))
+    assert not sf.check_evidence(release.folder).holds
 
 
 @pytest.mark.parametrize("inside", [True, False])

@@ -277,6 +277,8 @@ def _promises(manifest: Manifest) -> dict[str, object]:
         column = promise.column
         name = promise.model if column is None else f"{promise.model} of {column}"
         found[f"promise {name}"] = str(promise)
+    for hidden in manifest.hiding or ():
+        found[f"promise of no rule to {hidden.column}"] = str(hidden)
     return found
 
 

@@ -440,7 +440,7 @@ def _hex(value: object, length: int, what: str) -> bytes:
 # public already: it is in the manifest, or was computed from the published rows. They hold no time,
 # no name and no path of a machine.
 
-_CLAIMED = ("sfumato", "kind", "increment", "rows", "models", "accepted", "reproducible")
+_CLAIMED = ("sfumato", "kind", "increment", "rows", "models", "hiding", "accepted", "reproducible")
 
 
 def claims_of(manifest: Mapping[str, Any], checks: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -483,6 +483,9 @@ def disagreement(
     lacking = [m for m in _objects(manifest.get("models")) if m.get("model") not in held]
     if lacking:
         return f"{lacking[0].get('model')!r} was promised and not checked"
+    checked = [check for check in checks if check["name"] == "associations"]
+    if len(checked) < len(_objects(manifest.get("hiding"))):
+        return "that no rule tells a value was promised and not checked"
     return ""
 
 

@@ -1,6 +1,6 @@
 """The section on promises: what was promised, in which files, and made by what."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sfumato.content import Badge, Cell, Figures, Heading, Part, Sentence, Table
 from sfumato.errors import InputError
@@ -29,6 +29,18 @@ def _models(dossier: Dossier, manifest: Manifest) -> Table:
     for promise in manifest.models:
         status = checks.get(promise.model)
         rows.append([str(promise), promise.figures, None if status is None else Badge(status)])
+    for hidden in manifest.hiding or ():
+        status = next(
+            (
+                check.status
+                for check in dossier.assessment.checks
+                if isinstance(check.promised, Mapping)
+                and check.name == "associations"
+                and check.promised.get("column") == hidden.column
+            ),
+            None,
+        )
+        rows.append([str(hidden), None, None if status is None else Badge(status)])
     return Table.of(
         "What was promised",
         [
