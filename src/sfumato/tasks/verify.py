@@ -310,7 +310,9 @@ def _distinct(found: Sequence[Outcome]) -> list[Outcome]:
 
 def _people_promised(release: Published, data: object, population: object) -> object:
     """Return the people whom promises are about: of some slices those who are in the data."""
-    about = any("check" in promise.settings for promise in release.promises)
+    # A manifest that cannot be read promises nothing; what is wrong with it is said later.
+    promised = () if release.record is None else release.record.models
+    about = any("check" in promise.settings for promise in promised)
     return data if population is None and about else population
 
 
