@@ -219,7 +219,8 @@ def draw_policy(rng: random.Random, columns: Mapping[str, Any], rows: int) -> di
             ["normalized-loss", "distortion-ratio", "entropy", "discernibility",
              "average-class-size", "precision", "height"]
         )  # fmt: skip
-    method = rng.choice(["full-domain"] * 4 + ["top-down", "mondrian", "bottom-up"])
+    local = ["top-down", "mondrian", "bottom-up"]
+    method = rng.choice(["full-domain"] * 4 + ["regional", *local])
     policy["method"] = method
     if method == "full-domain":
         search = rng.choice(["best-first", "incognito", "exhaustive", "descent"])
@@ -526,6 +527,10 @@ class Releases(Guard):
                 }
                 if not found <= allowed | {"*"}:
                     raise Fault("labels of a level that is not allowed", f"{name}: {found}")
+            if case["policy"]["method"] == "regional" and case["chain"] != "protect":
+                for chain in chains:
+                    if len(found & {*chain}) > 1:
+                        raise Fault("a label above another", f"{name}: {found & {*chain}}")
         return levels
 
     def people(

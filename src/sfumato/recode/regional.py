@@ -464,7 +464,7 @@ class CutSearch:
 
     def check(self, levels: tuple[IntArray, ...]) -> CheckedCut:
         """Judge a cut."""
-        key = b"".join(each.astype(np.int8).tobytes() for each in levels)
+        key = b"".join(each.astype(np.int16).tobytes() for each in levels)
         known = self._known.get(key)
         if known is not None:
             return known

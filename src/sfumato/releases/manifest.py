@@ -25,7 +25,7 @@ from sfumato.losses import AverageClassSize, Discernibility
 from sfumato.losses.base import ClassLoss
 from sfumato.models import MODELS, PrivacyModel
 from sfumato.models.base import figures, promise_text
-from sfumato.policy import FULL_DOMAIN, Missing, Policy, Spelling
+from sfumato.policy import FULL_DOMAIN, REGIONAL, Missing, Policy, Spelling
 from sfumato.policy.document import Fault
 from sfumato.policy.parts import choose
 from sfumato.recode.deciding import Decision, ladder_of
@@ -512,6 +512,11 @@ class Manifest:
         return {name: loss for name, loss in known.items() if loss is not None}
 
     @property
+    def known_search(self) -> "SearchRecord | None":
+        """What is known here of the search, if there was one."""
+        return self.search if self.private is None else self.private.search
+
+    @property
     def k(self) -> int | None:
         """The largest class size that is promised."""
         return promised_class_size(self.models)
@@ -725,7 +730,7 @@ def build_manifest(
         losses=_public_losses(decision.losses, decision.sizes, decision.suppressed),
         classes=ClassSizes.of(decision.sizes),
         method=dict(decision.method),
-        search=None if search is None else SearchRecord(search.name, optimal=search.optimal),
+        search=None if search is None else _public_search(search, decision),
         private=PrivateFigures(tuple(columns.values()), dict(decision.losses), search),
         hierarchies=_distances(policy, decision),
         risk_levels=policy.risk_levels.to_plain(),
@@ -734,6 +739,15 @@ def build_manifest(
         reproducible=reproducible,
         notes=tuple(notes) or None,
     )
+
+
+def _public_search(search: SearchRecord, decision: Decision) -> SearchRecord:
+    """Return a search without what values that are not published may have decided.
+
+    Whether a cut could be proven depends on how many there are, and that on all values.
+    """
+    proven = search.optimal and decision.method["name"] != REGIONAL
+    return SearchRecord(search.name, optimal=proven)
 
 
 def accepted_in(policy: Policy) -> tuple[Mapping[str, Any], ...] | None:

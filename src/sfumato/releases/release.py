@@ -92,7 +92,7 @@ class Release(Showable):
     @property
     def optimal(self) -> bool:
         """Whether other levels or cuts are proven to lose no less; never by a local method."""
-        return self.manifest.search is not None and self.manifest.search.optimal
+        return self.manifest.known_search is not None and self.manifest.known_search.optimal
 
     @property
     def minimal(self) -> tuple[dict[str, int], ...] | None:
@@ -217,8 +217,9 @@ def _own_loss(manifest: Manifest) -> float:
 
 def _proof(manifest: Manifest) -> str:
     method = manifest.method_name
-    if method == REGIONAL and manifest.search is not None:
-        return f"{method}, {'proven optimal' if manifest.search.optimal else 'a heuristic'}"
+    search = manifest.known_search
+    if method == REGIONAL and search is not None:
+        return f"{method}, {'proven optimal' if search.optimal else 'a heuristic'}"
     if method != FULL_DOMAIN:
         return f"{method}, a heuristic"
     if manifest.search is None:
