@@ -254,7 +254,7 @@ class LossFunction(ABC):
         """Return the loss of a cut that was checked; of one at the levels of a node, the node's."""
 
     @abstractmethod
-    def cut_parts(self, attribute: int, levels: IntArray) -> float:
+    def cut_part(self, attribute: int, levels: IntArray) -> float:
         """Return what a cut costs in one attribute if no row is suppressed; 0 if not by cells."""
 
     @abstractmethod
@@ -307,8 +307,8 @@ class UnsuppressedLoss(LossFunction):
     def of_cut(self, judged: CheckedNode, cut: "Cut") -> float:
         return self._loss.of_cut(replace(judged, keep=np.ones(len(judged.keep), dtype=bool)), cut)
 
-    def cut_parts(self, attribute: int, levels: IntArray) -> float:
-        return self._loss.cut_parts(attribute, levels)
+    def cut_part(self, attribute: int, levels: IntArray) -> float:
+        return self._loss.cut_part(attribute, levels)
 
     def of_parts(self, parts: Sequence[FloatArray]) -> FloatArray:
         return self._loss.of_parts(parts)
@@ -431,7 +431,7 @@ class CellLossFunction(LossFunction):
             parts.append(total / self._scales[i])
         return self._aggregate.of(np.array(parts, dtype=np.float64), self._weights)
 
-    def cut_parts(self, attribute: int, levels: IntArray) -> float:
+    def cut_part(self, attribute: int, levels: IntArray) -> float:
         costs = self._costs[attribute][levels, np.arange(len(levels))]
         return float(costs @ self._attributes[attribute].frequency) / self._scales[attribute]
 
@@ -511,7 +511,7 @@ class ClassLossFunction(LossFunction):
     def of_cut(self, judged: CheckedNode, cut: Cut) -> float:
         return self.of(judged)
 
-    def cut_parts(self, attribute: int, levels: IntArray) -> float:
+    def cut_part(self, attribute: int, levels: IntArray) -> float:
         return 0.0
 
     def of_parts(self, parts: Sequence[FloatArray]) -> FloatArray:

@@ -20,7 +20,15 @@ import numpy as np
 from sfumato.counts import add_up, group, number_keys, sums
 from sfumato.hierarchy.base import Ladder
 from sfumato.losses import NormalizedLoss
-from sfumato.losses.base import Attribute, CellLoss, CheckedNode, Cut, Loss, LossFunction
+from sfumato.losses.base import (
+    Attribute,
+    CellLoss,
+    CheckedNode,
+    Cut,
+    LocalResult,
+    Loss,
+    LossFunction,
+)
 from sfumato.partition import Problem
 from sfumato.recoding import ColumnRecoding, FullDomainRecoding, Lattice
 from sfumato.search import Checker, Outcome
@@ -215,7 +223,25 @@ class CutLoss(LossFunction):
     def of(self, judged: CheckedNode) -> float:
         return self._loss.of_cut(judged, self._cut)
 
-    of_local = of_cut = cut_parts = of_parts = floor = floors = None  # type: ignore[assignment]
+    def of_local(self, result: LocalResult) -> float:
+        return self._loss.of_local(result)
+
+    def of_cut(self, judged: CheckedNode, cut: Cut) -> float:
+        return self._loss.of_cut(judged, cut)
+
+    def cut_part(self, attribute: int, levels: IntArray) -> float:
+        return self._loss.cut_part(attribute, levels)
+
+    def of_parts(self, parts: Sequence[FloatArray]) -> FloatArray:
+        return self._loss.of_parts(parts)
+
+    def floor(self, node: Node) -> float:
+        levels = enumerate(self._cut.levels)
+        parts = [np.array([self._loss.cut_part(i, each)]) for i, each in levels]
+        return float(self._loss.of_parts(parts).item())
+
+    def floors(self, lowest: Node, highest: Node) -> FloatArray:
+        return np.full([1] * len(lowest), self.floor(lowest))
 
 
 @dataclass(frozen=True, eq=False)
@@ -686,7 +712,7 @@ class CutSearch:
         cuts = [tree.cuts() for tree in self.trees]
         loss = self._checker.loss
         parts = [
-            np.array([loss.cut_parts(column, levels) for levels in every])
+            np.array([loss.cut_part(column, levels) for levels in every])
             for column, every in enumerate(cuts)
         ]
         floors = loss.of_parts(parts)

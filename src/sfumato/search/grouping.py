@@ -169,16 +169,8 @@ class Grouping:
         self._cached_sizes = np.empty(0, dtype=np.int64)
         self._cached_bytes = 0
 
-    def with_ladders(
-        self, ladders: Sequence[Ladder], base: NodeClasses | None = None
-    ) -> "Grouping":
-        """Return the same tuples with other ladders of the same values.
-
-        Args:
-            ladders: One per quasi-identifier.
-            base: A grouping of the tuples, no coarser than any that will be asked for, to start
-                from; None starts where this one does.
-        """
+    def with_ladders(self, ladders: Sequence[Ladder]) -> "Grouping":
+        """Return the same tuples with other ladders of the same values, one per attribute."""
         changed = {
             a
             for a, (mine, other) in enumerate(zip(self.ladders, ladders, strict=True))
@@ -186,8 +178,6 @@ class Grouping:
         }
         found = copy(self)
         found.ladders = tuple(ladders)
-        if base is not None:
-            found.base = base
         found._start_over(changed)  # noqa: SLF001 - one of its own kind
         return found
 
