@@ -528,10 +528,16 @@ class Releases(Guard):
                 if not found <= allowed | {"*"}:
                     raise Fault("labels of a level that is not allowed", f"{name}: {found}")
             if case["policy"]["method"] == "regional" and case["chain"] != "protect":
-                for chain in chains:
-                    if len(found & {*chain}) > 1:
-                        raise Fault("a label above another", f"{name}: {found & {*chain}}")
+                self.judge_cut(name, found, chains)
         return levels
+
+    def judge_cut(
+        self, name: str, found: set[str | None], chains: Sequence[Sequence[str | None]]
+    ) -> None:
+        """Hold the labels of a column to one cut: no value has two of them above it."""
+        for chain in chains:
+            if len(found & {*chain}) > 1:
+                raise Fault("a label above another", f"{name}: {found & {*chain}}")
 
     def people(
         self, case: Case, kept: list[Row], quasi: Sequence[str], levels: Mapping[str, int]

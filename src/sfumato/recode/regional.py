@@ -72,7 +72,7 @@ class ColumnTree:
         >>> [levels.tolist() for levels in tree.cuts()]
         [[2, 2, 2], [1, 1, 1], [1, 1, 0], [0, 0, 1], [0, 0, 0]]
         >>> tree.at(np.array([1, 1, 0])).labels
-        (('ab', 'c'),)
+        (('c', 'ab'),)
     """
 
     ladder: Ladder
