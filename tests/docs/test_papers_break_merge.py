@@ -454,13 +454,13 @@ def test_inductive_causation_never_has_cycles():
 
 def test_one_page_can_be_written_alone(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("docs.papers.__main__.HERE", tmp_path)
-    assert set(PAPERS) == {"thesis", "break-merge", "slicing"}
+    assert {"thesis", "break-merge", "slicing"} <= set(PAPERS)
     assert main(["break-merge", "--page"]) == 0
     assert {path.name for path in tmp_path.iterdir()} == {"break-merge.md", *plots(RESULT)}
     assert (tmp_path / "break-merge.md").read_text(encoding="utf-8") == PAGE
     with pytest.raises(SystemExit):
         main(["thesys"])
-    assert "there are thesis, break-merge, slicing, examples" in capsys.readouterr().err
+    assert f"there are {', '.join(PAPERS)}, examples" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", [m.name for m in iter_modules(docs.papers.break_merge.__path__)])

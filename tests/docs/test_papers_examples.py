@@ -188,7 +188,8 @@ def test_the_lattice_of_figure_28_has_four_levels():
 
 def test_drawings_come_out_again_and_are_shown():
     for name, text in examples.plots().items():
-        assert (HERE / name).read_text(encoding="utf-8") == text
+        kept = (HERE / name).read_text(encoding="utf-8")
+        assert kept == text, "run `python -m docs.papers examples` and look at what changed"
         assert f"({name})" in PAGE
 
 
