@@ -27,6 +27,7 @@ from sfumato.errors import (
 )
 from sfumato.verifier import verify_folder
 from tests.decouplings.tables import table
+from tests.tables.databases import imported
 from tests.verifier.anatomy_releases import PRINTED_PEOPLE, PRINTED_VALUES
 from tests.verifier.releases import edit_manifest
 
@@ -326,6 +327,24 @@ def test_policies_are_compared_with_it():
     assert (given.measured.classes, given.measured.smallest) == (3, 3)
     wrong = sf.compare(printed(), policy.replace(models=[sf.models.KAnonymity(4)]))
     assert "buckets do not keep k-anonymity with k=4" in wrong.points[0].reason
+
+
+def test_a_column_of_a_database_holds_the_buckets(tmp_path):
+    duckdb = imported("duckdb", "duckdb")
+    people = printed()
+    with duckdb.connect(tmp_path / "x.db") as connection:
+        connection.register("given", people)
+        connection.execute("CREATE TABLE people AS SELECT * FROM given")
+    address = f"duckdb:///{tmp_path}/x.db?table="
+    release = sf.decouple(
+        f"{address}people", Bucketization("bucket"), **ROLES, output="table:parted"
+    )
+    assert release.grouped.sizes.tolist() == [3, 3, 3]
+    assert sf.verify(f"{address}parted").verdict.holds
+    with duckdb.connect(tmp_path / "x.db") as connection:
+        people = connection.execute("SELECT * FROM parted").fetchall()
+        values = connection.execute("SELECT * FROM parted_sensitive_disease").fetchall()
+    assert buckets_of(people, values) == PRINTED
 
 
 # The verifier believes nothing.

@@ -287,7 +287,8 @@ class DecoupledRelease(Showable):
     def warnings(self) -> tuple[str, ...]:
         """Facts that deserve a second look before publishing, although all promises hold."""
         left_out = self.manifest.left_out or LeftOut()
-        found = _left_out(self.left_out or left_out.columns)
+        whole = any(file.table == "rows" for file in self.manifest.files)
+        found = _left_out(self.left_out or left_out.columns, whole=whole)
         found += [
             f"{name} is not promised any more: it is not what these tables alone can show"
             for name in left_out.models
@@ -363,7 +364,7 @@ class DecoupledRelease(Showable):
         return f"<DecoupledRelease {self.headline}>"
 
 
-def _left_out(columns: Sequence[str]) -> list[str]:
+def _left_out(columns: Sequence[str], *, whole: bool = False) -> list[str]:
     """Describe once for all columns that they are not published.
 
     >>> _left_out(["name"])[0]
@@ -374,11 +375,12 @@ def _left_out(columns: Sequence[str]) -> list[str]:
         return []
     one = len(columns) == 1
     which = f"column {columns[0]!r} is" if one else f"columns {some(columns, most=12)} are"
-    rest = "is left out: beside either it" if one else "are left out: beside either they"
-    text = (
-        f"{which} neither quasi-identifier nor sensitive and {rest} would tie rows together again"
-    )
-    return [text]
+    out = f"{which} neither quasi-identifier nor sensitive and {'is' if one else 'are'} left out"
+    if whole:
+        return [
+            f"{out}: what {'it tells' if one else 'they tell'} of a sensitive value is not hidden"
+        ]
+    return [f"{out}: beside either {'it' if one else 'they'} would tie rows together again"]
 
 
 # Tables of a database: opened once, and asked by the verifier.
