@@ -4,6 +4,7 @@ import csv
 import json
 from collections import Counter
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -60,6 +61,63 @@ def test_a_form_is_chosen_kept_and_verified(run, tmp_path, settings, promise):
 
 
 @pytest.mark.parametrize(
+    ("settings", "promise"),
+    [
+        (["l=2", "cuts=relaxed"], {"model": "probabilistic-l-diversity", "l": 2}),
+        (["l=2", "aim=membership"], {"model": "probabilistic-l-diversity", "l": 2}),
+        (
+            ["l=2", "form=enhanced-p-alpha", "alpha=1", "categories=[hiv, gout+flu]"],
+            {"model": "enhanced-p-alpha-sensitive-k-anonymity", "p": 2, "alpha": 1.0},
+        ),
+    ],
+)
+def test_other_ways_are_chosen_on_the_command_line(run, tmp_path, settings, promise):
+    result = run(*settings)
+    assert result.exit_code == 0, result.stderr
+    assert "made up of these values" in " ".join((result.stdout + result.stderr).split())
+    manifest = json.loads((tmp_path / "slices" / "manifest.json").read_text(encoding="utf-8"))
+    [model] = manifest["models"]
+    assert promise.items() <= model.items()
+    assert not failing(tmp_path / "slices")
+
+
+def test_buckets_that_are_judged_together_need_the_original_to_be_verified(tmp_path, monkeypatch):
+    from sfumato.cli.app import app
+
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    rows = [(*map(str, rng.integers(0, 2, 3)), "uvw"[rng.integers(3)]) for _ in range(60)]
+    with (tmp_path / "people.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("age", "sex", "zip", "ill"), *rows])
+    settings = ["l=2", "columns=[age, sex+zip, ill]", "cuts=relaxed", "check=worlds"]
+    options = [part for setting in settings for part in ("--option", setting)]
+    made = CliRunner().invoke(app, ["decouple", "people.csv", "-o", "slices", *ROLES, *options])
+    assert made.exit_code == 0, made.stderr
+    verify = ["verify", "slices", "--only-promises"]
+    alone = CliRunner().invoke(app, verify)
+    assert alone.exit_code == 1
+    assert "give the original table" in " ".join(alone.stdout.split())
+    assert CliRunner().invoke(app, [*verify, "--data", "people.csv"]).exit_code == 0
+
+
+def test_several_sensitive_columns_and_none_are_sliced_on_the_command_line(run, tmp_path):
+    assert run("l=2").exit_code == 0
+    from sfumato.cli.app import app
+
+    method = ["--method", "slicing", "--option", "l=2"]
+    for name, roles in (
+        ("several", ["--qi", "age,sex", "--sensitive", "zip,ill", "--option", "form=entropy"]),
+        ("none", ["--qi", "age,sex,zip,ill"]),
+    ):
+        settings = ["-o", name, *method, *roles]
+        if name == "several":
+            settings[settings.index("l=2")] = "l=1.5"
+        made = CliRunner().invoke(app, ["decouple", "people.csv", *settings])
+        assert made.exit_code == 0, made.stderr
+        assert not failing(tmp_path / name)
+
+
+@pytest.mark.parametrize(
     ("settings", "words"),
     [
         (["l=4"], "'ill' has only 3 different values, fewer than 4"),
@@ -79,6 +137,10 @@ def test_a_form_is_chosen_kept_and_verified(run, tmp_path, settings, promise):
         (["l=2", "measure=phi"], "no choice 'phi' here. Known: 'phi-square', 'cramers-v'"),
         (["l=2.5"], "l must be an integer of at least 2"),
         (["form=entropy"], "slicing needs 'l'"),
+        (["l=2", "cuts=loose"], "no choice 'loose' here. Known: 'strict', 'relaxed'"),
+        (["l=2", "check=worlds"], "check must be left out"),
+        (["l=2", "form=p-alpha"], "alpha must be given for form='p-alpha'"),
+        (["l=2", "aim=membership", "slices=2"], "slices must be left out"),
     ],
 )
 def test_what_cannot_be_is_answered_and_leaves_nothing(run, tmp_path, settings, words):

@@ -297,3 +297,32 @@ def test_a_crowd_that_fails_is_all_that_makes_a_person_doubtful(rows, columns, d
     exposed = find_exposed(laid, bucket, form, "buckets")
     assert bool(len(exposed)) == bool(form.fail(crowds(laid, bucket).tally).any())
     assert {*find_exposed(laid, bucket, form, "worlds").tolist()} <= {*exposed.tolist()}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_person_is_explained_as_the_judge_believes(seed):
+    """Also where slices overlap: what they share is counted once."""
+    rng = np.random.default_rng(seed)
+    rows = [(*("ab"[rng.integers(2)] for _ in range(3)), "uvw"[rng.integers(3)]) for _ in range(12)]
+    columns = IN_A_ROW[3 + seed % 2]
+    method = Slicing(1.2, form="entropy", columns=columns, cuts="relaxed", check="worlds")
+    try:
+        release = sf.decouple(table(rows, NAMES), method, **ROLES, seed=seed)
+    except InfeasibleError:
+        return
+    if release.manifest.classes.count < 3:
+        return
+    buckets = defaultdict(list)
+    for file in release.manifest.files:
+        held = defaultdict(Counter)
+        for row in release.tables[file.name].to_pylist():
+            held[row["bucket"]][tuple(row[name] for name in file.columns)] += row["count"]
+        for number, counter in held.items():
+            buckets[number].append(counter)
+    judge = Judge(list(buckets.values()), columns, NAMES)
+    for known in {row[:3] for row in rows}:
+        [belief] = sf.explain(release, dict(zip(NAMES, known, strict=False))).beliefs
+        wanted, _ = judge.believes(known)
+        assert dict(zip(belief.values, belief.posterior, strict=True)) == pytest.approx(
+            {value: float(wanted.get(value, 0)) for value in belief.values}
+        )

@@ -41,6 +41,9 @@ METHODS = {
     "hidden": ("association-hiding", {}),
     "sliced": ({"method": "slicing", "l": 2, "slices": 2}, ONE),
     "overlapping": ({"method": "slicing", "l": 2, "overlap": 0.01}, ONE),
+    "relaxed": ({"method": "slicing", "l": 2, "cuts": "relaxed"}, ONE),
+    "together": ({"method": "slicing", "l": 2, "cuts": "relaxed", "check": "worlds"}, ONE),
+    "secrets": ({"method": "slicing", "l": 2, "form": "recursive", "c": 9}, {}),
 }
 """One release by each way to decouple."""
 

@@ -244,7 +244,7 @@ class Slicing(Decoupling):
             likeliest on together.
         alpha: With the last two forms, the least that the values of a bucket weigh together.
         categories: With these forms, every value of the sensitive column in one of two or more
-            lists, most secret first.
+            lists, most secret first; a list may be a text with + between values.
         columns: The attributes of each column, as a list of names or as a text with + between
             them. A quasi-identifier may stand in several. None puts together what is correlated.
         slices: How many columns there are, from 2 to the number of attributes. None makes as many
@@ -288,7 +288,7 @@ class Slicing(Decoupling):
     )
     c: float | None = None
     alpha: float | None = None
-    categories: tuple[tuple[Value, ...], ...] | None = None
+    categories: tuple[str | tuple[Value, ...], ...] | None = None
     columns: tuple[str | tuple[str, ...], ...] | None = None
     slices: int | None = None
     most: int | None = None
@@ -299,9 +299,9 @@ class Slicing(Decoupling):
     check: Literal["buckets", "worlds", "paper"] = "buckets"
 
     def __post_init__(self) -> None:
+        if isinstance(self.categories, Sequence) and not isinstance(self.categories, str):
+            object.__setattr__(self, "categories", _read_values(self.categories))
         form = self.diversity
-        if self.categories is not None:
-            object.__setattr__(self, "categories", getattr(form, "categories", None))
         for name, allowed in (
             ("measure", tuple(MEASURES)),
             ("aim", AIMS),
@@ -540,6 +540,18 @@ def _read(given: object) -> tuple[tuple[str, ...], ...]:
             raise ParameterError("columns", given, expected)
         found.append(tuple(name.strip() if isinstance(column, str) else name for name in names))
     return tuple(found)
+
+
+def _read_values(given: Sequence[object]) -> tuple[object, ...]:
+    """Read categories: texts with + between values are lists of them."""
+    return tuple(
+        tuple(part.strip() for part in each.split("+"))
+        if isinstance(each, str)
+        else tuple(each)
+        if isinstance(each, Sequence)
+        else each
+        for each in given
+    )
 
 
 def _group_tables(
