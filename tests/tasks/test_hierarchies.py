@@ -93,6 +93,28 @@ def test_they_are_drawn_with_levels_and_labels(tmp_path):
     assert json.loads(json.dumps(found.to_dict()))["hierarchies"][0]["column"] == "race"
 
 
+WORK = {
+    "Self-employed": ["Self-emp-inc", "Self-emp-not-inc"],
+    "Government": ["Federal-gov", "Local-gov", "State-gov"],
+    "Unemployed": ["Without-pay", "Never-worked"],
+    "Private": [],
+}
+
+
+def test_the_tree_of_work_classes_has_branches_of_unequal_length():
+    """Figure 1.1 of the paper on slicing: Private has no groups below it."""
+    tree = {"Workclass": [*({k: v} for k, v in WORK.items() if v), "Private"]}
+    column = {"role": "quasi-identifier", "hierarchy": {"kind": "taxonomy", "tree": tree}}
+    policy = {"columns": {"work": column}, "models": [{"model": "k-anonymity", "k": 2}]}
+    found = sf.tools.hierarchies(pa.table({"work": ["State-gov", "Private"]}), policy)["work"]
+    assert found.labels[2] == ("Workclass",)
+    assert set(found.labels[1]) == set(WORK)
+    drawn = twigs(found.svg())
+    assert drawn.count("Private") == 2  # it keeps its own name one level up
+    for group, below in WORK.items():
+        assert {group, *below} <= set(drawn)
+
+
 def test_a_large_tree_is_elided_with_counts():
     codes = [f"{i:05d}" for i in range(0, 100_000, 7)]
     table = pa.table({"zip": codes})

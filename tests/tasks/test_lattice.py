@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 
 import numpy as np
 import pyarrow as pa
@@ -245,6 +245,33 @@ class TestTheWorkedExample:
         struck = parse(found.subsets[3].svg())
         titles = [node.find("{*}title").text for node in children(struck, "node")]
         assert sum("ruled out without a look" in title for title in titles) == 3
+
+
+def test_the_lattice_of_two_columns_has_the_printed_vectors_and_levels():
+    """Figure 2.8: race and marital status; four levels from [0, 0] to [1, 2]."""
+    trees = {
+        "race": {"Person": ["Asian", "Black", "White"]},
+        "marital": {"Been married": ["Married", "Divorced"], "Never married": ["Single"]},
+    }
+    policy = sf.Policy(
+        columns={
+            name: {"role": "quasi-identifier", "hierarchy": {"kind": "taxonomy", "tree": tree}}
+            for name, tree in trees.items()
+        },
+        models=[sf.models.KAnonymity(2)],
+    )
+    rows = [("Asian", "Married"), ("Black", "Single"), ("Asian", "Married")]
+    found = sf.tools.lattice(table_of(rows, ("race", "marital")), policy)
+    by_height = {}
+    for each in found:
+        by_height.setdefault(sum(each.node), set()).add(each.node)
+    assert by_height == {0: {(0, 0)}, 1: {(1, 0), (0, 1)}, 2: {(1, 1), (0, 2)}, 3: {(1, 2)}}
+    # The strategy of the text goes up one step at a time.
+    strategy = [(0, 0), (0, 1), (1, 1), (1, 2)]
+    for low, high in pairwise(strategy):
+        assert high in set(found.lattice.above(low))
+    root = parse(found.svg())
+    assert len(children(root, "node")) == 6
 
 
 def ruled_out(part) -> set:

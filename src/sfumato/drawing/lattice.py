@@ -42,7 +42,7 @@ _GAP_X = 16.0
 _GAP_Y = 40.0
 
 _BLUE, _DARK, _LIGHT = "#2c5f8a", "#16344f", "#e4eff8"
-_EDGE, _FAINT_EDGE = "#5f6368", "#c9ced3"
+_EDGE, _FAINT_EDGE = "#5f6368", "#b4bac0"
 
 
 @dataclass(frozen=True)
