@@ -14,6 +14,7 @@ from docs.papers.printed import EXPOSED_ROWS, HEIGHTS, SUFFERING
 from docs.papers.results import HERE, Record, values, where
 from docs.papers.setting import LOCAL, MODELS, READINGS
 from docs.papers.similarity import LIMITS
+from docs.papers.sliced import DRAWS, QUERIES, RELEASES
 from docs.papers.timing import SEARCHES, WIDTHS
 from sfumato.hierarchy import HierarchyBuilder, Intervals
 
@@ -38,6 +39,7 @@ def _tables(results: Record) -> dict[str, str]:
         "standard": _standard_table(results),
         "over_alpha": _alpha_table(results, k=3, p=2),
         "claims": _claims_table(results),
+        "sliced": _sliced_table(results),
         "seconds": table(
             ["method", "model", *widths], _grid(results, "seconds", (*SEARCHES, *LOCAL), ".3f")
         ),
@@ -85,6 +87,8 @@ def _facts(results: Record) -> dict[str, str]:
         "least_alpha": f"{ALPHAS[0]:g}",
         "most_alpha": f"{ALPHAS[-1]:g}",
         "where_from": WHERE_FROM,
+        "sliced_draws": str(DRAWS),
+        "queries": f"{QUERIES:,}".replace(",", " "),
         "categories": " · ".join(" and ".join(one) for one in CATEGORIES),
         "machine": ", ".join(f"{key} {value}" for key, value in results["machine"].items()),
     }
@@ -197,6 +201,23 @@ def _claims_table(results: Record) -> str:
                 f"{fall.most:.4f}",
             ]
         )
+    return table(heads, rows)
+
+
+def _sliced_table(results: Record) -> str:
+    rows = []
+    for method in RELEASES:
+        found = where(results["sliced"], method=method)
+        rows.append(
+            [
+                method,
+                _spread(values(found, "groups")),
+                _spread(values(found, "smallest")),
+                _spread([100 * one for one in values(found, "median")], ".2f"),
+                _spread(values(found, "off"), ".4f"),
+            ]
+        )
+    heads = ["method", "classes or buckets", "smallest", "median error, %", "correlations off"]
     return table(heads, rows)
 
 

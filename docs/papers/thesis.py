@@ -6,7 +6,7 @@ from itertools import chain
 from multiprocessing import get_context
 
 from benchmarks.results import machine
-from docs.papers import distortion, similarity, timing
+from docs.papers import distortion, similarity, sliced, timing
 from docs.papers.data import people
 from docs.papers.results import Record, say
 from docs.papers.setting import READINGS
@@ -25,6 +25,8 @@ def run(seeds: Sequence[int] = SEEDS) -> Record:
         asked = [(seeds[0], setting) for setting in distortion.grid()]
         asked += [(seed, setting) for seed in seeds[1:] for setting in distortion.standard()]
         lost = _all(pool.map(distortion.distortion, *zip(*asked, strict=True)))
+    say("slices")
+    apart = _all(sliced.sliced(seed) for seed in seeds[: sliced.DRAWS])
     say("running time")
     spent = _all(timing.timing(columns) for columns in timing.WIDTHS)
     return {
@@ -34,6 +36,7 @@ def run(seeds: Sequence[int] = SEEDS) -> Record:
         "similarity": attacked,
         "expected": expected,
         "distortion": lost,
+        "sliced": apart,
         "timing": spent,
     }
 

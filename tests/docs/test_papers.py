@@ -22,6 +22,7 @@ from docs.papers.printed import SUFFERING
 from docs.papers.results import HERE, RESULTS, load, text_of, where
 from docs.papers.setting import LOCAL, MODELS
 from docs.papers.similarity import LIMITS, alike, similarity
+from docs.papers.sliced import DRAWS, RELEASES, SLICES, sliced
 from docs.papers.svg import ticks
 from docs.papers.timing import WIDTHS, timing
 
@@ -192,6 +193,15 @@ def test_local_methods_are_hardly_ever_better_with_more_asked(method):
     assert not any(one["suppressed"] for one in where(RESULT["distortion"], method=method))
 
 
+def test_slices_answer_better_than_recoded_rows():
+    assert {one["method"] for one in RESULT["sliced"]} == set(RELEASES)
+    for seed in RESULT["seeds"][:DRAWS]:
+        *others, slices = where(RESULT["sliced"], seed=seed)
+        assert slices["method"] == SLICES
+        for what in ("median", "off"):
+            assert all(slices[what] < other[what] for other in others)
+
+
 # It comes out again.
 
 
@@ -217,6 +227,12 @@ def test_the_counts_come_out_again():
     assert [{**one, "seconds": 0} for one in timing(3, repeats=0)] == [
         {**one, "seconds": 0} for one in kept
     ], RERUN
+
+
+@pytest.mark.usefixtures("adult")
+def test_the_slices_come_out_again():
+    seed = RESULT["seeds"][0]
+    assert sliced(seed) == where(RESULT["sliced"], seed=seed), RERUN
 
 
 # The parts.
