@@ -1,6 +1,7 @@
 """Maximum and average risk, sample uniqueness: leaving out classes one size at a time judges."""
 
 from fractions import Fraction
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -120,3 +121,41 @@ def test_a_risk_of_one_in_k_is_k_anonymity(k):
 def test_refuses_a_risk_that_is_not_a_share(kind, risk):
     with pytest.raises(ParameterError, match=r"and below 1, got .*0.05 is 5 %"):
         kind(risk)
+
+
+def beliefs(orders):
+    """What an adversary who goes through all worlds believes of each person who is not shown.
+
+    Of five people with combinations of their own any may be in the table, beside a class of ten
+    others. The release shows some of them and says how many rows were suppressed; the adversary
+    knows the model, and how likely each order of the lot is.
+    """
+    model = SampleUniqueness(0.2, drawn=True)
+    seen = {}
+    for world in product([False, True], repeat=5):
+        people = [i for i in range(5) if world[i]]
+        sizes = np.array([1] * len(people) + [10])
+        for order in orders:
+            lot = np.array([order[i] for i in people] + [9])
+            keep = model.passes(EquivalenceClasses(sizes, drawn=lot))
+            shown = tuple(i for i, stays in zip(people, keep, strict=False) if stays)
+            release = shown, len(people) - len(shown)
+            for i in set(range(5)) - set(shown):
+                there, of = seen.setdefault((release, i), (0, 0))
+                seen[release, i] = there + world[i], of + 1
+    return {key: Fraction(there, of) for key, (there, of) in seen.items()}
+
+
+def test_by_lot_everyone_who_is_not_shown_is_equally_likely_in_the_table():
+    for ((shown, suppressed), _), belief in beliefs(list(permutations(range(5)))).items():
+        assert belief == Fraction(suppressed, 5 - len(shown))
+
+
+def test_by_a_rule_those_who_are_not_shown_can_be_told_apart():
+    told = beliefs([tuple(range(5))])
+    assert any(
+        belief != Fraction(suppressed, 5 - len(shown))
+        for ((shown, suppressed), _), belief in told.items()
+    )
+    # The rule leaves out the first ones: if the first two are shown, none of the others is there.
+    assert any(belief in (0, 1) and suppressed for ((_, suppressed), _), belief in told.items())
