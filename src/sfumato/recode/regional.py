@@ -39,7 +39,7 @@ _MOST_CUTS = 200_000
 """The cuts of a table among which the best is looked for one by one, if checks allow it."""
 
 _MOST_TO_PROVE = 500
-"""The cuts that are checked to prove that none is better than the one that was found."""
+"""The cuts that are checked to prove that none is better; if more would have to be, none is."""
 
 _EMPHASES = (1.0, 0.1, 10.0)
 """How much classes weigh beside suppressed rows, in turn: which is best depends on the table."""
@@ -53,8 +53,9 @@ _LARGE = 200_000
 _STEPS_BACK = 8
 """How many steps of a way down are undone to find a cut that is valid."""
 
-_MOST_IDLE = 40
-"""How many exchanges in a row may gain nothing."""
+_SMALL = 2_000
+_MOST_IDLE = 8
+"""With fewer items than that, how many exchanges in a row may gain nothing."""
 
 _NOISE = 0.5
 _WHOLE_COLUMN = 0.1
@@ -673,7 +674,7 @@ class CutSearch:
         idle = 0
         for number in range(rounds):
             lifted = self._lift(best.levels)
-            if lifted is None or idle > _MOST_IDLE:
+            if lifted is None or (idle >= _MOST_IDLE and items < _SMALL):
                 break
             start = self.check(lifted)
             noise = 0.0 if number % 2 else _NOISE
@@ -715,15 +716,16 @@ class CutSearch:
             np.array([loss.cut_part(column, levels) for levels in every])
             for column, every in enumerate(cuts)
         ]
-        floors = loss.of_parts(parts)
-        most = self.checks + _MOST_TO_PROVE
-        for at in np.argsort(floors, axis=None, kind="stable").tolist():
-            place = np.unravel_index(at, floors.shape)
-            # Rounding must not hide a cut that loses less.
-            if best is not None and floors[place] > best.loss + 1e-12 * max(1.0, abs(best.loss)):
+        floors = loss.of_parts(parts).ravel()
+        # Rounding must not hide a cut that loses less.
+        bound = math.inf if best is None else best.loss
+        below = np.flatnonzero(~(floors > bound + 1e-12 * max(1.0, abs(bound))))
+        if len(below) > _MOST_TO_PROVE:
+            return best, False
+        for at in below[np.argsort(floors[below], kind="stable")].tolist():
+            if best is not None and floors[at] > best.loss + 1e-12 * max(1.0, abs(best.loss)):
                 break
-            if self.checks >= most:
-                return best, False
+            place = np.unravel_index(at, [len(every) for every in cuts])
             found = self.check(tuple(every[i] for every, i in zip(cuts, place, strict=True)))
             best = _better(best, found)
         return best, True
