@@ -454,10 +454,10 @@ def test_overlap_is_told_with_what_it_costs_in_membership():
     ills = ("flu", "gout", "hiv")
     rows = [(a, a, z, ills[i % 3]) for i, a in enumerate("pqrstu") for z in "xyz"]
     alone = sliced(rows, Slicing(l=3, most=1))
-    [note] = [text for text in alone.warnings if "made up" in text]
+    [note] = [text for text in alone.warnings if "made-up" in text]
     assert "overlap" not in note
     more = sliced(rows, Slicing(l=3, most=1, overlap=0.5))
-    [note] = [text for text in more.warnings if "made up" in text]
+    [note] = [text for text in more.warnings if "made-up" in text]
     less, more = (int(part.split(" %")[0].split()[-1]) for part in note.split(";")[::-1])
     assert less + 10 < more
 

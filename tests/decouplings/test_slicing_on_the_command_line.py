@@ -74,7 +74,9 @@ def test_a_form_is_chosen_kept_and_verified(run, tmp_path, settings, promise):
 def test_other_ways_are_chosen_on_the_command_line(run, tmp_path, settings, promise):
     result = run(*settings)
     assert result.exit_code == 0, result.stderr
-    assert "made up of these values" in " ".join((result.stdout + result.stderr).split())
+    assert "made-up people who are not in the data" in " ".join(
+        (result.stdout + result.stderr).split()
+    )
     manifest = json.loads((tmp_path / "slices" / "manifest.json").read_text(encoding="utf-8"))
     [model] = manifest["models"]
     assert promise.items() <= model.items()

@@ -327,7 +327,7 @@ class Parts:
     """What is promised of rules to sensitive values, as manifests write it."""
 
     notes: tuple[str, ...] = ()
-    """What deserves a second look in these tables, beside what holds of every such release."""
+    """What deserves a second look in these tables, and depends on more than they show."""
 
 
 class Kind:

@@ -222,7 +222,7 @@ class Slicing(Decoupling):
     Assumes: that every way of joining the slices of a bucket is equally likely to the adversary.
     With check="worlds", that the adversary knows no more of a person than the quasi-identifiers and
     that the person is in the data: neither the bucket, nor who else is in it.
-    Does not promise: to hide who is in the data (overlap betrays more of that: see the notes of a
+    Does not promise: to hide who is in the data (overlap betrays more of that: see the warnings of a
     release); anything against those who can rule values out
     (but see `RecursiveCLDiversity`), or who reckon with how buckets were cut. Those who learn from
     all buckets together which values go with which guess better: `attacks.DeFinetti` tries that.
@@ -468,8 +468,8 @@ class Slicing(Decoupling):
             return percent(ruled_out(counts, quasi_identifiers, parts, bucket, own))
 
         note = (
-            f"of people made up of these values {share(columns.columns)} fit no bucket and are "
-            "seen not to be in the data"
+            f"of made-up people who are not in the data {share(columns.columns)} fit no bucket, so "
+            "that it shows"
         )
         apart = self._without_overlap(counts, quasi_identifiers, columns, form)
         if {*map(frozenset, apart)} != {*map(frozenset, columns.columns)}:

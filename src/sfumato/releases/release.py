@@ -261,12 +261,21 @@ class DecoupledRelease(Showable):
     place: str | None = None
     """The address of the first table, if it is in a database; no password is in it."""
 
+    private_notes: tuple[str, ...] = ()
+    """What deserves a second look and depends on more than is published: it stands in no file."""
+
     @classmethod
-    def of(cls, placed: "PlacedRelease", grouped: GroupedTables, left_out: tuple[str, ...]) -> Self:
+    def of(
+        cls,
+        placed: "PlacedRelease",
+        grouped: GroupedTables,
+        left_out: tuple[str, ...],
+        private_notes: tuple[str, ...] = (),
+    ) -> Self:
         """Return the release that is in a place."""
         tables = placed.tables if placed.folder is None else None
         found = cls(placed.manifest, placed.verdict, grouped, placed.folder, tables, left_out)
-        return replace(found, place=placed.address)
+        return replace(found, place=placed.address, private_notes=private_notes)
 
     @property
     def method(self) -> str:
@@ -293,7 +302,7 @@ class DecoupledRelease(Showable):
             f"{name} is not promised any more: it is not what these tables alone can show"
             for name in left_out.models
         ]
-        found += self.manifest.notes or ()
+        found += [*(self.manifest.notes or ()), *self.private_notes]
         found += warn_of_line_breaks(count_line_breaks_of_groups(self.grouped))
         exact = [c.name for c in self.manifest.columns if c.spelling is not None]
         secret = [table.column for table in self.grouped.sensitive]

@@ -57,7 +57,7 @@ one."""
 _LARGEST = 1 << 16
 """Of more people in a bucket, logarithms would not be exact enough."""
 
-_FAKES = 500
+_FAKES = 1000
 """Made-up people of whom it is told how many can be ruled out."""
 
 Chances: TypeAlias = tuple[Fraction, ...]
@@ -166,8 +166,8 @@ def ruled_out(
 ) -> float:
     """Return the share of made-up people who match no bucket, and so are seen not to be there.
 
-    They are made of the published values, each drawn by itself, as frequent as it is. Some may be
-    like a person who is there; `attacks.Membership` sets those aside, and needs the table.
+    They are made of the published values, each drawn by itself, as frequent as it is, and are those
+    who are like no person in the table; 0 if all are like some. See `attacks.Membership`.
 
     Example:
         >>> rows = [("30", "f"), ("40", "m")]
@@ -175,7 +175,7 @@ def ruled_out(
         >>> names, bucket = ["age", "sex"], np.zeros(2, dtype=int)
         >>> apart, joined = [["age"], ["sex"]], [["age", "sex"]]
         >>> [round(ruled_out(counts, names, each, bucket, rng), 1) for each in (apart, joined)]
-        [0.0, 0.5]
+        [0.0, 1.0]
     """
     drawn = {
         name: rng.choice(
@@ -192,6 +192,11 @@ def ruled_out(
         for column in known
         if column
     ]
+    whole = group(
+        [np.concatenate([counts.codes_of(name), drawn[name]]) for name in drawn],
+        [len(counts.column(name).values) for name in drawn],
+    ).of_item
+    real = np.isin(whole[len(counts) :], whole[: len(counts)])
     nobody = np.zeros(_FAKES, dtype=np.int64)
     laid = SubTuples(
         tuple(parts[:-1]),
@@ -203,7 +208,7 @@ def ruled_out(
     matched = np.zeros(_FAKES, dtype=bool)
     for match in Buckets(laid, np.concatenate([bucket, nobody])).matching(fakes):
         matched[match.person] = True
-    return 1 - float(matched.mean())
+    return 1 - float(matched[~real].mean()) if not real.all() else 0.0
 
 
 def _fail(buckets: "Buckets", people: IntArray, form: Form, weighing: Weighing) -> BoolArray:

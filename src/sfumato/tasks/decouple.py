@@ -141,7 +141,8 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
         ),
         table,
     )
-    return DecoupledRelease.of(placed, parts.grouped, columns_left_out(release, decoupling.needs))
+    left_out = columns_left_out(release, decoupling.needs)
+    return DecoupledRelease.of(placed, parts.grouped, left_out, parts.notes)
 
 
 def _in_buckets(
