@@ -103,7 +103,7 @@ def describe_decoupled(
         left_out=LeftOut(
             () if source is None else columns_left_out(release, decoupling.needs), kept.dropped
         ),
-        notes=tuple(decoupling.notes),
+        notes=decoupling.notes,
         reproducible=seeded or (source is not None and source.reproducible),
     )
 
