@@ -222,10 +222,10 @@ class Slicing(Decoupling):
     Assumes: that every way of joining the slices of a bucket is equally likely to the adversary.
     With check="worlds", that the adversary knows no more of a person than the quasi-identifiers and
     that the person is in the data: neither the bucket, nor who else is in it.
-    Does not promise: to hide who is in the data (overlap betrays more of that: see the warnings of a
-    release); anything against those who can rule values out
-    (but see `RecursiveCLDiversity`), or who reckon with how buckets were cut. Those who learn from
-    all buckets together which values go with which guess better: `attacks.DeFinetti` tries that.
+    Does not promise: to hide who is in the data (overlap betrays more of that: a release warns how
+    much); anything against those who can rule values out (but see `RecursiveCLDiversity`), or who
+    reckon with how buckets were cut. Those who learn from all buckets together which values go with
+    which guess better: `attacks.DeFinetti` tries that.
 
     Reference: "Slicing: a new approach for privacy preserving data publishing", 2012,
     doi:10.1109/TKDE.2010.236
