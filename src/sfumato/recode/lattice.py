@@ -232,7 +232,8 @@ class JudgedLattice(NodeFigures, Showable):
         Args:
             folder: Where to write; made if it is not there. Files of the same name are replaced.
         """
-        names = file_names(["_".join(each.columns) for each in self.subsets], "lattice_")
+        sets = ["_".join(each.columns) for each in self.subsets]
+        names = file_names(sets, "lattice_", most=120)
         texts = {"lattice.svg": self.svg()}
         texts |= {f"{n}.svg": each.svg() for n, each in zip(names, self.subsets, strict=True)}
         return write_folder(Path(folder), texts, private="the drawing")

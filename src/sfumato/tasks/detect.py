@@ -12,16 +12,14 @@ from sfumato.drawing import heatmap_svg, network_svg
 from sfumato.drawing.heatmap import MOST_ROWS
 from sfumato.errors import (
     InputError,
-    OutputError,
     ParameterError,
     PolicyError,
     UnknownColumnError,
     names_in,
-    reason_of,
     require_int,
     require_number,
 )
-from sfumato.files import refuse_release, unfinished_folder, write_file
+from sfumato.files import refuse_release, write_file, write_folder
 from sfumato.leaks import Findings, RiskLevels
 from sfumato.leaks.exposure import random_table
 from sfumato.leaks.findings import (
@@ -230,19 +228,7 @@ def draw_findings(findings: Findings, folder: str | Path) -> list[Path]:
     names = file_names([_what(each.child.name, each.names) for each in tables], "table-", most=120)
     for name, table in zip(names, tables, strict=True):
         drawn[f"{name}.svg"] = table_svg(table, findings.alpha)
-    # All are made before any is in its place: what fails leaves nothing behind.
-    with unfinished_folder(target) as stage:
-        for file, text in drawn.items():
-            write_file(stage / file, text, private="the drawing")
-        try:
-            target.mkdir(exist_ok=True)
-            for file in drawn:
-                (stage / file).replace(target / file)
-        except OSError as error:
-            raise OutputError(
-                f"cannot write in {str(target)!r}: {reason_of(error)}. Choose another folder."
-            ) from None
-    return [target / file for file in drawn]
+    return write_folder(target, drawn, private="the drawing")
 
 
 def _what(child: str, parents: Sequence[str]) -> str:
