@@ -37,6 +37,14 @@ def made(decouple):
         ("{method: slicing, l: 3}", Slicing(l=3)),
         ("{method: slicing, l: 3, columns: null, overlap: 0.5}", Slicing(l=3, overlap=0.5)),
         (
+            "{method: slicing, l: 2, cuts: relaxed, check: worlds, aim: membership}",
+            Slicing(l=2, cuts="relaxed", check="worlds", aim="membership"),
+        ),
+        (
+            "{method: slicing, l: 2, form: p-alpha, alpha: 1, categories: [[hiv], [flu, cold]]}",
+            Slicing(l=2, form="p-alpha", alpha=1, categories=[["hiv"], "flu + cold"]),
+        ),
+        (
             "{method: slicing, l: 3, columns: [age + zip, ill]}",
             Slicing(l=3, columns=[["age", "zip"], ["ill"]]),
         ),
