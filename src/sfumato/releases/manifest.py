@@ -513,7 +513,7 @@ class Manifest:
 
     @property
     def known_search(self) -> "SearchRecord | None":
-        """What is known here of the search, if there was one."""
+        """The search with all that is known of it here, if there was one."""
         return self.search if self.private is None else self.private.search
 
     @property
