@@ -4,7 +4,7 @@ import json
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
@@ -128,7 +128,6 @@ def test_a_large_tree_is_elided_with_counts():
     assert 0 < len(leaves) <= MOST_LINES
 
 
-@settings(max_examples=40)
 @given(
     names=st.lists(NASTY.filter(str.strip), min_size=2, max_size=90, unique_by=str.strip),
     groups=st.integers(2, 12),

@@ -7,7 +7,7 @@ from itertools import combinations, pairwise, product
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
@@ -99,7 +99,6 @@ class Textbook:
         }
 
 
-@settings(max_examples=60)
 @given(rows=st.lists(ROW, min_size=1, max_size=20), k=st.integers(2, 4), limit=st.integers(0, 6))
 def test_it_is_what_incognito_finds_by_the_book(rows, k, limit):
     book = Textbook(rows, k, limit)
@@ -135,7 +134,6 @@ def test_it_is_what_incognito_finds_by_the_book(rows, k, limit):
     assert found[found.chosen].loss == pytest.approx(release.loss)
 
 
-@settings(max_examples=30)
 @given(problem=problems())
 def test_each_node_suppresses_what_the_definitions_say(problem: Problem):
     found = sf.tools.lattice(table_of(problem.rows, COLUMNS), problem.policy)
@@ -146,7 +144,6 @@ def test_each_node_suppresses_what_the_definitions_say(problem: Problem):
         assert each.valid == (each.suppressed <= found.limit)
 
 
-@settings(max_examples=60)
 @given(problem=problems(), subsets=st.booleans())
 def test_what_is_not_judged_in_a_large_lattice_is_not_valid(problem: Problem, subsets):
     table = table_of(problem.rows, COLUMNS)

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
@@ -101,7 +101,6 @@ ROW = st.tuples(
 )
 
 
-@settings(max_examples=60)
 @given(
     rows=st.lists(ROW, min_size=1, max_size=40),
     k=st.integers(2, 4),
