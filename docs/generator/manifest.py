@@ -19,8 +19,10 @@ FIELDS: dict[str, str] = {
     "it does not depend on the values of the table.",
     "columns[].generalised": "True in place of levels that depend on values which are not "
     "published: the longest postcode, the quantiles of ages.",
-    "columns[].levels": "Local methods only: how many published rows are at each level, from the "
-    "raw value to the top.",
+    "columns[].levels": "Regional and local methods only: how many published rows are at each "
+    "level, from the raw value to the top.",
+    "columns[].cut": "Regional recoding only, of a column with labels of several levels: these "
+    "labels, each below those it is a part of. Those with nothing below are published, no others.",
     "columns[].intervals": "Local methods only, instead of height and levels: the column became "
     "intervals of the values that are there, and so many different labels.",
     "columns[].spelling": "`exact` if its maker takes values that differ only in spelling for "

@@ -182,7 +182,7 @@ def keys_of(value: object, path: str = "") -> set[str]:
 # Named after what somebody asked for, so no list can hold them.
 NAMED_BY_OTHERS = re.compile(
     r"losses\..+|accepted\[\].*|hierarchies\..+|models\[\]\.(?!model$|measured$).+|models\[\]\.measured\..+"
-    r"|method\.(?!name$|refined(\[\]|$)).+"
+    r"|method\.(?!name$|refined(\[\]|$)).+|columns\[\]\.cut\..+"
 )
 
 
@@ -209,7 +209,7 @@ def manifests(tmp_path):
     for form, method in (("csv", "full-domain"), ("parquet", "mondrian")):
         sf.anonymize(people, policy, method=method, output=tmp_path / form, format=form)
         made.append(manifest_in(tmp_path / form))
-    return [*made, refined(), *decoupled(tmp_path), *stored(people, policy)]
+    return [*made, refined(), cut(), *decoupled(tmp_path), *stored(people, policy)]
 
 
 def manifest_in(folder):
@@ -242,6 +242,17 @@ def refined() -> dict:
     )
     found = sf.detect(sf.anonymize(pa.table(told), policy), support=2)
     return sf.anonymize(pa.table(told), policy, refine=found).manifest.to_dict()
+
+
+def cut() -> dict:
+    """Make a release whose postcodes are cut at two levels."""
+    codes = pa.table({"zip": ["101"] * 4 + ["102"] * 4 + ["201", "202", "203"]})
+    policy = sf.Policy(
+        columns={"zip": {"role": "quasi-identifier", "hierarchy": "masking"}},
+        models=[{"model": "k-anonymity", "k": 3}],
+        method="regional",
+    )
+    return sf.anonymize(codes, policy).manifest.to_dict()
 
 
 def decoupled(folder) -> list[dict]:
