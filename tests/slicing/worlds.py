@@ -1,6 +1,7 @@
 """A judge of sliced tables: every table that the slices can be joined to, listed one by one.
 
-It knows nothing of the code that made the slices, and nothing of formulas.
+It knows nothing of the code that made the slices, and nothing of formulas. People are different, so
+a table counts as often as there are ways to join the slices to it.
 """
 
 from collections import Counter
@@ -9,7 +10,7 @@ from itertools import product
 
 
 def arrangements(counter):
-    """List every different order of the sub-tuples of a slice; all are equally likely."""
+    """List every different order of the sub-tuples of a slice; each is as many ways as another."""
     if not counter:
         yield ()
         return
