@@ -15,7 +15,7 @@ import docs.papers.slicing
 from docs.papers.__main__ import main
 from docs.papers.adult import adult
 from docs.papers.results import HERE, load, text_of, where
-from docs.papers.slicing import RESULTS, releases, running
+from docs.papers.slicing import RESULTS, dimensions, membership, releases, running
 from docs.papers.slicing.claims import CLAIMS, Claim
 from docs.papers.slicing.demands import DEMANDS, OCCUPATION, SALARY, Demand
 from docs.papers.slicing.figures import plots
@@ -186,6 +186,32 @@ def test_some_results_come_out_again(demand):
     again = json.loads(json.dumps(list(running.cells_of(demand, rows))))
     assert again == where(CELLS, rows=rows, **demand.record), RERUN
     assert json.loads(json.dumps(running.parameters())) == RESULT["parameters"]
+
+
+def test_overlap_costs_membership_and_the_aim_gives_some_of_it_back():
+    for rows in membership.ROWS:
+        out = {one["method"]: one["ruled_out"] for one in where(RESULT["membership"], rows=rows)}
+        overlapping = out[releases.OVERLAPPED[min(releases.OVERLAPS)]]
+        assert out[membership.BOTH] < out[membership.AIMED] < out[releases.SLICED]
+        assert out[membership.RELAXED] < out[releases.SLICED] < overlapping < out[releases.BUCKETS]
+        for one in where(RESULT["membership"], rows=rows):
+            several = membership.RELAXED in one["method"]
+            if one["method"] in membership.WAYS:
+                assert (one["matched"] > 1) == several
+
+
+def test_slicing_bears_many_columns_better():
+    for columns in dimensions.COLUMNS:
+        mine = where(RESULT["dimensions"], columns=columns)
+        off = {one["method"]: (one["median"], one["off"]) for one in mine}
+        for sliced, general in zip(off[releases.SLICED], off[dimensions.LOCALLY], strict=True):
+            assert sliced < general
+
+
+@pytest.mark.usefixtures("adult")
+def test_what_many_columns_cost_comes_out_again():
+    again = json.loads(json.dumps(dimensions.measured(4)))
+    assert again == where(RESULT["dimensions"], columns=4), RERUN
 
 
 @pytest.mark.usefixtures("adult")

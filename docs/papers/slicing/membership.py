@@ -49,7 +49,10 @@ def run() -> list[Record]:
 
 def _run(rows: int) -> list[Record]:
     table, demand = people(rows), Demand(OCCUPATION, "probabilistic", L)
-    roles = {"quasi_identifiers": known(OCCUPATION), "sensitive": [OCCUPATION]}
+    roles: dict[str, Any] = {
+        "quasi_identifiers": known(OCCUPATION),
+        "sensitive": [OCCUPATION],
+    }
     made: dict[str, Any] = {
         LAX: sf.anonymize(table, policy(demand, SUPPRESSION)),
         BUCKETS: sf.decouple(table, Anatomy(l=L), **roles, seed=SEED),
