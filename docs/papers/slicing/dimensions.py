@@ -64,7 +64,7 @@ def measured(columns: int) -> list[Record]:
         models=[sf.models.ProbabilisticLDiversity(OCCUPATION, l=L)],
         method="mondrian",
     )
-    made = {
+    made: dict[str, Any] = {
         LOCALLY: sf.anonymize(table, asked, seed=SEED),
         SLICED: sf.decouple(table, Slicing(L), **roles, seed=SEED),
     }
