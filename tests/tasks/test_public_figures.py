@@ -107,6 +107,17 @@ def test_equal_rows_have_equal_manifests(rows, seed, age, zipcode, method, missi
     assert all(len(manifests) == 1 for manifests in found.values())
 
 
+def test_a_label_at_several_levels_tells_nothing_of_who_is_suppressed():
+    """By one table 9 is cut at level 0, by the other at the level of all: published is 9."""
+    one = [(99, "24064", "hiv"), (44, "9", "cold"), (44, "24164", "hiv"), (44, "9", "rare")]
+    one += [(None, "24064", "gout"), (42, "24065", "hiv"), (33, "9", "rare")]
+    other = [(None, *one[0][1:]), *one[1:4], (34, *one[4][1:]), *one[5:]]
+    policy = policy_of(AGES["widths"], ZIPS["length"], suppression=4, loss="entropy")
+    made = [sf.anonymize(table_of(t), policy.with_method("regional"), seed=1) for t in (one, other)]
+    assert published(made[0]) == published(made[1])
+    assert made[0].manifest.to_dict() == made[1].manifest.to_dict()
+
+
 def fellow(**given):
     """A release in which one person is suppressed: of 71, or as given."""
     person = {"age": 71, "zip": "99999", "ill": "hiv"} | given
@@ -234,12 +245,12 @@ class TestTheVerifier:
         sf.anonymize(pa.table(table), policy, output=tmp_path / "r", format="csv")
         return tmp_path / "r"
 
-    def change(self, folder, key, **figures):
+    def change(self, folder, key, *, check="figures", **figures):
         path = folder / "manifest.json"
         plain = json.loads(path.read_text(encoding="utf-8"))
         plain[key].update(figures)
         path.write_text(json.dumps(plain), encoding="utf-8")
-        return verify_folder(folder)["figures"]
+        return verify_folder(folder)[check]
 
     def test_recomputes_what_is_said_of_classes_and_losses(self, folder):
         assert verify_folder(folder)["figures"].status == "holds"
@@ -258,9 +269,15 @@ class TestTheVerifier:
         assert check.status == "unchecked"
         assert check.detail == "'entropy' cannot be recomputed from the published rows"
 
-    @pytest.mark.parametrize("strange", ["many", True, None, [], float("nan")], ids=repr)
+    @pytest.mark.parametrize("strange", ["many", True, None, []], ids=repr)
     def test_a_figure_that_is_none_is_broken(self, folder, strange):
         assert self.change(folder, "classes", count=strange).status == "broken"
+
+    @pytest.mark.parametrize("strange", [float("nan"), float("inf")], ids=repr)
+    def test_a_number_that_json_does_not_have_makes_a_manifest_unreadable(self, folder, strange):
+        found = self.change(folder, "classes", count=strange, check="manifest")
+        assert found.status == "broken"
+        assert "it holds a number that is infinite, or none" in found.detail
 
 
 def test_the_classes_of_decoupled_tables_are_recomputed_too(tmp_path):

@@ -28,6 +28,8 @@ def bucket_policy(
     sensitive: Sequence[str],
     models: Sequence[PrivacyModel],
     method: str | None,
+    *,
+    labelled: bool = False,
 ) -> Policy:
     """Return what buckets are made by: the same hierarchies and weights, and no labels to publish.
 
@@ -40,13 +42,18 @@ def bucket_policy(
         sensitive: The columns that should not become known.
         models: What every bucket must keep.
         method: The method that makes them; None takes the policy's local one, or mondrian.
+        labelled: Whether quasi-identifiers have labels of a release, of which their hierarchies
+            know nothing.
     """
     rules: dict[str, ColumnRule] = {}
     known: Mapping[str, ColumnRule] = {} if policy is None else policy.columns
     for name in (*quasi_identifiers, *sensitive):
         role = Role.SENSITIVE if name in sensitive else Role.QUASI_IDENTIFIER
         rule = known.get(name)
-        kept: dict[str, object] = {} if rule is None else {"hierarchy": rule.hierarchy}
+        climbed = labelled and role is Role.QUASI_IDENTIFIER
+        kept: dict[str, object] = {}
+        if rule is not None and not climbed:
+            kept["hierarchy"] = rule.hierarchy
         if rule is not None and role is rule.role:
             kept |= {"weight": rule.weight} if role is Role.QUASI_IDENTIFIER else {}
             kept |= {"spelling": rule.spelling} if role is Role.SENSITIVE else {}

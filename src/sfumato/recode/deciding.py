@@ -27,7 +27,7 @@ from sfumato.partition.base import Progress as PartitionProgress
 from sfumato.partition.base import starting_groups
 from sfumato.policy import FULL_DOMAIN, REGIONAL, Missing, Policy
 from sfumato.recode.budget import Budget, BudgetedCounts, count_within
-from sfumato.recode.regional import CutSearch, FoundCut, draw_tree
+from sfumato.recode.regional import CutSearch, FoundCut, draw_tree, label_levels
 from sfumato.recoding import FullDomainRecoding, Lattice, Recoding
 from sfumato.search import SEARCHES, Checker, Found, Grouping, Outcome, step_down
 from sfumato.tables import Table, count_people
@@ -649,28 +649,40 @@ def _sizes(outcome: Outcome) -> IntArray:
 
 
 def _cut_columns(policy: Policy, found: FoundCut) -> dict[str, dict[str, Any]]:
-    """Return the level of each column, or the rows at each level and the cut."""
+    """Return the level of each column, or the rows at each level and the cut.
+
+    Levels are those of the published labels, whatever the cut would make of other values: labels
+    may stand at several levels, and values that are not published may have decided at which.
+    """
     judged = found.outcome.judged
     assert judged is not None  # noqa: S101 - only hopeless nodes are not judged
     columns: dict[str, dict[str, Any]] = {}
-    for i, (attribute, levels) in enumerate(
+    for i, (attribute, cut) in enumerate(
         zip(found.checker.attributes, found.cut.levels, strict=True)
     ):
         ladder = attribute.ladder
         about: dict[str, Any] = {"height": ladder.height}
         removed = judged.removed_rows(i)
         rows = attribute.frequency if removed is None else attribute.frequency - removed
-        if not len(levels) or (levels == levels[0]).all():
+        shown = np.asarray(rows) > _HALF_A_ROW
+        levels = label_levels(ladder, cut)
+        # A missing value has no label, and so no level.
+        some = levels[shown & [value is not None for value in ladder.values]]
+        builder = policy.columns[ladder.column].hierarchy or Suppress()
+        named = builder.fixed_height is not None or policy.population is not None
+        if (some == some[:1]).all() and (named or not some.any()):
             # A column without any value is as it was.
-            about["level"] = int(levels.max(initial=0))
+            about["level"] = int(some.max(initial=0))
         else:
             at = np.bincount(levels, weights=rows, minlength=ladder.height + 1)
             about["levels"] = np.rint(at).astype(np.int64).tolist()
-            builder = policy.columns[ladder.column].hierarchy or Suppress()
-            named = builder.fixed_height is not None or policy.population is not None
-            about["cut"] = draw_tree(ladder, levels, np.asarray(rows) > 0.5, named=named)
+            about["cut"] = draw_tree(ladder, levels, shown, named=named)
         columns[ladder.column] = about
     return columns
+
+
+_HALF_A_ROW = 0.5
+"""Rows are counted in floats where classes are left out."""
 
 
 def _cut_losses(policy: Policy, found: FoundCut) -> dict[str, float]:

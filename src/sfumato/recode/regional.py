@@ -32,7 +32,7 @@ from sfumato.losses.base import (
 from sfumato.partition import Problem
 from sfumato.recoding import ColumnRecoding, FullDomainRecoding, Lattice
 from sfumato.search import Checker, Outcome
-from sfumato.text import text_of
+from sfumato.text import STAR, text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray, Node, Value
 
 _MOST_CUTS = 200_000
@@ -745,6 +745,32 @@ def _better(one: CheckedCut | None, other: CheckedCut) -> CheckedCut:
     if other.loss > one.loss or not other.valid:
         return one
     return other if other.height < one.height else one
+
+
+def label_levels(ladder: Ladder, levels: IntArray) -> IntArray:
+    """Return the lowest level at which each value has the label that a cut gives it.
+
+    The top is always the top, however early the label of a value comes to it.
+
+    >>> from sfumato.hierarchy import Masking
+    >>> zips = Masking(length=3).ladder("zip", ["1", "200"])
+    >>> [zips.labels[1][code] for code in zips.codes[1].tolist()]
+    ['1', '20*']
+    >>> label_levels(zips, np.array([1, 1])).tolist()
+    [0, 1]
+    """
+    names = [
+        np.array([*labels, None], dtype=object)[codes]
+        for labels, codes in zip(ladder.labels, ladder.codes, strict=True)
+    ]
+    chosen = np.array(names)[levels, np.arange(len(levels))]
+    found = levels.copy()
+    for level in range(ladder.height - 1, -1, -1):
+        same = (names[level] == chosen) & (level < levels)
+        found[same] = level
+    top = np.array([value is not None and text_of(value) == STAR for value in chosen], dtype=bool)
+    lowest: IntArray = np.where(top, ladder.height, found)
+    return lowest
 
 
 def draw_tree(

@@ -158,7 +158,8 @@ def _in_buckets(
     roles = (release.quasi_identifiers, release.sensitive)
     if decoupling.column is None:
         policy = release.policy or getattr(release.given, "policy", None)
-        made = bucket_policy(policy, *roles, asked, decoupling.partition)
+        labelled = not release.is_plain
+        made = bucket_policy(policy, *roles, asked, decoupling.partition, labelled=labelled)
         counts = form_buckets(made, counts, rng=rng, report=report)
     bucket = decoupling.bucket_column(counts, *roles)
     return counts, measure_buckets(counts, release, bucket, asked)
