@@ -20,7 +20,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for _file in (prepare, anonymize, risk, use, publish, report, evidence, study, demo):
+for _file in (prepare, study, anonymize, risk, use, publish, report, evidence, demo):
     for _command in vars(_file).values():
         # A file may import the commands of another; each is registered where it is written.
         if isinstance(_command, Command) and _command.run.__module__ == _file.__name__:
