@@ -245,12 +245,12 @@ class TestTheVerifier:
         sf.anonymize(pa.table(table), policy, output=tmp_path / "r", format="csv")
         return tmp_path / "r"
 
-    def change(self, folder, key, *, check="figures", **figures):
+    def change(self, folder, key, **figures):
         path = folder / "manifest.json"
         plain = json.loads(path.read_text(encoding="utf-8"))
         plain[key].update(figures)
         path.write_text(json.dumps(plain), encoding="utf-8")
-        return verify_folder(folder)[check]
+        return verify_folder(folder)["figures"]
 
     def test_recomputes_what_is_said_of_classes_and_losses(self, folder):
         assert verify_folder(folder)["figures"].status == "holds"
@@ -269,15 +269,9 @@ class TestTheVerifier:
         assert check.status == "unchecked"
         assert check.detail == "'entropy' cannot be recomputed from the published rows"
 
-    @pytest.mark.parametrize("strange", ["many", True, None, []], ids=repr)
+    @pytest.mark.parametrize("strange", ["many", True, None, [], float("nan")], ids=repr)
     def test_a_figure_that_is_none_is_broken(self, folder, strange):
         assert self.change(folder, "classes", count=strange).status == "broken"
-
-    @pytest.mark.parametrize("strange", [float("nan"), float("inf")], ids=repr)
-    def test_a_number_that_json_does_not_have_makes_a_manifest_unreadable(self, folder, strange):
-        found = self.change(folder, "classes", count=strange, check="manifest")
-        assert found.status == "broken"
-        assert "it holds a number that is infinite, or none" in found.detail
 
 
 def test_the_classes_of_decoupled_tables_are_recomputed_too(tmp_path):

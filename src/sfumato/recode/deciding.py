@@ -667,7 +667,8 @@ def _cut_columns(policy: Policy, found: FoundCut) -> dict[str, dict[str, Any]]:
         shown = np.asarray(rows) > _HALF_A_ROW
         levels = label_levels(ladder, cut)
         # A missing value has no label, and so no level.
-        some = levels[shown & [value is not None for value in ladder.values]]
+        known = np.array([value is not None for value in ladder.values], dtype=np.bool_)
+        some = levels[shown & known]
         builder = policy.columns[ladder.column].hierarchy or Suppress()
         named = builder.fixed_height is not None or policy.population is not None
         if (some == some[:1]).all() and (named or not some.any()):

@@ -478,7 +478,8 @@ class Manifest:
 
     def to_json(self) -> str:
         """Write it as JSON for people."""
-        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+        # Anybody's manifest may hold 1e999, which is read as infinite and must not be written.
+        text = json.dumps(plain(self.to_dict()), indent=2, ensure_ascii=False, allow_nan=False)
         return visible_json(text) + "\n"
 
     def claims(self) -> Claims:
@@ -880,8 +881,8 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - any parameter of any model
         return [plain(item) for item in value]
     if isinstance(value, np.generic):
         return plain(value.item())
-    if isinstance(value, float) and math.isinf(value):
-        return "inf" if value > 0 else "-inf"
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     return value
 
 
