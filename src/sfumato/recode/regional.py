@@ -794,6 +794,8 @@ def draw_tree(
     {'*': {'1*': {'10': {}, '11': {}}, '2*': {}}}
     >>> draw_tree(zips, np.array([0, 0, 1]), np.array([True, False, True]), named=False)
     {'*': {'10': {}, '2*': {}}}
+    >>> draw_tree(zips, np.array([2, 2, 2]), np.array([True, False, True]), named=False)
+    {'*': {}}
     """
     root = text_of(ladder.labels[-1][0])
     tree: dict[str, Any] = {}
@@ -807,6 +809,6 @@ def draw_tree(
         # A group of one may be called like it, level after level.
         texts = [text for text, _ in groupby(map(text_of, way))]
         branch = tree.setdefault(root, {})
-        for text in texts[1:] if named else texts[-1:]:
+        for text in texts[1:] if named else texts[1:][-1:]:
             branch = branch.setdefault(text, {})
     return tree
