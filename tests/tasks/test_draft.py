@@ -69,6 +69,7 @@ def released(table, drafted):
 @example(pa.table({"age": [1]}))
 @example(pa.table({"name": ["Ann"]}))
 @example(pa.table({"disease": ["flu", "hiv"]}))
+@example(pa.table({"disease": ["f", " "]}))
 @example(pa.table({"x": pa.nulls(4, pa.string())}))
 @example(pa.table({"x": pa.nulls(4)}))
 @example(pa.table({"disease": pa.nulls(4, pa.string()), "age": [1, 2, 3, 4]}))

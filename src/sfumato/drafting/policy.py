@@ -28,11 +28,14 @@ from sfumato.policy.parts import member_settings
 from sfumato.releases.people import Repetition, find_repetition, keys_of
 from sfumato.schema import Role
 from sfumato.tables import Domain
-from sfumato.text import number_of, visible
+from sfumato.text import fold_spelling, number_of, text_of, visible
 from sfumato.typing import Value
 
 _MOST_DESCRIBED = 10_000
 """Columns with more distinct values keep the automatic hierarchy: looking at all takes long."""
+
+_MOST_FOLDED = 1000
+"""Of so many values at least three differ in more than their spelling."""
 
 _MOST_WRITTEN = 60
 """A tree of more names is nothing to read in a policy."""
@@ -238,9 +241,12 @@ def _choose_models(
     """Choose what a careful publisher would promise, as far as the table can keep it."""
     models: list[PrivacyModel] = [KAnonymity(max(2, min(5, total)))]
     for name, column in columns.items():
-        distinct = len(domains[name].rows) if name in domains else 0
-        if column.rule.role is Role.SENSITIVE and distinct >= 2:
-            models.append(DistinctLDiversity(name, min(3, distinct)))
+        if column.rule.role is not Role.SENSITIVE or name not in domains:
+            continue
+        # Spellings of one value are one, and a blank is none.
+        texts = {fold_spelling(text_of(value)) for value in domains[name].values(_MOST_FOLDED)}
+        if len(texts - {""}) > 1:
+            models.append(DistinctLDiversity(name, min(3, len(texts - {""}))))
     return models
 
 
