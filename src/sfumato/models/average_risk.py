@@ -17,9 +17,6 @@ class AverageRisk(TableModel):
     A row in a class of n is picked out with probability 1/n; added up over the rows of
     a class that is 1, so the mean is the number of classes over the number of rows.
 
-    Where it is more, the smallest classes are suppressed. Of classes of equal size chance decides
-    which: by any rule those who stayed would tell who else may have been there.
-
     Promises: someone who links every row of the table to people picks `risk` of them
     rightly at most, on average.
     Does not promise: anything to a single person. A table with a low average may hold
@@ -46,10 +43,6 @@ class AverageRisk(TableModel):
 
     def __post_init__(self) -> None:
         require_number("risk", self.risk, above=0, below=1, why="it is a share, 0.05 is 5 %")
-
-    @property
-    def draws(self) -> bool:
-        return True
 
     @property
     def limit(self) -> float:
