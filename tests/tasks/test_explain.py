@@ -254,8 +254,7 @@ def test_buckets_are_put_together_in_all_ways(rows, data, person, knows, pieces,
     for bucket in set(buckets):
         members = [row for row, b in zip(rows, buckets, strict=True) if b == bucket]
         tables = put_together(members, pieces)
-        # A sliced table is judged as if a bucket were drawn first, and then one of its rows.
-        likely = Fraction(1, len(tables) * (len(members) if kind == "slicing" else 1))
+        likely = Fraction(1, len(tables))
         for row in (row for table in tables for row in table):
             if all(part.get(n, value) == value for part in row for n, value in person.items()):
                 joined = {name: value for part in row for name, value in part.items()}
