@@ -665,15 +665,17 @@ def _cut_columns(policy: Policy, found: FoundCut) -> dict[str, dict[str, Any]]:
         removed = judged.removed_rows(i)
         rows = attribute.frequency if removed is None else attribute.frequency - removed
         shown = np.asarray(rows) > _HALF_A_ROW
-        levels = label_levels(ladder, cut)
+        rule = policy.columns[ladder.column]
+        lowest = min(rule.levels[0] if rule.levels else 0, ladder.height)
+        levels = label_levels(ladder, cut, lowest)
         # A missing value has no label, and so no level.
         known = np.array([value is not None for value in ladder.values], dtype=np.bool_)
         some = levels[shown & known]
-        builder = policy.columns[ladder.column].hierarchy or Suppress()
+        builder = rule.hierarchy or Suppress()
         named = builder.fixed_height is not None or policy.population is not None
         if (some == some[:1]).all() and (named or not some.any()):
-            # A column without any value is as it was.
-            about["level"] = int(some.max(initial=0))
+            # Where no value is published, as low as may be.
+            about["level"] = int(some[0]) if len(some) else lowest
         else:
             at = np.bincount(levels, weights=rows, minlength=ladder.height + 1)
             about["levels"] = np.rint(at).astype(np.int64).tolist()

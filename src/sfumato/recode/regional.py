@@ -747,8 +747,8 @@ def _better(one: CheckedCut | None, other: CheckedCut) -> CheckedCut:
     return other if other.height < one.height else one
 
 
-def label_levels(ladder: Ladder, levels: IntArray) -> IntArray:
-    """Return the lowest level at which each value has the label that a cut gives it.
+def label_levels(ladder: Ladder, levels: IntArray, lowest: int = 0) -> IntArray:
+    """Return the lowest level, of those allowed, at which values have the labels of a cut.
 
     The top is always the top, however early the label of a value comes to it.
 
@@ -765,12 +765,12 @@ def label_levels(ladder: Ladder, levels: IntArray) -> IntArray:
     ]
     chosen = np.array(names)[levels, np.arange(len(levels))]
     found = levels.copy()
-    for level in range(ladder.height - 1, -1, -1):
+    for level in range(ladder.height - 1, lowest - 1, -1):
         same = (names[level] == chosen) & (level < levels)
         found[same] = level
     top = np.array([value is not None and text_of(value) == STAR for value in chosen], dtype=bool)
-    lowest: IntArray = np.where(top, ladder.height, found)
-    return lowest
+    result: IntArray = np.where(top, ladder.height, found)
+    return result
 
 
 def draw_tree(
