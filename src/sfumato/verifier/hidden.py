@@ -178,10 +178,17 @@ def _in_parquet(path: Path) -> Iterator[str]:
     with pq.ParquetFile(path, read_dictionary=text, pre_buffer=False) as file:
         dictionaries, wide = _Dictionaries(), dict[str, None]()
         for number in range(about.num_row_groups):
+            # Where it reads rows, Arrow raises at what a file cannot say of its columns; asked for
+            # that alone, it ends the whole program.
+            next(file.iter_batches(batch_size=1, row_groups=[number], use_threads=False), None)
             group = about.row_group(number)
+            columns = [group.column(i) for i in range(group.num_columns)]
+            for i, column in enumerate(columns):
+                if column.physical_type != about.schema.column(i).physical_type:
+                    raise InputError("a column of it has another type than its schema says")
             limits = {
                 column.path_in_schema: column.statistics
-                for column in map(group.column, range(group.num_columns))
+                for column in columns
                 if column.is_stats_set and column.statistics is not None
             }
             # Only columns whose dictionaries or limits can be looked at are read again.
