@@ -72,14 +72,15 @@ class ColumnRecord:
     """True in place of levels that only values which are not published would explain."""
 
     cut: Mapping[str, Any] | None = None
-    """The labels of a column that was cut at several levels, each below those that it is a part of.
+    """The labels of a cut through its hierarchy, each below those that it is a part of.
 
     The published labels are those with none below: the same value is the same label in all rows.
+    It is left out where one level tells the same.
     """
 
     @property
     def cut_labels(self) -> list[str]:
-        """The published labels, if it was cut at several levels.
+        """The published labels, if its cut is told.
 
         >>> cut = {"*": {"1*": {"10": {}}, "2*": {}}}
         >>> ColumnRecord("zip", "quasi-identifier", cut=cut).cut_labels

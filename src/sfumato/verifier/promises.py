@@ -54,7 +54,7 @@ class Promises:
         population: How many people of the population fall on each tuple of published
             labels (see `count_population`), for models that compare with one.
         at_top: Quasi-identifiers said to be generalised to the single top value.
-        cuts: Per column that was cut at several levels, its labels from the top down, each with
+        cuts: Per column whose cut is told, its labels from the top down, each with
             those below it; those with none below are the published ones.
         classes: What its maker says of the number of classes and their sizes.
         losses: What its maker says was lost.
@@ -408,7 +408,7 @@ class Column:
     """Whether its maker takes values that differ only in spelling for different ones."""
 
     cut: Mapping[str, Any] | None = None
-    """Its labels from the top down, if it was cut at several levels."""
+    """Its labels from the top down, if its cut is told."""
 
     recoded: bool = False
     """Whether something is said of how it was generalised."""
