@@ -69,11 +69,14 @@ class Problem:
     policy: Policy
     population: list[tuple[str | None, ...]] | None = None
 
-    def checker(self) -> Checker:
-        counts = FrequencySet.from_rows(COLUMNS, self.rows)
+    def counts(self) -> tuple[FrequencySet, FrequencySet | None]:
         people = None
         if self.population is not None:
             people = FrequencySet.from_rows(list(TREES), self.population)
+        return FrequencySet.from_rows(COLUMNS, self.rows), people
+
+    def checker(self) -> Checker:
+        counts, people = self.counts()
         # Who is drawn must not differ between two searches that are compared.
         return make_checker(self.policy, counts, people, rng=np.random.default_rng(7))
 

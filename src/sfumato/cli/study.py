@@ -63,6 +63,10 @@ def lattice(
     most: Annotated[
         int, typer.Option(metavar="N", help="Refuse lattices of more nodes.")
     ] = 100_000,
+    seed: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Fix who stays where a model leaves that to chance."),
+    ] = None,
     draw: _DrawOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -78,7 +82,7 @@ def lattice(
 
     _refuse(draw)
     with progress_bar(quiet=quiet or json) as progress:
-        found = task(data, policy, subsets=subsets, most=most, progress=progress)
+        found = task(data, policy, subsets=subsets, most=most, seed=seed, progress=progress)
     if draw is not None:
         _say_written(found.draw(draw), quiet=quiet)
     finish(found, json=json, quiet=quiet)

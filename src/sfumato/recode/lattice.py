@@ -426,6 +426,7 @@ def judge_lattice(
     *,
     subsets: bool = False,
     most: int = MOST_NODES,
+    rng: np.random.Generator,
     report: Progress,
 ) -> JudgedLattice:
     """Judge every node of a policy's lattice on a counted table.
@@ -436,11 +437,12 @@ def judge_lattice(
         population: All people the data was drawn from, if the policy names them.
         subsets: Judge the lattices of some of the columns as well.
         most: The nodes that are judged at most; larger lattices are refused.
+        rng: Draws who stays where a model leaves that to chance.
         report: Told how far it is.
     """
     ready = prepare(policy, counts, population)
     refuse_population(policy, ready)
-    checker = checker_of(policy, ready)
+    checker = checker_of(policy, ready, rng=rng)
     lattice = checker.lattice
     columns = tuple(ladder.column for ladder in checker.grouping.ladders)
     total = _count_nodes(lattice, subsets=subsets)

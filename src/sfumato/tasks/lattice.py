@@ -1,5 +1,9 @@
 """Lattice: every generalisation a policy allows for a table, judged one by one."""
 
+import secrets
+
+import numpy as np
+
 from sfumato.errors import InputError, ParameterError, require_int
 from sfumato.policy import GivenPolicy, policy_of
 from sfumato.recode.deciding import count_population, counted_columns
@@ -14,6 +18,7 @@ def lattice(
     *,
     subsets: bool = False,
     most: int = MOST_NODES,
+    seed: int | None = None,
     progress: Progress | None = None,
 ) -> JudgedLattice:
     """Judge every choice of levels: which keep the promises, which are minimal, what each costs.
@@ -31,6 +36,8 @@ def lattice(
         subsets: Judge the lattices of single columns, pairs and so on as well, and show which of
             their nodes Incognito looks at.
         most: The nodes that are judged at most; a larger lattice is refused.
+        seed: Fixes who stays where a model leaves that to chance, so that two looks at a lattice
+            are alike. Without one every look draws by itself, as every release does.
         progress: Told how far it is.
 
     Example:
@@ -46,6 +53,8 @@ def lattice(
         (3, False)
     """
     require_int("most", most, at_least=1)
+    if seed is not None:
+        require_int("seed", seed, at_least=0)
     report = progress or silent
     if policy is None:
         raise ParameterError("policy", None, "given", why="it has the hierarchies and the models")
@@ -59,4 +68,7 @@ def lattice(
     if counts.total == 0:
         raise InputError("the table has no rows: there is no node to judge")
     population = count_population(rules, report)
-    return judge_lattice(rules, counts, population, subsets=subsets, most=most, report=report)
+    rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
+    return judge_lattice(
+        rules, counts, population, subsets=subsets, most=most, rng=rng, report=report
+    )
