@@ -10,6 +10,7 @@ import numpy as np
 from sfumato.counts import Column, FrequencySet, add_up, align, group, sums
 from sfumato.errors import PolicyError, UnknownColumnError
 from sfumato.hierarchy.base import Ladder
+from sfumato.people import ClassPeople
 from sfumato.text import fold_spelling, text_of
 from sfumato.typing import BoolArray, FloatArray, IntArray, Value
 
@@ -77,6 +78,29 @@ class ValueCounts:
     reference: IntArray
     """Rows of each value in the whole table, missing last: what classes are compared with."""
 
+    people: IntArray | None = None
+    """Where people are counted: those of each class who have some value that is known.
+
+    `rows` are then the people who have a value, and one who has two is in two entries.
+    """
+
+    everyone: int | None = None
+    """Where people are counted: how many the reference is of, each once per class."""
+
+    @property
+    def reference_total(self) -> int:
+        """The number of rows, or people, that the reference is of."""
+        return int(self.reference.sum()) if self.everyone is None else self.everyone
+
+    @cached_property
+    def held(self) -> IntArray:
+        """The values that are held in each class, each as often as it is.
+
+        As many as there are rows; where people are counted, a person holds each of theirs once.
+        """
+        classes = int(self.class_id[-1]) + 1 if len(self.class_id) else 0
+        return sums(self.class_id, self.rows, classes)
+
     @cached_property
     def starts(self) -> IntArray:
         """The position at which each class's entries begin."""
@@ -91,6 +115,8 @@ class ValueCounts:
         keep = value != MISSING
         if not keep.all():
             class_id, value, rows = class_id[keep], value[keep], rows[keep]
+        if self.people is not None:
+            return KnownCounts(class_id, value, rows, self.people, several=True)
         totals = np.bincount(class_id, weights=rows, minlength=classes).astype(np.int64)
         return KnownCounts(class_id, value, rows, totals)
 
@@ -114,12 +140,22 @@ class KnownCounts:
     totals: Weights
     """Rows with a known value, per class."""
 
+    several: bool = False
+    """Whether rows are people, one of whom may have several values.
+
+    How diverse a class is, is then the least that it can be if one value of each person matters:
+    the most frequent value is taken of all who have it, the next one of as many as are left over,
+    and so on. No choice of one value per person is more uneven.
+    """
+
     def __len__(self) -> int:
         return len(self.totals)
 
     @cached_property
     def distinct(self) -> IntArray:
         """The number of different known values each class shows."""
+        if self.several:
+            return np.bincount(self.class_id[self._falling > 0], minlength=len(self.totals))
         return np.bincount(self.class_id, minlength=len(self.totals))
 
     @cached_property
@@ -135,7 +171,8 @@ class KnownCounts:
     def entropy(self) -> FloatArray:
         """The entropy of each class's shares, to base e; -∞ where no value is known."""
         # -Σ c/n log(c/n) = log n - (Σ c log c)/n, one pass over the counts.
-        sums = add_up(self.class_id, self.rows * np.log(self.rows), len(self))
+        rows = np.maximum(self._falling, 1) if self.several else self.rows
+        sums = add_up(self.class_id, rows * np.log(rows), len(self))
         result = np.full(len(self), -np.inf)
         some = self.totals > 0
         totals = self.totals[some]
@@ -145,7 +182,8 @@ class KnownCounts:
 
     def beyond(self, n: int) -> Weights:
         """Rows of each class outside its `n` most frequent known values."""
-        first = np.cumsum(self.distinct) - self.distinct
+        entries = np.bincount(self.class_id, minlength=len(self.totals))
+        first = np.cumsum(entries) - entries
         rank = np.arange(len(self.rows)) - first[self.class_id]
         tail = np.where(rank >= n, self._falling, 0)
         sums = add_up(self.class_id, tail, len(self))
@@ -154,6 +192,17 @@ class KnownCounts:
     @cached_property
     def _falling(self) -> Weights:
         """The rows of the entries, class by class, largest first."""
+        falling = self._sorted
+        if not self.several:
+            return falling
+        starts = np.flatnonzero(np.diff(self.class_id, prepend=-1))
+        before = np.cumsum(falling) - falling
+        if len(starts):
+            before -= np.repeat(before[starts], np.diff(starts, append=len(falling)))
+        return np.clip(self.totals[self.class_id] - before, 0, falling)
+
+    @property
+    def _sorted(self) -> Weights:
         if self.rows.dtype.kind == "f":
             return self.rows[np.lexsort((-self.rows, self.class_id))]
         # One sort of packed keys orders every class's counts downwards.
@@ -178,7 +227,10 @@ class EquivalenceClasses:
     """The people of the population table in each class, if one was given."""
 
     own: IntArray | None = None
-    """Rows published with each class's own values, where classes overlap and `sizes` is more."""
+    """Rows published with each class's own values, where `sizes` is not their number.
+
+    Classes may overlap, so that more rows look like one person's, or people have several rows.
+    """
 
     unseen: int = 0
     """The people of the population in classes that the table does not show at all."""
@@ -191,6 +243,9 @@ class EquivalenceClasses:
 
     overlap: "Overlap | None" = None
     """The published tuples, where missing values match any: `sizes` is then the least."""
+
+    by_person: bool = False
+    """Whether sizes and values are of people, who may have several rows: `own` has the rows."""
 
     drawn: IntArray | None = None
     """A secret random order of the classes, for models that draw among them; a number each."""
@@ -205,7 +260,7 @@ class EquivalenceClasses:
 
     @property
     def rows(self) -> IntArray:
-        """The number of rows each class stands for; its size, unless classes overlap."""
+        """The number of rows each class stands for; its size, unless `own` says otherwise."""
         return self.sizes if self.own is None else self.own
 
     def counts_of(self, column: str) -> ValueCounts:
@@ -255,11 +310,18 @@ class EquivalenceClasses:
         for name, counts in self.sensitive.items():
             entries = keep[counts.class_id]
             value, rows = counts.value[entries], counts.rows[entries]
-            reference = counts.reference
+            reference, everyone = counts.reference, counts.everyone
             if own_reference:
                 reference = reference_of(value, rows, len(counts.column.values))
+                everyone = None if everyone is None else int(self.sizes[keep].sum())
             sensitive[name] = ValueCounts(
-                counts.column, number[counts.class_id[entries]], value, rows, reference
+                counts.column,
+                number[counts.class_id[entries]],
+                value,
+                rows,
+                reference,
+                None if counts.people is None else counts.people[keep],
+                everyone,
             )
         population = self.population
         hidden = 0 if population is None else int(population[~keep].sum())
@@ -271,6 +333,7 @@ class EquivalenceClasses:
             self.unseen + hidden,
             self.suppressed + int(self.rows[~keep].sum()),
             self.scattered,
+            by_person=self.by_person,
             drawn=None if self.drawn is None else self.drawn[keep],
         )
 
@@ -313,8 +376,16 @@ def classes_from(
     counts: FrequencySet,
     quasi_identifiers: tuple[str, ...],
     sensitive: Mapping[str, SensitiveColumn] | tuple[str, ...] = (),
+    *,
+    person: str | None = None,
 ) -> EquivalenceClasses:
     """Group a frequency set by its quasi-identifiers as they are, without generalising.
+
+    Args:
+        counts: The rows.
+        quasi_identifiers: The columns to group by.
+        sensitive: The columns whose values are counted.
+        person: The column whose value is the same in all rows of a person, to count people.
 
     >>> f = FrequencySet.from_rows(["sex", "ill"], [("f", "flu"), ("f", None), ("m", "flu")])
     >>> classes_from(f, ("sex",), ("ill",)).counts_of("ill").value.tolist()
@@ -329,6 +400,15 @@ def classes_from(
         if isinstance(sensitive, Mapping)
         else {name: sensitive_column(counts.column(name)) for name in sensitive}
     )
+    if person is not None:
+        values = {
+            name: (sensitive_codes(counts, name, folded=each.folded) + 1, len(each.values) + 1)
+            for name, each in described.items()
+        }
+        people = ClassPeople.count(
+            counts.codes_of(person).astype(np.int64), groups.of_item, values, groups.n
+        )
+        return classes_of_people(people, class_sizes.astype(np.int64), described)
     tables = {}
     for name, column in described.items():
         value = sensitive_codes(counts, name, folded=column.folded)
@@ -336,6 +416,36 @@ def classes_from(
         raw = ValueCounts(column, groups.of_item, value, counts.rows, reference)
         tables[name] = merge_counts(raw, groups.of_item)
     return EquivalenceClasses(class_sizes.astype(np.int64), tables)
+
+
+def classes_of_people(
+    people: ClassPeople, rows: IntArray, sensitive: Mapping[str, SensitiveColumn]
+) -> EquivalenceClasses:
+    """Return classes in which people are counted, and people of each value.
+
+    Args:
+        people: The people of each class.
+        rows: The rows of each class.
+        sensitive: The columns whose values were counted with them.
+
+    >>> people = ClassPeople.count(np.array([0, 0, 1]), np.array([0, 0, 0]), {}, 1)
+    >>> classes_of_people(people, np.array([3]), {}).sizes.tolist()
+    [2]
+    """
+    sizes, counted = people.sizes, {}
+    for name, column in sensitive.items():
+        found = people.entries_of(name)
+        value = found.value - 1
+        counted[name] = ValueCounts(
+            column,
+            found.item,
+            value,
+            found.people,
+            reference_of(value, found.people, len(column.values)),
+            people=found.known,
+            everyone=int(sizes.sum()),
+        )
+    return EquivalenceClasses(sizes, counted, own=rows, by_person=True)
 
 
 def sensitive_codes(counts: FrequencySet, name: str, *, folded: bool) -> IntArray:

@@ -12,7 +12,8 @@ import numpy as np
 from sfumato.counts import Column
 from sfumato.errors import ParameterError
 from sfumato.hierarchy.base import Ladder
-from sfumato.typing import CodeArray, IntArray, Node, Value
+from sfumato.text import STAR
+from sfumato.typing import BoolArray, CodeArray, IntArray, Node, Value
 
 DROP = -2
 """The code of a raw value whose rows are all suppressed."""
@@ -79,6 +80,20 @@ class FullDomainRecoding:
 
     columns: tuple[ColumnRecoding, ...]
     suppressed: IntArray
+
+    def dropping(self, column: Column, gone: BoolArray) -> "FullDomainRecoding":
+        """Suppress every row that has one of some values in a column that is not published.
+
+        Args:
+            column: The column: what tells people apart.
+            gone: Whether the rows of each of its values are suppressed.
+        """
+        codes = np.where(gone, np.int32(DROP), np.int32(0))
+        lookup = ColumnRecoding(column.name, 1, 1, column.values, codes, (STAR,))
+        none = np.zeros((len(self.suppressed), 1), dtype=self.suppressed.dtype)
+        return replace(
+            self, columns=(*self.columns, lookup), suppressed=np.hstack([self.suppressed, none])
+        )
 
     def dropping_missing(self) -> "FullDomainRecoding":
         """Suppress every row in which one of the columns is missing."""

@@ -48,7 +48,7 @@ MISTAKES = {
         GOOD + "suppression:\n  limt: 5%",
         (
             "p, line 4, suppression.limt: unknown key 'limt'. Did you mean 'limit'? "
-            "Known: 'limit', 'rows'."
+            "Known: 'limit', 'rows', 'unit'."
         ),
     ),
     "a misspelt role": (

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.errors import PolicyError
+from sfumato.errors import InfeasibleError, PolicyError
 from sfumato.guess import Key, key_of_people
 
 RNG = np.random.default_rng(8)
@@ -81,8 +81,8 @@ def test_a_few_people_who_were_entered_twice_are_a_warning():
 def test_a_column_that_says_what_a_person_is_settles_it_or_is_refused_clearly():
     said = policy(person="patient_id")
     assert sf.Policy.from_yaml(said.to_yaml()) == said
-    with pytest.raises(PolicyError, match="Counting people instead of rows is not supported yet"):
-        sf.anonymize(panel(), said)
+    with pytest.raises(InfeasibleError, match="even if all 60 people were one class"):
+        sf.anonymize(panel(), said.replace(models=[sf.models.KAnonymity(N)]))
     with pytest.raises(PolicyError, match="one row per person"):
         sf.verify(panel(), said)
     unique = panel("patient_id").set_column(0, "patient_id", pa.array(range(N)))

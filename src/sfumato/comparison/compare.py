@@ -27,7 +27,7 @@ from sfumato.losses import LOSSES, NormalizedLoss
 from sfumato.partition import PARTITIONERS
 from sfumato.policy import GivenPolicy, Policy
 from sfumato.recode.deciding import counted_columns
-from sfumato.releases.people import require_people
+from sfumato.releases.people import require_single_rows
 from sfumato.tables import Table, open_table
 from sfumato.typing import Progress, silent
 
@@ -181,7 +181,7 @@ def _require_people(named: Mapping[str, Policy], table: Table) -> None:
         (policy.person, *map(policy.role_of, table.columns)): policy for policy in named.values()
     }
     for policy in different.values():
-        require_people(table, policy)
+        require_single_rows(table, policy, "a comparison")
 
 
 def _check(name: str, policy: Policy, columns: Sequence[str]) -> None:

@@ -57,6 +57,16 @@ class PrivacyModel(ABC):
     stricter: ClassVar[Mapping[str, int]] = {}
     """The direction in which each number promises more: 1 if a larger one does, -1 if a smaller."""
 
+    merging_of_people: ClassVar[Merging] = NEITHER
+    """The same where people are counted, who may be in both of the classes that merge.
+
+    Two classes of two people each may be the same two: what holds in both need not hold in one
+    class in which each of them has two values. Only what more people never break is declared.
+    """
+
+    counts_people: ClassVar[bool] = True
+    """Whether it is defined where a person may have several values in a class."""
+
     exceeds: ClassVar[tuple[str, ...]] = ()
     """Parameters for which `measure` gives a bound that must be exceeded, not reached.
 
@@ -107,6 +117,15 @@ class PrivacyModel(ABC):
         a row in a class that fails this part fails the model in every finer grouping.
         """
         return self if self.merging.absorbing else None
+
+    def merges(self, *, people: bool) -> Merging:
+        """Return what merging does: `merging`, or `merging_of_people` where those are counted."""
+        return self.merging_of_people if people else self.merging
+
+    def part_that_absorbs(self, *, people: bool) -> "PrivacyModel | None":
+        """Return `absorbing_part`; where people are counted, only if it absorbs there too."""
+        part = self.absorbing_part
+        return part if part is None or part.merges(people=people).absorbing else None
 
     def implies(self, other: "PrivacyModel") -> bool:
         """Return whether all classes that keep this promise keep the other one too.
@@ -224,7 +243,8 @@ class TableModel(PrivacyModel):
 
     def _means(self, classes: EquivalenceClasses, order: IntArray) -> FloatArray:
         """Return at position i the mean risk when the first i classes of the order are left out."""
-        rows = classes.rows[order]
+        # Where people are counted each has a risk, in every class that they are in.
+        rows = (classes.sizes if classes.by_person else classes.rows)[order]
         risk = rows * self.risks(classes.sizes[order])
         means: FloatArray = np.cumsum(risk[::-1])[::-1] / np.cumsum(rows[::-1])[::-1]
         return means

@@ -46,7 +46,7 @@ def gains(classes: EquivalenceClasses, column: str) -> tuple[FloatArray, FloatAr
     counts = classes.counts_of(column)
     share = counts.rows / classes.sizes[counts.class_id]
     # `reference` has missing last, so code -1 finds it there.
-    table = counts.reference[counts.value] / max(int(counts.reference.sum()), 1)
+    table = counts.reference[counts.value] / max(counts.reference_total, 1)
     return ratio(share - table, table), table
 
 

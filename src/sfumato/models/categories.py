@@ -37,6 +37,7 @@ class CategoryModel(PrivacyModel):
     """
 
     merging: ClassVar[Merging] = ABSORBING
+    counts_people: ClassVar[bool] = False
     stricter: ClassVar[Mapping[str, int]] = {"p": 1, "alpha": 1, "k": 1}
 
     column: str

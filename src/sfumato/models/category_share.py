@@ -92,7 +92,8 @@ class CategoryShare(PrivacyModel):
         rows = np.bincount(of_entry, weights=known.rows[limited])
         largest = np.zeros(n)
         np.maximum.at(largest, found // width, rows)
-        return ratio(largest, known.totals)
+        # A person with two values of a category is in it once at most.
+        return ratio(np.minimum(largest, known.totals), known.totals)
 
     @property
     def texts(self) -> tuple[tuple[str, ...], ...]:

@@ -36,6 +36,7 @@ class KAnonymity(PrivacyModel):
     name: ClassVar[str] = "k-anonymity"
     stricter: ClassVar[Mapping[str, int]] = {"k": 1}
     merging: ClassVar[Merging] = ABSORBING
+    merging_of_people: ClassVar[Merging] = ABSORBING
 
     k: int
 

@@ -51,6 +51,7 @@ class KEAnonymity(PrivacyModel):
     name: ClassVar[str] = "k-e-anonymity"
     stricter: ClassVar[Mapping[str, int]] = {"k": 1, "e": 1}
     merging: ClassVar[Merging] = ABSORBING
+    counts_people: ClassVar[bool] = False
     needs_numbers: ClassVar[bool] = True
 
     column: str

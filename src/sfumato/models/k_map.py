@@ -34,6 +34,7 @@ class KMap(PrivacyModel):
     name: ClassVar[str] = "k-map"
     stricter: ClassVar[Mapping[str, int]] = {"k": 1}
     merging: ClassVar[Merging] = ABSORBING
+    merging_of_people: ClassVar[Merging] = ABSORBING
     needs_population: ClassVar[bool] = True
 
     k: int

@@ -37,6 +37,7 @@ class MaximumRisk(PrivacyModel):
     name: ClassVar[str] = "maximum-risk"
     stricter: ClassVar[Mapping[str, int]] = {"risk": -1}
     merging: ClassVar[Merging] = ABSORBING
+    merging_of_people: ClassVar[Merging] = ABSORBING
 
     risk: float
 

@@ -102,11 +102,13 @@ class TCloseness(PrivacyModel):
 
     def _distances(self, classes: EquivalenceClasses) -> FloatArray:
         counts = classes.counts_of(self.column)
+        # Where people are counted, values are compared as often as people have them.
+        sizes = counts.held if classes.by_person else classes.sizes
         if self.categories is None:
-            return DISTANCES[self.distance](counts, classes.sizes)
+            return DISTANCES[self.distance](counts, sizes)
         texts = tuple(tuple(map(text_of, each)) for each in self.categories)
         codes = counts.column.memoize(("categories", texts), lambda c: category_codes(c, texts))
-        return distances.category_distance(counts, classes.sizes, codes, len(texts))
+        return distances.category_distance(counts, sizes, codes, len(texts))
 
     def params(self) -> dict[str, Any]:
         return {name: value for name, value in super().params().items() if value is not None}

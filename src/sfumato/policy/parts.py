@@ -720,9 +720,17 @@ class Suppression(Part):
         {"enum": ["remove", "star"]},
         default="remove",
     )
+    unit: Literal["rows", "people"] = setting(
+        partial(read, Literal["rows", "people"]),
+        "What is left out where people are counted (person): the rows that break a promise, or "
+        "the people they belong to, with all their rows. The limit counts the same.",
+        {"enum": ["rows", "people"]},
+        default="rows",
+        sparse=True,
+    )
 
     def most_rows(self, total: int) -> int:
-        """Return how many of `total` rows may be left out."""
+        """Return how many of `total` rows, or people, may be left out."""
         if isinstance(self.limit, int):
             return min(self.limit, total)
         # The decimal that was written, not its binary neighbour: 29 % of 100 rows are 29.

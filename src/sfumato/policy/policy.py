@@ -99,6 +99,7 @@ def contradictions(policy: "Policy") -> Faults:
     return [
         *faults,
         *_person_faults(policy),
+        *_suppression_faults(policy),
         *_decoupling_faults(policy),
         *_detection_faults(policy),
     ]
@@ -116,6 +117,24 @@ def _person_faults(policy: "Policy") -> Faults:
     if role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
         text = f"{name!r} is {role}: what tells people apart is an identifier, or dropped."
         return [(("person",), text)]
+    return []
+
+
+def _suppression_faults(policy: "Policy") -> Faults:
+    """List what is wrong with people who are suppressed with all their rows."""
+    rule = policy.suppression
+    if rule.unit == "rows":
+        return []
+    where = ("suppression", "unit")
+    if policy.person is None or policy.person.column is None:
+        text = "people are suppressed where they are counted. Say what a person is: person: column"
+        return [(where, text)]
+    if policy.missing is Missing.SUPPRESS:
+        text = "missing: suppress leaves rows out, not people. Choose missing: own-value"
+        return [(where, text)]
+    if rule.rows == "star":
+        text = "rows of people who are left out cannot stay starred. Choose rows: remove"
+        return [(where, text)]
     return []
 
 
@@ -540,6 +559,16 @@ class Policy(Part):
     def role_of(self, name: str) -> Role | None:
         """Return the role of a column; None if the policy gives it none."""
         return self.columns[name].role if name in self.columns else self.other
+
+    @property
+    def counted_person(self) -> str | None:
+        """The column that tells people apart, if people are counted and not rows."""
+        return None if self.person is None else self.person.column
+
+    @property
+    def suppresses_people(self) -> bool:
+        """Whether people are suppressed with all their rows."""
+        return self.counted_person is not None and self.suppression.unit == "people"
 
     @property
     def exact(self) -> tuple[str, ...]:

@@ -48,7 +48,7 @@ from sfumato.private import describe_access
 from sfumato.publishing.judging import find_guilty, judge
 from sfumato.publishing.outputs import Increment, IncrementOutput, finish_tables
 from sfumato.releases.line_breaks import count_line_breaks_of_groups, warn_of_line_breaks
-from sfumato.releases.people import require_people
+from sfumato.releases.people import require_single_rows
 from sfumato.releases.release import GivenTables
 from sfumato.schema import Role
 from sfumato.tables import Table, open_table
@@ -266,7 +266,7 @@ class NewRows:
         self._check(table.columns)
         late = self.taken is not None and self.taken.late
         if self.policy is not None and kind == "add" and not late:
-            require_people(table, self.policy)
+            require_single_rows(table, self.policy, "a ledger")
         who = identifiers_of(self.policy, table)
         counts = table.count((*who, *self.names))
         people = self._read_people(counts, who)

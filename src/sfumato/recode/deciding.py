@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 def counted_columns(policy: Policy) -> tuple[str, ...]:
     """Return the columns a decision needs: the quasi-identifiers and what models look at."""
     looked_at = dict.fromkeys(column for model in policy.models for column in model.columns)
-    return (*policy.quasi_identifiers, *looked_at)
+    person = () if policy.counted_person is None else (policy.counted_person,)
+    return (*policy.quasi_identifiers, *looked_at, *person)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +76,13 @@ def prepare(
 ) -> PreparedTable:
     """Drop what the policy suppresses anyway, build the hierarchies, describe the columns."""
     names = policy.quasi_identifiers
-    limit = policy.suppression.most_rows(counts.total)
+    person = policy.counted_person
+    if person is not None and counts.column(person).missing >= 0:
+        _refuse_rows_of_none(counts, person)
+    everything = counts.total
+    if person is not None and policy.suppresses_people:
+        everything = len(counts.column(person).values)
+    limit = policy.suppression.most_rows(everything)
     items = np.arange(len(counts))
     lacking = None
     if policy.missing is Missing.SUPPRESS:
@@ -112,6 +119,15 @@ def prepare(
     return PreparedTable(counts, items, limit, attributes, sensitive, population, lacking)
 
 
+def _refuse_rows_of_none(counts: FrequencySet, person: str) -> NoReturn:
+    """Raise because it is not known whose some rows are."""
+    rows = int(counts.value_counts(person)[-1])
+    raise InputError(
+        f"{rows} of {counts.total} rows have no {person!r}, so it cannot be counted how many "
+        "people are in a class. Fill it in, or leave these rows out."
+    )
+
+
 def make_checker(
     policy: Policy,
     counts: FrequencySet,
@@ -143,7 +159,13 @@ def checker_of(
     """Build the checker of a policy for a table that is ready."""
     loss = policy.loss.over(ready.attributes, ready.counts.total)
     checker = Checker(
-        Grouping(ready.counts, ready.ladders, ready.sensitive, ready.population),
+        Grouping(
+            ready.counts,
+            ready.ladders,
+            ready.sensitive,
+            ready.population,
+            person=policy.counted_person,
+        ),
         lattice_of(policy, ready.ladders),
         policy.models,
         UnsuppressedLoss(loss) if policy.sensitive_blind else loss,
@@ -151,6 +173,7 @@ def checker_of(
         limit=ready.limit,
         own_reference=own_reference,
         matches_any=policy.missing is Missing.MATCHES_ANY,
+        whole_people=policy.suppresses_people,
     )
     if rng is not None:
         checker.draw_order(rng)
@@ -270,6 +293,7 @@ def refuse_impossible(
     limit: int,
     *,
     matches_any: bool = True,
+    person: str | None = None,
 ) -> None:
     """Raise if models break even if all rows are one class, where that proves something.
 
@@ -284,6 +308,7 @@ def refuse_impossible(
         sensitive: The columns that models look at.
         limit: Most rows that may be suppressed.
         matches_any: Whether missing quasi-identifiers match any, or may: classes overlap.
+        person: The column that tells people apart, if they are counted.
 
     >>> from sfumato.models import KAnonymity
     >>> refuse_impossible([KAnonymity(3)], FrequencySet.from_rows(["sex"], [("f",)] * 2), {}, 0)
@@ -293,19 +318,21 @@ def refuse_impossible(
     """
     if limit >= counts.total:
         return
-    one: EquivalenceClasses = classes_from(counts, (), sensitive)
+    one: EquivalenceClasses = classes_from(counts, (), sensitive, person=person)
     overlap = matches_any and any(c.missing >= 0 for c in counts.columns if c.name not in sensitive)
+    people = person is not None
     for model in models:
         if model.needs_population:
             continue
-        part = model if isinstance(model, TableModel) else model.absorbing_part
+        part = model if isinstance(model, TableModel) else model.part_that_absorbs(people=people)
         never = part is not None and not part.passes(one).all()
-        in_parts = limit == 0 and model.merging.closed and not overlap
+        in_parts = limit == 0 and model.merges(people=people).closed and not overlap
         if never or (in_parts and not model.passes(one).all()):
             shown = promise_text({"model": model.name, **model.params()})
             measured = {k: _plain(v) for k, v in model.measure(one).items()}
+            whom = f"{one.sizes.sum()} people" if people else f"{counts.total} rows"
             raise InfeasibleError(
-                f"no release can keep {shown}: even if all {counts.total} rows were one class, it "
+                f"no release can keep {shown}: even if all {whom} were one class, it "
                 f"would have {figures(measured)}. Ask for less."
             )
 
@@ -537,11 +564,11 @@ def decide_full_domain(
         raise InfeasibleError(why_infeasible(policy, checker, found))
     outcome = checker.evaluate(found.node)
     return Decision(
-        recoding=_recoding(policy, checker, outcome),
+        recoding=_recoding(policy, checker, outcome, counts),
         left=checker.left(outcome),
         sizes=_sizes(outcome),
         # What the policy suppresses before the search counts as suppressed too.
-        suppressed=outcome.suppressed + counts.total - checker.total,
+        suppressed=_suppressed_rows(outcome) + counts.total - checker.total,
         columns={
             ladder.column: {"level": level, "height": ladder.height}
             for ladder, level in zip(checker.grouping.ladders, outcome.node, strict=True)
@@ -597,7 +624,7 @@ def decide_regionally(
         recoding=recoding,
         left=cut.checker.left(outcome),
         sizes=_sizes(outcome),
-        suppressed=outcome.suppressed + counts.total - checker.total,
+        suppressed=_suppressed_rows(outcome) + counts.total - checker.total,
         columns=_cut_columns(policy, cut),
         losses=_cut_losses(policy, cut),
         method={"name": REGIONAL, "rounds": settings.rounds},
@@ -617,7 +644,12 @@ def _possible_checker(
     refuse_population(policy, ready)
     matches_any = policy.missing is Missing.MATCHES_ANY
     refuse_impossible(
-        policy.models, ready.counts, ready.sensitive, ready.limit, matches_any=matches_any
+        policy.models,
+        ready.counts,
+        ready.sensitive,
+        ready.limit,
+        matches_any=matches_any,
+        person=policy.counted_person,
     )
     return checker_of(policy, ready, rng=rng)
 
@@ -640,6 +672,12 @@ def _find_cut(
         on_check(node.checks + checks)
 
     return node, CutSearch(checker, policy.loss, problem, rounds, report).run(node.node)
+
+
+def _suppressed_rows(outcome: Outcome) -> int:
+    judged = outcome.judged
+    assert judged is not None  # noqa: S101 - only hopeless nodes are not judged
+    return judged.suppressed
 
 
 def _sizes(outcome: Outcome) -> IntArray:
@@ -718,10 +756,15 @@ def search_levels(policy: Policy, checker: Checker, on_check: Callable[[int], No
     return step_down(checker, found)
 
 
-def _recoding(policy: Policy, checker: Checker, outcome: Outcome) -> FullDomainRecoding:
+def _recoding(
+    policy: Policy, checker: Checker, outcome: Outcome, counts: FrequencySet
+) -> FullDomainRecoding:
     recoding = FullDomainRecoding.at(
         checker.grouping.ladders, outcome.node, checker.suppressed_classes(outcome)
     )
+    if policy.counted_person is not None and policy.suppresses_people:
+        gone = checker.people_gone(outcome)
+        recoding = recoding.dropping(counts.column(policy.counted_person), gone)
     return recoding.dropping_missing() if policy.missing is Missing.SUPPRESS else recoding
 
 
@@ -736,6 +779,13 @@ def _losses(policy: Policy, checker: Checker, outcome: Outcome) -> dict[str, flo
         name: loss.over(checker.attributes, checker.total).of(judged)
         for name, loss in (own | others).items()
     }
+
+
+def _everything(checker: Checker) -> str:
+    """Return how much there is of what the limit counts."""
+    if checker.whole_people:
+        return f"{checker.grouping.people} people"
+    return f"{checker.total} rows"
 
 
 def why_infeasible(policy: Policy, checker: Checker, found: Found) -> str:
@@ -758,8 +808,8 @@ def why_infeasible(policy: Policy, checker: Checker, found: Found) -> str:
     details = ""
     if broken and keep is not None:
         details = (
-            f" Even the most general one suppresses {keep.suppressed} of {checker.total} rows "
-            f"({checker.limit} allowed): {'; '.join(broken)}."
+            f" Even the most general one suppresses {top.suppressed} of "
+            f"{_everything(checker)} ({checker.limit} allowed): {'; '.join(broken)}."
         )
     return (
         f"{start}{details} Ask for less (a smaller k, l or p, a larger t), allow more rows to be "

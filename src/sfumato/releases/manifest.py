@@ -758,7 +758,12 @@ def accepted_in(policy: Policy) -> tuple[Mapping[str, Any], ...] | None:
 
 
 def rows_of_people(policy: Policy) -> dict[str, str] | None:
-    """Return why a policy means rows and not people, as manifests say it; None if it does not."""
+    """Return what is counted, as manifests say it: people, or rows and why; None if rows are both.
+
+    The column that tells people apart is not published, and not named.
+    """
+    if policy.counted_person is not None:
+        return {"counted": "people"}
     reason = None if policy.person is None else policy.person.rows
     return None if reason is None else {"rows": reason}
 

@@ -5,12 +5,13 @@ Every promise counts rows. If a person has several, five rows may be one person.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
 from sfumato.guess import Key, key_of_people
-from sfumato.policy import Policy
+from sfumato.policy import Missing, Policy, Suppression
+from sfumato.releases.manifest import PUBLISHED
 from sfumato.schema import Role
 from sfumato.tables import Domain, Table
 
@@ -96,32 +97,69 @@ def keys_of(roles: Mapping[str, Role | None]) -> dict[str, Key]:
     return {name: key for name, key in found.items() if key}
 
 
-def require_people(table: Table, policy: Policy) -> tuple[str, ...]:
-    """Raise if rows are not people and the policy does not say that rows are meant.
+class CountedPeople(NamedTuple):
+    """A policy as it applies to a table: people are counted only if some have several rows."""
+
+    policy: Policy
+    notes: tuple[str, ...] = ()
+    """What deserves a second look: that some people have several rows, or that rows are meant."""
+
+
+def require_people(table: Table, policy: Policy) -> CountedPeople:
+    """Raise if rows are not people and the policy does not say what a person is.
 
     Args:
         table: The table that is to be published, or judged.
         policy: What says the roles of its columns, and what a person is.
-
-    Returns:
-        What deserves a second look: that some people have several rows, or that rows are meant.
     """
     person = policy.person
     if person is not None and person.rows is not None:
-        return (rows_are_meant(person.rows),)
+        return CountedPeople(policy, (rows_are_meant(person.rows),))
     roles = {name: policy.role_of(name) for name in table.columns}
     keys = keys_of(roles)
     if person is not None and person.column in table.columns:
         found = _repetition(table, {str(person.column): Key.SURELY})
         if found is not None and found.several:
-            _refuse_counting(policy, found)
-        return ()
+            _require_countable(policy, found)
+            return CountedPeople(policy)
+        # Every person has one row: rows are people, and nothing else need be counted.
+        return CountedPeople(_count_rows(policy))
     found = _repetition(table, keys)
     if found is None:
-        return ()
+        return CountedPeople(policy)
     if found.clear:
         _ask(policy, found)
-    return (f"{found}: their rows count as different people",)
+    return CountedPeople(policy, (f"{found}: their rows count as different people",))
+
+
+def require_single_rows(table: Table, policy: Policy, what: str) -> tuple[str, ...]:
+    """Raise if people have several rows: something is defined for one row per person only.
+
+    Args:
+        table: The table that is to be published, or judged.
+        policy: What says the roles of its columns, and what a person is.
+        what: What is to be done with it, for the message: "a decoupling".
+
+    Returns:
+        What deserves a second look; see `CountedPeople`.
+    """
+    counted = require_people(table, policy)
+    name = counted.policy.counted_person
+    if name is not None:
+        text = (
+            f"people have several rows in this table, and {what} takes each row for a person. Give "
+            f"one row per person: sf.widen(data, person={name!r}). {_MEANT}"
+        )
+        raise policy.error_at("person", text=text)
+    return counted.notes
+
+
+def _count_rows(policy: Policy) -> Policy:
+    """Return a policy that counts rows, each of which is a person."""
+    suppression = policy.suppression
+    if suppression.unit != "rows":
+        suppression = Suppression(limit=suppression.limit, rows=suppression.rows)
+    return policy.replace(person=None, suppression=suppression)
 
 
 def rows_are_meant(reason: str) -> str:
@@ -144,10 +182,30 @@ def _ask(policy: Policy, found: Repetition) -> NoReturn:
     raise policy.error_at("columns", found.column, text=text)
 
 
-def _refuse_counting(policy: Policy, found: Repetition) -> NoReturn:
-    text = (
-        f"{found}. Counting people instead of rows is not supported yet. Give one row per person: "
-        "put what belongs to a person side by side (widen the table), or keep one row of each. "
-        f"{_MEANT}"
-    )
-    raise policy.error_at("person", text=text)
+def _require_countable(policy: Policy, found: Repetition) -> None:
+    """Raise if a promise is not defined, or not kept, where people have several rows."""
+    name = found.column
+    if policy.role_of(name) in PUBLISHED:
+        text = (
+            f"{found}, and {name!r} is published, so the rows of a person stay linked: whoever "
+            "knows some of them knows the others. Make it an identifier or dropped; or put the "
+            f"rows of a person side by side, with sf.widen(data, person={name!r}), and all of them "
+            f"are protected as one record. {_MEANT}"
+        )
+        raise policy.error_at("columns", name, text=text)
+    for model in policy.models:
+        if not model.counts_people:
+            text = (
+                f"{found}. {model.name} is defined for one value per person. Choose another model, "
+                f"or give one row per person: sf.widen(data, person={name!r}). {_MEANT}"
+            )
+            raise policy.error_at("models", text=text)
+    if policy.missing is Missing.MATCHES_ANY:
+        text = (
+            f"{found}. Where missing values match any, it cannot be counted how many people are in "
+            "a class. Choose missing: own-value or missing: suppress."
+        )
+        raise policy.error_at("missing", text=text)
+    if policy.method.local:
+        text = f"{found}. Choose method: full-domain or regional, which count people."
+        raise policy.error_at("method", text=text)

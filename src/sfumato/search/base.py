@@ -129,10 +129,13 @@ class Outcome:
     """Whether the promises hold after suppressing no more rows than allowed."""
 
     suppressed: int
-    """Rows in classes that break a promise; at least this many if the node is hopeless."""
+    """Rows in classes that break a promise; at least this many if the node is hopeless.
+
+    Where people are suppressed with all their rows: people.
+    """
 
     certain: int
-    """Rows that are suppressed here and, the models say, at every node below."""
+    """Rows, or people, that are suppressed here and, the models say, at every node below."""
 
     hopeless: bool
     """Whether, by what the models declare, no node below is valid either."""
@@ -160,9 +163,11 @@ class Checker:
         own_reference: Compare classes with the rows that stay (what a reader of the
             release sees) instead of with all rows.
         matches_any: Whether a missing value matches every value, so that classes overlap.
+        whole_people: Whether people are suppressed with all their rows, where they are counted;
+            the limit is then one of people.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is one thing that a table or a policy says
         self,
         grouping: Grouping,
         lattice: Lattice,
@@ -173,6 +178,7 @@ class Checker:
         limit: int = 0,
         own_reference: bool = True,
         matches_any: bool = False,
+        whole_people: bool = False,
     ) -> None:
         self.grouping = grouping
         self.lattice = lattice
@@ -181,6 +187,8 @@ class Checker:
         self.limit = limit
         self.own_reference = own_reference
         self.matches_any = matches_any and _some_missing(grouping)
+        self.whole_people = whole_people
+        people = grouping.person is not None
         self.checks = 0
         self.on_check: Callable[[int], None] | None = None
         """Called with the number of checks after each: a long search shows that it is alive."""
@@ -196,7 +204,9 @@ class Checker:
         # it where other models leave classes out.
         alone = len(models) == 1 and not self.matches_any
         parts = [
-            model.absorbing_part if alone or not isinstance(model, TableModel) else None
+            model.part_that_absorbs(people=people)
+            if alone or not isinstance(model, TableModel)
+            else None
             for model in models
         ]
         # People of the population whose class is absent are plainly not in the table; what is
@@ -207,7 +217,9 @@ class Checker:
         self.all_absorbing = all(part is model for part, model in zip(parts, models, strict=True))
         # Overlapping classes do not merge the way the declarations speak of, except that what
         # is compatible stays so when generalised: only the absorbing property survives.
-        self._all_closed = not self.matches_any and all(m.merging.closed for m in models)
+        self._all_closed = not self.matches_any and all(
+            model.merges(people=people).closed for model in models
+        )
         self.strict = limit == 0 and self._all_closed
         """Whether one failing class makes every node below fail too: parts of it fail there."""
 
@@ -255,20 +267,27 @@ class Checker:
         everything = np.ones(len(classes), dtype=bool)
         keep = self._settle(part, classes, everything, self._absorbing, ())
         sure = self._checked_node(node, part, classes, keep)
-        if sure.suppressed > self.limit and not always:
-            rows = sure.suppressed
-            return Outcome(node, False, rows, rows, True, np.inf, sure=sure)  # noqa: FBT003
+        certain = lost = self._count_lost(part, sure)
+        if certain > self.limit and not always:
+            return Outcome(node, False, certain, certain, True, np.inf, sure=sure)  # noqa: FBT003
         judged = sure
         if not self.all_absorbing:
             keep = self._settle(part, classes, keep, self._per_class, self._per_table)
             judged = self._checked_node(node, part, classes, keep)
-        valid = judged.suppressed <= self.limit and self._passes_unseen(classes, judged)
+            lost = self._count_lost(part, judged)
+        valid = lost <= self.limit and self._passes_unseen(classes, judged)
         absent = self._needs_every_class and classes.unseen > 0
         loss = self.loss.of(judged) if valid or always else np.inf
-        hopeless = sure.suppressed > self.limit or (self.strict and not valid) or absent
-        return Outcome(
-            node, valid, judged.suppressed, sure.suppressed, hopeless, loss, judged, sure
-        )
+        hopeless = certain > self.limit or (self.strict and not valid) or absent
+        return Outcome(node, valid, lost, certain, hopeless, loss, judged, sure)
+
+    def _count_lost(self, part: NodeClasses, judged: CheckedNode) -> int:
+        """Return what is suppressed, as the limit counts it: rows, or people."""
+        if not self.whole_people:
+            return judged.suppressed
+        everyone = part.people
+        assert everyone is not None  # noqa: S101 - whole people are suppressed where they count
+        return everyone.total - everyone.without(self._everywhere(part, ~judged.keep)).total
 
     def _classes(self, part: NodeClasses) -> EquivalenceClasses:
         """Return the classes of a node, in their secret order if a model draws."""
@@ -299,7 +318,11 @@ class Checker:
         on others: models of the whole table, or a missing value that matches any.
         """
         again = self.matches_any or (self._unstable and per_class is not self._absorbing)
+        # Who leaves with all rows leaves other classes too.
+        again = again or self.whole_people
         while True:
+            if self.whole_people and not keep.all():
+                keep = keep & (self._rows_left(part, keep) > 0)
             view = self._left(part, classes, keep)
             verdicts = _judge(view, per_class)
             if verdicts.all():
@@ -316,8 +339,12 @@ class Checker:
     ) -> EquivalenceClasses:
         """Return the classes that are left, as the models see them."""
         left = classes
+        if self.whole_people and part.people is not None and not keep.all():
+            gone = self._everywhere(part, ~keep)
+            left = self.grouping.classes(part, part.people.without(gone))
+            left = replace(left, own=self._rows_left(part, keep), drawn=classes.drawn)
         if not keep.all():
-            left = classes.keep(keep, own_reference=self.own_reference)
+            left = left.keep(keep, own_reference=self.own_reference)
         if not self.matches_any:
             return left
         codes, missing = self._labels(part, keep)
@@ -350,17 +377,42 @@ class Checker:
         def histogram(attribute: int) -> FloatArray:
             return histograms()[attribute]
 
-        return CheckedNode(node, classes.sizes, keep, self.total, histogram)
+        rows = classes.rows
+        if self.whole_people and not keep.all():
+            rows = np.where(keep, self._rows_left(part, keep), rows)
+        return CheckedNode(node, rows, keep, self.total, histogram)
+
+    def _everywhere(self, part: NodeClasses, chosen: BoolArray) -> BoolArray:
+        """Return a choice of classes with those that only the population has, which are not."""
+        if part.population is None:
+            return chosen
+        seen = part.rows > 0
+        everywhere = np.zeros(len(seen), dtype=bool)
+        everywhere[seen] = chosen
+        return everywhere
 
     def _rows_in(self, part: NodeClasses, chosen: BoolArray) -> FloatArray:
-        """Return each of the table's tuples its rows if it is in the chosen classes, else none."""
-        if part.population is not None:
-            seen = part.rows > 0
-            everywhere = np.zeros(len(seen), dtype=bool)
-            everywhere[seen] = chosen
-            chosen = everywhere
-        rows: FloatArray = self.grouping.weights * part.spread(chosen)
+        """Return the rows of each of the table's tuples that go with the chosen classes.
+
+        All of those in them; and, if people go with all their rows, the others of such people.
+        """
+        gone = self._everywhere(part, chosen)
+        of_tuple = part.spread(gone)
+        rows: FloatArray = self.grouping.weights * of_tuple
+        held = self.grouping.base.people
+        if self.whole_people and part.people is not None and held is not None:
+            theirs = held.rows
+            assert theirs is not None  # noqa: S101 - the base has them
+            more = part.people.leaving(gone)[theirs.kind] & ~of_tuple[theirs.item]
+            rows += np.bincount(theirs.item[more], theirs.rows[more], len(rows))
         return rows
+
+    def _rows_left(self, part: NodeClasses, keep: BoolArray) -> IntArray:
+        """Return the rows of each class that are left if the others go with all their people."""
+        left = self.grouping.weights - self._rows_in(part, ~keep)
+        of_tuple = part.spread(np.arange(len(part.rows)))
+        rows = np.rint(np.bincount(of_tuple, left, len(part.rows))).astype(np.int64)
+        return rows if part.population is None else rows[part.rows > 0]
 
     def bits(self) -> list[FloatArray]:
         """Return the entropy of each column at each level it may have; predictions start there."""
@@ -371,6 +423,15 @@ class Checker:
                 self.grouping.entropies, lattice.lowest, lattice.highest, strict=True
             )
         ]
+
+    def people_gone(self, outcome: Outcome) -> BoolArray:
+        """Return which people have rows in classes that are left out and in others that are not."""
+        part = self.grouping.partition(outcome.node)
+        base = self.grouping.base.people
+        assert part.people is not None  # noqa: S101 - asked for where people are counted
+        assert base is not None and base.rows is not None  # noqa: PT018, S101 - the same
+        gone = part.people.leaving(self._everywhere(part, ~_keep_of(outcome)))
+        return gone[base.rows.of_person]
 
     def suppressed_classes(self, outcome: Outcome) -> IntArray:
         """Return the label codes of the classes that are left out: one row each."""

@@ -12,7 +12,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sfumato.classes import EquivalenceClasses, SensitiveColumn, ValueCounts, sensitive_codes
+from sfumato.classes import (
+    EquivalenceClasses,
+    SensitiveColumn,
+    ValueCounts,
+    classes_of_people,
+    sensitive_codes,
+)
 from sfumato.counts import (
     WIDEST_KEY,
     FrequencySet,
@@ -24,6 +30,7 @@ from sfumato.counts import (
     sums,
 )
 from sfumato.hierarchy.base import Ladder
+from sfumato.people import ClassPeople
 from sfumato.typing import FloatArray, IntArray, Node
 
 _WIDEST_GROUP = 4096
@@ -64,6 +71,9 @@ class NodeClasses:
     finer: "NodeClasses | None" = None
     """The partition it was made of."""
 
+    people: ClassPeople | None = None
+    """The different people of each class, if they may have several rows."""
+
     of_finer: IntArray | None = None
     """The class that each class of that one became part of."""
 
@@ -82,7 +92,8 @@ class NodeClasses:
         arrays += [] if self.of_finer is None else [self.of_finer]
         for entries in self.entries.values():
             arrays += [entries.item, entries.value, entries.rows]
-        return sum(array.nbytes for array in arrays)
+        people = 0 if self.people is None else self.people.nbytes
+        return people + sum(array.nbytes for array in arrays)
 
 
 @dataclass(eq=False)
@@ -107,6 +118,7 @@ class Grouping:
         ladders: One per quasi-identifier.
         sensitive: The sensitive columns whose values are to be counted.
         population: A second table over the same quasi-identifiers, coded alike.
+        person: The column whose value is the same in all rows of a person, if people are counted.
     """
 
     def __init__(
@@ -115,6 +127,8 @@ class Grouping:
         ladders: Sequence[Ladder],
         sensitive: Mapping[str, SensitiveColumn],
         population: FrequencySet | None = None,
+        *,
+        person: str | None = None,
     ) -> None:
         self.ladders = tuple(ladders)
         self.total = counts.total
@@ -144,13 +158,25 @@ class Grouping:
         """The same as the numbers that NumPy adds up."""
 
         self.references: dict[str, IntArray] = {}
-        entries = {}
+        entries, values = {}, {}
         of_item = groups.of_item[: len(counts)]
         for name, column in self.sensitive.items():
             value = sensitive_codes(counts, name, folded=column.folded) + 1
+            values[name] = value, len(column.values) + 1
+            if person is not None:
+                continue
             entries[name] = _add_up(of_item, value, counts.rows, groups.n, len(column.values) + 1)
             plus = np.bincount(value, weights=counts.rows, minlength=len(column.values) + 1)
             self.references[name] = np.roll(plus.astype(np.int64), -1)
+        counted = None
+        if person is not None:
+            counted = ClassPeople.count(
+                counts.codes_of(person).astype(np.int64), of_item, values, groups.n, counts.rows
+            )
+        self.person = person
+        self.people = None if counted is None else counted.total
+        """How many people there are, if they are counted."""
+
         self._groups = _merge_attributes(self.codes, sizes)
         self.base = NodeClasses(
             tuple(0 for _ in names),
@@ -159,6 +185,7 @@ class Grouping:
             self.rows,
             None if people is None else sums(groups.of_item, people, groups.n),
             entries,
+            people=counted,
         )
         self.entropies = [
             _entropies(l, c, self.rows) for l, c in zip(ladders, self.codes, strict=True)
@@ -233,8 +260,17 @@ class Grouping:
                 for name, old in start.entries.items()
             }
         codes = tuple(code[chosen] for code in start.codes)
+        people = None if start.people is None else start.people.roll_up(of_item, len(chosen))
         return NodeClasses(
-            node, start.first[chosen], codes, rows, population, entries, start, of_item
+            node,
+            start.first[chosen],
+            codes,
+            rows,
+            population,
+            entries,
+            finer=start,
+            people=people,
+            of_finer=of_item,
         )
 
     def _hub(self, node: Node) -> Node | None:
@@ -253,8 +289,16 @@ class Grouping:
         self._hubs.add(hub)
         return hub
 
-    def classes(self, part: NodeClasses) -> EquivalenceClasses:
-        """Return the classes as models see them, without those that only the population has."""
+    def classes(self, part: NodeClasses, people: ClassPeople | None = None) -> EquivalenceClasses:
+        """Return the classes as models see them, without those that only the population has.
+
+        Args:
+            part: The classes.
+            people: Those who are left of the people of each class, if some are not.
+        """
+        people = people or part.people
+        if people is not None:
+            return self._classes_of_people(part, people)
         sizes, population, keep, unseen = part.rows, part.population, None, 0
         if population is not None:
             keep = sizes > 0
@@ -270,6 +314,17 @@ class Grouping:
                 self.sensitive[name], item, entries.value - 1, entries.rows, self.references[name]
             )
         return EquivalenceClasses(sizes, sensitive, population, unseen=unseen)
+
+    def _classes_of_people(self, part: NodeClasses, people: ClassPeople) -> EquivalenceClasses:
+        """Return the classes with the different people in each, and of each value in each."""
+        every = classes_of_people(people, part.rows, self.sensitive)
+        if part.population is None:
+            return every
+        keep = part.rows > 0
+        unseen = int(part.population[~keep].sum())
+        return replace(
+            every.keep(keep), population=part.population[keep], unseen=unseen, suppressed=0
+        )
 
     def histograms(self, weights: FloatArray) -> list[FloatArray]:
         """Add up weights of the distinct tuples by raw value, for each attribute.

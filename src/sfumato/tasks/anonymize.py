@@ -131,7 +131,7 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     if quasi_identifiers is not None:
         _warn_of_unnamed(policy, table.columns)
     policy.check_against(table.columns)
-    repeated = require_people(table, policy)
+    policy, repeated = require_people(table, policy)
     rng = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
     made = make_release(
         table,

@@ -34,7 +34,7 @@ from sfumato.releases.decoupling import (
     tables_to_publish,
 )
 from sfumato.releases.opening import PublishedTable, open_release
-from sfumato.releases.people import require_people
+from sfumato.releases.people import require_single_rows
 from sfumato.releases.places import Folder, LabelledPopulation, UnpublishedRelease, place_for
 from sfumato.releases.release import DecoupledRelease
 from sfumato.tables import Table
@@ -106,7 +106,7 @@ def decouple(  # noqa: PLR0913 - all but two have a default and are named
     assert isinstance(release, PublishedTable)  # noqa: S101 - nothing else has rows
     _require_roles(release, decoupling)
     if release.is_plain and release.policy is not None:
-        require_people(table, release.policy)
+        require_single_rows(table, release.policy, "a decoupling")
     place.require_room(table)
     columns = tuple(dict.fromkeys((*release.columns, *_require_columns(decoupling, table))))
     counts = table.count(columns, progress=lambda done, total: report("count", done, total))

@@ -24,7 +24,7 @@ from sfumato.recode.deciding import count_population, counted_columns, decide, w
 from sfumato.recode.recoded import recode_counts
 from sfumato.releases.manifest import build_manifest
 from sfumato.releases.opening import open_release
-from sfumato.releases.people import require_people
+from sfumato.releases.people import require_single_rows
 from sfumato.releases.places import Memory, Place, place_for
 from sfumato.releases.release import DecoupledRelease, Release, open_stored
 from sfumato.tables import DatabaseTable, open_table
@@ -251,7 +251,7 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
     # One connection for all that follows: a file may not be open twice.
     data = table or data
     opened = open_table(data)
-    repeated = require_people(opened, policy)
+    repeated = require_single_rows(opened, policy, "protect")
 
     rule = _detection_of(policy)
 

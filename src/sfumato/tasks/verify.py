@@ -36,7 +36,7 @@ from sfumato.errors import (
 from sfumato.harm import HarmRule
 from sfumato.policy import Acceptance, GivenPolicy, Policy, RiskLevels, Tolerance, policy_of
 from sfumato.releases.opening import Published, PublishedTable, Roles, open_release
-from sfumato.releases.people import require_people
+from sfumato.releases.people import require_single_rows
 from sfumato.tables import open_table
 from sfumato.text import join_words
 from sfumato.typing import Progress, silent
@@ -398,7 +398,7 @@ def verify(  # noqa: PLR0913 - all but two have a default and are named
     release = _with_spelling(release, exact_spelling)
     verdict = release.recompute(_people_promised(release, data, population))
     if policy is not None and release.is_plain:
-        require_people(release.table, policy)
+        require_single_rows(release.table, policy, "the verdict on a table without a manifest")
     _require_something(attacks, verdict, policy)
     _require_known(release)
     try:
