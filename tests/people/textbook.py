@@ -35,7 +35,7 @@ def people_by_value(rows):
 
 
 def most_uneven(rows):
-    """Return how often values occur if one of each person matters, chosen as unevenly as counts allow."""
+    """Return how often values occur if one of each person matters, as unevenly as may be."""
     left, chosen = people_in([row for row in rows if row[3] is not None]), []
     for count in sorted(people_by_value(rows).values(), reverse=True):
         chosen.append(min(count, left))
