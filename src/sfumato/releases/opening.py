@@ -24,7 +24,16 @@ from sfumato.errors import (
 )
 from sfumato.hierarchy import Ladder
 from sfumato.hierarchy.labels import Labels
-from sfumato.policy import GivenPolicy, Missing, Policy, RiskLevels, Spelling, policy_of
+from sfumato.policy import (
+    FULL_DOMAIN,
+    REGIONAL,
+    GivenPolicy,
+    Missing,
+    Policy,
+    RiskLevels,
+    Spelling,
+    policy_of,
+)
 from sfumato.releases.levels import compare_levels
 from sfumato.releases.manifest import MANIFEST, FileRecord, Manifest, Promise, promised_class_size
 from sfumato.releases.recompute import (
@@ -573,6 +582,9 @@ def _with_levels(
     """Return a verdict whose check of the policy looks at the published labels too."""
     starred = manifest.rows.suppression == "star"
     method = manifest.method_name if manifest.kind is None else ""
+    if method == REGIONAL and manifest.method and manifest.method.get("refined"):
+        # Where a class was generalised further, its labels may be above those of another.
+        method = FULL_DOMAIN
     found = compare_levels(policy, labels, method, starred=starred)
     # What labels do not show, a manifest can at least not deny.
     claimed = [
