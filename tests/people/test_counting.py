@@ -162,3 +162,47 @@ def test_no_choice_of_one_value_each_is_less_diverse_than_what_is_counted(rows):
     assert len(most_uneven(rows)) <= fewest_values(rows)
     # Two values suffice to be diverse exactly if no value is held by all.
     assert (len(most_uneven(rows)) >= 2) == (fewest_values(rows) >= 2)
+
+
+@given(rows=ROWS, models=st.sampled_from(MODELS), unit=st.sampled_from(["rows", "people"]))
+def test_a_lattice_judges_its_nodes_by_people(rows, models, unit):
+    policy = policy_of(models, limit=2, unit=unit)
+    table = pa.table(dict(zip(NAMES, zip(*rows, strict=True), strict=True)))
+    found = sf.tools.lattice(table, policy)
+    everything = people_in(rows) if unit == "people" else len(rows)
+    assert f"at most {min(2, everything)} of {everything} {unit}" in str(found)
+    for each in found:
+        left = settle(rows, each.node, checks_of(models), whole=unit == "people")
+        lost = people_in(rows) - people_in(left) if unit == "people" else len(rows) - len(left)
+        assert (each.suppressed, each.valid) == (lost, lost <= 2)
+
+
+@pytest.mark.parametrize("unit", ["rows", "people"])
+@given(rows=ROWS, models=st.sampled_from(MODELS))
+def test_a_cut_has_enough_people_in_every_class(unit, rows, models):
+    levels = policy_of(models, limit="50%", unit=unit)
+    columns = {**levels.to_plain()["columns"], "number": "plain"}
+    levels = levels.replace(columns=columns)
+    policy = levels.with_method("regional")
+    table = pa.table(dict(zip(NAMES, zip(*rows, strict=True), strict=True)))
+    table = table.append_column("number", pa.array(range(len(rows))))
+    try:
+        release = sf.anonymize(table, policy)
+    except sf.SfumatoError:
+        with pytest.raises(sf.SfumatoError):
+            sf.anonymize(table, levels)
+        return
+    assert release.loss <= sf.anonymize(table, levels).loss + 1e-9
+    if people_in(rows) == len(rows):
+        return
+    published = release.table.to_pylist()
+    classes = {}
+    for cells in published:
+        labels = cells["letter"], cells["digit"]
+        classes.setdefault(labels, []).append(rows[cells["number"]])
+    every = list(classes.values())
+    for mine in every:
+        assert all(check(mine, every) for _, check in checks_of(models))
+    if unit == "people":
+        left = {row[0] for mine in every for row in mine}
+        assert len(published) == sum(row[0] in left for row in rows)

@@ -617,7 +617,7 @@ def decide_regionally(
     if cut is None:
         raise InfeasibleError(why_infeasible(policy, checker, node))
     outcome = cut.outcome
-    recoding = cut.recoding()
+    recoding = _without_people(policy, cut.checker, outcome, counts, cut.recoding())
     if policy.missing is Missing.SUPPRESS:
         recoding = recoding.dropping_missing()
     return Decision(
@@ -762,10 +762,21 @@ def _recoding(
     recoding = FullDomainRecoding.at(
         checker.grouping.ladders, outcome.node, checker.suppressed_classes(outcome)
     )
-    if policy.counted_person is not None and policy.suppresses_people:
-        gone = checker.people_gone(outcome)
-        recoding = recoding.dropping(counts.column(policy.counted_person), gone)
+    recoding = _without_people(policy, checker, outcome, counts, recoding)
     return recoding.dropping_missing() if policy.missing is Missing.SUPPRESS else recoding
+
+
+def _without_people(
+    policy: Policy,
+    checker: Checker,
+    outcome: Outcome,
+    counts: FrequencySet,
+    recoding: FullDomainRecoding,
+) -> FullDomainRecoding:
+    """Return a recoding that suppresses people with all their rows, if the policy says so."""
+    if policy.counted_person is None or not policy.suppresses_people:
+        return recoding
+    return recoding.dropping(counts.column(policy.counted_person), checker.people_gone(outcome))
 
 
 def _losses(policy: Policy, checker: Checker, outcome: Outcome) -> dict[str, float]:

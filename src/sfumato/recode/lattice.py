@@ -182,7 +182,7 @@ class JudgedLattice(NodeFigures, Showable):
     """The rows of the table."""
 
     limit: int
-    """Most rows that may be suppressed."""
+    """Most rows that may be suppressed, or people."""
 
     loss: str
     """The name of the loss that the policy keeps small."""
@@ -198,6 +198,9 @@ class JudgedLattice(NodeFigures, Showable):
 
     subsets: tuple[Sublattice, ...] = field(default=(), repr=False)
     """The lattices of all sets of columns, if they were asked for: single ones first, all last."""
+
+    people: int | None = None
+    """The people of the table, if they are suppressed with all rows: the limit counts them."""
 
     @property
     def worse_above(self) -> int:
@@ -248,6 +251,7 @@ class JudgedLattice(NodeFigures, Showable):
             "lowest": list(self.lattice.lowest),
             "highest": list(self.lattice.highest),
             "rows": self.rows,
+            **({} if self.people is None else {"people": self.people}),
             "limit": self.limit,
             "loss": self.loss,
             "method": self.method,
@@ -268,6 +272,10 @@ class JudgedLattice(NodeFigures, Showable):
             chosen = f"chosen is {self.name_of(self.chosen)}"
         return f"{valid} of {len(self)} nodes are valid and {minimal} of them minimal; {chosen}"
 
+    @property
+    def _everything(self) -> str:
+        return f"{self.rows} rows" if self.people is None else f"{self.people} people"
+
     def name_of(self, node: Node) -> str:
         """Return a node in words."""
         return ", ".join(f"{c} {level}" for c, level in zip(self.columns, node, strict=True))
@@ -277,7 +285,7 @@ class JudgedLattice(NodeFigures, Showable):
         parts: list[Part] = [
             Sentence(
                 f"A node is the level of {join_words(self.columns)}. It is valid if the promises "
-                f"hold after suppressing at most {self.limit} of {self.rows} rows."
+                f"hold after suppressing at most {self.limit} of {self._everything}."
             )
         ]
         if len(self) <= _MOST_LISTED:
@@ -480,6 +488,7 @@ def judge_lattice(
         proven=proven,
         method=policy.method.name,
         subsets=tuple(parts),
+        people=checker.grouping.people if checker.whole_people else None,
     )
 
 
