@@ -223,9 +223,17 @@ def in_order(values: Iterable[Value]) -> list[Value]:
     if kinds == {int} and max(map(abs, given)) <= _EXACT:  # type: ignore[arg-type]
         # Their text decides nothing: 0.04 s instead of 0.7 for 200 000 numbers of groups.
         return sorted(given)  # type: ignore[type-var]
+    if kinds == {str} and not any(map(_may_be_number, {value[:1] for value in given})):  # type: ignore[index]
+        # None is a number, so none has to be read: the keys of a million people.
+        return sorted(given)  # type: ignore[type-var]
     known = [value for value in given if not is_missing(value)]
     missing = [None] if len(known) < len(given) else []
     return [*sorted(known, key=_place), *missing]
+
+
+def _may_be_number(first: str) -> bool:
+    """Return whether a text that begins like this may be a number, or missing."""
+    return first in "+-." or first.isspace() or first.isdigit()
 
 
 _EXACT = 2**53
