@@ -28,6 +28,7 @@ class Meaning(NamedTuple):
 
 _FREE_TEXT = Meaning(Role.DROPPED, "free text")
 _ID, _QI, _SENSITIVE = Role.IDENTIFIER, Role.QUASI_IDENTIFIER, Role.SENSITIVE
+_A_WEIGHT = Meaning(Role.WEIGHT, "a survey weight")
 
 # First match wins. A blank joins words that mean something only side by side.
 _WORDS: tuple[tuple[Meaning, str], ...] = (
@@ -118,10 +119,18 @@ _WORDS: tuple[tuple[Meaning, str], ...] = (
         bildung, schulabschluss, abschluss, beruf, tatigkeit, taetigkeit, arbeitgeber, branche,
         formation, diplome, metier, emploi, employeur, educacion, estudios, ocupacion,
         profesion, trabajo, empleo"""),
-    (Meaning(_QI, "a survey weight"), """
+    (_A_WEIGHT, """
         survey weight, sampling weight, sample weight, person weight, design weight, fnlwgt,
         pweight, perwt, wgt, wt, finalwgt, weighting, hochrechnungsfaktor, gewichtung,
-        ponderation, ponderacion, factor de expansion, peso muestral"""),
+        ponderation, ponderacion, factor de expansion, peso muestral, wght, wgts, wts, wtvar,
+        finlwgt, finalwt, finalweight, final weight, household weight, hhwt, hwgt, hweight,
+        dweight, anweight, pspwght, pspweight, weight factor, case weight, cross sectional weight,
+        longitudinal weight, replicate weight, replicate weights, repwt, repwtp, repwgt, repweight,
+        pwgtp, wgtp, wtint, wtmec, wtdrd, llcpwt, asecwt, wtfinl, wtsupp, inverse probability,
+        ipw, expansion factor, grossing factor, weightvar, designgewicht, anpassungsgewicht,
+        hochrechnungsgewicht, gewichtungsfaktor, personengewicht, haushaltsgewicht,
+        poids de sondage, coefficient de ponderation, facteur d expansion, factor expansion,
+        factor de ponderacion, fexp"""),
     (Meaning(_QI, "the body"), """
         height, weight, bmi, blood group, blood type, eye color, eye colour, hair color, hair
         colour, grosse, gewicht, taille, poids, altura, estatura, peso"""),
@@ -441,6 +450,11 @@ def _certain(column: str, look: "_Look") -> Guess | None:
         reason += ", but nearly every row has its own text, which would be a fingerprint"
     elif role is Role.SENSITIVE:
         reason += ": nobody should learn it about a person"
+    elif role is Role.WEIGHT and look.are_weights():
+        reason += ": all rows of a class get the mean of theirs"
+    elif role is Role.WEIGHT:
+        role, reason = Role.QUASI_IDENTIFIER, f"{reason}, but not all are numbers of 0 or more"
+        reason += f": {_OTHERS_MAY_KNOW}"
     elif role is Role.QUASI_IDENTIFIER:
         reason += f": {_OTHERS_MAY_KNOW}"
     return Guess(role, reason, certain=True)
@@ -603,6 +617,7 @@ class _Look:
         self.alone = int(np.count_nonzero(domain.rows == 1))
         """Rows with a value that no other row has."""
 
+        self._domain = domain
         self._missing = domain.missing
         self._sample = domain.values(_LOOKED_AT)
         self._texts = [text_of(value) for value in self._sample]
@@ -632,6 +647,12 @@ class _Look:
             if hits >= 0.8 * len(self._texts):
                 return what
         return None
+
+    def are_weights(self) -> bool:
+        """Return whether every row has a number of 0 or more, and not all of them are 0."""
+        numbers = [number_of(value) for value in self._domain.values()]
+        known = [each for each in numbers if each is not None]
+        return not self._missing and len(known) == len(numbers) and min(known) >= 0 < max(known)
 
     def are_codes(self) -> bool:
         """Return whether the texts are short and have digits among other characters."""

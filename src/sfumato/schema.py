@@ -22,5 +22,9 @@ class Role(StrEnum):
     PLAIN = "plain"
     """Neither: published as it is."""
 
+    WEIGHT = "weight"
+    """How many people of the population a row of a survey stands for: never published as it is, but
+    as one number for all rows of a class."""
+
     DROPPED = "dropped"
     """Not identifying, but not to be published."""

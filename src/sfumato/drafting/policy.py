@@ -58,6 +58,7 @@ _HEAD = """\
 #   quasi-identifier  others may know it and link it; generalised
 #   sensitive         nobody should learn it about a person; published as it is, and protected
 #   plain             neither, and harmless; published as it is
+#   weight            how many people a row of a survey stands for; published as a mean
 #   dropped           not published
 """
 

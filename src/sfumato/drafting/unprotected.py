@@ -19,13 +19,18 @@ from sfumato.counts import Column, FrequencySet, PackedKeys, changes, group, sum
 from sfumato.errors import some
 from sfumato.guess import identifying, meaning_of, naming
 from sfumato.releases.line_breaks import ADVICE, count_line_breaks, describe_line_breaks
-from sfumato.releases.opening import Published, PublishedTable, PublishedTables
+from sfumato.releases.opening import (
+    Published,
+    PublishedTable,
+    PublishedTables,
+    count_columns,
+)
 from sfumato.releases.people import find_repetition, keys_of
 from sfumato.releases.spellings import SPELLING_ADVICE, describe_spellings
 from sfumato.schema import Role
 from sfumato.tables import Domain
-from sfumato.text import has_line_break, in_order
-from sfumato.typing import IntArray, Value
+from sfumato.text import STAR, has_line_break, in_order
+from sfumato.typing import BoolArray, IntArray, Value
 
 Kind = Literal[
     "identifier",
@@ -133,7 +138,7 @@ class ColumnFinding:
             "spelling": f"{SPELLING_ADVICE}.",
             "no role": f"Give {names} a role in a policy, or leave it out.",
             "sensitive": f"Give {names} the role sensitive and a model, {meant}.",
-            "singles out": f"Make {either} a quasi-identifier, leave it out, {meant}.",
+            "singles out": f"Make {either} {self._better_role}, leave it out, {meant}.",
             "not looked at": "Publish fewer columns as they are.",
         }
         return "" if self.accepted else told[self.kind]
@@ -157,6 +162,12 @@ class ColumnFinding:
             return told
         who = "its manifest says:" if self.by_manifest else "accepted, because"
         return f"{told} ({who} {self.because})"
+
+    @property
+    def _better_role(self) -> str:
+        meanings = [meaning_of(name) for name in self.columns]
+        weights = all(each is not None and each.role is Role.WEIGHT for each in meanings)
+        return "a weight (role: weight)" if weights else "a quasi-identifier"
 
     @property
     def _whom(self) -> str:
@@ -379,9 +390,30 @@ def _open_columns(release: PublishedTable) -> dict[str, _OpenColumn]:
         if name in release.columns or role in ("identifier", "dropped"):
             continue
         # A role that a caller did not repeat is none any more.
-        known = Role.PLAIN if role == "plain" else None
+        known = Role(role) if role in (Role.PLAIN, Role.WEIGHT) else None
         found[name] = _OpenColumn(known, reasons.get(name))
+    for name in _told_by_class(release, [n for n, c in found.items() if c.role is Role.WEIGHT]):
+        del found[name]
     return found
+
+
+def _told_by_class(release: PublishedTable, weights: Sequence[str]) -> Sequence[str]:
+    """Return the weights if they are the same in all rows of a class: then they tell nothing."""
+    if not weights:
+        return ()
+    known = release.quasi_identifiers
+    counts = count_columns(release.data, (*known, *weights)).project((*known, *weights))
+    classes = counts.without(_rows_of_stars(counts, known)).project(known)
+    return weights if len(classes) == len(counts.without(_rows_of_stars(counts, known))) else ()
+
+
+def _rows_of_stars(counts: FrequencySet, known: Sequence[str]) -> BoolArray:
+    """Return which rows are those of suppressed people, who have no weight."""
+    starred = np.ones(len(counts), dtype=bool)
+    for column, codes in zip(counts.columns, counts.codes, strict=True):
+        empty = STAR if column.name in known else None
+        starred &= np.isin(codes, [i for i, v in enumerate(column.values) if v == empty])
+    return starred
 
 
 def _domains(release: PublishedTable, names: Sequence[str]) -> dict[str, Domain]:

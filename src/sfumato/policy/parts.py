@@ -51,6 +51,7 @@ from sfumato.policy.document import (
 )
 from sfumato.schema import Role
 from sfumato.text import text_of
+from sfumato.weights import Averaging
 
 if TYPE_CHECKING:
     from sfumato.networks import Learner
@@ -481,6 +482,23 @@ def _read_levels(value: object) -> tuple[int, int] | None:
     return levels
 
 
+_PERCENT = r"^\s*[0-9.]+\s*%\s*$"
+
+
+def _percentage(value: object) -> float | None:
+    """Read a text such as 5% as a share; None if it is none."""
+    percent = re.fullmatch(r"\s*(\d{1,12}(?:\.\d{1,12})?)\s*%\s*", str(value))
+    return float(Fraction(percent[1]) / 100) if isinstance(value, str) and percent else None
+
+
+def _read_noise(value: object) -> float | None:
+    share = _percentage(value)
+    noise: float | None = read(float | None, value) if share is None else share
+    if noise is not None:
+        require_number("perturb", noise, above=0, below=1, why="as in 5% or 0.05")
+    return noise
+
+
 def _read_because(value: object) -> str | None:
     reason: str | None = read(str | None, value)
     if reason is None:
@@ -577,10 +595,35 @@ class ColumnRule(Part):
         sparse=True,
     )
 
+    round: float | None = setting(
+        _read_number("round", float | None, above=0),
+        "A weight is published rounded to a multiple of this, as in 10 (weight).",
+        {"type": ["number", "null"], "exclusiveMinimum": 0},
+        default=None,
+        write=plain,
+        sparse=True,
+    )
+    perturb: float | None = setting(
+        _read_noise,
+        "A weight is published with noise, one random factor for all rows of a class: within a "
+        "share of it, as in 5% or 0.05 (weight).",
+        {"type": ["number", "string", "null"], "exclusiveMinimum": 0, "exclusiveMaximum": 1,
+         "pattern": _PERCENT},
+        default=None,
+        sparse=True,
+    )  # fmt: skip
+
+    @property
+    def averaging(self) -> Averaging:
+        """The number that the weights of a class become, if it is a weight."""
+        return Averaging(self.round, self.perturb)
+
     def _contradictions(self, given: Mapping[str, object]) -> Faults:
         both = sorted({*self.secret} & {*self.harmless})
         if both:
             return [(("secret",), f"{both[0]!r} is among the harmless values too: choose one.")]
+        if self.round is not None and self.perturb is not None:
+            return [(("perturb",), "it is rounded already: choose 'round' or 'perturb'.")]
         uses = {
             "secret": (Role.SENSITIVE,),
             "harmless": (Role.SENSITIVE,),
@@ -590,6 +633,8 @@ class ColumnRule(Part):
             "weight": (Role.QUASI_IDENTIFIER,),
             "levels": (Role.QUASI_IDENTIFIER,),
             "because": (Role.PLAIN,),
+            "round": (Role.WEIGHT,),
+            "perturb": (Role.WEIGHT,),
         }
         text = (
             "{!r} means nothing for a column that is {}: only {} columns have one. Remove it or "
@@ -674,18 +719,17 @@ class PersonRule(Part):
         return {"anyOf": [{"type": "string"}, super().schema(families)]}
 
 
-_LIMIT: Schema = {"type": ["number", "string"], "minimum": 0, "pattern": r"^\s*[0-9.]+\s*%\s*$"}
+_LIMIT: Schema = {"type": ["number", "string"], "minimum": 0, "pattern": _PERCENT}
 _SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
 
 
 def _read_limit(value: object) -> int | float:
     expected = "a share between 0 and 1, a percentage as in '5%', or a number of rows"
-    percent = re.fullmatch(r"\s*(\d{1,12}(?:\.\d{1,12})?)\s*%\s*", str(value))
-    if isinstance(value, str) and percent:
-        share = Fraction(percent[1]) / 100
+    share = _percentage(value)
+    if share is not None:
         if share > 1:
             raise ParameterError("limit", str(value), "at most 100 %")
-        return float(share)
+        return share
     number: int | float = read(int | float, value)
     if isinstance(number, float):
         require_number("limit", number)

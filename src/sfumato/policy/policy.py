@@ -57,6 +57,7 @@ from sfumato.policy.parts import (
 )
 from sfumato.schema import Role
 from sfumato.slicing import Columns
+from sfumato.weights import Averaging
 
 T = TypeVar("T")
 
@@ -98,11 +99,37 @@ def contradictions(policy: "Policy") -> Faults:
     )
     return [
         *faults,
+        *_weight_faults(policy),
         *_person_faults(policy),
         *_suppression_faults(policy),
         *_decoupling_faults(policy),
         *_detection_faults(policy),
     ]
+
+
+def _weight_faults(policy: "Policy") -> Faults:
+    """List why weights cannot be published as one number per class.
+
+    A class of one person would be published with that person's own weight.
+    """
+    if not policy.weights:
+        return []
+    at = ("columns", policy.weights[0])
+    if policy.missing is Missing.MATCHES_ANY:
+        text = (
+            "a weight is published as one number for all who look alike, and with missing: "
+            f"{policy.missing} a row with a missing cell may be alone in how it looks. Choose "
+            f"missing: {Missing.OWN_VALUE} or {Missing.SUPPRESS}, or give it the role dropped."
+        )
+        return [(at, text)]
+    if all((model.smallest_class or 1) < 2 for model in policy.models):
+        text = (
+            "a weight is published as the mean of its class, and no model promises that a class "
+            "has two people or more. Add one, as in {model: k-anonymity, k: 5}, or give it the "
+            "role dropped."
+        )
+        return [(at, text)]
+    return []
 
 
 def _person_faults(policy: "Policy") -> Faults:
@@ -290,7 +317,7 @@ def _each(items: Mapping[Any, object], make: Callable[[object], T], faults: Faul
 
 def _read_other(value: object) -> Role | None:
     role = None if resolve(value) is None else read_role(value)
-    if role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
+    if role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.WEIGHT):
         raise Fault(
             f"a column that is {role} must be named under columns, so that nobody overlooks it. "
             f"Allowed: {some(_OTHERS)}."
@@ -585,6 +612,16 @@ class Policy(Part):
         """The columns that models may protect."""
         return self.with_role(Role.SENSITIVE)
 
+    @property
+    def weights(self) -> tuple[str, ...]:
+        """The weights; estimates go by the first, others may be its replicates."""
+        return self.with_role(Role.WEIGHT)
+
+    @property
+    def averagings(self) -> dict[str, Averaging]:
+        """The number that each weight becomes in a class."""
+        return {name: self.columns[name].averaging for name in self.weights}
+
     def check_against(self, columns: Sequence[str]) -> dict[str, Role]:
         """Return the role of each column of the data, which must be those of the policy.
 
@@ -670,7 +707,7 @@ def policy_of(given: GivenPolicy | None) -> Policy | None:
     Traceback (most recent call last):
     sfumato.errors.PolicyError: policy: 2 mistakes
     policy, columns.age: no role 'quasi-identifer'. Did you mean 'quasi-identifier'? Known:
-    'identifier', 'quasi-identifier', 'sensitive', 'plain', 'dropped'.
+    'identifier', 'quasi-identifier', 'sensitive', 'plain', 'weight', 'dropped'.
     policy, models[0]: k-anonymity needs 'k': Fewest rows a class may have; 2 or more.
     """
     if given is None or isinstance(given, Policy):

@@ -119,7 +119,7 @@ def columns_left_out(release: PublishedTable, needs: Sequence[str] = ()) -> tupl
     if release.manifest is None and release.policy is not None:
         # Identifiers and dropped columns were never to be published.
         roles = release.policy.check_against(release.table.columns)
-        plain = (name for name, role in roles.items() if role is Role.PLAIN)
+        plain = (name for name, role in roles.items() if role in (Role.PLAIN, Role.WEIGHT))
         return tuple(name for name in plain if name not in used)
     return tuple(name for name in release.table.columns if name not in used)
 

@@ -41,7 +41,10 @@ from sfumato.verifier.release import require_shape
 MANIFEST = "manifest.json"
 FORMAT = 1
 T = TypeVar("T")
-PUBLISHED = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.PLAIN)
+CLASS_MEAN = "class-mean"
+"""How weights are published."""
+
+PUBLISHED = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.PLAIN, Role.WEIGHT)
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,15 @@ class ColumnRecord:
 
     because: str | None = None
     """Why it is published as it is, if it is plain and the policy says so."""
+
+    published: str | None = None
+    """`class-mean` if it is a weight: the same number for all rows of a class, their mean."""
+
+    round: float | None = None
+    """The step to which the mean of a weight is rounded; None if it is not."""
+
+    perturb: float | None = None
+    """The largest share by which noise changes the mean of a weight; None if it does not."""
 
     spelling: str | None = None
     """`exact` if its maker takes values that differ only in spelling for different ones."""
@@ -713,6 +725,7 @@ def build_manifest(
                 "role": role.value,
                 **decision.columns.get(name, {}),
                 "because": policy.columns[name].because if name in policy.columns else None,
+                **_weight_record(policy, name),
                 "spelling": Spelling.EXACT.value if name in policy.exact else None,
             },
         )
@@ -741,6 +754,14 @@ def build_manifest(
         reproducible=reproducible,
         notes=tuple(notes) or None,
     )
+
+
+def _weight_record(policy: Policy, name: str) -> dict[str, Any]:
+    """Return what a manifest says of a weight; nothing of other columns."""
+    averaging = policy.averagings.get(name)
+    if averaging is None:
+        return {}
+    return {"published": CLASS_MEAN, "round": averaging.step, "perturb": averaging.noise}
 
 
 def _public_search(search: SearchRecord, decision: Decision) -> SearchRecord:

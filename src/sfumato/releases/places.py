@@ -8,7 +8,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import file_digest
 from itertools import chain, count
 from os import PathLike
@@ -54,6 +54,7 @@ from sfumato.verifier import (
     verify_tables,
 )
 from sfumato.verifier.release import promises_in
+from sfumato.weights import Averaging
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -96,12 +97,18 @@ class RecodedRows:
     columns: Sequence[str]
     suppression: Suppression
     rng: np.random.Generator
+    weights: Mapping[str, Averaging] = field(default_factory=dict)
     name: str = "data"
 
     @property
     def record(self) -> FileRecord:
         """Its entry in the manifest, as far as it is the same in every place."""
         return FileRecord(self.name)
+
+    @property
+    def _more(self) -> dict[str, Any]:
+        # An engine from elsewhere may not know of weights, and need not if there are none.
+        return {"weights": self.weights} if self.weights else {}
 
     def to_memory(self, progress: RowProgress) -> "pa.Table":
         """Recode the rows in memory."""
@@ -111,6 +118,7 @@ class RecodedRows:
             suppression=self.suppression,
             rng=self.rng,
             progress=progress,
+            **self._more,
         )
 
     def to_file(self, path: Path, form: str, progress: RowProgress) -> WrittenFile:
@@ -123,6 +131,7 @@ class RecodedRows:
             suppression=self.suppression,
             rng=self.rng,
             progress=progress,
+            **self._more,
         )
 
     def to_table(
@@ -133,7 +142,12 @@ class RecodedRows:
     ) -> int:
         """Create a table of the recoded rows in the database they are in."""
         stored = self.table.publish_into(
-            self.recoding, self.columns, name, suppression=self.suppression, progress=progress
+            self.recoding,
+            self.columns,
+            name,
+            suppression=self.suppression,
+            progress=progress,
+            **self._more,
         )
         return stored.rows
 

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -17,6 +18,7 @@ from sfumato.dialect import Dialect
 from sfumato.errors import InputError, OutputError, ParameterError, UnknownColumnError, some
 from sfumato.recoding import Recoding
 from sfumato.typing import CodeArray, IntArray, Value
+from sfumato.weights import Averaging, WeightFacts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,6 +37,9 @@ Progress: TypeAlias = Callable[[int, int | None], None]
 
 Suppression: TypeAlias = Literal["remove", "star"]
 """The fate of a row in a suppressed class: left out, or every cell made meaningless."""
+
+NO_WEIGHTS: Mapping[str, Averaging] = MappingProxyType({})
+"""What becomes of the weights of a table that has none."""
 
 FORMATS = ("csv", "parquet", "feather")
 """The file formats a release can be written in."""
@@ -266,6 +271,13 @@ class Table(ABC):
         Columns of lists and the like have no single value per row and are left out.
         """
 
+    def weigh(self, columns: Sequence[str]) -> dict[str, WeightFacts]:
+        """Measure columns that hold weights; raise if one holds no numbers."""
+        raise InputError(
+            f"tables of the engine {self.kind} cannot publish weights. Give the column "
+            f"{columns[0]!r} the role dropped, or the table as a file."
+        )
+
     @abstractmethod
     def publish(
         self,
@@ -275,6 +287,7 @@ class Table(ABC):
         *,
         format: str,  # noqa: A002 - the word users know
         suppression: Suppression,
+        weights: Mapping[str, Averaging] = NO_WEIGHTS,
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> WrittenFile:
@@ -294,6 +307,8 @@ class Table(ABC):
             format: One of `FORMATS`.
             suppression: `remove` leaves suppressed rows out; `star` writes `*` in each of
                 their recoded columns and nothing in the others.
+            weights: What becomes of columns that hold weights: one number for all rows that have
+                the same labels.
             rng: Where the order of the rows comes from and, if rows that are alike become
                 different, which of them become what.
             progress: Called with the rows that are done.
@@ -306,6 +321,7 @@ class Table(ABC):
         columns: Sequence[str],
         *,
         suppression: Suppression,
+        weights: Mapping[str, Averaging] = NO_WEIGHTS,
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> "pa.Table":
@@ -318,6 +334,7 @@ class Table(ABC):
         name: str,
         *,
         suppression: Suppression,
+        weights: Mapping[str, Averaging] = NO_WEIGHTS,
         force: bool = False,
         progress: Progress | None = None,
     ) -> CreatedTable:
@@ -331,6 +348,7 @@ class Table(ABC):
             columns: As for `publish`.
             name: The table to create, such as people or schema.people.
             suppression: As for `publish`.
+            weights: As for `publish`.
             force: Replace a table that has this name.
             progress: Called with the number of rows, at the end.
         """

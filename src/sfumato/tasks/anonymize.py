@@ -31,6 +31,7 @@ from sfumato.releases.places import (
 from sfumato.releases.release import Release
 from sfumato.tables import DatabaseTable, Table, open_table
 from sfumato.typing import Progress, silent
+from sfumato.weights import require_weights
 
 if TYPE_CHECKING:
     from sfumato.leaks import Findings
@@ -212,16 +213,36 @@ def make_release(
     asked = policy if refine is None else with_findings(policy, refine)
     columns = [name for name, role in roles.items() if role in PUBLISHED]
     table.require_single_values(columns)
+    _require_weights(table, policy)
     with deciding(
         table, columns, policy, asked, budget=budget, output=place.table, rng=rng, report=report
     ) as (decision, notes, rows):
         release = UnpublishedRelease(
-            [RecodedRows(rows, decision.recoding, columns, asked.suppression.rows, rng)],
+            [
+                RecodedRows(
+                    rows, decision.recoding, columns, asked.suppression.rows, rng, policy.averagings
+                )
+            ],
             build_manifest(asked, roles, decision, reproducible=reproducible, notes=notes),
             report,
             LabelledPopulation.of(asked, decision.recoding),
         )
         return Release.of(place.publish(release, table), asked)
+
+
+def _require_weights(table: Table, policy: Policy) -> None:
+    """Raise if what is called a weight is none, or cannot be published as the policy says."""
+    averagings = policy.averagings
+    noisy = [name for name, each in averagings.items() if each.noise is not None]
+    if noisy and isinstance(table, DatabaseTable):
+        text = (
+            f"noise is not drawn in a database ({table.kind}). Round the weight, as in "
+            f"{noisy[0]}: {{role: weight, round: 10}}, or publish its mean as it is."
+        )
+        raise policy.error_at("columns", noisy[0], "perturb", text=text)
+    if averagings:
+        facts = table.weigh(tuple(averagings))
+        require_weights(facts, averagings, policy.weights[0])
 
 
 def _require_alone(*named: object) -> None:

@@ -1059,7 +1059,56 @@ def recompute(source: Countable, promises: Promises) -> list[Check]:
         *_row_checks(counts, kept, promises),
         *(part_checks(source, promises) if counts.mixed else ()),
         *judge(table, promises),
+        *_weight_checks(source, promises),
     ]
+
+
+def _weight_checks(source: Countable, promises: Promises) -> list[Check]:
+    """Check that weights tell no rows of a class apart: each class has one, and it is a number."""
+    names = list(promises.weights)
+    if not names:
+        return []
+    known = promises.quasi_identifiers
+    with readable("the table"):
+        counts = count(source, [*known, *names])
+    starred = (*[STAR] * len(known), *[None] * len(names))
+    found: dict[tuple[object, ...], set[tuple[object, ...]]] = {}
+    for combination in counts.combinations:
+        if promises.suppressed and promises.suppression == "star" and combination == starred:
+            continue
+        found.setdefault(combination[: len(known)], set()).add(combination[len(known) :])
+    parted = {key: weights for key, weights in found.items() if len(weights) > 1}
+    wrong = {
+        key: fault
+        for key, weights in found.items()
+        for cells in weights
+        if (fault := _wrong_weight(dict(zip(names, cells, strict=True)), promises))
+    }
+    details = []
+    if parted:
+        of = f"{len(parted)} of {len(found)} {'class' if len(found) == 1 else 'classes'}"
+        details.append(f"rows of {of} can be told apart by their weight: {some(names)}")
+    if wrong:
+        details.append(next(iter(wrong.values())))
+    worst = next(iter({**parted, **wrong}), None)
+    shown = None if worst is None else dict(zip(known, worst, strict=True))
+    most = max(map(len, found.values()), default=0)
+    return [
+        Check("weights", status(holds=not details), "1 per class", most, "; ".join(details), shown)
+    ]
+
+
+def _wrong_weight(cells: Mapping[str, object], promises: Promises) -> str:
+    """Return what is wrong with the weights of a class; nothing if nothing is."""
+    for name, value in cells.items():
+        weight = number_of(value)
+        if weight is None:
+            return f"{name!r} holds what is no weight: {'nothing' if value is None else value!r}"
+        step = promises.weights[name]
+        times = 0.0 if step is None else weight / step
+        if abs(times - round(times)) > 1e-9 * max(1.0, abs(times)):
+            return f"{name!r} holds {weight:g}, which is no multiple of {step:g}"
+    return ""
 
 
 def part_checks(source: Countable, promises: Promises) -> list[Check]:

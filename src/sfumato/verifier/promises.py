@@ -60,6 +60,8 @@ class Promises:
         losses: What its maker says was lost.
         delimiter: What separates the cells of a CSV file; found out if not given.
         exact: Sensitive columns in which values that differ only in spelling are different.
+        weights: Columns that hold one number for all rows of a class, each with the step that its
+            numbers are multiples of; None if they are of none.
     """
 
     quasi_identifiers: Sequence[str]
@@ -77,6 +79,7 @@ class Promises:
     losses: Mapping[str, Any] = field(default_factory=dict)
     delimiter: str | None = None
     exact: Sequence[str] = ()
+    weights: Mapping[str, float | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("quasi_identifiers", "sensitive", "models", "at_top", "exact"):
@@ -413,6 +416,9 @@ class Column:
     recoded: bool = False
     """Whether something is said of how it was generalised."""
 
+    step: float | None = None
+    """What the numbers of a weight are said to be multiples of."""
+
 
 @dataclass(frozen=True)
 class Manifest:
@@ -663,7 +669,13 @@ def _column(plain: Mapping[str, Any]) -> Column:
         raise InputError(f"column {name!r}: 'spelling' must be 'folded' or 'exact'")
     cut = None if plain.get("cut") is None else _get(plain, "cut", dict)
     said = any(plain.get(key) is not None for key in ("level", "cut", "generalised"))
-    return Column(name, role, level, height, exact=spelling == "exact", cut=cut, recoded=said)
+    if plain.get("published") not in (None, "class-mean"):
+        raise InputError(f"column {name!r}: 'published' must be 'class-mean'")
+    step = plain.get("round")
+    if step is not None and not (is_number(step) and 0 < step <= _HUGE):
+        raise InputError(f"column {name!r}: 'round' must be a number above 0")
+    exact = spelling == "exact"
+    return Column(name, role, level, height, exact=exact, cut=cut, recoded=said, step=step)
 
 
 def _hierarchies(plain: object) -> dict[str, dict[str, list[str]]]:

@@ -39,7 +39,7 @@ Generalization = Mapping[str, Mapping[str | None, object]]
 _INDEX_NAME = re.compile(r"|__index_level_\d+__|Unnamed: \d+")
 """Names under which row numbers travel; row numbers lead back to the original rows."""
 
-_PUBLISHED_ROLES = ("quasi-identifier", "sensitive", "plain")
+_PUBLISHED_ROLES = ("quasi-identifier", "sensitive", "plain", "weight")
 
 
 def verify_folder(
@@ -245,6 +245,7 @@ def promises_in(
             and column.cut is not None
         },
         exact=[c.name for c in manifest.columns if c.exact] if exact is None else exact,
+        weights={c.name: c.step for c in manifest.columns if c.role == "weight"},
     )
 
 

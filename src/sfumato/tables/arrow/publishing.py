@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from pyarrow import ipc
 from pyarrow import types as t
 
-from sfumato.counts import WIDEST_KEY, FrequencySet
+from sfumato.counts import WIDEST_KEY, FrequencySet, add_up
 from sfumato.errors import InputError, some
 from sfumato.recoding import DROP, SUPPRESSED, FullDomainRecoding, LocalColumn, LocalRecoding
 from sfumato.tables.arrow.counting import Codebook, Combinations
@@ -28,6 +28,7 @@ from sfumato.tables.arrow.sources import (
     from_numpy,
     from_texts,
     is_text,
+    number,
     plain_type,
     python_values,
     takeable,
@@ -35,8 +36,9 @@ from sfumato.tables.arrow.sources import (
 )
 from sfumato.tables.base import Progress, Suppression
 from sfumato.tables.derived import in_random_order
-from sfumato.text import STAR, text_of
-from sfumato.typing import BoolArray, CodeArray, IntArray, Value
+from sfumato.text import STAR, number_of, text_of
+from sfumato.typing import BoolArray, CodeArray, FloatArray, IntArray, Value
+from sfumato.weights import Averaging
 
 # Recoding batch by batch: raw values to codes, codes to labels.
 
@@ -650,6 +652,153 @@ def _exact(kind: pa.DataType, column: str) -> bool:
     return bool(counted_type(kind, column) == plain_type(kind))
 
 
+# Weights: one number for all rows of a class, known when all rows were read.
+
+
+def numbers_in(array: pa.Array, column: str) -> FloatArray:
+    """Return the numbers of a column, NaN where there is none; raise if it holds anything else.
+
+    >>> numbers_in(pa.array([" 2.5", None, "1e3"]), "weight").tolist()
+    [2.5, nan, 1000.0]
+    """
+    kind = plain_type(array.type)
+    array = as_type(array, kind)
+    if not (is_text(kind) or t.is_integer(kind) or t.is_floating(kind) or t.is_decimal(kind)):
+        raise _no_number(column, str(kind))
+    if is_text(kind):
+        strange = next((each for each in array.unique().to_pylist() if _is_strange(each)), None)
+        if strange is not None:
+            raise _no_number(column, f"{strange!r}")
+        array = pc.utf8_trim_whitespace(array)
+    numbers = array.cast(pa.float64(), safe=False)
+    filled = pc.if_else(pc.is_null(numbers), number(np.nan, pa.float64()), numbers)
+    return to_numpy(filled)
+
+
+def _is_strange(value: str | None) -> bool:
+    return value is not None and number_of(value) is None
+
+
+def _no_number(column: str, what: str) -> InputError:
+    return InputError(
+        f"column {column!r} has the role weight, and holds {what}, which is no number. A weight "
+        "says how many people a row stands for. Write it as a number, or give it another role."
+    )
+
+
+class _Numbering:
+    """Numbers keys as they come, batch after batch."""
+
+    def __init__(self) -> None:
+        self._number: dict[int, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._number)
+
+    def of(self, keys: IntArray) -> IntArray:
+        """Return the number of each key; a loop over distinct keys, not over rows."""
+        distinct, place = np.unique(keys, return_inverse=True)
+        known = self._number
+        numbers = [known.setdefault(key, len(known)) for key in distinct.tolist()]
+        return np.array(numbers, dtype=np.int64)[place]
+
+
+class ClassWeights:
+    """The weights of the classes of a release: added up batch by batch, then published as one.
+
+    Rows carry the number of their class until all were read. A class is what readers see: rows
+    with the same labels.
+
+    Args:
+        averagings: What becomes of each column.
+        sizes: How many labels each recoded column has, its star included.
+        where: What the table is called in messages.
+        rng: Where noise comes from.
+
+    Example:
+        >>> weights = ClassWeights({"w": Averaging()}, [2, 2], "data", np.random.default_rng())
+        >>> rows = pa.RecordBatch.from_pydict({"w": [1, 2, 6]})
+        >>> codes = {"age": np.array([0, 1, 0]), "sex": np.array([1, 1, 1])}
+        >>> coded = weights.encode(rows, codes, None)["w"]
+        >>> weights.decode("w", coded).to_pylist()
+        [3.5, 2.0, 3.5]
+    """
+
+    def __init__(
+        self,
+        averagings: Mapping[str, Averaging],
+        sizes: Sequence[int],
+        where: str,
+        rng: np.random.Generator,
+    ) -> None:
+        self._averagings = averagings
+        self._sizes = sizes
+        self._where = where
+        self._rng = rng
+        self._numberings: list[_Numbering] = [_Numbering()]
+        self._rows: IntArray = np.zeros(0, dtype=np.int64)
+        self._sums: dict[str, FloatArray] = {name: np.zeros(0) for name in averagings}
+        self._published: dict[str, pa.Array] = {}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._averagings
+
+    def encode(
+        self, batch: pa.RecordBatch, codes: Mapping[str, CodeArray], take: pa.Array | None
+    ) -> dict[str, pa.Array]:
+        """Add up the weights of some rows; return the class of each, missing if it is starred.
+
+        Args:
+            batch: The rows as they were read.
+            codes: The labels of those that are published.
+            take: Which of them these are, missing for starred ones; None for all.
+        """
+        kept = np.arange(len(batch)) if take is None else to_numpy(pc.fill_null(take, -1))
+        starred = kept < 0
+        numbers = self._classes(list(codes.values()), len(kept))
+        n = len(self._numberings[-1])
+        self._rows = _longer(self._rows, n) + np.bincount(numbers[~starred], minlength=n)
+        for name in self._averagings:
+            weights = numbers_in(batch.column(name), name)[kept[~starred]]
+            if not np.isfinite(weights).all():
+                # They were looked at before, and all were numbers then.
+                raise changed_error(self._where, f"column {name!r} lacks a weight that it had")
+            found = add_up(numbers[~starred], weights, n)
+            self._sums[name] = _longer(self._sums[name], n) + found
+        coded = from_numpy(numbers.astype(np.int32), missing=starred if starred.any() else None)
+        return dict.fromkeys(self._averagings, coded)
+
+    def _classes(self, codes: Sequence[np.ndarray], n: int) -> IntArray:
+        """Return the number of each row's class, however many columns there are."""
+        key: IntArray = np.zeros(n, dtype=np.int64)
+        width, stage = 1, 0
+        for column, size in zip(codes, self._sizes, strict=True):
+            if width * size >= WIDEST_KEY:
+                stage += 1
+                if stage == len(self._numberings):
+                    self._numberings.append(_Numbering())
+                key, width = self._numberings[stage - 1].of(key), 2**31
+            key = key * size + column
+            width *= size
+        return self._numberings[stage].of(key)
+
+    def decode(self, name: str, classes: pa.Array) -> pa.Array:
+        """Return the published weight of some rows; call it when all rows were encoded."""
+        if name not in self._published:
+            known = self._rows > 0
+            means = np.zeros(len(known))
+            means[known] = self._averagings[name].of_classes(
+                self._sums[name][known], self._rows[known], self._rng
+            )
+            self._published[name] = from_numpy(means)
+        return self._published[name].take(classes)
+
+
+def _longer(array: np.ndarray, n: int) -> np.ndarray:
+    """Return an array with zeros after it."""
+    return np.pad(array, (0, n - len(array)))
+
+
 class Distinct(NamedTuple):
     """The distinct rows of a release, and how many rows each stands for."""
 
@@ -668,6 +817,7 @@ class Publication:
         columns: What to publish, in order.
         suppression: What becomes of suppressed rows.
         as_text: Whether recoded columns must be text (a CSV file has nothing else).
+        weights: What becomes of the columns that hold weights.
     """
 
     def __init__(
@@ -678,8 +828,10 @@ class Publication:
         *,
         suppression: Suppression,
         as_text: bool,
+        weights: "ClassWeights | None" = None,
     ) -> None:
         self._recoder = recoder
+        self._weights = weights
         self._raw = schema
         self._columns = tuple(columns)
         self._star = suppression == "star"
@@ -692,16 +844,18 @@ class Publication:
         """The columns that must be read."""
 
         self.schema = pa.schema(
-            [
-                (name, self._types.get(name) or plain_type(schema.field(name).type))
-                for name in columns
-            ]
+            [(name, self._types.get(name) or self._plain_type(name)) for name in columns]
         )
         """The published types, without the input's metadata."""
 
         self.rows = 0
         self.suppressed_rows = 0
         self._labels: dict[str, pa.Array] = {}
+
+    def _plain_type(self, name: str) -> pa.DataType:
+        if self._weights is not None and name in self._weights:
+            return pa.float64()
+        return plain_type(self._raw.field(name).type)
 
     def encode_batches(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Recode batches to label codes, and leave out or star the suppressed rows."""
@@ -730,10 +884,13 @@ class Publication:
         self, batch: pa.RecordBatch, codes: dict[str, CodeArray], take: pa.Array | None = None
     ) -> pa.RecordBatch:
         arrays = []
+        weights = {} if self._weights is None else self._weights.encode(batch, codes, take)
         for name in self._columns:
             if name in codes:
                 width = np.min_scalar_type(self._recoder.labels[name].star)
                 arrays.append(from_numpy(codes[name].astype(width)))
+            elif name in weights:
+                arrays.append(weights[name])
             else:
                 array = takeable(batch.column(name))
                 arrays.append(array if take is None else array.take(take))
@@ -743,8 +900,11 @@ class Publication:
     def is_told_by(self, counted: CountedTable) -> bool:
         """Return whether rows need not be read, because everything in them was counted."""
         recoder = self._recoder
-        return recoder.of_combinations and counted.suffices(
-            self._raw, self._columns, recoder.looked_at
+        # Weights are added up row by row.
+        return (
+            self._weights is None
+            and recoder.of_combinations
+            and counted.suffices(self._raw, self._columns, recoder.looked_at)
         )
 
     def distinct(self, counted: CountedTable) -> Distinct:
@@ -813,13 +973,15 @@ class Publication:
                 name: labels.array(self._types[name])
                 for name, labels in self._recoder.labels.items()
             }
-        return [
+        return [self._decode(*each) for each in zip(self._columns, batch.columns, strict=True)]
+
+    def _decode(self, name: str, column: pa.Array) -> pa.Array:
+        if name in self._labels:
             # Not checked: there is a label for every code that was given.
-            pa.DictionaryArray.from_arrays(column, self._labels[name], safe=False)
-            if name in self._labels
-            else column
-            for name, column in zip(self._columns, batch.columns, strict=True)
-        ]
+            return pa.DictionaryArray.from_arrays(column, self._labels[name], safe=False)
+        if self._weights is not None and name in self._weights:
+            return self._weights.decode(name, column)
+        return column
 
 
 def _tidy(values: pa.Array, codes: CodeArray, kind: pa.DataType) -> pa.Array:

@@ -1,6 +1,6 @@
 """The arrow engine's table: counts and publishes whatever a source streams."""
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
@@ -26,12 +26,14 @@ from sfumato.tables.arrow.counting import (
 )
 from sfumato.tables.arrow.publishing import (
     BUDGET,
+    ClassWeights,
     ColumnReader,
     CountedTable,
     FullDomainRecoder,
     LocalRecoder,
     Publication,
     Recoder,
+    numbers_in,
     shuffle,
 )
 from sfumato.tables.arrow.sources import (
@@ -46,6 +48,7 @@ from sfumato.tables.arrow.windows import WindowSource, extent, keep, order_of
 from sfumato.tables.arrow.writing import closing_writer, creating, open_writer, plain_batch
 from sfumato.tables.base import (
     FORMATS,
+    NO_WEIGHTS,
     Domain,
     Extent,
     Order,
@@ -56,6 +59,7 @@ from sfumato.tables.base import (
     WrittenFile,
 )
 from sfumato.typing import CodeArray, IntArray, Value
+from sfumato.weights import Averaging, WeightFacts
 
 
 class ArrowTable(Table):
@@ -166,6 +170,14 @@ class ArrowTable(Table):
                 tally.add(batch.column(tally.column))
         return {tally.column: _domain(tally) for tally in tallies}
 
+    def weigh(self, columns: Sequence[str]) -> dict[str, WeightFacts]:
+        self.require(columns)
+        found = dict.fromkeys(columns, WeightFacts())
+        for batch in self._batches(columns, None):
+            for name in columns:
+                found[name] += WeightFacts.of(numbers_in(batch.column(name), name))
+        return found
+
     def publish(
         self,
         recoding: Recoding,
@@ -174,13 +186,14 @@ class ArrowTable(Table):
         *,
         format: str,  # noqa: A002 - the word users know
         suppression: Suppression,
+        weights: Mapping[str, Averaging] = NO_WEIGHTS,
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> WrittenFile:
         if format not in FORMATS:
             raise ParameterError("format", format, f"one of {', '.join(FORMATS)}")
         publication = self._publication(
-            recoding, columns, suppression, rng, as_text=format == "csv"
+            recoding, columns, suppression, weights, rng, as_text=format == "csv"
         )
         delimiter = self._source.delimiter or ","
         with creating(target):
@@ -199,10 +212,11 @@ class ArrowTable(Table):
         columns: Sequence[str],
         *,
         suppression: Suppression,
+        weights: Mapping[str, Averaging] = NO_WEIGHTS,
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> pa.Table:
-        publication = self._publication(recoding, columns, suppression, rng, as_text=False)
+        publication = self._publication(recoding, columns, suppression, weights, rng, as_text=False)
         finished = [
             plain_batch(columns, publication.schema)
             for columns in self._rows_out(publication, rng, None, progress)
@@ -253,6 +267,7 @@ class ArrowTable(Table):
         recoding: Recoding,
         columns: Sequence[str],
         suppression: Suppression,
+        weights: Mapping[str, Averaging],
         rng: np.random.Generator,
         *,
         as_text: bool,
@@ -265,8 +280,14 @@ class ArrowTable(Table):
             recoder = LocalRecoder(recoding, self._source, rng)
         else:
             recoder = FullDomainRecoder(recoding, self._source)
+        sizes = [labels.star + 1 for labels in recoder.labels.values()]
         return Publication(
-            recoder, self._source.schema, columns, suppression=suppression, as_text=as_text
+            recoder,
+            self._source.schema,
+            columns,
+            suppression=suppression,
+            as_text=as_text,
+            weights=ClassWeights(weights, sizes, self._source.where, rng) if weights else None,
         )
 
     def _write(

@@ -25,7 +25,7 @@ from sfumato.recoding import (
 from sfumato.tables.arrow.counting import MISSING
 from sfumato.tables.arrow.publishing import CombinationErrors, Tuples, unknown_values
 from sfumato.tables.arrow.sources import from_numpy, from_texts
-from sfumato.tables.base import Suppression
+from sfumato.tables.base import NO_WEIGHTS, Suppression
 from sfumato.tables.sql.counting import (
     CoarseCounts,
     FetchedCounts,
@@ -35,6 +35,7 @@ from sfumato.tables.sql.counting import (
 from sfumato.tables.sql.database import Database
 from sfumato.text import STAR, text_of
 from sfumato.typing import BoolArray, CodeArray, IntArray, Value
+from sfumato.weights import Averaging
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table as Query
@@ -437,6 +438,7 @@ def publication(
     suppression: Suppression,
     as_text: bool,
     coarse: bool = False,
+    weights: Mapping[str, Averaging] = NO_WEIGHTS,
 ) -> Publication:
     """Check the rows against a recoding and build what publishes them.
 
@@ -447,6 +449,7 @@ def publication(
         suppression: What becomes of suppressed rows.
         as_text: Whether recoded columns must be text.
         coarse: Whether to count no finer than a full-domain recoding tells values apart.
+        weights: What becomes of columns that hold weights.
     """
     number = {field.name: i for i, field in enumerate(database.fields)}
     positions = [number[name] for name in recoding.looked_at]
@@ -472,7 +475,25 @@ def publication(
         for at, name in enumerate(columns)
     }
     left = recoder.rows - (0 if star else recoder.suppressed_rows)
-    return Publication(query.select(**published), left, recoder.suppressed_rows)
+    query = query.select(**published)
+    if weights:
+        place = {name: f"o{at}" for at, name in enumerate(columns)}
+        means = {place[name]: averaging for name, averaging in weights.items()}
+        query = _average(query, [place[name] for name in labels if name in place], means)
+    return Publication(query, left, recoder.suppressed_rows)
+
+
+def _average(query: Any, labels: Sequence[str], weights: Mapping[str, Averaging]) -> Any:  # noqa: ANN401
+    """Return rows with one weight for all that have the same labels; starred ones have none."""
+    alike = ibis.window(group_by=list(labels))
+    means = {}
+    for name, averaging in weights.items():
+        given = query[name].cast("float64")
+        mean = given.mean().over(alike)
+        if averaging.step is not None:
+            mean = (mean / averaging.step + 0.5).floor().cast("float64") * averaging.step
+        means[name] = ibis.ifelse(given.isnull(), ibis.null("float64"), mean)
+    return query.mutate(**means).select(*query.columns)
 
 
 def _cell(query: Any, label: str | None, position: int, *, starred: bool) -> Any:  # noqa: ANN401

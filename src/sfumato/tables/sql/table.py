@@ -21,6 +21,7 @@ from sfumato.tables.arrow.sources import from_numpy, python_values, to_numpy
 from sfumato.tables.arrow.windows import order_of
 from sfumato.tables.base import (
     FORMATS,
+    NO_WEIGHTS,
     CreatedTable,
     DatabaseTable,
     Domain,
@@ -42,6 +43,7 @@ from sfumato.tables.sql.counting import (
     extent,
     group_query,
     rows_within,
+    select_keys,
     survey,
 )
 from sfumato.tables.sql.database import Answer, Database, Field, format_name, name_of
@@ -58,6 +60,7 @@ from sfumato.tables.sql.releases import (
 )
 from sfumato.text import text_of
 from sfumato.typing import CodeArray, IntArray, Value
+from sfumato.weights import Averaging, WeightFacts
 
 if TYPE_CHECKING:
     from sfumato.tables.sql.spark_fragments import Division, Solve
@@ -222,6 +225,43 @@ class SqlTable(DatabaseTable):
                     progress(found[name].total, found[name].total)
         return found
 
+    def weigh(self, columns: Sequence[str]) -> dict[str, WeightFacts]:
+        self.require(columns)
+        return {name: self._weigh(name) for name in columns}
+
+    def _weigh(self, name: str) -> WeightFacts:
+        field, position = self._field(name), self.columns.index(name)
+        kind = None if field.key is None else field.key_type
+        if kind is None or not (t.is_integer(kind) or t.is_floating(kind) or t.is_decimal(kind)):
+            raise InputError(
+                f"column {name!r} has the role weight, and holds {field.native_type}, which is no "
+                "number. A weight says how many people a row stands for. Make it a number in the "
+                "database, or give it another role."
+            )
+        rows: Any = select_keys(self._database, [position])
+        weight = rows[f"k{position}"].cast("float64")
+        positive = ibis.ifelse(weight > 0, weight, ibis.null("float64"))
+        facts = self._database.fetch(
+            rows.aggregate(
+                all_rows=rows.count(),
+                known=weight.count(),
+                least=weight.min(),
+                largest=weight.max(),
+                positive=positive.min(),
+                total=weight.sum(),
+            )
+        ).to_pylist()[0]
+        every, known = int(facts["all_rows"]), int(facts["known"])
+        nothing = WeightFacts()
+        return WeightFacts(
+            every,
+            every - known,
+            nothing.least if facts["least"] is None else float(facts["least"]),
+            nothing.largest if facts["largest"] is None else float(facts["largest"]),
+            nothing.smallest_positive if facts["positive"] is None else float(facts["positive"]),
+            float(facts["total"] or 0),
+        )
+
     def publish(
         self,
         recoding: Recoding,
@@ -230,13 +270,15 @@ class SqlTable(DatabaseTable):
         *,
         format: str,  # noqa: A002 - the word users know
         suppression: Suppression,
+        weights: Mapping[str, Averaging] = NO_WEIGHTS,
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> WrittenFile:
         if format not in FORMATS:
             raise ParameterError("format", format, f"one of {', '.join(FORMATS)}")
         self.require_publishable(recoding, columns, suppression)
-        types = [self._field(name).type for name in columns if name not in recoding.looked_at]
+        own = (*recoding.looked_at, *weights)
+        types = [self._field(name).type for name in columns if name not in own]
         self._database.require_writable(format, types)
         if target.exists():
             raise OutputError(f"cannot write {target}: it exists. Nothing was changed.")
@@ -249,6 +291,7 @@ class SqlTable(DatabaseTable):
                 suppression=suppression,
                 as_text=format == "csv",
                 coarse=self._coarse,
+                weights=weights,
             )
             rows = self._database.write(plan.query, columns, target, format)
             _check(plan, rows, str(target))
@@ -264,6 +307,7 @@ class SqlTable(DatabaseTable):
         name: str,
         *,
         suppression: Suppression,
+        weights: Mapping[str, Averaging] = NO_WEIGHTS,
         force: bool = False,
         progress: Progress | None = None,
     ) -> CreatedTable:
@@ -278,6 +322,7 @@ class SqlTable(DatabaseTable):
                 suppression=suppression,
                 as_text=False,
                 coarse=self._coarse,
+                weights=weights,
             )
             check = partial(_check, plan, where=format_name(parts))
             self._database.store(plan.query, columns, parts, check, force=force)
@@ -291,6 +336,7 @@ class SqlTable(DatabaseTable):
         columns: Sequence[str],
         *,
         suppression: Suppression,
+        weights: Mapping[str, Averaging] = NO_WEIGHTS,
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> pa.Table:

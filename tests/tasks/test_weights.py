@@ -1,0 +1,285 @@
+"""Weights of surveys: what is published of them, what it keeps, and what it tells."""
+
+import json
+import math
+from collections import defaultdict
+from itertools import permutations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sfumato as sf
+from sfumato.errors import InputError, PolicyError
+from sfumato.weights import Averaging
+
+AGE = {"role": "quasi-identifier", "hierarchy": {"kind": "intervals", "widths": [5, 20, 40]}}
+METHODS = ("full-domain", "regional", "top-down", "mondrian", "bottom-up")
+
+
+def survey(n: int = 400, seed: int = 0) -> pa.Table:
+    """Make a stratified sample: women of the north were drawn least often, and weigh most."""
+    rng = np.random.default_rng(seed)
+    age, sex = rng.integers(18, 78, n), rng.choice(["f", "m"], n)
+    region = rng.choice(["north", "south"], n, p=[0.2, 0.8])
+    design = 40 + 60 * (sex == "f") + 150 * (region == "north")
+    weight = np.round(design * rng.uniform(0.8, 1.25, n), 3)
+    pay = np.round(1000 + 20 * age + 300 * (region == "north") + rng.normal(0, 100, n), 9)
+    half = weight * rng.choice([0.0, 2.0], n)
+    return pa.table({"age": age, "sex": sex, "region": region, "pay": pay, "w": weight, "r1": half})
+
+
+def policy(weight="weight", *, k: int = 5, **more) -> sf.Policy:
+    columns = {
+        "age": AGE,
+        "sex": "quasi-identifier",
+        "region": "dropped",
+        "pay": "plain",
+        "w": weight,
+        "r1": "weight",
+    }
+    settings = {"models": [{"model": "k-anonymity", "k": k}], **more}
+    return sf.Policy(columns=columns, **settings)
+
+
+def classes_of(table: pa.Table, names=("age", "sex")) -> dict[tuple, list[dict]]:
+    """Group rows by what readers see, one by one."""
+    found = defaultdict(list)
+    for row in table.to_pylist():
+        found[tuple(row[name] for name in names)].append(row)
+    return found
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_class_has_one_weight_and_keeps_its_sum(method):
+    table = survey()
+    release = sf.anonymize(table, policy(method=method))
+    assert release.verdict["weights"].status == "holds"
+    every = classes_of(release.table)
+    assert all(len({row["w"] for row in rows}) == 1 for rows in every.values())
+    # Whom a class is made of is told by a plain column that no two rows share.
+    weight = dict(zip(table["pay"].to_pylist(), table["w"].to_pylist(), strict=True))
+    replicate = dict(zip(table["pay"].to_pylist(), table["r1"].to_pylist(), strict=True))
+    for rows in every.values():
+        for name, of in (("w", weight), ("r1", replicate)):
+            truth = math.fsum(of[row["pay"]] for row in rows)
+            assert math.isclose(math.fsum(row[name] for row in rows), truth, rel_tol=1e-9)
+
+
+CELLS = st.tuples(
+    st.sampled_from([20, 21, 30, 31, 55]),
+    st.sampled_from(["f", "m", None]),
+    st.sampled_from([0, 1, 2.5, 1e-6, 1e9, 7]),
+)
+
+
+@given(
+    st.lists(CELLS, min_size=4, max_size=30),
+    st.sampled_from(METHODS),
+    st.sampled_from(["remove", "star"]),
+)
+@settings(max_examples=60, deadline=None)
+def test_weights_are_those_of_the_textbook(rows, method, suppression):
+    """Each row that is published has the mean of the raw weights of all rows that look like it."""
+    numbered = [(age, sex, weight, i) for i, (age, sex, weight) in enumerate(rows)]
+    if not any(weight for _, _, weight, _ in numbered):
+        return
+    names = ("age", "sex", "w", "row")
+    table = pa.table({n: [r[i] for r in numbered] for i, n in enumerate(names)})
+    rules = sf.Policy(
+        columns={"age": AGE, "sex": "quasi-identifier", "w": "weight", "row": "plain"},
+        models=[{"model": "k-anonymity", "k": 2}],
+        method=method,
+        suppression={"limit": 0.3, "rows": suppression},
+    )
+    release = sf.anonymize(table, rules)
+    assert release.verdict.holds
+    published = [row for row in release.table.to_pylist() if row["row"] is not None]
+    for seen in classes_of(pa.Table.from_pylist(published, release.table.schema)).values():
+        mean = math.fsum(numbered[row["row"]][2] for row in seen) / len(seen)
+        assert all(math.isclose(row["w"], mean, rel_tol=1e-9) for row in seen)
+    # A row that is suppressed has no weight, and adds nothing to that of others.
+    stars = [row for row in release.table.to_pylist() if row["row"] is None]
+    assert all(row["w"] is None for row in stars)
+
+
+def test_no_release_tells_rows_of_a_class_apart_whatever_their_weights_were():
+    """People of a class who change their weights leave the same release behind."""
+    rules = sf.Policy(
+        columns={"age": AGE, "w": "weight"}, models=[{"model": "k-anonymity", "k": 4}]
+    )
+    for weights in permutations([1.0, 5.0, 2.0, 900.0]):
+        table = pa.table({"age": [30, 30, 30, 31], "w": weights})
+        assert sf.anonymize(table, rules).table["w"].to_pylist() == [227.0] * 4
+
+
+def test_a_weight_is_rounded_to_a_step_and_the_manifest_says_so(tmp_path):
+    release = sf.anonymize(survey(), policy({"role": "weight", "round": 10}), output=tmp_path / "r")
+    manifest = json.loads((tmp_path / "r/manifest.json").read_text())
+    [said] = [each for each in manifest["columns"] if each["name"] == "w"]
+    assert said == {"name": "w", "role": "weight", "published": "class-mean", "round": 10}
+    weights = pq.read_table(tmp_path / "r/data.parquet")["w"].to_pylist()
+    assert all(weight % 10 == 0 and weight > 0 for weight in weights)
+    assert release.verdict.holds
+
+
+def test_noise_is_one_factor_per_class_and_keeps_the_total():
+    table = survey()
+    plain = sf.anonymize(table, policy(), seed=1)
+    noisy = sf.anonymize(table, policy({"role": "weight", "perturb": "10 %"}), seed=1)
+    before = {key: rows[0]["w"] for key, rows in classes_of(plain.table).items()}
+    after = {key: rows[0]["w"] for key, rows in classes_of(noisy.table).items()}
+    ratios = [after[key] / before[key] for key in before]
+    assert len({round(ratio, 6) for ratio in ratios}) > 1
+    assert all(0.8 < ratio < 1.25 for ratio in ratios)
+    total = math.fsum(table["w"].to_pylist())
+    assert math.isclose(math.fsum(noisy.table["w"].to_pylist()), total, rel_tol=1e-9)
+
+
+def test_means_do_not_depend_on_the_order_of_rows():
+    table = survey(3000)
+    other = table.take(np.random.default_rng(3).permutation(len(table)))
+    first, second = (
+        {key: rows[0]["w"] for key, rows in classes_of(sf.anonymize(each, policy()).table).items()}
+        for each in (table, other)
+    )
+    assert first == second
+
+
+def test_estimates_from_a_release_are_near_those_of_the_survey():
+    """Weighted totals by what is published exactly are exact; weighted means are near."""
+    table = survey(4000, seed=5)
+    release = sf.anonymize(table, policy()).table
+    raw, out = table.to_pandas(), release.to_pandas()
+    for sex in "fm":
+        truth = raw.w[raw.sex == sex].sum()
+        if set(out.sex) == {"f", "m"}:
+            assert math.isclose(out.w[out.sex == sex].sum(), truth, rel_tol=1e-9)
+    truth = np.average(raw.pay, weights=raw.w)
+    assert abs(np.average(out.pay, weights=out.w) / truth - 1) < 0.05
+
+
+def test_weights_of_a_csv_file_are_numbers(tmp_path):
+    pa_csv.write_csv(survey(), tmp_path / "survey.csv")
+    release = sf.anonymize(tmp_path / "survey.csv", policy(), output=tmp_path / "r")
+    assert release.verdict.holds
+    # A reader of the file recomputes it, and finds what was tampered with.
+    path = tmp_path / "r/data.csv"
+    lines = path.read_text().splitlines()
+    cells = lines[1].split(",")
+    cells[-2] = '"1234.5"' if cells[-2].startswith('"') else "1234.5"
+    path.write_text("\n".join([lines[0], ",".join(cells), *lines[2:]]) + "\n")
+    check = sf.verify(tmp_path / "r").verdict["weights"]
+    assert check.status == "broken"
+    assert "told apart by their weight" in check.detail
+
+
+def test_a_verdict_knows_that_an_exact_weight_singles_out():
+    table = survey().drop(["region", "r1"])
+    columns = {"age": AGE, "sex": "quasi-identifier", "pay": "dropped", "w": "weight"}
+    rules = sf.Policy(columns=columns, models=[{"model": "k-anonymity", "k": 5}])
+    general = sf.anonymize(table, rules)
+    good = sf.verify(general, policy=rules)
+    assert not good.unprotected
+    # The same release with the weights as they were.
+    raw = general.table.set_column(
+        general.table.column_names.index("w"), "w", pa.array(np.arange(1.0, len(table) + 1))
+    )
+    found = sf.verify(
+        raw, policy=rules.replace(columns={k: v for k, v in rules.columns.items() if k != "pay"})
+    )
+    [finding] = [each for each in found.unprotected if each.kind == "singles out"]
+    assert finding.columns == ("w",)
+    assert found.answer != "yes"
+
+
+MISTAKES = {
+    "missing": ([1.0, None, 2.0], "1 of 3 rows have none"),
+    "negative": ([1.0, -2.0, 2.0], "smallest number is -2"),
+    "infinite": ([1.0, math.inf, 2.0], "infinite"),
+    "no number": (["1", "many", "2"], "'many', which is no number"),
+    "truth": ([True, False, True], "bool, which is no number"),
+    "nothing": ([0.0, 0.0, 0.0], "all of it is 0"),
+}
+
+
+@pytest.mark.parametrize(("weights", "expected"), MISTAKES.values(), ids=MISTAKES)
+def test_what_is_no_weight_is_refused(weights, expected, tmp_path):
+    table = pa.table({"age": [30] * 3, "w": weights})
+    rules = sf.Policy(
+        columns={"age": AGE, "w": "weight"}, models=[{"model": "k-anonymity", "k": 2}]
+    )
+    with pytest.raises(InputError, match=expected):
+        sf.anonymize(table, rules, output=tmp_path / "r")
+    assert not (tmp_path / "r").exists()
+
+
+def test_replicates_may_be_negative_and_zero():
+    table = pa.table({"age": [30] * 3, "w": [1, 2, 3], "rep1": [0, -1, 4], "rep2": [0, 0, 0]})
+    rules = sf.Policy(
+        columns={"age": AGE, "w": "weight", "rep1": "weight", "rep2": "weight"},
+        models=[{"model": "k-anonymity", "k": 2}],
+    )
+    release = sf.anonymize(table, rules).table
+    assert release.to_pylist() == [{"age": 30, "w": 2.0, "rep1": 1.0, "rep2": 0.0}] * 3
+
+
+def test_a_step_that_would_leave_people_without_weight_is_refused():
+    table = pa.table({"age": [30] * 3, "w": [0.7, 1.2, 3.0]})
+    rules = sf.Policy(
+        columns={"age": AGE, "w": {"role": "weight", "round": 10}},
+        models=[{"model": "k-anonymity", "k": 2}],
+    )
+    with pytest.raises(InputError, match="Choose a step below 1.4"):
+        sf.anonymize(table, rules)
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({"missing": "matches-any"}, "may be alone in how it looks"),
+        ({"models": [{"model": "average-risk", "risk": 0.2}]}, "two people or more"),
+        ({"weight": {"role": "weight", "round": 5, "perturb": 0.1}}, "choose 'round' or 'perturb'"),
+        ({"weight": {"role": "plain", "round": 5}}, "only weight columns have one"),
+        ({"weight": {"role": "weight", "perturb": "0 %"}}, "above 0 and below 1"),
+        ({"other": "weight"}, "must be named under columns"),
+    ],
+)
+def test_policies_that_could_not_be_kept_are_refused(more, expected):
+    with pytest.raises(PolicyError, match=expected):
+        policy(**more)
+
+
+def test_a_policy_with_weights_reads_back():
+    for weight in ("weight", {"weight": {"round": 10}}, {"role": "weight", "perturb": "5 %"}):
+        rules = policy(weight)
+        assert sf.Policy.from_yaml(rules.to_yaml()) == rules
+        assert rules.weights == ("w", "r1")
+    assert policy({"weight": {"round": 10}}).averagings["w"] == Averaging(step=10.0)
+
+
+def test_decoupled_releases_leave_weights_out():
+    columns = {"age": AGE, "sex": "quasi-identifier", "pay": "sensitive", "w": "weight"}
+    rules = sf.Policy(columns=columns, models=[{"model": "k-anonymity", "k": 5}])
+    release = sf.anonymize(survey().drop(["region", "r1"]), rules)
+    for made in (
+        sf.decouple(release, "break-merge"),
+        sf.decouple(release, {"method": "slicing", "l": 2}),
+    ):
+        assert made.manifest.left_out.columns == ("w",)
+        assert all("w" not in table.column_names for table in made.tables.values())
+
+
+def test_weights_are_guessed_by_name_and_values():
+    names = ["wght", "PWGTP12", "person weight", "fnlwgt", "Hochrechnungsfaktor", "REPWT80"]
+    table = pa.table({name: [120.5, 310.2, 99.1] for name in names})
+    drafted = sf.draft(table.append_column("age", pa.array([30, 31, 32])))
+    roles = {name: drafted.policy.columns[name].role.value for name in names}
+    assert roles == dict.fromkeys(names, "weight")
+    other = pa.table({"age": [30, 31, 32], "wgt": ["low", "high", "low"], "weight": [60, 70, 80]})
+    rules = sf.draft(other).policy.columns
+    assert rules["wgt"].role.value == rules["weight"].role.value == "quasi-identifier"
