@@ -1,9 +1,9 @@
 """Weights: how many people of a population a row of a survey stands for, and what is published.
 
 A weight follows from the design of a survey: an adversary who knows the design reads a stratum off
-it, and a weight that few have singles people out. So a weight is never published as it is. All rows of a
-class get the mean of their weights: then it tells no two of them apart, and the sum of each class
-stays what it was.
+it, and a weight that few have singles people out. So a weight is never published as it is. All rows
+of a class get the mean of their weights: then it tells no two of them apart, and the sum of each
+class stays what it was.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,8 @@ class Averaging:
     """What becomes of the weights of a class: their mean, as it is, rounded or with noise.
 
     Args:
-        step: The mean is rounded to a multiple of this; None leaves it.
+        step: The mean is rounded to a multiple of this, and to no less than one step if it is
+            above 0; None leaves it.
         noise: The mean is multiplied by a random number, the same for all rows of the class, from
             1 - noise to 1 + noise; the sum of all weights stays. None leaves it.
 
@@ -59,7 +60,8 @@ class Averaging:
             means = means * (float(sums.sum()) / total) if total else means
         if self.step is not None:
             # Half a step goes up, whatever the number before it: no class is treated otherwise.
-            means = np.floor(means / self.step + 0.5) * self.step
+            steps = np.floor(means / self.step + 0.5)
+            means = np.where(means > 0, np.maximum(steps, 1), steps) * self.step
         return significant(means)
 
 
@@ -82,7 +84,6 @@ class WeightFacts:
     missing: int = 0
     least: float = np.inf
     largest: float = -np.inf
-    smallest_positive: float = np.inf
     total: float = 0.0
 
     @classmethod
@@ -90,8 +91,8 @@ class WeightFacts:
         """Measure numbers, of which NaN are missing.
 
         >>> facts = WeightFacts.of(np.array([2.0, 0.0, np.nan]))
-        >>> facts.missing, facts.least, facts.smallest_positive, facts.total
-        (1, 0.0, 2.0, 2.0)
+        >>> facts.missing, facts.least, facts.total
+        (1, 0.0, 2.0)
         """
         known = numbers[~np.isnan(numbers)]
         return cls(
@@ -99,7 +100,6 @@ class WeightFacts:
             len(numbers) - len(known),
             float(known.min(initial=np.inf)),
             float(known.max(initial=-np.inf)),
-            float(known[known > 0].min(initial=np.inf)),
             float(known.sum()),
         )
 
@@ -109,7 +109,6 @@ class WeightFacts:
             self.missing + other.missing,
             min(self.least, other.least),
             max(self.largest, other.largest),
-            min(self.smallest_positive, other.smallest_positive),
             self.total + other.total,
         )
 
@@ -138,11 +137,11 @@ class WeightFacts:
             )
         if main and not self.total > 0:
             raise InputError(f"{what} all of it is 0: the rows would stand for no one.")
-        if averaging.step is not None and averaging.step >= 2 * self.smallest_positive:
+        mean = self.total / self.rows
+        if averaging.step is not None and main and averaging.step > mean:
             raise InputError(
-                f"{what} is rounded to steps of {averaging.step:g}, but its smallest number above "
-                f"0 is {self.smallest_positive:g}: people would get the weight 0. Choose a step "
-                f"below {2 * self.smallest_positive:g}."
+                f"{what} is rounded to steps of {averaging.step:g}, but its mean is {mean:g}: "
+                f"nothing would be left of it. Choose a step below {mean:g}."
             )
 
 

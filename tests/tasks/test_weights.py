@@ -179,20 +179,16 @@ def test_weights_of_a_csv_file_are_numbers(tmp_path):
 
 
 def test_a_verdict_knows_that_an_exact_weight_singles_out():
-    table = survey().drop(["region", "r1"])
-    columns = {"age": AGE, "sex": "quasi-identifier", "pay": "dropped", "w": "weight"}
+    table = survey().drop(["region", "r1", "pay"])
+    columns = {"age": AGE, "sex": "quasi-identifier", "w": "weight"}
     rules = sf.Policy(columns=columns, models=[{"model": "k-anonymity", "k": 5}])
     general = sf.anonymize(table, rules)
     good = sf.verify(general, policy=rules)
-    assert not good.unprotected
-    # The same release with the weights as they were.
-    raw = general.table.set_column(
-        general.table.column_names.index("w"), "w", pa.array(np.arange(1.0, len(table) + 1))
-    )
-    found = sf.verify(
-        raw, policy=rules.replace(columns={k: v for k, v in rules.columns.items() if k != "pay"})
-    )
-    [finding] = [each for each in found.unprotected if each.kind == "singles out"]
+    assert not good.columns
+    # The same release with weights that differ in every row.
+    raw = general.table.drop(["w"]).append_column("w", pa.array(survey(seed=8)["w"]))
+    found = sf.verify(raw, policy=rules)
+    [finding] = [each for each in found.columns if each.kind == "singles out"]
     assert finding.columns == ("w",)
     assert found.answer != "yes"
 
@@ -228,14 +224,24 @@ def test_replicates_may_be_negative_and_zero():
     assert release.to_pylist() == [{"age": 30, "w": 2.0, "rep1": 1.0, "rep2": 0.0}] * 3
 
 
-def test_a_step_that_would_leave_people_without_weight_is_refused():
-    table = pa.table({"age": [30] * 3, "w": [0.7, 1.2, 3.0]})
+def rounded(weights, step):
     rules = sf.Policy(
-        columns={"age": AGE, "w": {"role": "weight", "round": 10}},
-        models=[{"model": "k-anonymity", "k": 2}],
+        columns={"age": AGE, "w": {"role": "weight", "round": step}},
+        models=[{"model": "k-anonymity", "k": 3}],
     )
-    with pytest.raises(InputError, match="Choose a step below 1.4"):
-        sf.anonymize(table, rules)
+    table = pa.table({"age": [30] * 3 + [70] * 3, "w": weights})
+    found = sf.anonymize(table, rules).table
+    return {row["age"]: row["w"] for row in found.to_pylist()}
+
+
+def test_no_class_is_rounded_to_nothing():
+    assert rounded([0.7, 1.2, 1.1, 40, 44, 47], 10) == {30: 10.0, 70: 40.0}
+    assert rounded([0, 0, 0, 40, 45, 50], 10) == {30: 0.0, 70: 50.0}
+
+
+def test_a_step_larger_than_the_mean_is_refused():
+    with pytest.raises(InputError, match=r"its mean is 1\.5: nothing would be left"):
+        rounded([1, 1, 1, 2, 2, 2], 2)
 
 
 @pytest.mark.parametrize(

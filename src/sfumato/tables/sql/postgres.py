@@ -261,7 +261,7 @@ class PostgreSQL(Database):
     def _fetched_type(self, name: str) -> pa.DataType | None:
         """Return the type a key is fetched as; None for numbers of any length."""
         if not name.startswith("k"):
-            return pa.int64()
+            return pa.float64() if name.startswith("float_") else pa.int64()
         # The key of a column, or one of its values by the name of what it is: k3, k3_least.
         field = self.fields[int(name[1:].partition("_")[0])]
         return None if field.key_type == _ANY_LENGTH else field.key_type

@@ -491,7 +491,8 @@ def _average(query: Any, labels: Sequence[str], weights: Mapping[str, Averaging]
         given = query[name].cast("float64")
         mean = given.mean().over(alike)
         if averaging.step is not None:
-            mean = (mean / averaging.step + 0.5).floor().cast("float64") * averaging.step
+            steps = (mean / averaging.step + 0.5).floor().cast("float64")
+            mean = ibis.ifelse((mean > 0) & (steps < 1), 1.0, steps) * averaging.step
         means[name] = ibis.ifelse(given.isnull(), ibis.null("float64"), mean)
     return query.mutate(**means).select(*query.columns)
 

@@ -240,27 +240,18 @@ class SqlTable(DatabaseTable):
             )
         rows: Any = select_keys(self._database, [position])
         weight = rows[f"k{position}"].cast("float64")
-        positive = ibis.ifelse(weight > 0, weight, ibis.null("float64"))
         facts = self._database.fetch(
             rows.aggregate(
                 all_rows=rows.count(),
-                known=weight.count(),
-                least=weight.min(),
-                largest=weight.max(),
-                positive=positive.min(),
-                total=weight.sum(),
+                with_weight=weight.count(),
+                float_least=weight.min(),
+                float_largest=weight.max(),
+                float_total=weight.sum(),
             )
         ).to_pylist()[0]
-        every, known = int(facts["all_rows"]), int(facts["known"])
-        nothing = WeightFacts()
-        return WeightFacts(
-            every,
-            every - known,
-            nothing.least if facts["least"] is None else float(facts["least"]),
-            nothing.largest if facts["largest"] is None else float(facts["largest"]),
-            nothing.smallest_positive if facts["positive"] is None else float(facts["positive"]),
-            float(facts["total"] or 0),
-        )
+        every, known = int(facts["all_rows"]), int(facts["with_weight"])
+        ends = (facts["float_least"], facts["float_largest"], facts["float_total"])
+        return WeightFacts(every, every - known, *(map(float, ends) if known else ()))
 
     def publish(
         self,
