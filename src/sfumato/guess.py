@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sfumato.dates import look_like_dates, read_text
 from sfumato.schema import Role
 from sfumato.tables import Domain
-from sfumato.text import date_of, number_of, percent, text_of
+from sfumato.text import number_of, percent, text_of
 from sfumato.typing import Value
 
 # What the names of columns say: words in English, German, French and Spanish.
@@ -338,9 +339,6 @@ _PATTERNS = {
     ),
 }
 """Values that name or find a person whatever the column is called."""
-
-_DAY = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})")
-"""A day as people write it, such as 29.02.2020 or 2/29/2020."""
 
 _FIGURE = re.compile(r"[<>~≤≥≈]? ?[-+]?\d[\d.,' ]*( ?[^\d\s]{1,5})?")
 """A number as people write it: with a sign, with separators, with a unit."""
@@ -763,14 +761,12 @@ _NAME = re.compile(rf"{_CAPITAL}(,? {_CAPITAL}|,? (de|von|van|del|la|di)){{1,4}}
 
 
 def _kind(values: Sequence[Value], texts: Sequence[str]) -> str:
-    if values and all(date_of(value) is not None for value in values):
+    if look_like_dates(values):
         return "date"
     if values and all(number_of(value) is not None for value in values):
         return "number"
     if not all(isinstance(value, str | bytes) for value in values):
         return "other"
-    if values and all(_DAY.fullmatch(text.strip()) for text in texts):
-        return "date"
     # A laboratory writes <0.5 beside its figures, and a bill has separators and a currency.
     figures = sum(_FIGURE.fullmatch(text.strip()) is not None for text in texts)
     return "decimals" if figures >= _NEARLY_ALL * len(texts) > 0 and _has_marks(texts) else "text"
@@ -783,24 +779,24 @@ def _has_marks(texts: Sequence[str]) -> bool:
 
 def _year(value: Value) -> int | None:
     """Return the year of a day, however it is written; None if it is none."""
-    day = date_of(value)
-    if day is not None:
-        return day.year
-    text = text_of(value).strip()
-    written = _DAY.fullmatch(text)
-    if written is not None:
-        year = int(written[4])
-        return year if year > 99 else year + (2000 if year < 30 else 1900)
-    if re.fullmatch(r"(18|19|20)\d{2}(0[1-9]|1[0-2])([0-2]\d|3[01])", text):
-        return int(text[:4])
-    return None
+    found = _read_day(text_of(value))
+    return None if found is None else int(found[:4])
 
 
 def _first_of_month(text: str) -> bool:
-    written = _DAY.fullmatch(text.strip())
-    if written is not None:
-        return int(written[1]) == 1
-    return text.strip()[8:10] == "01" if "-" in text else text.strip()[6:8] == "01"
+    found = _read_day(text)
+    return found is not None and found[8:10] in ("", "01")
+
+
+def _read_day(text: str) -> str | None:
+    """Return a date in ISO 8601, day first where that fits; None if it is none."""
+    if text.isdigit() and len(text) < _DIGITS_OF_A_DAY:
+        return None
+    found = read_text(text.strip(), pivot=29)
+    return found.day_first or found.month_first or found.year_first
+
+
+_DIGITS_OF_A_DAY = 8
 
 
 def _whole(values: Sequence[Value]) -> list[int] | None:

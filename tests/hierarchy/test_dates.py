@@ -104,9 +104,38 @@ def test_values_that_are_no_dates_are_named():
     with pytest.raises(
         HierarchyError,
         match=r"'born' cannot be generalised as dates: 2 of its 3 values are not dates: "
-        r"'29/02/2020', 1987\. Write dates as 2020-02-29",
+        r"'30/02/2020', 'soon'\. Write dates as 2020-02-29",
     ):
-        Dates().build("born", ["29/02/2020", "2020-02-29", 1987])
+        Dates().build("born", ["30/02/2020", "2020-02-29", "soon"])
+
+
+@pytest.mark.parametrize("form", ["%d.%m.%Y", "%m/%d/%Y", "%Y/%m/%d", "%d %b %Y", "%Y%m%d"])
+def test_labels_are_the_same_however_dates_are_written(form):
+    days = [date(2020, 2, 29), date(2019, 12, 31), date(2020, 1, 3)]
+    plain = Dates(levels=ALL).build("x", days)
+    written = Dates(levels=ALL).build("x", [day.strftime(form) for day in days])
+    assert [*labels_of(written).values()] == [
+        [text, *path[1:]]
+        for text, path in zip(labels_of(written), labels_of(plain).values(), strict=True)
+    ]
+
+
+def test_an_order_that_is_not_clear_is_refused():
+    with pytest.raises(HierarchyError, match="read in two ways"):
+        Dates().build("born", ["01.02.1937", "02.03.1938"])
+
+
+def test_of_a_date_that_is_known_in_part_the_known_part_stays():
+    paths = labels_of(
+        Dates(levels=["day", "month", "quarter", "year"]).build(
+            "born", ["1937", "1937-02", "1937-02-03"]
+        )
+    )
+    assert paths == {
+        "1937": ["1937", "1937", "1937", "1937", "1937", "*"],
+        "1937-02": ["1937-02", "1937-02", "1937-02", "1937-Q1", "1937", "*"],
+        "1937-02-03": ["1937-02-03", "1937-02-03", "1937-02", "1937-Q1", "1937", "*"],
+    }
 
 
 @pytest.mark.parametrize("levels", [[], ["week"], ["year", "month"], ["day", "day"], [1], "weeks"])

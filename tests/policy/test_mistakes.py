@@ -33,7 +33,7 @@ MISTAKES = {
         (
             "p, line 3, colums: unknown key 'colums'. Did you mean 'columns'? Known: 'version', "
             "'columns', 'other', 'models', 'loss', 'method', 'search', 'suppression', 'missing', "
-            "'person', 'decouple', 'detect' and 5 more."
+            "'person', 'derive', 'decouple' and 6 more."
         ),
     ),
     "an unknown key of a column": (
@@ -41,7 +41,7 @@ MISTAKES = {
         (
             "p, line 3, columns.age.waight: unknown key 'waight'. Did you mean 'weight'? "
             "Known: 'role', 'hierarchy', 'weight', 'levels', 'secret', 'harmless', 'width', "
-            "'spelling', 'because', 'round', 'perturb'."
+            "'spelling', 'dates', 'because', 'round', 'perturb'."
         ),
     ),
     "an unknown key of the suppression": (

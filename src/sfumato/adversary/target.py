@@ -38,8 +38,8 @@ from sfumato.recode.deciding import count_population, counted_columns, decide, l
 from sfumato.recode.recoded import recode_counts
 from sfumato.releases.manifest import Manifest, Promise, bind_paths
 from sfumato.releases.opening import Published, PublishedTable, count_columns, open_release
+from sfumato.releases.preparing import open_original
 from sfumato.releases.release import public_name
-from sfumato.tables import open_table
 from sfumato.text import fold_spelling, text_of
 from sfumato.typing import FloatArray, IntArray, Value, silent
 
@@ -295,7 +295,7 @@ def with_list(
         >>> print(Linking("journalist").on(target, HarmRule()).worst[1])
         zip=2407* (1): the row is of Rajesh, 24078, 50 % before, 100 % after
     """
-    table = open_table(people)
+    table = open_original(people, release.policy, target.quasi_identifiers)
     if names is None:
         names = [name for name in table.columns if name not in release.sensitive]
     counts = table.count(names)
@@ -401,7 +401,7 @@ def _readings(release: Published, original: object) -> dict[str, Reading]:
     names, policy = release.quasi_identifiers, release.policy
     found = {name: Reading() for name in names}
     if original is not None:
-        counts = count_columns(original, names).project(names)
+        counts = count_columns(original, names, release.policy).project(names)
         ladders = ladders_of(policy, counts, names)
         return {name: Reading(counts.column(name), ladders.get(name)) for name in names}
     columns = {} if policy is None else policy.columns
@@ -464,7 +464,7 @@ def with_members(target: Target, release: Published, original: object) -> Target
         (2, [1, 1])
     """
     names = release.quasi_identifiers
-    people = count_columns(original, names).project(names)
+    people = count_columns(original, names, release.policy).project(names)
     ladders = ladders_of(release.policy, people, names)
     # A person who fits a class is not looked for among stars, whose rows would fit fakes as well.
     every = target.silent.all() if release.manifest is None else target.silent.any()
@@ -494,7 +494,7 @@ def with_maker(target: Target, release: Published, original: object) -> Target:
     if {*names} != {*target.quasi_identifiers} or not {*columns} <= {*release.columns}:
         # It is the policy of another release.
         return target
-    table = count_columns(original, columns).project(columns)
+    table = count_columns(original, columns, release.policy).project(columns)
     population = count_population(policy, silent)
 
     def run(candidate: FrequencySet, rng: np.random.Generator) -> FrequencySet | None:

@@ -28,6 +28,7 @@ from sfumato.partition import PARTITIONERS
 from sfumato.policy import GivenPolicy, Policy
 from sfumato.recode.deciding import counted_columns
 from sfumato.releases.people import require_single_rows
+from sfumato.releases.preparing import prepare_alike
 from sfumato.tables import Table, open_table
 from sfumato.typing import Progress, silent
 
@@ -103,7 +104,7 @@ def compare(  # noqa: PLR0913 - all but two have a default and are named
     if threshold is not None:
         require_number("threshold", threshold, above=0, at_most=1)
     named = name_policies(policies, vary)
-    table = open_table(data)
+    table = prepare_alike(data, [*named.values()])
     for name, policy in named.items():
         _check(name, policy, table.columns)
     _require_people(named, table)

@@ -7,6 +7,7 @@ from textwrap import wrap
 from typing import Any
 
 from sfumato.content import Cell, Content, Share, Showable, Table
+from sfumato.dates import ORDERS, DateForm, Detection, iso_of, look_like_dates
 from sfumato.drafting.inspection import Inspection
 from sfumato.drafting.secrecy import guess_secrecy
 from sfumato.errors import ParameterError, names_in
@@ -20,6 +21,7 @@ from sfumato.hierarchy import (
     Masking,
     Suppress,
 )
+from sfumato.hierarchy.dates import likely_days
 from sfumato.hierarchy.taxonomy import Taxonomy
 from sfumato.models import DistinctLDiversity, KAnonymity, PrivacyModel, TCloseness
 from sfumato.policy import ColumnRule, Policy, SearchRule
@@ -192,15 +194,35 @@ def _draft_column(found: Guess, domain: Domain | None) -> DraftedColumn:
     if domain is None:
         return DraftedColumn(ColumnRule(role=found.role), found)
     values = domain.values(_MOST_DESCRIBED)
+    dates, said = _draft_dates(domain.column, values)
+    if said:
+        found = found._replace(reason=f"{found.reason}. {said}")
+    form: dict[str, Any] = {} if dates is None else {"dates": dates}
     if found.role is Role.SENSITIVE:
         secrecy = guess_secrecy(values)
-        rule = ColumnRule(role=found.role, secret=secrecy.secret, harmless=secrecy.harmless)
+        rule = ColumnRule(role=found.role, secret=secrecy.secret, harmless=secrecy.harmless, **form)
         reason = ". ".join(filter(None, [found.reason, secrecy.reason]))
         return DraftedColumn(rule, found._replace(reason=reason), values)
+    if found.role is Role.PLAIN:
+        return DraftedColumn(ColumnRule(role=found.role, **form), found, values)
     if found.role is not Role.QUASI_IDENTIFIER:
         return DraftedColumn(ColumnRule(role=found.role), found, values)
     hierarchy, height = _choose_hierarchy(domain)
-    return DraftedColumn(ColumnRule(role=found.role, hierarchy=hierarchy), found, values, height)
+    rule = ColumnRule(role=found.role, hierarchy=hierarchy, **form)
+    return DraftedColumn(rule, found, values, height)
+
+
+def _draft_dates(column: str, values: Sequence[Value]) -> tuple[DateForm | None, str]:
+    """Return how the dates of a column are written, if it must be said, and what to say of it."""
+    texts = [text_of(value) for value in values if iso_of(value) is None]
+    if not texts or not look_like_dates(values):
+        return None, ""
+    found = Detection.of(dict.fromkeys(texts, 1))
+    if found.settled is None:
+        return None, f"{found.problem(column)}".rstrip(".")
+    if len(found.possible) == len(ORDERS):
+        return DateForm(), ""
+    return found.settled, str(found.line(column) or "")
 
 
 def _with_quasi_identifier(
@@ -227,6 +249,13 @@ def _choose_hierarchy(domain: Domain) -> tuple[HierarchyBuilder, int | None]:
     """Choose a hierarchy that can be read and edited; return it with its height."""
     if not len(domain.rows):
         return Suppress(), 1
+    some_values = domain.values(_MOST_DESCRIBED)
+    days = likely_days(some_values)
+    if days is not None:
+        # In one form, whatever form they have: which it is may still have to be said.
+        days = list(dict.fromkeys(days))
+        explicit = Automatic().describe(domain.column, days)
+        return explicit, explicit.build(domain.column, days).height
     if len(domain.rows) > _MOST_DESCRIBED:
         return Automatic(), None
     values, rows = domain.values(), domain.rows.tolist()

@@ -12,11 +12,11 @@ from typing import ClassVar, Self
 from sfumato.errors import require_int
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder, Suppress
 from sfumato.hierarchy.by_counts import frequency_tree, nested_cuts
-from sfumato.hierarchy.dates import UNITS, Dates
+from sfumato.hierarchy.dates import UNITS, Dates, likely_days
 from sfumato.hierarchy.intervals import Intervals, Mark, is_whole, number_point
 from sfumato.hierarchy.masking import Masking
 from sfumato.hierarchy.taxonomy import Taxonomy
-from sfumato.text import date_of, in_order, text_of
+from sfumato.text import in_order, text_of
 from sfumato.typing import Value
 
 _MOST_NAMES = 1000
@@ -101,8 +101,9 @@ class Automatic(HierarchyBuilder):
             return Suppress()
         texts = [text_of(value) for value in ordered]
         weights = [rows[text] for text in texts]
-        if all(date_of(value) is not None for value in ordered):
-            return self._dates(ordered)
+        days = likely_days(ordered)
+        if days is not None:
+            return self._dates(days)
         points = [number_point(value) for value in ordered]
         numbers = [point for point in points if point is not None]
         if _are_codes(column, texts, numeric=len(numbers) == len(ordered)):
@@ -118,10 +119,9 @@ class Automatic(HierarchyBuilder):
         """The number of levels that suits n values, each with about half as many groups."""
         return min(self.levels or 5, ceil(log2(n))) - 1
 
-    def _dates(self, values: Sequence[Value]) -> HierarchyBuilder:
-        days = [day for day in map(date_of, values) if day is not None]
+    def _dates(self, days: Sequence[str]) -> HierarchyBuilder:
         units: list[str] = []
-        fewest = len(values)
+        fewest = len({*days})
         for unit, name in UNITS.items():
             groups = len({name(day) for day in days})
             if 1 < groups < fewest:

@@ -5,30 +5,86 @@ from dataclasses import dataclass
 from datetime import date
 from typing import ClassVar, Self
 
+from sfumato.dates import DAY_FIRST, DateForm, Detection, iso_of, look_like_dates
 from sfumato.errors import HierarchyError, ParameterError, some
 from sfumato.hierarchy.base import Hierarchy, HierarchyBuilder
-from sfumato.text import STAR, date_of, text_of
+from sfumato.text import STAR, text_of
 from sfumato.typing import Value
 
-UNITS: dict[str, Callable[[date], str]] = {
-    "day": lambda day: day.isoformat(),
-    "month": lambda day: f"{day.year:04}-{day.month:02}",
-    "quarter": lambda day: f"{day.year:04}-Q{(day.month + 2) // 3}",
-    "year": lambda day: f"{day.year:04}",
-    "decade": lambda day: f"{day.year // 10:03}0s",
-    "century": lambda day: f"{day.year // 100:02}00-{day.year // 100:02}99",
+
+def _quarter(day: str) -> str:
+    month = day[5:7]
+    return f"{day[:4]}-Q{(int(month) + 2) // 3}" if month else day[:4]
+
+
+UNITS: dict[str, Callable[[str], str]] = {
+    "day": lambda day: day[:10],
+    "month": lambda day: day[:7],
+    "quarter": _quarter,
+    "year": lambda day: day[:4],
+    "decade": lambda day: f"{day[:3]}0s",
+    "century": lambda day: f"{day[:2]}00-{day[:2]}99",
 }
-"""What can be a level, finest first, and how it is written. Weeks are none: they do not nest."""
+"""What can be a level, finest first, and how it is written, of a date in ISO 8601 or a part of one:
+what is not known of it stays away. Weeks are none: they do not nest."""
+
+
+def days_of(column: str, values: Sequence[Value]) -> dict[str, str]:
+    """Return the date that each value is, in ISO 8601, by the text of the value.
+
+    Raises:
+        HierarchyError: Some value is no date, or it is not clear which date it is.
+
+    Example:
+        >>> days_of("born", ["13.01.1937", "1.2.1937", date(1937, 5, 1), "1937"])
+        {'13.01.1937': '1937-01-13', '1.2.1937': '1937-02-01', '1937-05-01': '1937-05-01', '1937':
+        '1937'}
+    """
+    days = {text_of(value): iso_of(value) for value in values}
+    others = {text: 1 for text, day in days.items() if day is None}
+    if others:
+        found = Detection.of(others, DateForm())
+        if found.wrong:
+            wrong = [value for value in values if text_of(value) in found.wrong]
+            more = f" and {found.wrong_values - 5} more" if found.wrong_values > 5 else ""
+            raise HierarchyError(
+                f"{column!r} cannot be generalised as dates: {found.wrong_values} of its "
+                f"{len(values)} values are not dates: {some(wrong[:5])}{more}. Write dates as "
+                "2020-02-29 and leave unknown ones empty, or choose another hierarchy."
+            )
+        form = found.settled
+        if form is None:
+            raise HierarchyError(str(found.problem(column)))
+        days |= {text: form.read(text) for text in others}
+    return {text: day for text, day in days.items() if day is not None}
+
+
+def likely_days(values: Sequence[Value]) -> list[str] | None:
+    """Return the dates that values are, if they clearly are dates; None if they are not.
+
+    Where the order is not clear, it is one that fits.
+    """
+    if not look_like_dates(values):
+        return None
+    texts = [text_of(value) for value in values]
+    found = Detection.of(dict.fromkeys(texts, 1))
+    form = DateForm(next(iter(found.possible), DAY_FIRST), pivot=30)
+    days = [form.read(text) for text in texts]
+    known = [day for day in days if day is not None]
+    return known if len(known) == len(days) else None
 
 
 @dataclass(frozen=True)
 class Dates(HierarchyBuilder):
     """Coarser and coarser calendar units: 2020-02-29 → 2020-02 → 2020-Q1 → 2020 → 2020s → `*`.
 
-    Values are dates, times of day with a date, or text in ISO 8601 (`2020-02-29`,
-    `2020-02-29T23:15`). A time with a zone belongs to the day it is written with.
-    Weeks are not offered because they do not nest in months; `Intervals` with widths
-    of 7d does weeks.
+    Values are dates, times of day with a date, or text: in ISO 8601 (`2020-02-29`,
+    `2020-02-29T23:15`), with the day first (`29.02.2020`), the month first (`02/29/2020`), or with
+    the name of the month (`29 Feb 2020`). Which order it is follows from all values of the column;
+    the setting `dates` of a column says it. Labels are the same however the input is written. Of
+    a date that is known in part (`2020`, `2020-02`) the known part stays. A time with a zone
+    belongs to the day it is written with. Weeks are not offered because they do not nest in
+    months; `Intervals` with widths of 7d does weeks.
 
     Args:
         levels: Units from fine to coarse out of day, month, quarter, year, decade and
@@ -65,23 +121,10 @@ class Dates(HierarchyBuilder):
         values: Sequence[Value],
         counts: Sequence[int] | None = None,
     ) -> Hierarchy:
-        days: dict[str, date] = {}
-        wrong: list[Value] = []
-        for value in values:
-            day = date_of(value)
-            if day is None:
-                wrong.append(value)
-            else:
-                days[text_of(value)] = day
-        if wrong:
-            raise HierarchyError(
-                f"{column!r} cannot be generalised as dates: {len(wrong)} of its {len(values)} "
-                f"values are not dates: {some(wrong)}. Write dates as 2020-02-29 and leave unknown "
-                "ones empty, or choose another hierarchy."
-            )
+        days = days_of(column, values)
         levels = self.levels
         if levels is None:
-            timed = any(text != day.isoformat() for text, day in days.items())
+            timed = any(len(day) > 10 for day in days.values())
             levels = [*(["day"] if timed else []), "month", "quarter", "year", "decade"]
         name_of = [UNITS[unit] for unit in levels]
 

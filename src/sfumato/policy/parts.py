@@ -24,6 +24,8 @@ from typing import (
     get_type_hints,
 )
 
+from sfumato.dates import DETECT, ORDERS, DateForm, given_form
+from sfumato.derivations import DERIVATIONS, Derivation
 from sfumato.errors import (
     ParameterError,
     SfumatoError,
@@ -508,6 +510,47 @@ def _read_because(value: object) -> str | None:
     return " ".join(reason.split())
 
 
+def _read_dates(value: object) -> DateForm | None:
+    """Read how dates are written: an order, a format, or either with a pivot."""
+    if resolve(value) is None or isinstance(value, DateForm):
+        return value if isinstance(value, DateForm) else None
+    if isinstance(value, Mapping):
+        return build(DateForm, keywords(value), what="dates")
+    if not isinstance(value, str):
+        raise Fault(f"must be an order, as in dates: day-first, or a format, got {show(value)}")
+    return given_form(str(value))
+
+
+def _write_dates(form: DateForm | None) -> object:
+    if form is None or form.pivot is None:
+        return None if form is None else str(form)
+    key = "order" if form.format is None else "format"
+    return {key: str(form), "pivot": form.pivot}
+
+
+_DATES: Schema = {
+    "anyOf": [
+        {"enum": [*ORDERS, DETECT]},
+        {"type": "string", "pattern": "%|[yY]{2}"},
+        {
+            "type": "object",
+            "properties": {
+                "order": {"enum": [*ORDERS, DETECT]},
+                "format": {"type": "string"},
+                "pivot": {"type": "integer", "minimum": 0, "maximum": 99},
+            },
+            "additionalProperties": False,
+        },
+        {"type": "null"},
+    ]
+}
+
+
+def read_derivation(value: object) -> Derivation:
+    """Read what is computed of a table before anything else."""
+    return value if isinstance(value, Derivation) else choose(DERIVATIONS, "kind", value)
+
+
 @dataclass(frozen=True, init=False)
 class ColumnRule(Part):
     """What a column is, and how it may be generalised.
@@ -584,6 +627,17 @@ class ColumnRule(Part):
         type_schema(Spelling),
         default=Spelling.FOLDED,
         write=plain,
+        sparse=True,
+    )
+    dates: DateForm | None = setting(
+        _read_dates,
+        "How its dates are written, if they are text: day-first (10.01.1937), month-first, "
+        "year-first, detect (from all its values), or a format such as %d.%m.%Y; {order: "
+        "day-first, pivot: 30} reads years of two digits, here up to 30 as 2000 to 2030. They are "
+        "published as 1937-01-10. Without it, found out where the hierarchy is of dates.",
+        _DATES,
+        default=None,
+        write=_write_dates,
         sparse=True,
     )
     because: str | None = setting(

@@ -8,7 +8,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Self, TypeAlias, TypeVar, overload
 
+from sfumato.dates import DateForm
+from sfumato.derivations import DERIVATIONS, Derivation, Preparation, Shift
 from sfumato.errors import ParameterError, PolicyError, SfumatoError, some, suggest
+from sfumato.hierarchy import Automatic, Dates
 from sfumato.losses import LOSSES, Loss, NormalizedLoss
 from sfumato.models import MODELS, PrivacyModel
 from sfumato.policy.document import (
@@ -52,6 +55,7 @@ from sfumato.policy.parts import (
     keywords,
     member_settings,
     part,
+    read_derivation,
     read_role,
     setting,
 )
@@ -102,6 +106,7 @@ def contradictions(policy: "Policy") -> Faults:
         *_weight_faults(policy),
         *_person_faults(policy),
         *_suppression_faults(policy),
+        *_derivation_faults(policy),
         *_decoupling_faults(policy),
         *_detection_faults(policy),
     ]
@@ -163,6 +168,29 @@ def _suppression_faults(policy: "Policy") -> Faults:
         text = "rows of people who are left out cannot stay starred. Choose rows: remove"
         return [(where, text)]
     return []
+
+
+def _derivation_faults(policy: "Policy") -> Faults:
+    """List what does not fit together in what is derived."""
+    faults: Faults = []
+    person = None if policy.person is None else policy.person.column
+    made: set[str] = set()
+    shifts = 0
+    for position, step in enumerate(policy.derive):
+        if step.needs_person and person is None:
+            text = (
+                f"{step.name} must know which rows are one person's. Name the column, as in "
+                "person: patient_id, here or at the top of the policy."
+            )
+            faults.append((("derive", position), text))
+        shifts += isinstance(step, Shift)
+        if shifts > 1:
+            text = "dates are moved once: name all columns in one shift, so that they move alike."
+            faults.append((("derive", position), text))
+        twice = [name for name in step.made if name in made]
+        faults += [(("derive", position, "into"), f"{name!r} is made twice") for name in twice]
+        made |= {*step.made}
+    return faults
 
 
 def _decoupling_faults(policy: "Policy") -> Faults:
@@ -294,6 +322,13 @@ def _read_acceptances(value: object) -> tuple[Acceptance, ...]:
     return tuple(_each(dict(enumerate(value)), Acceptance.read, []).values())
 
 
+def _read_derivations(value: object) -> tuple[Derivation, ...]:
+    if not isinstance(value, list | tuple):
+        example = "[{kind: age, of: born, at: admitted, into: age}]"
+        raise Fault(f"must be a list, as in {example}, got {show(value)}")
+    return tuple(_each(dict(enumerate(value)), read_derivation, []).values())
+
+
 def _read_model(value: object) -> PrivacyModel:
     return value if isinstance(value, PrivacyModel) else choose(MODELS, "model", value)
 
@@ -411,6 +446,16 @@ class Policy(Part):
         None,
         sparse=True,
     )
+    derive: tuple[Derivation, ...] = setting(
+        _read_derivations,
+        "What is computed before anything else, in this order: dates that are moved by a secret "
+        "number of days (shift), times between dates (relative), ages. What is made has a role "
+        "under columns, as other columns have.",
+        lambda _: {"type": "array", "items": family_schema(DERIVATIONS, "kind")},
+        default=(),
+        write=lambda steps: [member_settings(step, "kind") for step in steps],
+        sparse=True,
+    )
     decouple: DecouplingRule | None = part(
         DecouplingRule,
         "How the table is published in parts, as in {method: slicing, l: 3}, when it "
@@ -511,7 +556,8 @@ class Policy(Part):
         if population is not None and "://" not in population:
             population = str(folder / population)
         detect = self.detect.relative_to(folder)
-        return self.replace(columns=columns, population=population, detect=detect)
+        derive = tuple(step.relative_to(folder) for step in self.derive)
+        return self.replace(columns=columns, population=population, detect=detect, derive=derive)
 
     def replace(self, **changes: object) -> Self:
         """Return the same policy with other settings, checked as a whole.
@@ -655,6 +701,32 @@ class Policy(Part):
         return {
             name: self.columns[name].role if name in self.columns else other for name in columns
         }
+
+    @property
+    def preparation(self) -> Preparation:
+        """All that is done with a table before its rows are counted, without the secret of a shift.
+
+        >>> from sfumato.hierarchy import Dates
+        >>> from sfumato.models import KAnonymity
+        >>> born = {"role": "quasi-identifier", "hierarchy": Dates()}
+        >>> Policy(columns={"born": born}, models=[KAnonymity(5)]).preparation.dates
+        {'born': DateForm(order='detect', format=None, pivot=None)}
+        """
+        person = None if self.person is None else self.person.column
+        steps = tuple(step if person is None else step.of_person(person) for step in self.derive)
+        made = {name for step in steps for name in step.made}
+        dates = {name: DateForm() for step in steps for name in step.dates if name not in made}
+        likely = []
+        for name, rule in self.columns.items():
+            if rule.dates is not None:
+                dates[name] = rule.dates
+            elif name in made or name in dates:
+                continue
+            elif isinstance(rule.hierarchy, Dates):
+                dates[name] = DateForm()
+            elif isinstance(rule.hierarchy, Automatic):
+                likely.append(name)
+        return Preparation(dates, tuple(likely), steps)
 
     def make_search(self, searches: Mapping[str, type[T]]) -> T:
         """Make the search that the policy names out of those there are."""

@@ -49,9 +49,10 @@ from sfumato.publishing.judging import find_guilty, judge
 from sfumato.publishing.outputs import Increment, IncrementOutput, finish_tables
 from sfumato.releases.line_breaks import count_line_breaks_of_groups, warn_of_line_breaks
 from sfumato.releases.people import require_single_rows
+from sfumato.releases.preparing import open_prepared
 from sfumato.releases.release import GivenTables
 from sfumato.schema import Role
-from sfumato.tables import Table, open_table
+from sfumato.tables import Table
 from sfumato.tasks.verify import Assessment
 from sfumato.text import fold_spelling, number_of
 from sfumato.typing import IntArray, Value
@@ -262,7 +263,7 @@ class NewRows:
 
     def add(self, data: object, kind: Kind) -> None:
         """Count the rows of a table that are to be added or removed."""
-        table = open_table(data)
+        table = open_prepared(data, self.policy, lasting=True)
         self._check(table.columns)
         late = self.taken is not None and self.taken.late
         if self.policy is not None and kind == "add" and not late:
@@ -323,7 +324,7 @@ class NewRows:
 
     def correct(self, data: object) -> None:
         """Count rows that are to become others: `age` is as it should be, `old_age` as it was."""
-        table = open_table(data)
+        table = open_prepared(data, self.policy, lasting=True)
         was = {f"{OLD}{name}": name for name in self.names}
         olds = {name: old for old, name in was.items() if old in table.columns}
         if not olds:

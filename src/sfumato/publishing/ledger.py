@@ -64,10 +64,11 @@ from sfumato.recode.deciding import ladder_of
 from sfumato.releases.line_breaks import count_line_breaks_of_groups, warn_of_line_breaks
 from sfumato.releases.manifest import Manifest, Promise, promised_class_size
 from sfumato.releases.opening import Published, PublishedTable, open_release
+from sfumato.releases.preparing import open_original
 from sfumato.releases.release import GivenTables, is_stored, public_name
 from sfumato.releases.spellings import warn_of_spellings
 from sfumato.schema import Role
-from sfumato.tables import FORMATS, open_table
+from sfumato.tables import FORMATS
 from sfumato.tables import Table as SourceTable
 from sfumato.text import percent, text_or_none
 from sfumato.typing import Value
@@ -820,7 +821,7 @@ def _require_same_columns(policy: Policy, grouped: GroupedTables) -> None:
 def _record_source(
     db: sqlite3.Connection, settings: Settings, policy: Policy, source: object
 ) -> None:
-    table = open_table(source)
+    table = open_original(source, policy, (*settings.quasi_identifiers, *settings.sensitive))
     counts = table.count(settings.quasi_identifiers)
     for column, name in enumerate(settings.quasi_identifiers):
         if policy.columns[name].hierarchy is not None:

@@ -36,6 +36,7 @@ from sfumato.policy import (
 )
 from sfumato.releases.levels import compare_levels
 from sfumato.releases.manifest import MANIFEST, FileRecord, Manifest, Promise, promised_class_size
+from sfumato.releases.preparing import open_original
 from sfumato.releases.recompute import (
     recompute_folder,
     recompute_plain,
@@ -681,11 +682,19 @@ def _open_folder(folder: Path, more: Mapping[str, Any]) -> Published:
     return UnreadableRelease(fault=several, folder=folder, **more)
 
 
-def count_columns(data: object, columns: Sequence[str]) -> FrequencySet:
-    """Count the columns of a table; a frequency set is taken as it is."""
+def count_columns(
+    data: object, columns: Sequence[str], policy: Policy | None = None
+) -> FrequencySet:
+    """Count the columns of a table; a frequency set is taken as it is.
+
+    Args:
+        data: The table.
+        columns: What is counted.
+        policy: What says how its dates are written and what is derived of it, if it is an original.
+    """
     if isinstance(data, FrequencySet):
         return data
-    return open_table(data).count(tuple(dict.fromkeys(columns)))
+    return open_original(data, policy, columns).count(tuple(dict.fromkeys(columns)))
 
 
 def require_alike(releases: Mapping[str, Published], columns: Sequence[str]) -> None:

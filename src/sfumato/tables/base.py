@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 import numpy as np
 
 from sfumato.counts import Column, FrequencySet
+from sfumato.derivations import Preparation
 from sfumato.dialect import Dialect
 from sfumato.errors import InputError, OutputError, ParameterError, UnknownColumnError, some
 from sfumato.recoding import Recoding
@@ -190,6 +191,21 @@ class Table(ABC):
 
     has_workers: bool = False
     """Whether rows can be recoded by workers, fragment by fragment; see `solving`."""
+
+    prepared: Preparation = Preparation()
+    """What was done with the rows before they are counted."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The notes on what was found out about the form of the data, each in one line."""
+        return ()
+
+    def prepare(self, preparation: Preparation) -> "Table":
+        """Return the table with dates in one form, and with the columns that are derived."""
+        raise InputError(
+            f"tables of the engine {self.kind} cannot derive columns or read dates in other forms "
+            "than their own. Make a table that has the columns, or give the rows as a file."
+        )
 
     @property
     def lines_beyond(self) -> int:

@@ -28,8 +28,9 @@ from sfumato.releases.places import (
     UnpublishedRelease,
     place_for,
 )
+from sfumato.releases.preparing import open_prepared
 from sfumato.releases.release import Release
-from sfumato.tables import DatabaseTable, Table, open_table
+from sfumato.tables import DatabaseTable, Table
 from sfumato.typing import Progress, silent
 from sfumato.weights import require_weights
 
@@ -128,7 +129,7 @@ def anonymize(  # noqa: PLR0913 - every one has a default and is named
     policy = policy_for_columns(*named) if policy is None else policy_of(policy)
     if method is not None:
         policy = policy.with_method(method)
-    table = open_table(data)
+    table = open_prepared(data, policy, output)
     if quasi_identifiers is not None:
         _warn_of_unnamed(policy, table.columns)
     policy.check_against(table.columns)
@@ -223,7 +224,13 @@ def make_release(
                     rows, decision.recoding, columns, asked.suppression.rows, rng, policy.averagings
                 )
             ],
-            build_manifest(asked, roles, decision, reproducible=reproducible, notes=notes),
+            build_manifest(
+                asked,
+                roles,
+                decision,
+                reproducible=reproducible,
+                notes=(*notes, *(step.note() for step in asked.derive)),
+            ),
             report,
             LabelledPopulation.of(asked, decision.recoding),
         )

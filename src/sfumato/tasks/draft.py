@@ -9,6 +9,7 @@ from sfumato.drafting.policy import Draft, draft_policy
 from sfumato.errors import InputError, ParameterError, PolicyError, require_int, some
 from sfumato.guess import guess_all
 from sfumato.policy import GivenPolicy, policy_of
+from sfumato.releases.preparing import open_original
 from sfumato.schema import Role
 from sfumato.tables import Table, count_people, open_table
 from sfumato.typing import Progress, silent
@@ -88,7 +89,11 @@ def inspect(
     """
     report = progress or silent
     require_int("subsets", subsets, at_least=0)
+    rules = policy_of(policy)
     table = open_table(data)
+    if rules is not None:
+        # A release has what was derived already, and is inspected with its policy.
+        table = open_original(table, rules, [*rules.quasi_identifiers, *rules.sensitive])
     roles = _roles(table, quasi_identifiers, sensitive, policy, report)
     names = roles.quasi_identifiers
     counts = table.count(

@@ -129,7 +129,7 @@ def _raw(
     """Find the raw values of columns, and their hierarchies: in the original, or in the policy."""
     if original is not None:
         others = () if policy is None else policy.quasi_identifiers
-        counts = count_columns(original, (*shown, *others))
+        counts = count_columns(original, (*shown, *others), policy)
         return {name: counts.column(name) for name in shown}, ladders_of(policy, counts, others)
     ladders = {name: _listing_ladder(policy, column) for name, column in shown.items()}
     known = {name: ladder for name, ladder in ladders.items() if ladder is not None}

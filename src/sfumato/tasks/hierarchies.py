@@ -18,8 +18,8 @@ from sfumato.files import write_folder
 from sfumato.hierarchy import Hierarchy, Suppress
 from sfumato.policy import GivenPolicy, Missing, Policy, policy_of
 from sfumato.recode.deciding import count_population, without_missing
+from sfumato.releases.preparing import open_prepared
 from sfumato.schema import Role
-from sfumato.tables import open_table
 from sfumato.text import STAR, join_words, text_of
 from sfumato.typing import BoolArray, IntArray, Progress, silent
 
@@ -234,7 +234,7 @@ def hierarchies(
         raise ParameterError("policy", None, "given", why="it has the hierarchies")
     report = progress or silent
     rules = policy_of(policy)
-    table = open_table(data)
+    table = open_prepared(data, rules)
     rules.check_against(table.columns)
     names = rules.quasi_identifiers
     secret = tuple(n for n in rules.sensitive if rules.columns[n].hierarchy is not None)

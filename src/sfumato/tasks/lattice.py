@@ -8,7 +8,7 @@ from sfumato.errors import InputError, ParameterError, require_int
 from sfumato.policy import GivenPolicy, policy_of
 from sfumato.recode.deciding import count_population, counted_columns
 from sfumato.recode.lattice import MOST_NODES, JudgedLattice, judge_lattice
-from sfumato.tables import open_table
+from sfumato.releases.preparing import open_prepared
 from sfumato.typing import Progress, silent
 
 
@@ -59,7 +59,7 @@ def lattice(
     if policy is None:
         raise ParameterError("policy", None, "given", why="it has the hierarchies and the models")
     rules = policy_of(policy)
-    table = open_table(data)
+    table = open_prepared(data, rules)
     rules.check_against(table.columns)
     counts = table.count(
         counted_columns(rules), progress=lambda done, total: report("count", done, total)

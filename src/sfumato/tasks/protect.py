@@ -26,8 +26,9 @@ from sfumato.releases.manifest import build_manifest
 from sfumato.releases.opening import open_release
 from sfumato.releases.people import require_single_rows
 from sfumato.releases.places import Memory, Place, place_for
+from sfumato.releases.preparing import open_prepared
 from sfumato.releases.release import DecoupledRelease, Release, open_stored
-from sfumato.tables import DatabaseTable, open_table
+from sfumato.tables import DatabaseTable
 from sfumato.tasks.anonymize import make_release, with_unprotected
 from sfumato.tasks.decouple import decouple
 from sfumato.tasks.detect import detect
@@ -243,14 +244,14 @@ def protect(  # noqa: PLR0913 - all but two have a default and are named
         policy = policy.with_method(method)
     # All attempts draw the same: what is published in the end is what was looked at.
     seed = secrets.randbits(128)
-    table, attempts = open_stored(data), None
+    stored, attempts = open_stored(data), None
+    # One connection for all that follows: a file may not be open twice.
+    opened = open_prepared(stored or data, policy, output)
+    table = opened if isinstance(opened, DatabaseTable) else None
     if table is not None:
         # Before anything is tried, and even if it is decoupled in the end.
         place.require_room(table, policy.check_against(table.columns))
         attempts = Attempts(table, policy, seed, progress or silent)
-    # One connection for all that follows: a file may not be open twice.
-    data = table or data
-    opened = open_table(data)
     repeated = require_single_rows(opened, policy, "protect")
 
     rule = _detection_of(policy)

@@ -9,7 +9,7 @@ from sfumato.partition import PARTITIONERS, TopDown
 from sfumato.policy import GivenPolicy, Policy, policy_of
 from sfumato.recode.deciding import counted_columns
 from sfumato.recode.trace import Trace, trace_top_down
-from sfumato.tables import open_table
+from sfumato.releases.preparing import open_prepared
 from sfumato.typing import Progress, silent
 
 
@@ -65,7 +65,7 @@ def trace(
         raise ParameterError("policy", None, "given", why="it has the hierarchies and the models")
     report = progress or silent
     rules, method = _top_down(policy_of(policy))
-    table = open_table(data)
+    table = open_prepared(data, rules)
     rules.check_against(table.columns)
     counts = table.count(
         counted_columns(rules), progress=lambda done, total: report("count", done, total)

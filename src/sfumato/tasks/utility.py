@@ -121,7 +121,7 @@ def utility(  # noqa: PLR0913 - all but two have a default and are named
     first = next(iter(found.values()))
     columns = (*first.quasi_identifiers, *first.sensitive)
     require_alike(found, columns)
-    counts = count_columns(original, columns).project(columns)
+    counts = count_columns(original, columns, policy or first.policy).project(columns)
     if not counts.total:
         raise ParameterError("original", original, "a table with at least one row")
     exam = Exam(

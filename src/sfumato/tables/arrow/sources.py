@@ -356,6 +356,9 @@ class Source(ABC):
     lines_beyond: int = 0
     """Lines of a text beyond its rows, once it was read: cells have line breaks in them."""
 
+    notes: tuple[str, ...] = ()
+    """What was found out about its form while it was read, each in one line."""
+
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns, without the row labels that pandas writes into files."""

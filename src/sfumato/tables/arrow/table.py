@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.counts import Column, FrequencySet
+from sfumato.derivations import Preparation
 from sfumato.errors import InputError, ParameterError
 from sfumato.recoding import LocalRecoding, Recoding, SolvedRecoding
 from sfumato.tables.arrow.counting import (
@@ -24,6 +25,7 @@ from sfumato.tables.arrow.counting import (
     make_survey,
     order_values,
 )
+from sfumato.tables.arrow.deriving import prepare
 from sfumato.tables.arrow.publishing import (
     BUDGET,
     ClassWeights,
@@ -150,6 +152,15 @@ class ArrowTable(Table):
         while seen.merge():
             _, seen = _lift(seen, rise, sizes, most)
         return seen.result()
+
+    def prepare(self, preparation: Preparation) -> "ArrowTable":
+        table = ArrowTable(prepare(self._source, preparation), budget=self._budget)
+        table.prepared = preparation
+        return table
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self._source.notes
 
     def limit_rows(self, budget: int) -> None:
         # More go to disk while they are shuffled.

@@ -14,6 +14,8 @@ import pyarrow.compute as pc
 from pyarrow import types as t
 
 from sfumato.counts import Column, FrequencySet
+from sfumato.dates import DateForm
+from sfumato.derivations import Preparation
 from sfumato.errors import InputError, OutputError, ParameterError
 from sfumato.recoding import Recoding
 from sfumato.tables.arrow.counting import MISSING, Survey, count_line_breaks
@@ -164,6 +166,16 @@ class SqlTable(DatabaseTable):
         self._database = database
         self._coarse = False
         """Whether there are too many combinations to fetch them all."""
+
+    def prepare(self, preparation: Preparation) -> "SqlTable":
+        texts = [
+            name
+            for name, form in preparation.dates.items()
+            if form != DateForm() and not t.is_temporal(self.type_of(name))
+        ]
+        if texts or preparation.steps:
+            super().prepare(preparation)
+        return self
 
     def count(self, columns: Sequence[str], *, progress: Progress | None = None) -> FrequencySet:
         self.require(columns)

@@ -1,0 +1,141 @@
+"""Tables as a policy means them: dates in one form, and with the columns that are derived."""
+
+import re
+import secrets
+from collections.abc import Sequence
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+
+from sfumato.derivations import Preparation, Shift
+from sfumato.errors import InputError
+from sfumato.files import read_small, write_file
+from sfumato.policy import Policy
+from sfumato.private import refuse_inside_release
+from sfumato.tables import Table, open_table
+
+_SECRET_BYTES = 32
+_KEY = re.compile(r"sfumato shift key ([0-9a-f]{64})\s*")
+_WHAT = "the key of a shift"
+
+
+def open_prepared(
+    data: object, policy: Policy | None, output: object = None, *, lasting: bool = False
+) -> Table:
+    """Open a table that is to be published, with everything that a policy asks for done before.
+
+    Args:
+        data: Anything that `open_table` takes; a table that was prepared by the same policy is
+            taken as it is.
+        policy: What says how dates are written, and what is derived; None if there is none.
+        output: The release folder that is about to be written, if there is one.
+        lasting: Whether other tables of the same people are published beside it, so that dates
+            must be moved by a secret that lasts.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> from sfumato.policy import policy_of
+        >>> people = pa.table({"born": ["31.12.2001", "1.1.2000"]})
+        >>> policy = policy_of({
+        ...     "columns": {"born": "dropped", "age": "quasi-identifier"},
+        ...     "derive": [{"kind": "age", "of": "born", "at": "2020-12-30", "into": "age"}],
+        ...     "models": [{"model": "k-anonymity", "k": 2}],
+        ... })
+        >>> open_prepared(people, policy).count(["age"]).columns[0].values
+        (18, 20)
+    """
+    table = open_table(data)
+    if policy is None:
+        return table
+    shift = policy.preparation.shift
+    if lasting and shift is not None and shift.key is None:
+        raise InputError(
+            "the releases of a ledger tell of the same people, so their dates must be moved alike "
+            "in all of them. Keep the secret in a private file: add key: shift.key to the shift."
+        )
+    return _prepare(table, policy.preparation, new=True, output=output)
+
+
+def open_original(data: object, policy: Policy | None, wanted: Sequence[str]) -> Table:
+    """Open a table that something was published of, or that tells of people who may be in it.
+
+    What is derived is computed where it is asked for and not there already. Dates are moved as
+    they were for the release, for which the secret must still be there.
+
+    Args:
+        data: Anything that `open_table` takes.
+        policy: The policy of the release; None if there is none.
+        wanted: The columns that are to be counted.
+    """
+    table = open_table(data)
+    if policy is None or not table.prepared.empty:
+        return table
+    preparation = policy.preparation.only(table.columns, wanted)
+    return _prepare(table, preparation, new=False)
+
+
+def prepare_alike(data: object, policies: Sequence[Policy]) -> Table:
+    """Open a table for several policies, which must ask for the same to be done before."""
+    table = open_table(data)
+    if not policies:
+        return table
+    every = [policy.preparation for policy in policies]
+    for other in every[1:]:
+        both = other.dates.keys() & every[0].dates.keys()
+        if other.steps != every[0].steps or any(
+            other.dates[name] != every[0].dates[name] for name in both
+        ):
+            raise InputError(
+                "the policies derive different columns, or read dates in different ways, so that "
+                "their releases are not of one table. Compare policies with the same derive and "
+                "the same dates."
+            )
+    dates = {name: form for each in every for name, form in each.dates.items()}
+    likely = tuple(dict.fromkeys(n for each in every for n in each.likely if n not in dates))
+    return _prepare(table, replace(every[0], dates=dates, likely=likely), new=True)
+
+
+def _prepare(table: Table, preparation: Preparation, *, new: bool, output: object = None) -> Table:
+    done = replace(table.prepared, secret=None)
+    if preparation.empty or done == preparation:
+        return table
+    dates = {n: form for n, form in preparation.dates.items() if n in table.columns}
+    likely = tuple(name for name in preparation.likely if name in table.columns)
+    # A column that is lacking is found out when the policy is held against the table.
+    asked = replace(preparation, dates=dates, likely=likely)
+    if asked.empty:
+        return table
+    shift = asked.shift
+    secret = None if shift is None else _secret(shift, output, new=new)
+    return table.prepare(replace(asked, secret=secret))
+
+
+def _secret(shift: Shift, output: object, *, new: bool) -> bytes:
+    """Return the secret by which dates are moved: of a file, or a fresh one."""
+    if shift.key is None:
+        if not new:
+            raise InputError(
+                f"the dates of {', '.join(map(repr, shift.columns))} were moved by a secret that "
+                "was forgotten, so the original cannot be held against the release. Keep the "
+                "secret of later releases in a private file, as in key: shift.key"
+            )
+        return secrets.token_bytes(_SECRET_BYTES)
+    path = Path(shift.key).expanduser()
+    folder = output if isinstance(output, str | PathLike) else None
+    refuse_inside_release(path, _WHAT, output=folder)
+    if path.exists():
+        found = _KEY.fullmatch(read_small(path, _WHAT, 1024).decode("ascii", "replace"))
+        if found is None:
+            raise InputError(
+                f"{str(path)!r} is not {_WHAT}: it holds something else. Name another file, which "
+                "is made if it is not there."
+            )
+        return bytes.fromhex(found[1])
+    if not new:
+        raise InputError(
+            f"{_WHAT} {str(path)!r} is not there, and without it dates cannot be moved as they "
+            "were for the release."
+        )
+    secret = secrets.token_bytes(_SECRET_BYTES)
+    write_file(path, f"sfumato shift key {secret.hex()}\n", private=_WHAT)
+    return secret
